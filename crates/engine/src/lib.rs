@@ -1,0 +1,1 @@
+//! Plan in, measurements out: the only crate of candor with a hot loop.

@@ -1,0 +1,1 @@
+//! Series of runs that choose their next step from the last result.

@@ -1,0 +1,1 @@
+//! Facts and measurements in, findings out: pure functions, one rule per file.

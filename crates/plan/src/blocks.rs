@@ -1,0 +1,421 @@
+//! Blocks: a stream of (operation, target, offset, size).
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Extent, Mix, PerOp, SizeSpec};
+use crate::{Bytes, BytesPerSec, Nanos, OpsPerSec};
+
+/// A stream of reads, writes and trims, as one worker issues it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Blocks {
+    /// Share of reads, writes and trims: `"read"`, `"write"`, `"read:70,write:30"`.
+    pub mix: Mix,
+    /// Order of offsets.
+    pub access: Access,
+    /// Share of operations that jump to a random place instead of following `access`, in percent,
+    /// per direction. Only with an ordered access.
+    pub random_percent: PerOp<u8>,
+    /// Bytes per operation: `"4k"`, `"4k-64k"`, `"4k:60,64k:40"`, or one of these per direction.
+    pub size: PerOp<SizeSpec>,
+    /// Offsets are multiples of it; absent means the smallest size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<Bytes>,
+    /// Part of each file or device that is used.
+    pub range: Range,
+    /// How workers divide that range.
+    pub share: Share,
+    /// Operations in flight per worker.
+    pub depth: u32,
+    /// Operations handed over in one submission; absent means as many as are ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_submit: Option<u32>,
+    /// Completions to wait for at a time.
+    pub batch_reap: u32,
+    /// How I/O is issued.
+    pub engine: Engine,
+    /// Details of io_uring.
+    pub uring: Uring,
+    /// Flags of each vectored call of pvsync.
+    pub rwf: Rwf,
+    /// Bypass the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// When writes are made durable.
+    pub durability: Durability,
+    /// What the kernel is told about the access, and what happens to the cache beforehand.
+    pub hints: Hints,
+    /// How fast.
+    pub pace: Pace,
+    /// What is written.
+    pub content: Content,
+    /// Headers in written blocks, checked on reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<Verify>,
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Blocks {
+            mix: Mix::READ,
+            access: Access::Sequential,
+            random_percent: PerOp::all(0),
+            size: PerOp::all(SizeSpec::Fixed(Bytes(4096))),
+            align: None,
+            range: Range::default(),
+            share: Share::Whole,
+            depth: 1,
+            batch_submit: None,
+            batch_reap: 1,
+            engine: Engine::Psync,
+            uring: Uring::default(),
+            rwf: Rwf::default(),
+            direct: false,
+            durability: Durability::default(),
+            hints: Hints::default(),
+            pace: Pace::default(),
+            content: Content::default(),
+            verify: None,
+        }
+    }
+}
+
+/// Order of offsets within a worker's share of a range.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Access {
+    /// Ascending; starts over at the end.
+    #[default]
+    Sequential,
+    /// Descending from the end.
+    Backward,
+    /// Ascending, leaving `hole` bytes untouched after each operation.
+    Holes {
+        /// Bytes left out after each operation.
+        hole: Bytes,
+    },
+    /// Uniform, places may repeat.
+    Random,
+    /// Uniform, every block exactly once per pass, in an order keyed by the seed.
+    Permutation,
+    /// Zipf over blocks, the k-th most popular drawn with weight k^-theta; popularity is scattered
+    /// over the range.
+    Zipf {
+        /// Exponent, above 0 and not 1.
+        theta: f64,
+    },
+    /// Pareto over blocks: a share `h` of the space takes a share `1 - h` of the accesses.
+    Pareto {
+        /// Power, between 0 and 1.
+        h: f64,
+    },
+    /// Normal around the middle of the range.
+    Normal {
+        /// Standard deviation in percent of the range.
+        deviation_percent: f64,
+    },
+    /// Shares of accesses fall on shares of the range, in order; both columns add up to 100.
+    Zoned {
+        /// The zones, from the start of the range.
+        zones: Vec<Zone>,
+    },
+    /// A share of the accesses falls on one band of the range, the rest on all of it.
+    HotBand {
+        /// Share of accesses that hit the band, in percent.
+        hit_percent: f64,
+        /// Start of the band, in percent of the range.
+        start_percent: f64,
+        /// Length of the band, in percent of the range.
+        length_percent: f64,
+    },
+    /// From a file of lines `op offset size`, in order, starting over at the end.
+    Trace {
+        /// The trace file.
+        file: PathBuf,
+    },
+}
+
+impl Access {
+    /// True where the next offset does not follow from the last one.
+    pub fn is_random(&self) -> bool {
+        !matches!(
+            self,
+            Access::Sequential | Access::Backward | Access::Holes { .. } | Access::Trace { .. }
+        )
+    }
+}
+
+/// One zone of [`Access::Zoned`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Share of the accesses, in percent.
+    pub access_percent: f64,
+    /// Share of the range, in percent.
+    pub size_percent: f64,
+}
+
+/// Part of a file or device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Range {
+    /// Where it starts.
+    pub start: Extent,
+    /// How long it is; absent means to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<Extent>,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Range { start: Extent::Bytes(Bytes(0)), length: None }
+    }
+}
+
+/// How the workers of a job divide the range of a file that they share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Share {
+    /// Every worker uses all of it.
+    #[default]
+    Whole,
+    /// Worker r of n uses the r-th of n contiguous slices; the last takes the remainder.
+    Slice,
+    /// Worker r of n takes every n-th operation-sized block, beginning with the r-th.
+    Interleave,
+    /// `count` segments, each with one block per rank: rank r's j-th transfer of segment s lies at
+    /// s·n·block + r·block + j·size.
+    Segments {
+        /// Contiguous bytes per rank and segment.
+        block: Bytes,
+        /// Number of segments.
+        count: u32,
+    },
+}
+
+/// A way to issue I/O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// `pread` and `pwrite`: one operation at a time.
+    #[default]
+    Psync,
+    /// `preadv2` and `pwritev2` with flags: one operation at a time.
+    Pvsync,
+    /// The kernel's aio; truly asynchronous only with direct I/O.
+    Libaio,
+    /// io_uring.
+    IoUring,
+    /// Loads and stores on a mapping, `msync` for durability.
+    Mmap,
+    /// Completes at once: measures candor itself.
+    Null,
+}
+
+impl Engine {
+    /// Every engine, in the order of the documentation.
+    pub const ALL: [Engine; 6] = [
+        Engine::Psync,
+        Engine::Pvsync,
+        Engine::Libaio,
+        Engine::IoUring,
+        Engine::Mmap,
+        Engine::Null,
+    ];
+
+    /// The name used in plans and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Psync => "psync",
+            Engine::Pvsync => "pvsync",
+            Engine::Libaio => "libaio",
+            Engine::IoUring => "io_uring",
+            Engine::Mmap => "mmap",
+            Engine::Null => "null",
+        }
+    }
+
+    /// True where one worker can have more than one operation in flight.
+    pub fn is_async(self) -> bool {
+        matches!(self, Engine::Libaio | Engine::IoUring | Engine::Null)
+    }
+}
+
+/// Details of the io_uring engine. Absent switches mean: use it where the kernel has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Uring {
+    /// A kernel thread takes submissions, so that submitting needs no system call.
+    pub sqpoll: bool,
+    /// CPU of that thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sqpoll_cpu: Option<u32>,
+    /// Completions are polled for instead of awaited; needs direct I/O and poll queues.
+    pub iopoll: bool,
+    /// Buffers registered with the ring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_buffers: Option<bool>,
+    /// Files registered with the ring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_files: Option<bool>,
+    /// Completion work runs only when the worker asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub defer_taskrun: Option<bool>,
+    /// Issue no-ops instead of I/O: measures the ring itself.
+    pub nop: bool,
+}
+
+/// Flags of `preadv2` and `pwritev2`, for pvsync.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rwf {
+    /// `RWF_HIPRI`: poll for the completion.
+    pub hipri: bool,
+    /// `RWF_NOWAIT`: fail instead of waiting.
+    pub nowait: bool,
+    /// `RWF_DSYNC`: each write is durable when it returns.
+    pub dsync: bool,
+    /// `RWF_DONTCACHE`: buffered, but dropped from the cache afterwards.
+    pub dontcache: bool,
+}
+
+/// When writes are made durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Durability {
+    /// Flag with which files are opened.
+    pub open: OpenSync,
+    /// `fsync` after every n writes of a worker; 0 means never.
+    pub fsync_every: u64,
+    /// `fdatasync` after every n writes of a worker; 0 means never.
+    pub fdatasync_every: u64,
+    /// `fsync` after the last write, counted in the time to media.
+    pub fsync_at_end: bool,
+}
+
+/// Flag with which files are opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpenSync {
+    /// Neither.
+    #[default]
+    None,
+    /// `O_DSYNC`: data and what is needed to find it.
+    Dsync,
+    /// `O_SYNC`: data and all metadata.
+    Sync,
+}
+
+/// What the kernel is told, and what happens to the cache beforehand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hints {
+    /// Before the phase: flush the files, drop their pages, verify, repeat; what stays resident
+    /// is written into the report.
+    pub evict: bool,
+    /// `posix_fadvise` (and `madvise` for mmap) when opening.
+    pub advice: Advice,
+    /// Buffers from huge pages.
+    pub huge_pages: bool,
+}
+
+/// Advice to the kernel about the access pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Advice {
+    /// None is given.
+    #[default]
+    None,
+    /// Read ahead more.
+    Sequential,
+    /// Read nothing ahead.
+    Random,
+    /// Used once.
+    Noreuse,
+}
+
+/// How fast a job goes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pace {
+    /// Operations per second of the whole job, divided evenly between its workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<OpsPerSec>,
+    /// Bytes per second of the whole job, divided evenly between its workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<BytesPerSec>,
+    /// Gaps between operations under a rate.
+    pub arrival: Arrival,
+    /// Rest after a number of operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
+}
+
+/// Gaps between operations under a rate. Latency is then also reported from the intended start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    /// All the same.
+    #[default]
+    Fixed,
+    /// Exponentially distributed: arrivals of many independent users.
+    Poisson,
+}
+
+/// Rest after a number of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Think {
+    /// How long.
+    pub time: Nanos,
+    /// After how many operations.
+    pub every: u32,
+    /// Burn the CPU instead of sleeping.
+    #[serde(default)]
+    pub spin: bool,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Content {
+    /// How bytes come about.
+    pub fill: Fill,
+    /// Share of each 512 bytes that is zero, in percent: what a compressor saves.
+    pub compressible_percent: u8,
+    /// Share of blocks that repeat an earlier one, in percent: what deduplication saves.
+    pub duplicate_percent: u8,
+}
+
+/// How the bytes of written blocks come about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fill {
+    /// From a pool of random bytes made before the clock starts; every 512 bytes are stamped so
+    /// that no two blocks are alike.
+    #[default]
+    Pool,
+    /// New random bytes for every write, made outside the timed interval.
+    Fresh,
+    /// Zeros.
+    Zero,
+}
+
+/// Headers in written blocks, checked when they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Verify {
+    /// Bytes covered by one header; every size must be a multiple of it.
+    pub interval: Bytes,
+    /// Go on after a mismatch, counting it.
+    pub continue_on_mismatch: bool,
+    /// Seed written into headers; blocks of another seed are stale data of another run.
+    pub seed: u64,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Verify { interval: Bytes(4096), continue_on_mismatch: false, seed: 1 }
+    }
+}

@@ -1,0 +1,122 @@
+//! Entries: operations on named things in a tree.
+//!
+//! The model is complete; the engine does not run it yet, and [`crate::check`] says so by name.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::SizeSpec;
+use crate::{Bytes, Nanos};
+
+/// A directory tree, and the files in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tree {
+    /// Levels of directories below the root; 0 means items stand in the root.
+    pub depth: u32,
+    /// Directories in each directory.
+    pub width: u32,
+    /// Items in each directory that holds items.
+    pub items: u64,
+    /// Items stand in every directory, or in the deepest only.
+    pub leaves_only: bool,
+    /// One tree per rank instead of one for all.
+    pub per_rank: bool,
+    /// Bytes per file.
+    pub file_size: SizeSpec,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Tree {
+            depth: 0,
+            width: 1,
+            items: 1,
+            leaves_only: false,
+            per_rank: false,
+            file_size: SizeSpec::Fixed(Bytes(0)),
+        }
+    }
+}
+
+impl Tree {
+    /// Number of directories of one tree, the root included.
+    pub fn directories(&self) -> u64 {
+        (0..=self.depth).map(|level| u64::from(self.width).saturating_pow(level)).sum()
+    }
+
+    /// Number of directories that hold items.
+    pub fn item_directories(&self) -> u64 {
+        match self.leaves_only {
+            true => u64::from(self.width).saturating_pow(self.depth),
+            false => self.directories(),
+        }
+    }
+}
+
+/// Operations on the items of a tree, as one worker issues them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Entries {
+    /// What is done to each item, in order: `["open", "read", "close"]`.
+    pub steps: Vec<Step>,
+    /// Order of items.
+    pub select: Select,
+    /// Bytes per read or write call within a file; absent means the whole file at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// Bypass the page cache.
+    pub direct: bool,
+    /// Consume batches at a fixed pace behind a queue, as a training job does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loader: Option<Loader>,
+}
+
+/// One operation on a named thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the system calls'")]
+pub enum Step {
+    Mkdir,
+    Rmdir,
+    List,
+    Create,
+    Open,
+    Close,
+    Read,
+    Write,
+    Fsync,
+    Stat,
+    Truncate,
+    Rename,
+    Link,
+    Unlink,
+    Put,
+    Get,
+    Head,
+    Delete,
+}
+
+/// Order in which a worker takes the items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Select {
+    /// In the tree's order.
+    #[default]
+    Sequential,
+    /// Every item once per pass, in an order keyed by seed and pass.
+    Shuffled,
+    /// Uniform, items may repeat.
+    Random,
+}
+
+/// Consumption of items in batches at a fixed pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loader {
+    /// Items per batch.
+    pub batch: u32,
+    /// Batches that may be ready ahead of the consumer.
+    pub prefetch: u32,
+    /// Time the consumer needs per batch.
+    pub compute: Nanos,
+}

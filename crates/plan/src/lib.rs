@@ -1,0 +1,25 @@
+//! The workload model of candor: what runs, on what, how fast, until when.
+//!
+//! A [`Plan`] is an ordered list of [`Phase`]s. A phase is a set of [`Job`]s that start together
+//! and end together; a job is a number of identical workers. Two families of work hang under a
+//! job: [`Blocks`] (a stream of reads, writes and trims) and [`Entries`] (operations on named
+//! things in a tree). Every foreign tool's language lowers into these types, so nothing here is
+//! named after a tool.
+//!
+//! A plan is read from text ([`text::read`]), checked once ([`check::check`]) before anything is
+//! opened, and immutable from then on. Whatever depends on a worker's number is computed by the
+//! host that runs the worker, from (rank, ranks, host, hosts), so a plan is the same everywhere.
+
+pub mod blocks;
+pub mod check;
+pub mod entries;
+mod model;
+pub mod problem;
+pub mod text;
+pub mod units;
+
+pub use blocks::Blocks;
+pub use entries::Entries;
+pub use model::*;
+pub use problem::{Place, Problem, Severity, Source};
+pub use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};

@@ -1,0 +1,106 @@
+//! Everything that happens in a run, in order.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Measurement, Note, Sample, Snapshot, Verdict};
+
+/// One thing that happened. Screens, streams and logs are its consumers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// The run began.
+    RunStarted {
+        /// Its name.
+        name: String,
+        /// Number of phases it will run.
+        phases: usize,
+        /// How long it will take, where that is known.
+        expected_ns: Option<u64>,
+    },
+    /// Something is made ready; not measured.
+    Preparing {
+        /// The phase.
+        phase: String,
+        /// What.
+        step: PrepareStep,
+        /// Path or target.
+        what: String,
+        /// Bytes done so far.
+        bytes_done: u64,
+        /// Bytes to do, 0 where that is unknown.
+        bytes_total: u64,
+    },
+    /// The barrier of a phase was released.
+    PhaseStarted {
+        /// Its name.
+        phase: String,
+        /// Its place in the list, from 0.
+        index: usize,
+        /// How long it will take, ramp included, where that is known.
+        expected_ns: Option<u64>,
+    },
+    /// An interval of a phase ended.
+    Sampled {
+        /// The phase.
+        phase: String,
+        /// The job.
+        job: String,
+        /// True during the ramp.
+        in_ramp: bool,
+        /// What happened in the interval.
+        sample: Sample,
+    },
+    /// A worker did all that was asked of it.
+    WorkerDone {
+        /// The phase.
+        phase: String,
+        /// The job.
+        job: String,
+        /// Its number within the job.
+        rank: u32,
+    },
+    /// A phase ended.
+    PhaseDone {
+        /// The phase.
+        phase: String,
+        /// One per job.
+        measurements: Vec<Measurement>,
+        /// The kernel's counters at its end.
+        after: Box<Snapshot>,
+    },
+    /// A diagnosis.
+    Found {
+        /// The phase.
+        phase: String,
+        /// The diagnosis.
+        finding: Finding,
+    },
+    /// What runs is not exactly what was asked.
+    Noted {
+        /// The difference.
+        note: Note,
+    },
+    /// The run ended.
+    RunDone {
+        /// What it amounts to.
+        verdict: Verdict,
+        /// It was interrupted.
+        interrupted: bool,
+    },
+}
+
+/// What is made ready before a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrepareStep {
+    /// Host and devices are inspected.
+    Inspect,
+    /// Missing bytes of files are written.
+    LayOut,
+    /// Files are flushed and dropped from the cache.
+    Evict,
+    /// Workers open files, allocate buffers, set up rings.
+    SetUp,
+    /// Files are removed.
+    CleanUp,
+}

@@ -1,0 +1,406 @@
+//! What the host and the targets are: read before a run, true for its length.
+//!
+//! Every value is a [`Fact`]: it says where it was read and whether that needed a privilege. A
+//! fact that cannot be read is absent, never guessed; [`Facts::missing`] says why.
+
+use serde::{Deserialize, Serialize};
+
+/// A value, where it was read, and whether reading it needed a privilege.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact<T> {
+    /// The value.
+    pub value: T,
+    /// Path or call it came from.
+    pub from: String,
+    /// Reading it needed root or an equivalent capability.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub privileged: bool,
+}
+
+impl<T> Fact<T> {
+    /// A value that anyone may read.
+    pub fn new(value: T, from: impl Into<String>) -> Self {
+        Fact { value, from: from.into(), privileged: false }
+    }
+}
+
+/// The value of an optional fact.
+pub fn value<T>(fact: &Option<Fact<T>>) -> Option<&T> {
+    fact.as_ref().map(|fact| &fact.value)
+}
+
+/// Everything known about the host and the targets before a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The host.
+    pub host: HostFacts,
+    /// One entry per target of the plan, in its order.
+    pub targets: Vec<TargetFacts>,
+    /// All block devices that any target resolves to, top devices and leaves, each once.
+    pub devices: Vec<DeviceFacts>,
+    /// What could not be read, and what would enable it.
+    pub missing: Vec<Missing>,
+}
+
+impl Facts {
+    /// The device of that kernel name.
+    pub fn device(&self, name: &str) -> Option<&DeviceFacts> {
+        self.devices.iter().find(|device| device.name == name)
+    }
+
+    /// The leaves under a device: the devices at the end of every chain of `below`, the device
+    /// itself if it has none.
+    pub fn leaves<'a>(&'a self, name: &str) -> Vec<&'a DeviceFacts> {
+        let Some(device) = self.device(name) else { return Vec::new() };
+        if device.below.is_empty() {
+            return vec![device];
+        }
+        let mut leaves: Vec<&DeviceFacts> = Vec::new();
+        for leaf in device.below.iter().flat_map(|below| self.leaves(below)) {
+            if !leaves.iter().any(|seen| seen.name == leaf.name) {
+                leaves.push(leaf);
+            }
+        }
+        leaves
+    }
+}
+
+/// A fact that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// What it would have told.
+    pub what: String,
+    /// Why it could not be read.
+    pub why: String,
+    /// What would enable it.
+    pub enable: String,
+}
+
+/// The host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Kernel release.
+    pub kernel: Option<Fact<String>>,
+    /// Processor model.
+    pub cpu_model: Option<Fact<String>>,
+    /// CPUs this process may run on.
+    pub cpus: Option<Fact<u32>>,
+    /// NUMA nodes.
+    pub numa_nodes: Option<Fact<u32>>,
+    /// Memory of the host.
+    pub memory_bytes: Option<Fact<u64>>,
+    /// Memory that could be had without swapping.
+    pub memory_available_bytes: Option<Fact<u64>>,
+    /// Bytes per page.
+    pub page_bytes: u64,
+    /// The kernel's clock source.
+    pub clocksource: Option<Fact<String>>,
+    /// Mean cost of reading the monotonic clock.
+    pub clock_cost_ns: Option<Fact<f64>>,
+    /// True in a virtual machine.
+    pub hypervisor: Option<Fact<bool>>,
+    /// Kernel lockdown mode.
+    pub lockdown: Option<Fact<String>>,
+    /// Frequency governor of CPU 0.
+    pub cpu_governor: Option<Fact<String>>,
+    /// Limits of the control group this process runs in.
+    pub cgroup: CgroupFacts,
+}
+
+/// Limits of the control group this process runs in, ancestors included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CgroupFacts {
+    /// Largest memory use.
+    pub memory_max_bytes: Option<Fact<u64>>,
+    /// CPUs' worth of time it may use.
+    pub cpu_max: Option<Fact<f64>>,
+    /// Limits of I/O per device.
+    pub io: Vec<Fact<IoLimit>>,
+}
+
+/// A limit that a control group puts on one device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoLimit {
+    /// `major:minor` of the device.
+    pub device: String,
+    /// Bytes read per second.
+    pub read_bytes_per_s: Option<u64>,
+    /// Bytes written per second.
+    pub write_bytes_per_s: Option<u64>,
+    /// Reads per second.
+    pub read_ops_per_s: Option<u64>,
+    /// Writes per second.
+    pub write_ops_per_s: Option<u64>,
+}
+
+/// What a target's path is and what lies under it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// The target's name in the plan.
+    pub target: String,
+    /// The path as given.
+    pub path: String,
+    /// What the path is.
+    pub kind: PathKind,
+    /// The filesystem it lives on; absent for a device.
+    pub filesystem: Option<Filesystem>,
+    /// Kernel name of the block device it lives on or is; absent where there is none.
+    pub device: Option<Fact<String>>,
+    /// Its files, after they were laid out.
+    pub files: Vec<FileFacts>,
+    /// What the proving read showed.
+    pub canary: Option<Canary>,
+}
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathKind {
+    /// Nothing is there yet.
+    #[default]
+    Missing,
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A block device.
+    Device,
+    /// A character device, a pipe, a socket.
+    Other,
+}
+
+/// A mounted filesystem.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Filesystem {
+    /// Its type, such as `ext4`.
+    pub kind: String,
+    /// What is mounted: a device node or a remote path.
+    pub source: String,
+    /// Where.
+    pub mount_point: String,
+    /// Mount options and super-block options, comma-separated.
+    pub options: String,
+    /// Size.
+    pub size_bytes: u64,
+    /// Free for unprivileged users.
+    pub available_bytes: u64,
+    /// Block size.
+    pub block_bytes: u64,
+    /// True for tmpfs, ramfs and the like.
+    pub in_memory: bool,
+    /// True for network filesystems.
+    pub remote: bool,
+}
+
+/// One file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileFacts {
+    /// Its path.
+    pub path: String,
+    /// Its length.
+    pub size_bytes: u64,
+    /// Bytes of blocks that the filesystem says it has (`st_blocks`).
+    pub allocated_bytes: u64,
+    /// Where its bytes lie.
+    pub extents: Option<Fact<Extents>>,
+    /// What direct I/O needs.
+    pub direct: DirectIo,
+}
+
+/// Where a file's bytes lie, as sums over its extents within its length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extents {
+    /// Number of extents.
+    pub count: u64,
+    /// Bytes that any extent covers; the rest are holes.
+    pub mapped_bytes: u64,
+    /// Of these, allocated but never written.
+    pub unwritten_bytes: u64,
+    /// Of these, stored encoded (compressed).
+    pub encoded_bytes: u64,
+}
+
+/// What direct I/O on a file or device needs, from `statx`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DirectIo {
+    /// The kernel does not say.
+    #[default]
+    Unknown,
+    /// The filesystem says it does not do direct I/O on this file (it may accept the flag).
+    Unsupported,
+    /// Alignments in bytes.
+    Aligned {
+        /// Of buffers.
+        memory: u32,
+        /// Of offsets and lengths.
+        offset: u32,
+    },
+}
+
+/// A direct read of known size, and what the block layer counted for it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Canary {
+    /// File or device that was read.
+    pub path: String,
+    /// Bytes read in all.
+    pub bytes: u64,
+    /// Whether the page cache was bypassed; without it a cached page proves nothing.
+    pub direct: bool,
+    /// Per device (top first, then leaves): bytes that it counted meanwhile.
+    pub counted: Vec<(String, u64)>,
+    /// The conclusion.
+    pub outcome: CanaryOutcome,
+}
+
+/// What the proving read showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CanaryOutcome {
+    /// It could not be made; the report says why among what is missing.
+    #[default]
+    NotMade,
+    /// The devices counted it: their counters vouch for this target.
+    Counted,
+    /// The top device counted nothing, but its leaves did.
+    CountedBelow,
+    /// Nobody counted it: the block layer cannot vouch for this target.
+    NotCounted,
+    /// The read needed no device (hole, unwritten extent, memory), so it proves nothing.
+    NothingToRead,
+}
+
+/// One block device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    /// Kernel name, such as `nvme0n1`.
+    pub name: String,
+    /// `major:minor`.
+    pub number: String,
+    /// What drives it.
+    pub kind: DeviceKind,
+    /// Size.
+    pub size_bytes: u64,
+    /// Kernel names of the devices directly below it: members, backing device, whole disk.
+    pub below: Vec<String>,
+    /// Model as the device tells it.
+    pub model: Option<Fact<String>>,
+    /// First byte of a partition on its disk.
+    pub partition_start_bytes: Option<Fact<u64>>,
+    /// True for devices without a request queue of their own (md, dm, zram, brd, NVMe heads).
+    pub bio_based: Option<Fact<bool>>,
+    /// Whether the kernel counts I/O on it (`queue/iostats`).
+    pub counts_io: Option<Fact<bool>>,
+    /// Limits of its queue.
+    pub queue: QueueFacts,
+    /// For a loop device.
+    pub loop_backing: Option<LoopBacking>,
+    /// The link it hangs on.
+    pub link: Option<Link>,
+    /// NUMA node of its controller.
+    pub numa_node: Option<Fact<i32>>,
+    /// Who else holds it: mount points, `swap`, names of devices built on it.
+    pub held_by: Vec<String>,
+}
+
+/// What drives a block device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the kernel's own names")]
+pub enum DeviceKind {
+    Partition,
+    Loop,
+    Dm,
+    Md,
+    Zram,
+    Brd,
+    Pmem,
+    Virtio,
+    Nvme,
+    NvmeFabric,
+    Ata,
+    Scsi,
+    Usb,
+    Nbd,
+    NullBlk,
+    #[default]
+    Other,
+}
+
+impl DeviceKind {
+    /// True where the medium is this host's memory.
+    pub fn is_memory(self) -> bool {
+        matches!(self, DeviceKind::Zram | DeviceKind::Brd | DeviceKind::Pmem)
+    }
+}
+
+/// Limits of a request queue, from `queue/` and the driver. Sizes in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueFacts {
+    /// Smallest unit that can be addressed.
+    pub logical_block_bytes: Option<Fact<u64>>,
+    /// Smallest unit that can be written without reading first.
+    pub physical_block_bytes: Option<Fact<u64>>,
+    /// Preferred size.
+    pub optimal_io_bytes: Option<Fact<u64>>,
+    /// Largest request the kernel makes (`max_sectors_kb`).
+    pub max_request_bytes: Option<Fact<u64>>,
+    /// Largest request the hardware takes.
+    pub max_hw_request_bytes: Option<Fact<u64>>,
+    /// Largest number of segments of a request.
+    pub max_segments: Option<Fact<u64>>,
+    /// Chunk that requests may not cross (striping).
+    pub chunk_bytes: Option<Fact<u64>>,
+    /// Requests the kernel queues.
+    pub nr_requests: Option<Fact<u64>>,
+    /// Commands the device takes at once (`device/queue_depth` or tags).
+    pub device_depth: Option<Fact<u64>>,
+    /// The scheduler in use.
+    pub scheduler: Option<Fact<String>>,
+    /// Bytes read ahead for buffered reads.
+    pub read_ahead_bytes: Option<Fact<u64>>,
+    /// `write back` or `write through`.
+    pub write_cache: Option<Fact<String>>,
+    /// Whether writes can be forced to media one by one.
+    pub fua: Option<Fact<bool>>,
+    /// Whether the kernel takes it for a rotating disk (also set on many virtual disks).
+    pub rotational: Option<Fact<bool>>,
+    /// Whether completions can be polled for.
+    pub io_poll: Option<Fact<bool>>,
+    /// Zone model, `none` for ordinary devices.
+    pub zoned: Option<Fact<String>>,
+    /// Distance of the first byte from the physical alignment.
+    pub alignment_offset_bytes: Option<Fact<u64>>,
+}
+
+/// What a loop device reads from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopBacking {
+    /// The backing file.
+    pub file: Fact<String>,
+    /// Whether the loop bypasses the page cache for it.
+    pub direct: Option<Fact<bool>>,
+    /// Type of the filesystem of the backing file.
+    pub filesystem: Option<String>,
+}
+
+impl Default for Fact<String> {
+    fn default() -> Self {
+        Fact::new(String::new(), "")
+    }
+}
+
+/// A link between host and device, and what it can carry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// What kind: `SATA`, `PCIe`, `SAS`, `USB`, `network`.
+    pub kind: String,
+    /// What was negotiated, as the kernel says it.
+    pub negotiated: Fact<String>,
+    /// What both ends could do, as the kernel says it.
+    pub possible: Option<Fact<String>>,
+    /// What it can carry, in bytes per second.
+    pub ceiling_bytes_per_s: u64,
+    /// How that number comes about, as a person would write it down.
+    pub arithmetic: String,
+}

@@ -1,0 +1,23 @@
+//! The result model of candor.
+//!
+//! What a run produces, from the smallest to the whole: [`Histogram`], [`Measurement`] (what the
+//! engine counted), [`facts`] (what the host is) and [`Snapshot`] (what the kernel had counted at
+//! a moment), [`Finding`] (one diagnosis), [`Note`] (what ran is not exactly what was asked), and
+//! the [`Report`] that holds them all with the plan. While a run goes on everything that happens
+//! is an [`Event`]. Renderers read these types and compute nothing.
+
+mod event;
+pub mod facts;
+mod finding;
+pub mod histogram;
+mod measurement;
+mod report;
+mod snapshot;
+
+pub use event::{Event, PrepareStep};
+pub use facts::Facts;
+pub use finding::{Confidence, Evidence, Finding, Note, RuleId, Silence, Verdict, Weight};
+pub use histogram::Histogram;
+pub use measurement::*;
+pub use report::*;
+pub use snapshot::*;

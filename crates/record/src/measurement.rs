@@ -1,0 +1,279 @@
+//! What the engine counted for one job in one phase.
+
+use candor_plan::Bytes;
+use candor_plan::units::{Op, PerOp};
+use serde::{Deserialize, Serialize};
+
+use crate::Histogram;
+
+/// What the workers of one job did in one phase, merged over them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The job's name.
+    pub job: String,
+    /// Number of workers.
+    pub workers: u32,
+    /// From the release of the barrier (after the ramp) to the last completion of the last worker.
+    pub elapsed_ns: u64,
+    /// From the release to the end of the final flush, where one was asked for or made.
+    pub elapsed_with_flush_ns: Option<u64>,
+    /// Counters and latencies per direction.
+    pub ops: PerOp<OpStats>,
+    /// `fsync` and `fdatasync` calls.
+    pub sync: OpStats,
+    /// All workers' counts when the first of them ended.
+    pub first_done: Option<Progress>,
+    /// All workers' counts at the end.
+    pub last_done: Progress,
+    /// One entry a second, without the ramp.
+    pub samples: Vec<Sample>,
+    /// Each worker's own figures.
+    pub per_worker: Vec<WorkerStats>,
+    /// Errors, alike ones counted together.
+    pub errors: Vec<IoFailure>,
+    /// What verification found, where it was on.
+    pub verify: Option<VerifyStats>,
+    /// What the engine really used.
+    pub engine: EngineUsed,
+    /// Mean number of operations in flight: sum of latencies ÷ elapsed.
+    pub occupancy: f64,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+impl Measurement {
+    /// Bytes moved in all directions that move bytes.
+    pub fn bytes_moved(&self) -> u64 {
+        self.ops.read.bytes + self.ops.write.bytes
+    }
+
+    /// Operations of all directions.
+    pub fn ops_done(&self) -> u64 {
+        self.ops.read.ops + self.ops.write.ops + self.ops.trim.ops
+    }
+}
+
+/// Counters and latencies of one kind of operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpStats {
+    /// Operations that completed.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Of these, operations that moved fewer bytes than asked.
+    pub short: u64,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Operations per second over the phase.
+    pub ops_per_s: f64,
+    /// Bytes per second over the phase.
+    pub bytes_per_s: f64,
+    /// From hand-over to completion as the worker saw it.
+    pub latency: Option<Latency>,
+    /// Time inside the submitting system call, where that is a call of its own.
+    pub submission: Option<Latency>,
+    /// From the intended start to completion, under a rate.
+    pub from_intended: Option<Latency>,
+}
+
+/// A latency distribution with the figures that people read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Number of samples.
+    pub count: u64,
+    /// Least, in ns.
+    pub min_ns: u64,
+    /// Mean, in ns.
+    pub mean_ns: f64,
+    /// Standard deviation, in ns.
+    pub stddev_ns: f64,
+    /// Greatest, in ns.
+    pub max_ns: u64,
+    /// (percentile, ns): only those that rest on at least ten samples beyond them.
+    pub percentiles: Vec<(f64, u64)>,
+    /// All of it.
+    pub histogram: Histogram,
+}
+
+/// Percentiles that a report quotes, as far as the number of samples carries them.
+pub const PERCENTILES: [f64; 7] = [1.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+impl Latency {
+    /// The figures of a histogram; none if it is empty.
+    pub fn from_histogram(histogram: Histogram) -> Option<Latency> {
+        let enough = |p: f64| p <= 50.0 || histogram.count() as f64 * (1.0 - p / 100.0) >= 10.0;
+        let percentiles = PERCENTILES
+            .into_iter()
+            .filter(|p| enough(*p))
+            .filter_map(|p| Some((p, histogram.quantile(p / 100.0)?.0)))
+            .collect();
+        Some(Latency {
+            count: histogram.count(),
+            min_ns: histogram.min()?.0,
+            mean_ns: histogram.mean_ns()?,
+            stddev_ns: histogram.stddev_ns()?,
+            max_ns: histogram.max()?.0,
+            percentiles,
+            histogram,
+        })
+    }
+
+    /// The value of a quoted percentile, if it is quoted.
+    pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        self.percentiles.iter().find(|(p, _)| *p == percentile).map(|(_, ns)| *ns)
+    }
+}
+
+/// All workers' counts at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Since the release of the barrier (after the ramp).
+    pub at_ns: u64,
+    /// Operations.
+    pub ops: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// What happened within one interval of a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// End of the interval, since the release of the barrier (after the ramp).
+    pub at_ns: u64,
+    /// Its length.
+    pub length_ns: u64,
+    /// Operations per direction.
+    pub ops: PerOp<u64>,
+    /// Bytes per direction.
+    pub bytes: PerOp<u64>,
+    /// Sum of latencies of the operations that completed, over all directions.
+    pub latency_sum_ns: u64,
+}
+
+/// One worker's own figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkerStats {
+    /// Its number within the job.
+    pub rank: u32,
+    /// Operations.
+    pub ops: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// From the release of the barrier (after the ramp) to its last completion.
+    pub elapsed_ns: u64,
+    /// CPU time in user mode.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel.
+    pub cpu_system_ns: u64,
+    /// Time it was runnable and waited for a CPU; absent if the kernel does not say.
+    pub run_wait_ns: Option<u64>,
+    /// Times it gave up the CPU.
+    pub switches_voluntary: u64,
+    /// Times the CPU was taken from it.
+    pub switches_involuntary: u64,
+    /// Page faults served from memory.
+    pub faults_minor: u64,
+    /// Page faults that needed I/O.
+    pub faults_major: u64,
+    /// Time spent filling buffers, outside the measured latencies.
+    pub fill_ns: u64,
+    /// Time spent verifying, outside the measured latencies.
+    pub verify_ns: u64,
+    /// Time spent waiting on purpose: rate limit and think time.
+    pub paced_ns: u64,
+}
+
+/// Errors of one kind on one target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoFailure {
+    /// Read, write, trim; absent for flushes and set-up.
+    pub op: Option<Op>,
+    /// The file or device.
+    pub path: String,
+    /// Offset of the first one.
+    pub offset: u64,
+    /// The kernel's error number.
+    pub errno: i32,
+    /// Its text.
+    pub message: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// What verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyStats {
+    /// Blocks checked.
+    pub blocks: u64,
+    /// Contents do not match the checksum, header intact and own.
+    pub flipped: u64,
+    /// Parts of one block come from different writes.
+    pub torn: u64,
+    /// A valid block that belongs elsewhere.
+    pub misdirected: u64,
+    /// A valid block of an earlier write than the last one.
+    pub stale: u64,
+    /// No header of ours at all.
+    pub foreign: u64,
+    /// The first few, with place and difference.
+    pub first: Vec<Mismatch>,
+}
+
+/// One block that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// The file or device.
+    pub path: String,
+    /// Offset of the block.
+    pub offset: u64,
+    /// Its length.
+    pub length: Bytes,
+    /// Which kind.
+    pub kind: MismatchKind,
+    /// Expected and found, in words.
+    pub detail: String,
+}
+
+/// In what way a block is not what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "described at VerifyStats")]
+pub enum MismatchKind {
+    Flipped,
+    Torn,
+    Misdirected,
+    Stale,
+    Foreign,
+}
+
+/// What the engine really used, which may be less than it would have liked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineUsed {
+    /// Its name.
+    pub name: String,
+    /// Features in use, such as `fixed-buffers`, `defer-taskrun`.
+    pub features: Vec<String>,
+    /// The clock that latencies were taken with: `tsc` or `monotonic`.
+    pub clock: String,
+    /// Cost of reading that clock.
+    pub clock_cost_ns: f64,
+}
+
+/// Why a job ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// It did all that was asked.
+    #[default]
+    Done,
+    /// Its time was up.
+    Time,
+    /// It had become steady.
+    Steady,
+    /// The user interrupted it.
+    Interrupted,
+    /// An error stopped it.
+    Failed,
+    /// Nothing completed for longer than the watchdog waits.
+    Stalled,
+}

@@ -1,0 +1,161 @@
+//! What the kernel had counted at a moment. Differences of two snapshots are what happened.
+
+use serde::{Deserialize, Serialize};
+
+/// The kernel's counters at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// `CLOCK_MONOTONIC` in ns.
+    pub at_ns: u64,
+    /// Counters of every device in [`crate::Facts::devices`], by name (`/sys/class/block/X/stat`).
+    pub devices: Vec<(String, DiskCounters)>,
+    /// This process (`/proc/self/io`).
+    pub process_io: Option<ProcessIo>,
+    /// Pages of the targets' files in the cache, summed; absent in the samples of every second
+    /// where that would cost too much.
+    pub cache: Option<CacheState>,
+    /// Dirty and written-back pages of the whole host (`/proc/vmstat`).
+    pub vmstat: Option<VmStat>,
+    /// Time of all CPUs, and of each (`/proc/stat`).
+    pub cpu: Option<CpuTimes>,
+    /// Time of each CPU.
+    pub cpus: Vec<CpuTimes>,
+    /// Pressure (`/proc/pressure/*`): total stall time of some task, in ns.
+    pub pressure: Option<Pressure>,
+    /// Completions run in softirq context for block devices (`/proc/softirqs` BLOCK), per CPU.
+    pub softirq_block: Vec<u64>,
+}
+
+impl Snapshot {
+    /// Counters of a device.
+    pub fn device(&self, name: &str) -> Option<&DiskCounters> {
+        self.devices.iter().find(|(n, _)| n == name).map(|(_, counters)| counters)
+    }
+
+    /// What a device counted from `self` to `later`.
+    pub fn device_delta(&self, later: &Snapshot, name: &str) -> Option<DiskCounters> {
+        Some(later.device(name)?.since(self.device(name)?))
+    }
+}
+
+/// The 17 counters of one block device. Sectors have 512 bytes, always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of the kernel's documentation")]
+pub struct DiskCounters {
+    pub reads: u64,
+    pub read_merges: u64,
+    pub read_sectors: u64,
+    pub read_ms: u64,
+    pub writes: u64,
+    pub write_merges: u64,
+    pub write_sectors: u64,
+    pub write_ms: u64,
+    pub in_flight: u64,
+    pub busy_ms: u64,
+    pub weighted_ms: u64,
+    pub discards: u64,
+    pub discard_merges: u64,
+    pub discard_sectors: u64,
+    pub discard_ms: u64,
+    pub flushes: u64,
+    pub flush_ms: u64,
+}
+
+impl DiskCounters {
+    /// The difference to an earlier moment; `in_flight` is that of `self`.
+    #[must_use]
+    pub fn since(&self, earlier: &DiskCounters) -> DiskCounters {
+        let d = u64::wrapping_sub;
+        DiskCounters {
+            reads: d(self.reads, earlier.reads),
+            read_merges: d(self.read_merges, earlier.read_merges),
+            read_sectors: d(self.read_sectors, earlier.read_sectors),
+            read_ms: d(self.read_ms, earlier.read_ms),
+            writes: d(self.writes, earlier.writes),
+            write_merges: d(self.write_merges, earlier.write_merges),
+            write_sectors: d(self.write_sectors, earlier.write_sectors),
+            write_ms: d(self.write_ms, earlier.write_ms),
+            in_flight: self.in_flight,
+            busy_ms: d(self.busy_ms, earlier.busy_ms),
+            weighted_ms: d(self.weighted_ms, earlier.weighted_ms),
+            discards: d(self.discards, earlier.discards),
+            discard_merges: d(self.discard_merges, earlier.discard_merges),
+            discard_sectors: d(self.discard_sectors, earlier.discard_sectors),
+            discard_ms: d(self.discard_ms, earlier.discard_ms),
+            flushes: d(self.flushes, earlier.flushes),
+            flush_ms: d(self.flush_ms, earlier.flush_ms),
+        }
+    }
+
+    /// Bytes read.
+    pub fn bytes_read(&self) -> u64 {
+        self.read_sectors * 512
+    }
+
+    /// Bytes written.
+    pub fn bytes_written(&self) -> u64 {
+        self.write_sectors * 512
+    }
+}
+
+/// What this process caused, from `/proc/self/io`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessIo {
+    /// Bytes of read-like system calls.
+    pub rchar: u64,
+    /// Bytes of write-like system calls.
+    pub wchar: u64,
+    /// Bytes really fetched from storage.
+    pub read_bytes: u64,
+    /// Bytes really dirtied or sent to storage.
+    pub write_bytes: u64,
+    /// Dirty bytes that were dropped before they were written.
+    pub cancelled_write_bytes: u64,
+}
+
+/// Pages of a set of files in the page cache, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheState {
+    /// Length of the files together.
+    pub size_bytes: u64,
+    /// Resident.
+    pub resident_bytes: u64,
+    /// Of these, dirty; absent where only `mincore` could be asked.
+    pub dirty_bytes: Option<u64>,
+    /// Of these, being written; absent where only `mincore` could be asked.
+    pub writeback_bytes: Option<u64>,
+}
+
+/// Dirty pages of the whole host, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VmStat {
+    /// Dirty.
+    pub dirty_bytes: u64,
+    /// Being written.
+    pub writeback_bytes: u64,
+    /// Above this the kernel throttles writers.
+    pub dirty_threshold_bytes: u64,
+}
+
+/// CPU time in ns since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of proc(5)")]
+pub struct CpuTimes {
+    pub user_ns: u64,
+    pub nice_ns: u64,
+    pub system_ns: u64,
+    pub idle_ns: u64,
+    pub iowait_ns: u64,
+    pub irq_ns: u64,
+    pub softirq_ns: u64,
+    pub steal_ns: u64,
+}
+
+/// Time in which some task was stalled, in ns since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of /proc/pressure")]
+pub struct Pressure {
+    pub cpu_some_ns: u64,
+    pub io_some_ns: u64,
+    pub memory_some_ns: u64,
+}

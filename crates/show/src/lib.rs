@@ -1,0 +1,1 @@
+//! Report in, text and JSON out: rendering without arithmetic.
