@@ -1,1 +1,32 @@
 //! Plan in, measurements out: the only crate of candor with a hot loop.
+//!
+//! Control plane and data plane are apart. [`phase::Prepared`] decides, opens, allocates,
+//! registers and pins everything; the loop in [`worker`] allocates nothing, locks nothing, logs
+//! nothing and makes no system call that the workload does not ask for.
+
+pub mod clock;
+pub mod content;
+pub mod engines;
+mod error;
+mod failures;
+pub mod files;
+mod gather;
+pub mod layout;
+pub mod memory;
+pub mod pace;
+pub mod phase;
+pub mod placement;
+mod prepare;
+pub mod random;
+pub mod session;
+mod shared;
+pub mod slots;
+pub mod stats;
+pub mod stream;
+mod verifier;
+pub mod verify;
+mod worker;
+
+pub use error::EngineError;
+pub use phase::{Prepared, Watch};
+pub use session::Session;

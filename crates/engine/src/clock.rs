@@ -1,0 +1,126 @@
+//! The clock that latencies are taken with.
+//!
+//! The processor's time-stamp counter where the kernel itself uses it as its clock source (then it
+//! is constant, synchronised and does not stop), calibrated against `CLOCK_MONOTONIC`; else that
+//! clock. Ticks are compared and subtracted in the loop; nanoseconds are made only from
+//! differences.
+
+use std::fs;
+use std::time::Duration;
+
+/// A clock whose reading costs a few nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    tsc: bool,
+    /// Nanoseconds per tick as a fixed-point number with [`FRACTION_BITS`].
+    scale: u64,
+}
+
+const FRACTION_BITS: u32 = 32;
+const CALIBRATION: Duration = Duration::from_millis(20);
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn tsc() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction; it touches no memory.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn tsc() -> u64 {
+    monotonic_ns()
+}
+
+impl Clock {
+    /// Chooses and calibrates the clock; takes 20 ms where it is the time-stamp counter.
+    pub fn calibrated() -> Clock {
+        let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        let tsc_trusted = cfg!(target_arch = "x86_64")
+            && fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc");
+        if !tsc_trusted {
+            return Clock { tsc: false, scale: 1 << FRACTION_BITS };
+        }
+        let (ticks_before, ns_before) = paired_reading();
+        std::thread::sleep(CALIBRATION);
+        let (ticks_after, ns_after) = paired_reading();
+        let ticks = u128::from(ticks_after - ticks_before).max(1);
+        let scale = (u128::from(ns_after - ns_before) << FRACTION_BITS) / ticks;
+        Clock { tsc: true, scale: scale as u64 }
+    }
+
+    /// The present tick.
+    #[inline(always)]
+    pub fn now(&self) -> u64 {
+        if self.tsc { tsc() } else { monotonic_ns() }
+    }
+
+    /// Nanoseconds in a difference of ticks.
+    #[inline(always)]
+    pub fn ns(&self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * u128::from(self.scale)) >> FRACTION_BITS) as u64
+    }
+
+    /// Ticks in a length of time; saturates at a time later than any run lasts.
+    pub fn ticks(&self, ns: u64) -> u64 {
+        let ticks = (u128::from(ns) << FRACTION_BITS) / u128::from(self.scale.max(1));
+        u64::try_from(ticks).unwrap_or(u64::MAX / 4).min(u64::MAX / 4)
+    }
+
+    /// `tsc` or `monotonic`.
+    pub fn name(&self) -> &'static str {
+        if self.tsc { "tsc" } else { "monotonic" }
+    }
+
+    /// Mean cost of one reading in nanoseconds.
+    pub fn cost_ns(&self) -> f64 {
+        const READINGS: u32 = 2000;
+        let before = monotonic_ns();
+        for _ in 0..READINGS {
+            std::hint::black_box(self.now());
+        }
+        (monotonic_ns() - before) as f64 / f64::from(READINGS)
+    }
+}
+
+/// Both clocks at the same moment: the pair that was read in the shortest time of several tries,
+/// so that a preemption in between does not spoil the calibration.
+fn paired_reading() -> (u64, u64) {
+    let reading = |_| {
+        let before = tsc();
+        let ns = monotonic_ns();
+        let after = tsc();
+        (after - before, (before + (after - before) / 2, ns))
+    };
+    (0..16).map(reading).min_by_key(|(gap, _)| *gap).map_or((0, 0), |(_, pair)| pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_monotonic_clock() {
+        let clock = Clock::calibrated();
+        let (tick, ns) = (clock.now(), monotonic_ns());
+        std::thread::sleep(Duration::from_millis(50));
+        let told = clock.ns(clock.now() - tick) as f64;
+        let true_ns = (monotonic_ns() - ns) as f64;
+        assert!((told / true_ns - 1.0).abs() < 0.01, "{told} ns told for {true_ns} ns");
+    }
+
+    #[test]
+    fn ticks_and_ns_invert() {
+        let clock = Clock::calibrated();
+        for ns in [1_000, 1_000_000, 3_600_000_000_000] {
+            let back = clock.ns(clock.ticks(ns));
+            assert!(back.abs_diff(ns) <= ns / 1000 + 2, "{back} for {ns}");
+        }
+        assert!(clock.ticks(u64::MAX) >= 1 << 61);
+    }
+}

@@ -1,0 +1,189 @@
+//! Loads and stores on a mapping, `msync` for durability: one operation at a time.
+//!
+//! A page that cannot be read, or for which there is no space, raises SIGBUS at the load or store.
+//! The handler puts a page of zeros in its place so that the copy ends, and marks the operation as
+//! failed; the file's page is mapped back afterwards.
+
+use std::cell::Cell;
+use std::io;
+use std::ptr;
+use std::sync::{Arc, Once};
+
+use candor_plan::blocks::Advice;
+
+use super::{Context, Io, answer, blocking_call};
+use crate::error::EngineError;
+use crate::files::{Files, OpenFile};
+use crate::memory::PAGE_BYTES;
+use crate::slots::{Done, Kind, Slot};
+
+thread_local! {
+    /// The mapping that this thread copies from or to, as (address, length); length 0 for none.
+    static COPYING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// Address at which the copy faulted; 0 for none.
+    static FAULT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// One mapped file.
+struct Mapped {
+    start: *mut u8,
+    bytes: usize,
+    protection: libc::c_int,
+}
+
+// SAFETY: the mapping belongs to this value; threads may use it in turn.
+unsafe impl Send for Mapped {}
+
+impl Mapped {
+    fn new(file: &OpenFile, writes: bool, advice: Advice) -> io::Result<Mapped> {
+        let bytes = usize::try_from(file.size).map_err(io::Error::other)?.max(1);
+        let protection = libc::PROT_READ | if writes { libc::PROT_WRITE } else { 0 };
+        // SAFETY: a new shared mapping at an address of the kernel's choice.
+        let start = unsafe {
+            libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.raw(), 0)
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let advice = match advice {
+            Advice::None | Advice::Noreuse => libc::MADV_NORMAL,
+            Advice::Sequential => libc::MADV_SEQUENTIAL,
+            Advice::Random => libc::MADV_RANDOM,
+        };
+        // SAFETY: the range is the mapping just made; advice changes no content.
+        unsafe { libc::madvise(start, bytes, advice) };
+        Ok(Mapped { start: start.cast(), bytes, protection })
+    }
+
+    /// Copies between the mapping and a buffer; false if a page could not be had.
+    fn copy(&self, slot: &Slot, descriptor: libc::c_int) -> bool {
+        // SAFETY: the caller checked that offset and length lie within the mapping.
+        let place = unsafe { self.start.add(slot.offset as usize) };
+        COPYING.set((self.start as usize, self.bytes));
+        // SAFETY: both ranges are mapped, `length` long, and do not overlap; a page that cannot be
+        // had is replaced by the handler below.
+        unsafe {
+            match slot.kind {
+                Kind::Write => ptr::copy_nonoverlapping(slot.buffer, place, slot.length as usize),
+                _ => ptr::copy_nonoverlapping(place, slot.buffer, slot.length as usize),
+            }
+        }
+        COPYING.set((0, 0));
+        let fault = FAULT.take();
+        if fault != 0 {
+            self.map_back(fault, descriptor);
+        }
+        fault == 0
+    }
+
+    /// Puts the file's page back where the handler put zeros.
+    #[cold]
+    fn map_back(&self, address: usize, descriptor: libc::c_int) {
+        let page = address / PAGE_BYTES * PAGE_BYTES;
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        let offset = (page - self.start as usize) as i64;
+        // SAFETY: the page lies within this mapping, which nobody else uses.
+        unsafe {
+            libc::mmap(page as *mut _, PAGE_BYTES, self.protection, flags, descriptor, offset)
+        };
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: start and length are those of the mapping made in `new`.
+        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+/// Replaces the page a copy faulted on. A fault anywhere else is a bug and kills the process.
+extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid record to a handler installed with SA_SIGINFO.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let (start, bytes) = COPYING.get();
+    let page = (address / PAGE_BYTES * PAGE_BYTES) as *mut libc::c_void;
+    if bytes > 0 && (start..start + bytes).contains(&address) {
+        FAULT.set(address);
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: the page lies within the mapping that this thread alone copies from or to.
+        unsafe { libc::mmap(page, PAGE_BYTES, protection, flags, -1, 0) };
+    } else {
+        // SAFETY: with the default action back, the faulting instruction ends the process.
+        unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
+    }
+}
+
+fn install_handler() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // SAFETY: an all-zero sigaction is valid; the handler only makes async-signal-safe calls
+        // and touches constant-initialised thread locals.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_bus_error as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut());
+        }
+    });
+}
+
+/// The engine.
+pub struct Mmap {
+    files: Arc<Files>,
+    mapped: Vec<Mapped>,
+    pending: Option<u32>,
+}
+
+impl Mmap {
+    /// Maps every file of the worker.
+    ///
+    /// # Errors
+    /// The kernel's, for a file that cannot be mapped.
+    pub fn new(context: &Context<'_>, writes: bool, advice: Advice) -> Result<Mmap, EngineError> {
+        install_handler();
+        let map = |file: &OpenFile| {
+            Mapped::new(file, writes, advice).map_err(EngineError::file("map", &file.path))
+        };
+        let mapped = context.files.all().iter().map(map).collect::<Result<_, _>>()?;
+        Ok(Mmap { files: context.files.clone(), mapped, pending: None })
+    }
+
+    fn call(&self, slot: &Slot) -> i32 {
+        let mapped = &self.mapped[slot.file as usize];
+        let end = slot.offset.saturating_add(u64::from(slot.length));
+        match slot.kind {
+            Kind::Read | Kind::Write if end > mapped.bytes as u64 => -libc::EINVAL,
+            Kind::Read | Kind::Write => match mapped.copy(slot, self.files.get(slot.file).raw()) {
+                true => slot.length as i32,
+                false => -libc::EIO,
+            },
+            // SAFETY: the range is the whole mapping.
+            Kind::Fsync | Kind::Fdatasync => {
+                answer(unsafe { libc::msync(mapped.start.cast(), mapped.bytes, libc::MS_SYNC) }
+                    as isize)
+            }
+            Kind::Trim => blocking_call(&self.files, slot),
+        }
+    }
+}
+
+impl Io for Mmap {
+    #[inline(always)]
+    fn push(&mut self, index: u32, _: &Slot) {
+        debug_assert!(self.pending.is_none(), "one operation at a time");
+        self.pending = Some(index);
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, slots: &[Slot], _: usize, _: Option<u64>, done: &mut Done) -> u64 {
+        if let Some(index) = self.pending.take() {
+            done.push(index, self.call(&slots[index as usize]));
+        }
+        0
+    }
+
+    fn features(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

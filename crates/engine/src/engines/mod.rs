@@ -1,0 +1,101 @@
+//! The ways to issue I/O, one file each, behind one small trait.
+//!
+//! Inside the loop the trait is used with static dispatch; which engine it is, is decided once,
+//! in [`crate::worker`]. A new engine is a file here and a row there.
+
+pub mod libaio;
+pub mod mmap;
+pub mod null;
+pub mod psync;
+pub mod pvsync;
+pub mod uring;
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::files::Files;
+use crate::slots::{Done, Kind, Slot};
+
+/// A way to issue I/O, as the loop sees it.
+///
+/// Every slot that is pushed comes back exactly once as a completion, also when handing it over
+/// failed: then with a negated error number. The buffer of a pushed slot is the engine's until
+/// then.
+pub trait Io {
+    /// Takes an operation to be handed over with the next turn. Makes no system call.
+    fn push(&mut self, index: u32, slot: &Slot);
+
+    /// Hands over what was pushed, waits until at least `min` operations have completed or
+    /// `wait_ns` has passed, and adds what completed to `done`.
+    ///
+    /// Returns the tick at which the submitting system call returned, where submitting is a call
+    /// of its own; else 0.
+    fn turn(&mut self, slots: &[Slot], min: usize, wait_ns: Option<u64>, done: &mut Done) -> u64;
+
+    /// What is in use, for the report.
+    fn features(&self) -> Vec<String>;
+}
+
+/// What every engine is made from.
+pub struct Context<'a> {
+    /// The worker's files.
+    pub files: &'a Arc<Files>,
+    /// Operations in flight at most.
+    pub depth: usize,
+    /// Operations handed over at once at most.
+    pub batch: usize,
+    /// The worker's buffers: one mapping, `depth` parts of `buffer_bytes`.
+    pub buffers: &'a crate::memory::Mapping,
+    /// Bytes per buffer.
+    pub buffer_bytes: usize,
+    /// The clock.
+    pub clock: Clock,
+}
+
+/// The answer of a system call as the kernel gives it: bytes, or a negated error number.
+#[inline(always)]
+pub(crate) fn answer(returned: isize) -> i32 {
+    if returned >= 0 { returned.min(i32::MAX as isize) as i32 } else { last_errno() }
+}
+
+#[cold]
+fn last_errno() -> i32 {
+    -io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// Does a trim or a flush in the calling thread: there is no faster way for these on most kernels.
+#[cold]
+pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> i32 {
+    let file = files.get(slot.file);
+    let fd = file.raw();
+    match slot.kind {
+        // SAFETY: plain system calls on an open descriptor.
+        Kind::Fsync => answer(unsafe { libc::fsync(fd) } as isize),
+        // SAFETY: as above.
+        Kind::Fdatasync => answer(unsafe { libc::fdatasync(fd) } as isize),
+        Kind::Trim if file.is_device => discard(fd, slot),
+        Kind::Trim => punch_hole(fd, slot),
+        Kind::Read | Kind::Write => -libc::EINVAL,
+    }
+}
+
+fn discard(fd: RawFd, slot: &Slot) -> i32 {
+    const BLKDISCARD: libc::Ioctl = 0x1277;
+    let range = [slot.offset, u64::from(slot.length)];
+    // SAFETY: the ioctl reads two 64-bit numbers, which outlive the call.
+    match unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) } {
+        0 => slot.length as i32,
+        _ => last_errno(),
+    }
+}
+
+fn punch_hole(fd: RawFd, slot: &Slot) -> i32 {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: a plain system call on an open descriptor.
+    match unsafe { libc::fallocate(fd, mode, slot.offset as i64, i64::from(slot.length)) } {
+        0 => slot.length as i32,
+        _ => last_errno(),
+    }
+}

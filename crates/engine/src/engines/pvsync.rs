@@ -1,0 +1,80 @@
+//! `preadv2` and `pwritev2` with per-call flags: one operation at a time.
+
+use std::sync::Arc;
+
+use candor_plan::blocks::Rwf;
+
+use super::{Context, Io, answer, blocking_call};
+use crate::files::Files;
+use crate::slots::{Done, Kind, Slot};
+
+const RWF_HIPRI: libc::c_int = 0x01;
+const RWF_DSYNC: libc::c_int = 0x02;
+const RWF_NOWAIT: libc::c_int = 0x08;
+const RWF_DONTCACHE: libc::c_int = 0x80;
+
+/// The engine.
+pub struct Pvsync {
+    files: Arc<Files>,
+    pending: Option<u32>,
+    read_flags: libc::c_int,
+    write_flags: libc::c_int,
+    names: Vec<String>,
+}
+
+impl Pvsync {
+    /// With these flags on every call; `dsync` only on writes.
+    pub fn new(context: &Context<'_>, rwf: Rwf) -> Pvsync {
+        let both = [
+            (rwf.hipri, RWF_HIPRI, "rwf-hipri"),
+            (rwf.nowait, RWF_NOWAIT, "rwf-nowait"),
+            (rwf.dontcache, RWF_DONTCACHE, "rwf-dontcache"),
+        ];
+        let on = both.iter().filter(|(on, ..)| *on);
+        let read_flags = on.clone().fold(0, |flags, (_, flag, _)| flags | flag);
+        let mut names: Vec<String> = on.map(|(.., name)| (*name).to_owned()).collect();
+        if rwf.dsync {
+            names.push("rwf-dsync".into());
+        }
+        let write_flags = read_flags | if rwf.dsync { RWF_DSYNC } else { 0 };
+        Pvsync { files: context.files.clone(), pending: None, read_flags, write_flags, names }
+    }
+
+    #[inline(always)]
+    fn call(&self, slot: &Slot) -> i32 {
+        let fd = self.files.get(slot.file).raw();
+        let vector = libc::iovec { iov_base: slot.buffer.cast(), iov_len: slot.length as usize };
+        let offset = slot.offset as i64;
+        match slot.kind {
+            // SAFETY: the vector describes the slot's buffer, which has room for its length.
+            Kind::Read => {
+                answer(unsafe { libc::preadv2(fd, &raw const vector, 1, offset, self.read_flags) })
+            }
+            // SAFETY: as above.
+            Kind::Write => answer(unsafe {
+                libc::pwritev2(fd, &raw const vector, 1, offset, self.write_flags)
+            }),
+            _ => blocking_call(&self.files, slot),
+        }
+    }
+}
+
+impl Io for Pvsync {
+    #[inline(always)]
+    fn push(&mut self, index: u32, _: &Slot) {
+        debug_assert!(self.pending.is_none(), "one operation at a time");
+        self.pending = Some(index);
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, slots: &[Slot], _: usize, _: Option<u64>, done: &mut Done) -> u64 {
+        if let Some(index) = self.pending.take() {
+            done.push(index, self.call(&slots[index as usize]));
+        }
+        0
+    }
+
+    fn features(&self) -> Vec<String> {
+        self.names.clone()
+    }
+}

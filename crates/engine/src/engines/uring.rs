@@ -1,0 +1,229 @@
+//! io_uring, used the way its authors do: one issuer, completion work deferred to the waiter,
+//! registered files and buffers, one system call that both submits and waits.
+
+use std::io;
+use std::sync::Arc;
+
+use candor_plan::blocks::Uring as Options;
+use io_uring::{IoUring, opcode, squeue, types};
+
+use super::{Context, Io, blocking_call};
+use crate::error::EngineError;
+use crate::files::Files;
+use crate::slots::{Done, Kind, Slot};
+
+/// How long the kernel's submission thread spins before it sleeps.
+const SQPOLL_IDLE_MS: u32 = 2000;
+/// A registered buffer may not be longer than this.
+const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
+
+/// The engine.
+pub struct Uring {
+    ring: IoUring,
+    files: Arc<Files>,
+    fixed_files: bool,
+    fixed_buffers: bool,
+    no_ops: bool,
+    /// Trims of devices, which io_uring cannot carry on most kernels.
+    blocking: Vec<u32>,
+    features: Vec<String>,
+}
+
+/// The set-ups to try, best first: each drops what older kernels lack.
+fn setups(options: &Options, entries: u32) -> Vec<(io::Result<IoUring>, Vec<&'static str>)> {
+    let builder = || {
+        let mut builder = IoUring::builder();
+        if options.iopoll {
+            builder.setup_iopoll();
+        }
+        if options.sqpoll {
+            builder.setup_sqpoll(SQPOLL_IDLE_MS);
+        }
+        if let Some(cpu) = options.sqpoll_cpu {
+            builder.setup_sqpoll_cpu(cpu);
+        }
+        builder
+    };
+    let mut tries = Vec::new();
+    let defer = options.defer_taskrun.unwrap_or(true) && !options.sqpoll;
+    if defer {
+        let build = builder().setup_single_issuer().setup_defer_taskrun().build(entries);
+        tries.push((build, vec!["single-issuer", "defer-taskrun"]));
+    }
+    if tries.iter().all(|(built, _)| built.is_err()) && !options.sqpoll {
+        let build = builder().setup_coop_taskrun().build(entries);
+        tries.push((build, vec!["coop-taskrun"]));
+    }
+    if tries.iter().all(|(built, _)| built.is_err()) {
+        tries.push((builder().build(entries), Vec::new()));
+    }
+    tries
+}
+
+impl Uring {
+    /// Sets up a ring in the thread that will use it, and registers what can be registered.
+    ///
+    /// # Errors
+    /// The kernel's, with the likely cause: io_uring absent, forbidden, or out of memory.
+    pub fn new(context: &Context<'_>, options: &Options) -> Result<Uring, EngineError> {
+        let entries = (context.depth as u32).next_power_of_two();
+        let mut error = None;
+        let mut built = None;
+        for (result, names) in setups(options, entries) {
+            match result {
+                Ok(ring) => built = Some((ring, names)),
+                Err(cause) => error = Some(cause),
+            }
+        }
+        let Some((ring, names)) = built else {
+            let cause = error.unwrap_or_else(|| io::Error::from_raw_os_error(libc::ENOSYS));
+            return Err(EngineError::system(setup_failure(&cause))(cause));
+        };
+        let mut uring = Uring {
+            ring,
+            files: context.files.clone(),
+            fixed_files: false,
+            fixed_buffers: false,
+            no_ops: options.nop,
+            blocking: Vec::with_capacity(context.depth),
+            features: names.into_iter().map(str::to_owned).collect(),
+        };
+        uring.register(context, options)?;
+        Ok(uring)
+    }
+
+    fn register(&mut self, context: &Context<'_>, options: &Options) -> Result<(), EngineError> {
+        let feature = |on: bool, name: &str| on.then(|| name.to_owned());
+        self.features.extend(feature(options.sqpoll, "sqpoll"));
+        self.features.extend(feature(options.iopoll, "iopoll"));
+        self.features.extend(feature(options.nop, "no-ops"));
+        let submitter = self.ring.submitter();
+        if wanted(options.fixed_files, "files", || submitter.register_files(&context.files.raw()))?
+        {
+            self.fixed_files = true;
+            self.features.push("fixed-files".into());
+        }
+        let bytes = context.buffer_bytes * context.depth;
+        if bytes <= FIXED_BUFFER_BYTES_MAX {
+            let vector = libc::iovec { iov_base: context.buffers.as_ptr().cast(), iov_len: bytes };
+            // SAFETY: the buffers outlive the ring: the worker drops its engine first.
+            let register = || unsafe { submitter.register_buffers(&[vector]) };
+            if wanted(options.fixed_buffers, "buffers", register)? {
+                self.fixed_buffers = true;
+                self.features.push("fixed-buffers".into());
+            }
+        }
+        if self.ring.submitter().register_ring_fd().is_ok() {
+            self.features.push("fixed-ring".into());
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn entry(&self, slot: &Slot) -> Option<squeue::Entry> {
+        if self.no_ops {
+            return Some(opcode::Nop::new().build());
+        }
+        let (buffer, length, offset) = (slot.buffer, slot.length, slot.offset);
+        // A registered file is named by its index, marked by a flag.
+        let (file, flags) = match self.fixed_files {
+            true => (types::Fd(slot.file as i32), squeue::Flags::FIXED_FILE),
+            false => (types::Fd(self.files.get(slot.file).raw()), squeue::Flags::empty()),
+        };
+        let entry = match (slot.kind, self.fixed_buffers) {
+            (Kind::Read, true) => {
+                opcode::ReadFixed::new(file, buffer, length, 0).offset(offset).build()
+            }
+            (Kind::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
+            (Kind::Write, true) => {
+                opcode::WriteFixed::new(file, buffer, length, 0).offset(offset).build()
+            }
+            (Kind::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).build(),
+            (Kind::Fsync, _) => opcode::Fsync::new(file).build(),
+            (Kind::Fdatasync, _) => {
+                opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
+            }
+            (Kind::Trim, _) => return None,
+        };
+        Some(entry.flags(flags))
+    }
+
+    #[cold]
+    fn wait_limited(&mut self, min: usize, ns: u64) {
+        let time = types::Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
+        let arguments = types::SubmitArgs::new().timespec(&time);
+        // ETIME and EINTR mean that fewer completed, which the caller sees; on EBUSY and EAGAIN
+        // the next turn tries again.
+        let _ = self.ring.submitter().submit_with_args(min, &arguments);
+    }
+}
+
+/// What setting up a ring failed at, with the likely cause.
+fn setup_failure(cause: &io::Error) -> String {
+    let hint = match cause.raw_os_error() {
+        Some(libc::ENOSYS) => "; this kernel has no io_uring",
+        Some(libc::EPERM) => "; it is forbidden here, see /proc/sys/kernel/io_uring_disabled",
+        Some(libc::ENOMEM) => "; the limit of locked memory (ulimit -l) may be too low",
+        _ => "",
+    };
+    format!("set up io_uring{hint}")
+}
+
+/// Registers unless the plan says no; a failure counts only where the plan says yes.
+fn wanted(
+    asked: Option<bool>,
+    what: &str,
+    register: impl FnOnce() -> io::Result<()>,
+) -> Result<bool, EngineError> {
+    match (asked, asked.unwrap_or(true).then(register)) {
+        (_, None) => Ok(false),
+        (_, Some(Ok(()))) => Ok(true),
+        (Some(true), Some(Err(cause))) => {
+            Err(EngineError::system(format!("register {what} with io_uring"))(cause))
+        }
+        (_, Some(Err(_))) => Ok(false),
+    }
+}
+
+impl Io for Uring {
+    #[inline(always)]
+    fn push(&mut self, index: u32, slot: &Slot) {
+        let Some(entry) = self.entry(slot) else {
+            return self.blocking.push(index);
+        };
+        let entry = entry.user_data(u64::from(index));
+        // SAFETY: the slot's buffer and file live until its completion is reaped; a ring with as
+        // many entries as slots cannot be full.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        debug_assert!(pushed.is_ok(), "more operations than slots");
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, slots: &[Slot], min: usize, wait_ns: Option<u64>, done: &mut Done) -> u64 {
+        while let Some(index) = self.blocking.pop() {
+            done.push(index, blocking_call(&self.files, &slots[index as usize]));
+        }
+        let min = min.saturating_sub(done.len());
+        match wait_ns {
+            None => {
+                // An interrupted or refused call leaves its entries in the queue; the next turn
+                // hands them over.
+                let _ = self.ring.submitter().submit_and_wait(min);
+            }
+            Some(ns) => self.wait_limited(min, ns),
+        }
+        for completion in self.ring.completion() {
+            let index = completion.user_data() as u32;
+            let result = match self.no_ops {
+                true => slots[index as usize].length as i32,
+                false => completion.result(),
+            };
+            done.push(index, result);
+        }
+        0
+    }
+
+    fn features(&self) -> Vec<String> {
+        self.features.clone()
+    }
+}

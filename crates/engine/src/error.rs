@@ -1,0 +1,60 @@
+//! Why a phase could not be made ready.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What kept a phase from starting. Errors of I/O during a phase are not errors of this type:
+/// they are counted in its measurement.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A system call on a file failed.
+    #[error("cannot {what} `{}`: {cause}", path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+    /// A system call without a file failed.
+    #[error("cannot {what}: {cause}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+    /// The plan does not fit what is there.
+    #[error("job `{job}`: {message}; {remedy}")]
+    Unfit {
+        /// The job.
+        job: String,
+        /// What does not fit, with the values.
+        message: String,
+        /// What to do.
+        remedy: String,
+    },
+}
+
+impl EngineError {
+    /// For `map_err` at a call on a file.
+    pub fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> EngineError {
+        let path = path.to_owned();
+        move |cause| EngineError::File { what, path, cause }
+    }
+
+    /// For `map_err` at a call without a file.
+    pub fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> EngineError {
+        let what = what.into();
+        move |cause| EngineError::System { what, cause }
+    }
+
+    /// True where the user interrupted the preparation.
+    pub fn is_interrupt(&self) -> bool {
+        let (EngineError::File { cause, .. } | EngineError::System { cause, .. }) = self else {
+            return false;
+        };
+        cause.kind() == io::ErrorKind::Interrupted
+    }
+}

@@ -1,0 +1,158 @@
+//! Opening what a job works on.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use candor_plan::blocks::{Advice, Blocks, Engine, OpenSync};
+use candor_plan::{Job, Plan, Target, TargetKind};
+use rustix::fs::Advice as Fadvise;
+
+use crate::error::EngineError;
+
+/// An open file or device.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Bytes of it that the plan uses.
+    pub size: u64,
+    /// True for a block device.
+    pub is_device: bool,
+    handle: Option<File>,
+    descriptor: RawFd,
+}
+
+impl OpenFile {
+    /// The descriptor, for system calls. -1 for the null target.
+    #[inline(always)]
+    pub fn raw(&self) -> RawFd {
+        self.descriptor
+    }
+
+    /// The handle; absent for the null target.
+    pub fn handle(&self) -> Option<&File> {
+        self.handle.as_ref()
+    }
+
+    /// A target on which no byte moves.
+    fn null(target: &Target) -> OpenFile {
+        // Offsets need a space to fall into; its size changes nothing but their numbers.
+        let size = target.size.map_or(1 << 40, |size| size.0);
+        OpenFile { path: target.path.clone(), size, is_device: false, handle: None, descriptor: -1 }
+    }
+}
+
+/// The files of a job, opened once and shared by its workers.
+#[derive(Debug)]
+pub struct Files(Vec<OpenFile>);
+
+impl Files {
+    /// One of them.
+    #[inline(always)]
+    pub fn get(&self, index: u32) -> &OpenFile {
+        &self.0[index as usize]
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[OpenFile] {
+        &self.0
+    }
+
+    /// All descriptors, in order.
+    pub fn raw(&self) -> Vec<RawFd> {
+        self.0.iter().map(|file| file.descriptor).collect()
+    }
+
+    /// Opens everything a job works on.
+    ///
+    /// # Errors
+    /// A file that cannot be opened, or is smaller than one operation.
+    pub fn open(plan: &Plan, job: &Job, blocks: &Blocks) -> Result<Files, EngineError> {
+        let mut files = Vec::new();
+        for target in job.targets.iter().filter_map(|name| plan.target(name)) {
+            if is_null(target, blocks) {
+                files.push(OpenFile::null(target));
+                continue;
+            }
+            for path in paths(target) {
+                files.push(open_one(&path, target, blocks)?);
+            }
+        }
+        Ok(Files(files))
+    }
+}
+
+/// True where no byte moves, so that there is nothing to open.
+pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
+    target.kind == TargetKind::Null || blocks.engine == Engine::Null || blocks.uring.nop
+}
+
+/// The files of a target: itself, or the members of a file set.
+pub fn paths(target: &Target) -> Vec<PathBuf> {
+    let is_set = match target.kind {
+        TargetKind::FileSet => true,
+        TargetKind::Auto => target.path.is_dir(),
+        _ => false,
+    };
+    if !is_set {
+        return vec![target.path.clone()];
+    }
+    (0..target.files).map(|i| target.path.join(format!("candor.{}.{i}", target.name))).collect()
+}
+
+fn open_one(path: &Path, target: &Target, blocks: &Blocks) -> Result<OpenFile, EngineError> {
+    let destroys = blocks.mix.destroys();
+    let is_device = path.metadata().is_ok_and(|m| m.file_type().is_block_device());
+    let mut flags = libc::O_CLOEXEC;
+    if blocks.direct {
+        flags |= libc::O_DIRECT;
+    }
+    flags |= match blocks.durability.open {
+        OpenSync::None => 0,
+        OpenSync::Dsync => libc::O_DSYNC,
+        OpenSync::Sync => libc::O_SYNC,
+    };
+    if is_device && destroys {
+        // The kernel refuses a device that is mounted or otherwise held.
+        flags |= libc::O_EXCL;
+    }
+    // A mapping for writing must be readable too.
+    let handle = OpenOptions::new()
+        .read(true)
+        .write(destroys)
+        .create(destroys && !is_device)
+        .custom_flags(flags)
+        .open(path)
+        .map_err(EngineError::file(opening(blocks.direct), path))?;
+    let present =
+        length(&handle, is_device).map_err(EngineError::file("find the size of", path))?;
+    let size = target.size.map_or(present, |size| size.0);
+    advise(&handle, blocks.hints.advice);
+    let descriptor = handle.as_raw_fd();
+    Ok(OpenFile { path: path.to_owned(), size, is_device, handle: Some(handle), descriptor })
+}
+
+fn opening(direct: bool) -> &'static str {
+    if direct { "open with O_DIRECT" } else { "open" }
+}
+
+/// Length of a file or device.
+pub(crate) fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
+    match is_device {
+        true => rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).map_err(Into::into),
+        false => file.metadata().map(|metadata| metadata.len()),
+    }
+}
+
+fn advise(file: &File, advice: Advice) {
+    let advice = match advice {
+        Advice::None => return,
+        Advice::Sequential => Fadvise::Sequential,
+        Advice::Random => Fadvise::Random,
+        Advice::Noreuse => Fadvise::NoReuse,
+    };
+    // Advice is a hint; a filesystem that does not take it changes nothing about correctness.
+    let _ = rustix::fs::fadvise(file, 0, None, advice);
+}

@@ -1,0 +1,108 @@
+//! From workers' counters and ends to a job's measurement.
+
+use candor_plan::units::{Op, PerOp};
+use candor_record::{
+    Ended, EngineUsed, Latency, Measurement, OpStats, Progress, Sample, VerifyStats,
+};
+
+use crate::clock::Clock;
+use crate::failures::Failures;
+use crate::prepare::ReadyJob;
+use crate::slots::Kind;
+use crate::stats::{CounterSum, Totals};
+use crate::worker::WorkerEnd;
+
+/// What happened between two totals.
+pub fn sample(before: &Totals, after: &Totals, at_ns: u64, length_ns: u64) -> Sample {
+    let minus = |a: &PerOp<u64>, b: &PerOp<u64>| PerOp {
+        read: a.read.saturating_sub(b.read),
+        write: a.write.saturating_sub(b.write),
+        trim: a.trim.saturating_sub(b.trim),
+    };
+    Sample {
+        at_ns,
+        length_ns,
+        ops: minus(&after.ops, &before.ops),
+        bytes: minus(&after.bytes, &before.bytes),
+        latency_sum_ns: after.latency_sum_ns.saturating_sub(before.latency_sum_ns),
+    }
+}
+
+/// The measurement of a job whose workers have ended, or were given up.
+pub fn measurement(job: &ReadyJob, ends: Vec<WorkerEnd>, clock: Clock) -> Measurement {
+    let elapsed_ns = ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0);
+    let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
+    let ended = ends.iter().map(|end| end.ended).max_by_key(severity).unwrap_or(Ended::Stalled);
+    let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
+    let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
+    per_worker.sort_by_key(|stats| stats.rank);
+    for end in ends {
+        failures.merge(end.failures);
+        if let Some(verifier) = end.verifier {
+            verifier.add_to(&mut verify);
+        }
+    }
+    let stats = |kind: Kind| op_stats(job, kind, elapsed_ns);
+    let ops = PerOp { read: stats(Kind::Read), write: stats(Kind::Write), trim: stats(Kind::Trim) };
+    let latency_sum_ns: f64 = ops
+        .iter()
+        .filter_map(|(_, stats)| stats.latency.as_ref())
+        .map(|latency| latency.histogram.sum_ns() as f64)
+        .sum();
+    Measurement {
+        job: job.job.name.clone(),
+        workers: job.job.workers,
+        elapsed_ns,
+        last_done: Progress {
+            at_ns: elapsed_ns,
+            ops: Op::ALL.iter().map(|op| ops.of(*op).ops).sum(),
+            bytes: Op::ALL.iter().map(|op| ops.of(*op).bytes).sum(),
+        },
+        occupancy: if elapsed_ns == 0 { 0.0 } else { latency_sum_ns / elapsed_ns as f64 },
+        sync: stats(Kind::Fsync),
+        ops,
+        per_worker,
+        errors: failures.into_list(),
+        verify: job.blocks.verify.map(|_| verify),
+        engine: EngineUsed {
+            name: job.blocks.engine.name().into(),
+            features,
+            clock: clock.name().into(),
+            clock_cost_ns: clock.cost_ns(),
+        },
+        ended,
+        ..Measurement::default()
+    }
+}
+
+/// Of several workers' reasons to end, the one that tells most.
+fn severity(ended: &Ended) -> u8 {
+    match ended {
+        Ended::Done => 0,
+        Ended::Time => 1,
+        Ended::Steady => 2,
+        Ended::Interrupted => 3,
+        Ended::Stalled => 4,
+        Ended::Failed => 5,
+    }
+}
+
+fn op_stats(job: &ReadyJob, kind: Kind, elapsed_ns: u64) -> OpStats {
+    let mut sum = CounterSum::default();
+    job.live.iter().for_each(|live| live.bank(true).of(kind).add_to(&mut sum));
+    let per_second = |count: u64| match elapsed_ns {
+        0 => 0.0,
+        ns => count as f64 * 1e9 / ns as f64,
+    };
+    OpStats {
+        ops: sum.ops,
+        bytes: sum.bytes,
+        short: sum.short,
+        failed: sum.failed,
+        ops_per_s: per_second(sum.ops),
+        bytes_per_s: per_second(sum.bytes),
+        latency: Latency::from_histogram(sum.latency),
+        submission: Latency::from_histogram(sum.submission),
+        from_intended: Latency::from_histogram(sum.intended),
+    }
+}

@@ -1,0 +1,341 @@
+//! From a job of a plan to workers that only wait for the barrier.
+
+use std::sync::Arc;
+
+use candor_plan::blocks::{Access, Blocks, Engine};
+use candor_plan::units::{Op, PerOp, SizeSpec};
+use candor_plan::{Bytes, Job, Plan, Sharing, Stop};
+
+use crate::clock::Clock;
+use crate::content::{self, Content, Pool};
+use crate::engines::Context;
+use crate::engines::{
+    libaio::Libaio, mmap::Mmap, null::Null, psync::Psync, pvsync::Pvsync, uring::Uring,
+};
+use crate::error::EngineError;
+use crate::files::Files;
+use crate::memory::{Mapping, PAGE_BYTES};
+use crate::pace::Pacer;
+use crate::placement;
+use crate::random::{Random, mix};
+use crate::session::Session;
+use crate::shared::{Gate, Shared};
+use crate::slots::Kind;
+use crate::stats::{Live, Recorded};
+use crate::stream::order::Order;
+use crate::stream::sizes::Sizes;
+use crate::stream::space::{Rank, Space};
+use crate::stream::trace;
+use crate::stream::{self, Budget, Place, Stream};
+use crate::verifier::Verifier;
+use crate::verify::Map;
+use crate::worker::{Parts, Worker, WorkerEnd};
+
+/// A job, ready but for its threads.
+pub struct ReadyJob {
+    /// Its words.
+    pub job: Job,
+    /// Its work.
+    pub blocks: Blocks,
+    /// When it ends.
+    pub stop: Stop,
+    /// Its files.
+    pub files: Arc<Files>,
+    /// Counters of its workers.
+    pub live: Arc<[Live]>,
+    /// Shared with its workers.
+    pub shared: Arc<Shared>,
+    clock: Clock,
+    seed: u64,
+    pool: Option<Pool>,
+    maps: Vec<Arc<Map>>,
+    trace: Option<Arc<[trace::Line]>>,
+}
+
+impl ReadyJob {
+    /// Opens the files, reads the trace, allocates the counters.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or does not fit the work.
+    pub fn new(
+        session: &mut Session,
+        plan: &Plan,
+        job: &Job,
+        stop: &Stop,
+        seed: u64,
+    ) -> Result<ReadyJob, EngineError> {
+        let unfit = |message: String, remedy: &str| EngineError::Unfit {
+            job: job.name.clone(),
+            message,
+            remedy: remedy.into(),
+        };
+        let Some(blocks) = job.blocks.clone() else {
+            return Err(unfit("has no blocks".into(), "give it work of the blocks family"));
+        };
+        let files = Arc::new(Files::open(plan, job, &blocks)?);
+        let size_min = files.all().iter().map(|file| file.size).min().unwrap_or(0);
+        let trace = match &blocks.access {
+            Access::Trace { file } => {
+                Some(trace::load(file, size_min).map_err(|why| unfit(why, "mend the trace file"))?)
+            }
+            _ => None,
+        };
+        let seed = mix(seed, plan.seed);
+        let maps = blocks.verify.map_or_else(Vec::new, |verify| {
+            let map = |file: &crate::files::OpenFile| session.map(&file.path, file.size, &verify);
+            files.all().iter().map(map).collect()
+        });
+        let recorded = recorded(&blocks);
+        let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
+        let pool = blocks.mix.write.gt(&0).then(|| content::pool(&blocks.content, seed));
+        let ready = ReadyJob {
+            job: job.clone(),
+            stop: stop.clone(),
+            files,
+            live,
+            shared: Arc::default(),
+            clock: session.clock(),
+            seed,
+            pool,
+            maps,
+            trace,
+            blocks,
+        };
+        ready.check_sizes().map_err(|(message, remedy)| unfit(message, remedy))?;
+        Ok(ready)
+    }
+
+    /// Every worker's share holds at least one operation of the greatest length.
+    fn check_sizes(&self) -> Result<(), (String, &'static str)> {
+        let length = self.length_max();
+        for rank in 0..self.job.workers {
+            for (file, rank) in self.own_files(rank) {
+                let open = self.files.get(file);
+                let space = Space::new(&self.blocks, open.size, rank);
+                if !space.holds(length) || space.end() > open.size {
+                    let message = format!(
+                        "`{}` has {} for worker {} of {}, and one operation takes {}",
+                        open.path.display(),
+                        Bytes(space.length().min(open.size)),
+                        rank.rank + 1,
+                        rank.of,
+                        Bytes(u64::from(length)),
+                    );
+                    return Err((message, "set a larger size, or smaller operations"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The longest operation.
+    fn length_max(&self) -> u32 {
+        if let Some(trace) = &self.trace {
+            return trace.iter().map(|line| line.length).max().unwrap_or(0);
+        }
+        let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
+        used.map(|(_, size)| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Operations in flight: one for engines that cannot have more.
+    fn depth(&self) -> usize {
+        if self.blocks.engine.is_async() { self.blocks.depth.max(1) as usize } else { 1 }
+    }
+
+    /// The files of a worker, and its rank among those who share each.
+    fn own_files(&self, rank: u32) -> Vec<(u32, Rank)> {
+        let workers = i64::from(self.job.workers.max(1));
+        let shifted = (i64::from(rank) + self.job.rank_shift).rem_euclid(workers) as u64;
+        let (workers, files) = (workers as u64, self.files.all().len() as u64);
+        match self.job.sharing {
+            Sharing::Shared => {
+                (0..files as u32).map(|file| (file, Rank { rank: shifted, of: workers })).collect()
+            }
+            Sharing::Own => {
+                let file = shifted % files;
+                let of = (workers - file).div_ceil(files).max(1);
+                vec![(file as u32, Rank { rank: shifted / files, of })]
+            }
+        }
+    }
+
+    fn stream(&self, rank: u32) -> Stream {
+        let blocks = &self.blocks;
+        let mut random = Random::new(self.seed, u64::from(rank));
+        let sizes = PerOp {
+            read: Sizes::new(&blocks.size.read),
+            write: Sizes::new(&blocks.size.write),
+            trim: Sizes::new(&blocks.size.trim),
+        };
+        let fixed = fixed_size(blocks);
+        let mut places = Vec::new();
+        for (file, rank) in self.own_files(rank) {
+            let space = Space::new(blocks, self.files.get(file).size, rank);
+            let order = Order::new(&blocks.access, &space, fixed, &mut random);
+            places.push(Place { file, space, order });
+        }
+        let budget = self.budget(&places);
+        let rank = Rank { rank: u64::from(rank), of: u64::from(self.job.workers) };
+        Stream::new(stream::Parts {
+            random,
+            mix: blocks.mix,
+            sizes,
+            random_percent: blocks.random_percent,
+            places,
+            trace: self.trace.clone().map(|lines| trace::Cursor::new(lines, rank)),
+            budget,
+        })
+    }
+
+    /// What bounds a worker's stream, beside time.
+    fn budget(&self, places: &[Place]) -> Budget {
+        let stop = &self.stop;
+        let unbounded = stop.time.is_some() && stop.passes.is_none();
+        let bounded = stop.bytes.is_some() || stop.ops.is_some();
+        let passes = match stop.passes {
+            None if unbounded || bounded => None,
+            passes => Some(u64::from(passes.unwrap_or(1))),
+        };
+        let mut budget = Budget {
+            ops: stop.ops.unwrap_or(u64::MAX),
+            bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
+        };
+        let Some(passes) = passes else { return budget };
+        if let Some(trace) = &self.trace {
+            let lines = trace.len().div_ceil(self.job.workers.max(1) as usize) as u64;
+            budget.ops = budget.ops.min(passes.saturating_mul(lines));
+        } else if let Some(length) = fixed_size(&self.blocks) {
+            let pass: u64 = places.iter().map(|p| pass_ops(&self.blocks, &p.space, length)).sum();
+            budget.ops = budget.ops.min(passes.saturating_mul(pass));
+        } else {
+            let pass: u64 = places.iter().map(|place| place.space.length()).sum();
+            budget.bytes = budget.bytes.min(passes.saturating_mul(pass));
+        }
+        budget
+    }
+
+    fn worker(
+        &self,
+        rank: u32,
+        content: Option<Content>,
+        buffers: Mapping,
+        bytes: usize,
+    ) -> Worker {
+        let blocks = &self.blocks;
+        let depth = self.depth();
+        let batch = blocks.batch_submit.map_or(depth, |batch| batch as usize).clamp(1, depth);
+        let parts = Parts {
+            rank,
+            stream: self.stream(rank),
+            content,
+            verifier: blocks.verify.map(|verify| Verifier::new(verify, self.maps.clone())),
+            pacer: Pacer::new(
+                &blocks.pace,
+                rank,
+                self.job.workers,
+                Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32),
+            ),
+            durability: blocks.durability,
+            depth,
+            batch,
+            reap: (blocks.batch_reap.max(1) as usize).min(depth),
+            continue_on_error: self.stop.continue_on_error,
+            files: self.files.clone(),
+            live: self.live.clone(),
+            shared: self.shared.clone(),
+            clock: self.clock,
+        };
+        Worker::new(parts, buffers, bytes)
+    }
+
+    /// A worker's whole life, in its own thread: sets up, says so, waits at the gate, runs.
+    ///
+    /// # Errors
+    /// What could not be set up; then the thread has not waited at the gate.
+    pub fn live(
+        &self,
+        rank: u32,
+        gate: &Gate,
+        ready: impl FnOnce(),
+    ) -> Result<WorkerEnd, EngineError> {
+        placement::bind(&self.job.placement, rank)?;
+        // Sleeps under a rate end when they should, not up to 50 µs later.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
+        let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
+        let mut buffers = Mapping::new(bytes * self.depth(), self.blocks.hints.huge_pages)
+            .map_err(EngineError::system(what))?;
+        let mut content =
+            self.pool.clone().map(|pool| Content::new(self.blocks.content, pool, self.seed, rank));
+        match &mut content {
+            Some(content) => content.prepare(buffers.as_mut_slice()),
+            // Touched here, so that no page is faulted in during the measurement.
+            None => touch(buffers.as_mut_slice()),
+        }
+        let context = Context {
+            files: &self.files,
+            depth: self.depth(),
+            batch: self.depth(),
+            buffers: &buffers,
+            buffer_bytes: bytes,
+            clock: self.clock,
+        };
+        macro_rules! run {
+            ($engine:expr) => {{
+                let mut engine = $engine;
+                let worker = self.worker(rank, content, buffers, bytes);
+                ready();
+                gate.pass();
+                Ok(worker.run(&mut engine))
+            }};
+        }
+        let blocks = &self.blocks;
+        match blocks.engine {
+            Engine::Psync => run!(Psync::new(&context)),
+            Engine::Pvsync => run!(Pvsync::new(&context, blocks.rwf)),
+            Engine::Libaio => run!(Libaio::new(&context)?),
+            Engine::IoUring => run!(Uring::new(&context, &blocks.uring)?),
+            Engine::Mmap => {
+                run!(Mmap::new(&context, blocks.mix.write > 0, blocks.hints.advice)?)
+            }
+            Engine::Null => run!(Null::new(&context)),
+        }
+    }
+}
+
+fn touch(buffers: &mut [u8]) {
+    buffers.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
+}
+
+/// The one length of all operations, where there is only one.
+fn fixed_size(blocks: &Blocks) -> Option<u32> {
+    let mut used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0).map(|(_, s)| s);
+    let SizeSpec::Fixed(first) = used.next()? else { return None };
+    used.all(|size| *size == SizeSpec::Fixed(*first)).then(|| u32::try_from(first.0).ok())?
+}
+
+/// Operations of one pass over a share.
+fn pass_ops(blocks: &Blocks, space: &Space, length: u32) -> u64 {
+    match blocks.access {
+        Access::Holes { hole } => {
+            space.length().saturating_sub(u64::from(length)) / (u64::from(length) + hole.0) + 1
+        }
+        _ => space.length() / u64::from(length.max(1)),
+    }
+}
+
+fn recorded(blocks: &Blocks) -> Recorded {
+    let durability = &blocks.durability;
+    let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+    let mut kinds = [false; Kind::COUNTED];
+    let traced = matches!(blocks.access, Access::Trace { .. });
+    for op in Op::ALL {
+        kinds[Kind::from(op).counted()] = traced || blocks.mix.of(op) > 0;
+    }
+    kinds[Kind::Fsync.counted()] = syncs;
+    Recorded {
+        kinds,
+        submission: blocks.engine == Engine::Libaio,
+        intended: blocks.pace.ops.is_some() || blocks.pace.bytes.is_some(),
+    }
+}

@@ -1,0 +1,56 @@
+//! Pseudo-random numbers: one generator whose stream is fixed for ever.
+//!
+//! xoshiro256++ by its definition; the bounded draw is ours (multiply and shift), so that a seed
+//! gives the same offsets whatever a library changes.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// A stream of pseudo-random numbers.
+#[derive(Clone, Debug)]
+pub struct Random(Xoshiro256PlusPlus);
+
+/// Mixes two numbers into one that depends on every bit of both (splitmix64's finaliser).
+#[inline(always)]
+pub const fn mix(a: u64, b: u64) -> u64 {
+    let mut z = a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Random {
+    /// The stream of a seed and a salt that tells users of one seed apart.
+    pub fn new(seed: u64, salt: u64) -> Random {
+        Random(Xoshiro256PlusPlus::seed_from_u64(mix(seed, salt.wrapping_add(1))))
+    }
+
+    /// 64 random bits.
+    #[inline(always)]
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Uniform in `0..bound`; the bias is below bound ÷ 2^64. 0 for a bound of 0.
+    #[inline(always)]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Uniform in `[0, 1)` with 53 bits.
+    #[inline(always)]
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// True in `percent` of 100 cases.
+    #[inline(always)]
+    pub fn percent(&mut self, percent: u8) -> bool {
+        self.below(100) < u64::from(percent)
+    }
+
+    /// Fills a buffer.
+    pub fn fill(&mut self, buffer: &mut [u8]) {
+        self.0.fill_bytes(buffer);
+    }
+}

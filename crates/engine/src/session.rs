@@ -1,0 +1,45 @@
+//! What outlives a phase: the clock, and what is known about verified blocks.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use candor_plan::blocks::Verify;
+
+use crate::clock::Clock;
+use crate::verify::{Map, UNKNOWN};
+
+/// State of the engine over the phases of a run.
+pub struct Session {
+    clock: Clock,
+    maps: HashMap<PathBuf, Arc<Map>>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Session::new()
+    }
+}
+
+impl Session {
+    /// Calibrates the clock.
+    pub fn new() -> Session {
+        Session { clock: Clock::calibrated(), maps: HashMap::new() }
+    }
+
+    /// The clock of the run.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// What is known about the blocks of a file: nothing at first.
+    pub fn map(&mut self, path: &Path, size: u64, verify: &Verify) -> Arc<Map> {
+        let new = || Map::new(size, verify.interval.0, UNKNOWN);
+        self.maps.entry(path.to_owned()).or_insert_with(new).clone()
+    }
+
+    /// Notes that a file was laid out with headers of the first generation.
+    pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
+        self.maps.insert(path.to_owned(), Map::new(size, verify.interval.0, 1));
+    }
+}

@@ -1,0 +1,247 @@
+//! Live counters: written by one worker, read by anyone, without locks.
+//!
+//! Every counter has one writer, so adding is a plain load and store. A worker has two banks: one
+//! for the ramp and one that counts; switching banks is how the ramp is left out.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use candor_plan::units::{Op, PerOp};
+use candor_record::histogram::{BUCKETS, bucket_of};
+use candor_record::{Histogram, Progress};
+
+use crate::slots::Kind;
+
+/// Adds to a counter that only this thread writes.
+#[inline(always)]
+fn add(counter: &AtomicU64, value: u64) {
+    counter.store(counter.load(Relaxed).wrapping_add(value), Relaxed);
+}
+
+/// Buckets of one latency distribution, with its exact sum, least and greatest.
+pub struct Buckets {
+    counts: Box<[AtomicU64]>,
+    sum_ns: AtomicU64,
+    min_ns: AtomicU64,
+    max_ns: AtomicU64,
+}
+
+impl Buckets {
+    fn new() -> Buckets {
+        let counts = Box::<[AtomicU64]>::new_zeroed_slice(BUCKETS);
+        Buckets {
+            // SAFETY: all-zero bytes are a valid AtomicU64. Zeroed memory is not touched, so the
+            // buckets of an idle worker cost nothing.
+            counts: unsafe { counts.assume_init() },
+            sum_ns: AtomicU64::new(0),
+            min_ns: AtomicU64::new(u64::MAX),
+            max_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Adds one latency.
+    #[inline(always)]
+    pub fn record(&self, ns: u64) {
+        add(&self.counts[bucket_of(ns)], 1);
+        add(&self.sum_ns, ns);
+        if ns < self.min_ns.load(Relaxed) {
+            self.min_ns.store(ns, Relaxed);
+        }
+        if ns > self.max_ns.load(Relaxed) {
+            self.max_ns.store(ns, Relaxed);
+        }
+    }
+
+    fn to_histogram(&self) -> Histogram {
+        let counts = self.counts.iter().map(|count| count.load(Relaxed)).collect();
+        Histogram::from_parts(
+            counts,
+            u128::from(self.sum_ns.load(Relaxed)),
+            self.min_ns.load(Relaxed),
+            self.max_ns.load(Relaxed),
+        )
+    }
+}
+
+/// Counters of one kind of operation.
+#[derive(Default)]
+pub struct Counters {
+    /// Completed.
+    pub ops: AtomicU64,
+    /// Bytes moved.
+    pub bytes: AtomicU64,
+    /// Completed with fewer bytes than asked.
+    pub short: AtomicU64,
+    /// Failed.
+    pub failed: AtomicU64,
+    /// From hand-over to completion.
+    pub latency: Option<Buckets>,
+    /// Time in the submitting call.
+    pub submission: Option<Buckets>,
+    /// From the intended start to completion.
+    pub intended: Option<Buckets>,
+}
+
+impl Counters {
+    /// Counts a completion.
+    #[inline(always)]
+    pub fn completed(&self, bytes: u64, ns: u64) {
+        add(&self.ops, 1);
+        add(&self.bytes, bytes);
+        if let Some(latency) = &self.latency {
+            latency.record(ns);
+        }
+    }
+
+    /// Counts a completion that moved fewer bytes than asked.
+    pub fn came_short(&self) {
+        add(&self.short, 1);
+    }
+
+    /// Counts a failure.
+    pub fn did_fail(&self) {
+        add(&self.failed, 1);
+    }
+
+    /// Adds these counters to a sum over workers.
+    pub fn add_to(&self, sum: &mut CounterSum) {
+        sum.ops += self.ops.load(Relaxed);
+        sum.bytes += self.bytes.load(Relaxed);
+        sum.short += self.short.load(Relaxed);
+        sum.failed += self.failed.load(Relaxed);
+        let merge = |from: &Option<Buckets>, to: &mut Histogram| {
+            if let Some(from) = from {
+                to.merge(&from.to_histogram());
+            }
+        };
+        merge(&self.latency, &mut sum.latency);
+        merge(&self.submission, &mut sum.submission);
+        merge(&self.intended, &mut sum.intended);
+    }
+}
+
+/// Counters of one kind of operation, summed over workers.
+#[derive(Default)]
+pub struct CounterSum {
+    /// Completed.
+    pub ops: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Completed with fewer bytes than asked.
+    pub short: u64,
+    /// Failed.
+    pub failed: u64,
+    /// From hand-over to completion.
+    pub latency: Histogram,
+    /// Time in the submitting call.
+    pub submission: Histogram,
+    /// From the intended start to completion.
+    pub intended: Histogram,
+}
+
+/// Which latencies a worker records.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded {
+    /// Kinds that occur, by [`Kind::counted`].
+    pub kinds: [bool; Kind::COUNTED],
+    /// The engine's submission is a call of its own.
+    pub submission: bool,
+    /// There is a rate.
+    pub intended: bool,
+}
+
+/// One worker's counters of a phase, or of its ramp.
+pub struct Bank([Counters; Kind::COUNTED]);
+
+impl Bank {
+    fn new(recorded: &Recorded) -> Bank {
+        Bank(std::array::from_fn(|kind| {
+            let buckets = |wanted: bool| (recorded.kinds[kind] && wanted).then(Buckets::new);
+            Counters {
+                latency: buckets(true),
+                submission: buckets(recorded.submission && kind < 2),
+                intended: buckets(recorded.intended && kind < 3),
+                ..Counters::default()
+            }
+        }))
+    }
+
+    /// Counters of a kind.
+    #[inline(always)]
+    pub fn of(&self, kind: Kind) -> &Counters {
+        &self.0[kind.counted()]
+    }
+
+    /// Counters by [`Kind::counted`].
+    pub fn all(&self) -> &[Counters; Kind::COUNTED] {
+        &self.0
+    }
+}
+
+/// One worker's counters, on cache lines of its own.
+#[repr(align(128))]
+pub struct Live {
+    ramp: Bank,
+    counted: Bank,
+    /// The ramp is over for this worker.
+    pub counting: AtomicBool,
+    /// The worker has ended.
+    pub ended: AtomicBool,
+}
+
+impl Live {
+    /// All zero.
+    pub fn new(recorded: &Recorded) -> Live {
+        Live {
+            ramp: Bank::new(recorded),
+            counted: Bank::new(recorded),
+            counting: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// The bank of the ramp, or the one that counts.
+    pub fn bank(&self, counting: bool) -> &Bank {
+        if counting { &self.counted } else { &self.ramp }
+    }
+
+    /// Operations so far, ramp included: what a watchdog looks at.
+    pub fn progress(&self) -> u64 {
+        let ops = |bank: &Bank| bank.0.iter().map(|c| c.ops.load(Relaxed)).sum::<u64>();
+        ops(&self.ramp) + ops(&self.counted)
+    }
+}
+
+/// Sums over workers at a moment, for samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Operations per direction.
+    pub ops: PerOp<u64>,
+    /// Bytes per direction.
+    pub bytes: PerOp<u64>,
+    /// Sum of latencies of all directions.
+    pub latency_sum_ns: u64,
+}
+
+impl Totals {
+    /// Of these workers, in the ramp or while counting.
+    pub fn of<'a>(workers: impl Iterator<Item = &'a Live>, counting: bool) -> Totals {
+        let mut totals = Totals::default();
+        for worker in workers {
+            let bank = worker.bank(counting);
+            for op in Op::ALL {
+                let counters = bank.of(op.into());
+                *totals.ops.of_mut(op) += counters.ops.load(Relaxed);
+                *totals.bytes.of_mut(op) += counters.bytes.load(Relaxed);
+                let sum = counters.latency.as_ref().map_or(0, |l| l.sum_ns.load(Relaxed));
+                totals.latency_sum_ns += sum;
+            }
+        }
+        totals
+    }
+
+    /// As a progress mark.
+    pub fn progress(&self, at_ns: u64) -> Progress {
+        let sum = |per: &PerOp<u64>| per.read + per.write + per.trim;
+        Progress { at_ns, ops: sum(&self.ops), bytes: sum(&self.bytes) }
+    }
+}

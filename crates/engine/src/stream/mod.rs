@@ -1,0 +1,164 @@
+//! The stream of operations of one worker: direction, file, offset, length, one after another.
+
+pub mod order;
+pub mod permutation;
+pub mod sizes;
+pub mod skew;
+pub mod space;
+pub mod trace;
+
+use candor_plan::units::{Mix, Op, PerOp};
+
+use self::order::Order;
+use self::sizes::Sizes;
+use self::space::Space;
+use self::trace::Cursor as TraceCursor;
+use crate::random::Random;
+use crate::slots::{Kind, Slot};
+
+/// Where operations fall in one file.
+pub struct Place {
+    /// The file, as an index into the job's files.
+    pub file: u32,
+    /// The worker's share of the file.
+    pub space: Space,
+    /// The order of offsets in it.
+    pub order: Order,
+}
+
+/// What bounds a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Operations it may still give.
+    pub ops: u64,
+    /// Bytes it may still give.
+    pub bytes: u64,
+}
+
+/// One worker's operations.
+pub struct Stream {
+    random: Random,
+    mix: Mix,
+    pure_mix: Option<Kind>,
+    sizes: PerOp<Sizes>,
+    random_percent: PerOp<u8>,
+    any_random_percent: bool,
+    places: Box<[Place]>,
+    file_next: usize,
+    trace: Option<TraceCursor>,
+    budget: Budget,
+}
+
+/// What a stream is made from.
+pub struct Parts {
+    /// Its source of choices.
+    pub random: Random,
+    /// Share of the directions.
+    pub mix: Mix,
+    /// Lengths per direction.
+    pub sizes: PerOp<Sizes>,
+    /// Share of jumps per direction.
+    pub random_percent: PerOp<u8>,
+    /// One place per file of the worker.
+    pub places: Vec<Place>,
+    /// The trace, which then decides everything else.
+    pub trace: Option<TraceCursor>,
+    /// Its bounds.
+    pub budget: Budget,
+}
+
+impl Stream {
+    /// From its parts.
+    pub fn new(parts: Parts) -> Stream {
+        let pure = Op::ALL.into_iter().find(|op| parts.mix.of(*op) == 100);
+        Stream {
+            random: parts.random,
+            mix: parts.mix,
+            pure_mix: pure.map(Kind::from),
+            sizes: parts.sizes,
+            any_random_percent: parts.random_percent.iter().any(|(_, percent)| *percent > 0),
+            random_percent: parts.random_percent,
+            places: parts.places.into(),
+            file_next: 0,
+            trace: parts.trace,
+            budget: parts.budget,
+        }
+    }
+
+    /// Writes the next operation into `slot`; false when the budget is spent.
+    #[inline(always)]
+    pub fn next(&mut self, slot: &mut Slot) -> bool {
+        if self.budget.ops == 0 || self.budget.bytes == 0 {
+            return false;
+        }
+        if self.trace.is_some() {
+            self.from_trace(slot);
+        } else {
+            self.draw(slot);
+        }
+        self.budget.ops -= 1;
+        self.budget.bytes = self.budget.bytes.saturating_sub(u64::from(slot.length));
+        true
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, slot: &mut Slot) {
+        let (kind, op) = match self.pure_mix {
+            Some(Kind::Read) => (Kind::Read, Op::Read),
+            Some(Kind::Write) => (Kind::Write, Op::Write),
+            _ => self.pick_direction(),
+        };
+        let length = self.sizes.of(op).pick(&mut self.random);
+        let file = self.pick_file();
+        let jump = self.any_random_percent && self.random.percent(*self.random_percent.of(op));
+        let place = &mut self.places[file];
+        slot.kind = kind;
+        slot.length = length;
+        slot.file = place.file;
+        slot.offset = if jump {
+            order::uniform(&place.space, length, &mut self.random)
+        } else {
+            place.order.next(&place.space, length, &mut self.random)
+        };
+    }
+
+    #[inline(always)]
+    fn pick_file(&mut self) -> usize {
+        let file = self.file_next;
+        self.file_next += 1;
+        if self.file_next >= self.places.len() {
+            self.file_next = 0;
+        }
+        file
+    }
+
+    fn pick_direction(&mut self) -> (Kind, Op) {
+        let draw = self.random.below(100) as u8;
+        let op = if draw < self.mix.read {
+            Op::Read
+        } else if draw < self.mix.read.saturating_add(self.mix.write) {
+            Op::Write
+        } else {
+            Op::Trim
+        };
+        (op.into(), op)
+    }
+
+    fn from_trace(&mut self, slot: &mut Slot) {
+        let Some(trace) = &mut self.trace else { return };
+        let line = trace.next();
+        slot.kind = line.op.into();
+        slot.length = line.length;
+        slot.offset = line.offset;
+        slot.file = 0;
+    }
+
+    /// Puts back an operation that could not be issued, so that it does not count.
+    pub fn put_back(&mut self, slot: &Slot) {
+        self.budget.ops = self.budget.ops.saturating_add(1);
+        self.budget.bytes = self.budget.bytes.saturating_add(u64::from(slot.length));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! A worker's share of a file, as one contiguous range of its own.
+//!
+//! Orders work on positions `0..length` of that range; [`Space::offset`] says where a position
+//! lies in the file. So every order works with every way of sharing.
+
+use candor_plan::Bytes;
+use candor_plan::blocks::{Blocks, Share};
+
+/// One of `of` workers that share a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// Its number, from 0.
+    pub rank: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+/// A worker's share of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    start: u64,
+    length: u64,
+    align: u64,
+    layout: Layout,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Layout {
+    Contiguous,
+    /// Blocks of `block` bytes; the worker's k-th block is the file's (k·ranks + rank)-th.
+    Dealt {
+        block: u64,
+        ranks: u64,
+    },
+}
+
+impl Space {
+    /// The share of `rank` in a file of `size` bytes.
+    ///
+    /// The result may be too small for one operation; see [`Space::holds`].
+    pub fn new(blocks: &Blocks, size: u64, rank: Rank) -> Space {
+        let start = blocks.range.start.of(Bytes(size)).0.min(size);
+        let rest = size - start;
+        let length = blocks.range.length.map_or(rest, |extent| extent.of(Bytes(size)).0.min(rest));
+        let size_min = smallest(blocks);
+        let align = blocks.align.map_or(size_min, |align| align.0).max(1);
+        let contiguous = |start, length| Space { start, length, align, layout: Layout::Contiguous };
+        match blocks.share {
+            Share::Whole => contiguous(start, length),
+            Share::Slice => {
+                let part = length / rank.of / align * align;
+                let last = rank.rank + 1 == rank.of;
+                let mine = if last { length - part * (rank.of - 1) } else { part };
+                contiguous(start + part * rank.rank, mine)
+            }
+            Share::Interleave => {
+                let rows = length / size_min / rank.of;
+                dealt(start, size_min, rows, align, rank)
+            }
+            Share::Segments { block, count } => {
+                dealt(start, block.0.max(1), u64::from(count), align, rank)
+            }
+        }
+    }
+
+    /// Its length in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Offsets are multiples of it, counted from the start of the share.
+    pub fn align(&self) -> u64 {
+        self.align
+    }
+
+    /// True if an operation of that length fits.
+    pub fn holds(&self, length: u32) -> bool {
+        u64::from(length) <= self.length
+    }
+
+    /// Number of aligned positions at which an operation of that length fits; at least 1.
+    #[inline(always)]
+    pub fn positions(&self, length: u32) -> u64 {
+        match self.layout {
+            Layout::Contiguous => self.length.saturating_sub(u64::from(length)) / self.align + 1,
+            // Operations stay within a block, so every length-sized piece of it is a position.
+            Layout::Dealt { .. } => (self.length / u64::from(length.max(1))).max(1),
+        }
+    }
+
+    /// The position of the `index`-th of [`Space::positions`].
+    #[inline(always)]
+    pub fn position(&self, index: u64, length: u32) -> u64 {
+        match self.layout {
+            Layout::Contiguous => index * self.align,
+            Layout::Dealt { .. } => index * u64::from(length),
+        }
+    }
+
+    /// Where a position lies in the file.
+    #[inline(always)]
+    pub fn offset(&self, position: u64) -> u64 {
+        match self.layout {
+            Layout::Contiguous => self.start + position,
+            Layout::Dealt { block, ranks } => {
+                self.start + position / block * block * ranks + position % block
+            }
+        }
+    }
+
+    /// One past the last byte of the file that the share uses.
+    pub fn end(&self) -> u64 {
+        if self.length == 0 { self.start } else { self.offset(self.length - 1) + 1 }
+    }
+}
+
+fn dealt(start: u64, block: u64, rows: u64, align: u64, rank: Rank) -> Space {
+    Space {
+        start: start + rank.rank * block,
+        length: rows * block,
+        align: align.min(block),
+        layout: Layout::Dealt { block, ranks: rank.of },
+    }
+}
+
+/// The smallest size of any direction that occurs.
+fn smallest(blocks: &Blocks) -> u64 {
+    let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
+    used.map(|(_, size)| size.min().0).min().unwrap_or(1).max(1)
+}

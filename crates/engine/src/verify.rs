@@ -1,0 +1,297 @@
+//! Verification: headers in written blocks, checked when they are read.
+//!
+//! A block (the verify interval) starts with a header: magic, own offset, seed of the run,
+//! generation (how often this block was written), length, checksum over all of it. The last eight
+//! bytes of each 512-byte sector hold the generation again with a tag of place and seed, so that
+//! a block put together from several writes is told from one with flipped bits.
+//!
+//! A [`Map`] keeps, per block, the generation of the last finished write and whether one is under
+//! way. No block is written while a write to it is under way, and a read that overlaps one is not
+//! judged: so there is no false alarm at any depth and with any number of workers.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use candor_plan::blocks::Verify as Plan;
+use candor_record::MismatchKind;
+use crc_fast::CrcAlgorithm;
+
+use crate::random::mix;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"candorv1");
+const SECTOR_BYTES: usize = 512;
+const HEADER_BYTES: usize = 40;
+const CRC_AT: Range<usize> = 36..40;
+/// Set in a map's entry while a write to the block is under way.
+const WRITING: u32 = 1 << 31;
+/// Generation of blocks whose content is not known: any own generation is right.
+pub const UNKNOWN: u32 = 0;
+/// Bits that may differ between a damaged stamp and the right one for it to count as damaged
+/// rather than as another's.
+const DAMAGED_BITS_MAX: u32 = 8;
+
+/// What is known about the blocks of one file.
+#[derive(Debug)]
+pub struct Map {
+    interval: u64,
+    entries: Box<[AtomicU32]>,
+}
+
+impl Map {
+    /// For `size` bytes in blocks of `interval`, all with that generation.
+    pub fn new(size: u64, interval: u64, generation: u32) -> Arc<Map> {
+        let count = size.div_ceil(interval.max(1)) as usize;
+        let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
+        Arc::new(Map { interval, entries })
+    }
+
+    fn blocks(&self, offset: u64, length: u32) -> &[AtomicU32] {
+        let first = (offset / self.interval) as usize;
+        let last = ((offset + u64::from(length)).div_ceil(self.interval)) as usize;
+        &self.entries[first.min(self.entries.len())..last.min(self.entries.len())]
+    }
+
+    /// Claims the blocks for a write; false, with nothing claimed, if one is being written.
+    pub fn begin_write(&self, offset: u64, length: u32) -> bool {
+        let blocks = self.blocks(offset, length);
+        for (claimed, block) in blocks.iter().enumerate() {
+            if block.fetch_or(WRITING, Ordering::Acquire) & WRITING != 0 {
+                for block in &blocks[..claimed] {
+                    block.fetch_and(!WRITING, Ordering::Release);
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Ends a write: the blocks have their next generation, or none that is known if it failed.
+    pub fn end_write(&self, offset: u64, length: u32, succeeded: bool) {
+        for block in self.blocks(offset, length) {
+            let old = block.load(Ordering::Relaxed) & !WRITING;
+            let new = if succeeded { next(old) } else { UNKNOWN };
+            block.store(new, Ordering::Release);
+        }
+    }
+
+    /// What a read that starts now will be compared with later; none if a block is being written.
+    pub fn begin_read(&self, offset: u64, length: u32) -> Option<u32> {
+        self.blocks(offset, length).iter().try_fold(0u32, |sum, block| {
+            let entry = block.load(Ordering::Acquire);
+            (entry & WRITING == 0).then(|| sum.wrapping_mul(31).wrapping_add(entry))
+        })
+    }
+
+    /// The generation that the block at `offset` has or, during a write, will have.
+    pub fn generation(&self, offset: u64) -> u32 {
+        let entry = self.blocks(offset, 1).first().map_or(UNKNOWN, |b| b.load(Ordering::Acquire));
+        if entry & WRITING != 0 { next(entry & !WRITING) } else { entry }
+    }
+}
+
+/// The generation after `generation`; never [`UNKNOWN`].
+fn next(generation: u32) -> u32 {
+    (generation + 1) % WRITING + u32::from(generation + 1 == WRITING)
+}
+
+/// Where a block should be from, and from which write.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// Its offset in the file.
+    pub offset: u64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Its generation, or [`UNKNOWN`].
+    pub generation: u32,
+}
+
+/// Turns the blocks of a buffer into verifiable ones; their payload stays as it is.
+pub fn seal(buffer: &mut [u8], offset: u64, plan: &Plan, map: &Map) {
+    let interval = plan.interval.0 as usize;
+    for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
+        let offset = offset + (index * interval) as u64;
+        let generation = map.generation(offset);
+        seal_block(block, &Expected { offset, seed: plan.seed, generation });
+    }
+}
+
+fn seal_block(block: &mut [u8], as_of: &Expected) {
+    for (index, sector) in block.chunks_exact_mut(SECTOR_BYTES).enumerate() {
+        let offset = as_of.offset + (index * SECTOR_BYTES) as u64;
+        sector[SECTOR_BYTES - 8..].copy_from_slice(&sector_stamp(offset, as_of).to_le_bytes());
+    }
+    let length = block.len() as u32;
+    block[0..8].copy_from_slice(&MAGIC.to_le_bytes());
+    block[8..16].copy_from_slice(&as_of.offset.to_le_bytes());
+    block[16..24].copy_from_slice(&as_of.seed.to_le_bytes());
+    block[24..28].copy_from_slice(&as_of.generation.to_le_bytes());
+    block[28..32].copy_from_slice(&length.to_le_bytes());
+    block[32..36].fill(0);
+    let crc = checksum(block);
+    block[CRC_AT].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// Generation in the low half, a tag of place, seed and generation in the high half.
+fn sector_stamp(offset: u64, as_of: &Expected) -> u64 {
+    let tag = mix(offset ^ as_of.seed.rotate_left(32), u64::from(as_of.generation) + 1);
+    (tag & !u64::from(u32::MAX)) | u64::from(as_of.generation)
+}
+
+/// Checksum over all of the block but the checksum itself.
+fn checksum(block: &[u8]) -> u32 {
+    let mut digest = crc_fast::Digest::new(CrcAlgorithm::Crc32Iscsi);
+    digest.update(&block[..CRC_AT.start]);
+    digest.update(&block[HEADER_BYTES..]);
+    digest.finalize() as u32
+}
+
+fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&block[at..at + N]);
+    bytes
+}
+
+/// Checks one block; what is wrong with it, if anything, with expected and found in words.
+pub fn check(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
+    let magic = u64::from_le_bytes(field(block, 0));
+    let crc = u32::from_le_bytes(field(block, CRC_AT.start));
+    if magic != MAGIC || crc != checksum(block) {
+        return Some(dissect(block, expected));
+    }
+    let offset = u64::from_le_bytes(field(block, 8));
+    let seed = u64::from_le_bytes(field(block, 16));
+    let generation = u32::from_le_bytes(field(block, 24));
+    if offset != expected.offset {
+        return Some((MismatchKind::Misdirected, format!("holds the block of offset {offset}")));
+    }
+    if seed != expected.seed {
+        let what = format!("holds data of a run with seed {seed}, not {}", expected.seed);
+        return Some((MismatchKind::Stale, what));
+    }
+    if expected.generation != UNKNOWN && generation != expected.generation {
+        let what = format!("holds write {generation} to this block, not {}", expected.generation);
+        return Some((MismatchKind::Stale, what));
+    }
+    None
+}
+
+/// What one sector of a damaged block turns out to be.
+#[derive(Clone, Copy, PartialEq)]
+enum Sector {
+    /// Written here, in that generation.
+    Own(u32),
+    /// Written here, with bits flipped in its stamp.
+    Damaged,
+    /// Not written here.
+    Other,
+}
+
+fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32) -> Sector {
+    let found = u64::from_le_bytes(field(bytes, SECTOR_BYTES - 8));
+    let stamp = |generation| sector_stamp(offset, &Expected { generation, ..*expected });
+    if found == stamp(found as u32) {
+        return Sector::Own(found as u32);
+    }
+    let near = |generation| (found ^ stamp(generation)).count_ones() <= DAMAGED_BITS_MAX;
+    if near(header_generation) || near(expected.generation) {
+        Sector::Damaged
+    } else {
+        Sector::Other
+    }
+}
+
+/// Tells flipped bits, torn writes and foreign data apart, once the checksum failed.
+fn dissect(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
+    let header_generation = u32::from_le_bytes(field(block, 24));
+    let sectors: Vec<Sector> = block
+        .chunks_exact(SECTOR_BYTES)
+        .enumerate()
+        .map(|(i, bytes)| {
+            let offset = expected.offset + (i * SECTOR_BYTES) as u64;
+            sector(bytes, offset, expected, header_generation)
+        })
+        .collect();
+    let own: Vec<u32> = sectors
+        .iter()
+        .filter_map(|s| if let Sector::Own(generation) = s { Some(*generation) } else { None })
+        .collect();
+    let damaged = sectors.contains(&Sector::Damaged);
+    let others = sectors.iter().filter(|s| **s == Sector::Other).count();
+    let mixed = own.windows(2).any(|pair| pair[0] != pair[1]);
+    if mixed || (others > 0 && !own.is_empty()) {
+        let what = format!(
+            "{} of {} sectors are of one write, the rest of another",
+            own.iter().filter(|g| Some(*g) == own.first()).count(),
+            sectors.len()
+        );
+        (MismatchKind::Torn, what)
+    } else if own.is_empty() && !damaged {
+        (MismatchKind::Foreign, "holds no block that candor wrote with this seed".into())
+    } else {
+        (MismatchKind::Flipped, "the checksum does not match; bits were changed".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+
+    use super::*;
+    use crate::random::Random;
+
+    const PLAN: Plan = Plan { interval: Bytes(4096), continue_on_mismatch: true, seed: 9 };
+
+    fn written(offset: u64, generation: u32, random: &mut Random) -> Vec<u8> {
+        let map = Map::new(1 << 24, 4096, generation);
+        let mut block = vec![0; 4096];
+        random.fill(&mut block);
+        seal(&mut block, offset, &PLAN, &map);
+        block
+    }
+
+    fn kind(block: &[u8], generation: u32) -> Option<MismatchKind> {
+        check(block, &Expected { offset: 8192, seed: 9, generation }).map(|(kind, _)| kind)
+    }
+
+    #[test]
+    fn intact_blocks_pass() {
+        let block = written(8192, 3, &mut Random::new(1, 0));
+        assert_eq!(kind(&block, 3), None);
+        assert_eq!(kind(&block, UNKNOWN), None);
+    }
+
+    #[test]
+    fn a_thousand_of_each_corruption_are_found_and_named() {
+        let mut random = Random::new(2, 0);
+        for _ in 0..1000 {
+            let good = written(8192, 3, &mut random);
+            let older = written(8192, 2, &mut random);
+            let mut flipped = good.clone();
+            let bit = random.below(4096 * 8);
+            flipped[(bit / 8) as usize] ^= 1 << (bit % 8);
+            assert_eq!(kind(&flipped, 3), Some(MismatchKind::Flipped), "bit {bit}");
+            let cut = (1 + random.below(7)) as usize * 512;
+            let torn = [&good[..cut], &older[cut..]].concat();
+            assert_eq!(kind(&torn, 3), Some(MismatchKind::Torn));
+            let elsewhere = written(4096 * (100 + random.below(1000)), 3, &mut random);
+            assert_eq!(kind(&elsewhere, 3), Some(MismatchKind::Misdirected));
+            assert_eq!(kind(&older, 3), Some(MismatchKind::Stale));
+        }
+        assert_eq!(kind(&[0; 4096], 3), Some(MismatchKind::Foreign));
+    }
+
+    #[test]
+    fn overlapping_writes_are_kept_apart() {
+        let map = Map::new(16 * 4096, 4096, UNKNOWN);
+        assert!(map.begin_write(0, 8192));
+        assert!(!map.begin_write(4096, 8192));
+        assert_eq!(map.begin_read(4096, 4096), None);
+        assert!(map.begin_read(8192, 4096).is_some(), "the failed claim left nothing behind");
+        map.end_write(0, 8192, true);
+        assert_eq!((map.generation(0), map.generation(8192)), (1, 0));
+        assert!(map.begin_write(0, 4096));
+        map.end_write(0, 4096, false);
+        assert_eq!(map.generation(0), UNKNOWN);
+    }
+}

@@ -1,0 +1,476 @@
+//! One worker: the loop, and everything it needs, made before the clock starts.
+//!
+//! A turn of the loop: fill free slots with operations and hand them to the engine, read the
+//! clock, submit and wait, read the clock, account for what completed. The two readings bracket
+//! the I/O and nothing else. Nothing in a turn allocates, locks, logs or makes a system call of its
+//! own; what happens rarely (errors, the end of the ramp, rests under a rate) is in cold functions.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use candor_plan::blocks::Durability;
+use candor_record::{Ended, WorkerStats};
+
+use crate::clock::Clock;
+use crate::content::Content;
+use crate::engines::Io;
+use crate::failures::Failures;
+use crate::files::Files;
+use crate::memory::Mapping;
+use crate::pace::Pacer;
+use crate::placement::Usage;
+use crate::shared::Shared;
+use crate::slots::{Completion, Done, Kind, Slot};
+use crate::stats::{Bank, Live};
+use crate::stream::Stream;
+use crate::verifier::Verifier;
+
+/// What a worker is made from.
+pub struct Parts {
+    /// Its number within the job.
+    pub rank: u32,
+    /// Its operations.
+    pub stream: Stream,
+    /// How writes are filled; none for jobs that write nothing.
+    pub content: Option<Content>,
+    /// Headers and their check.
+    pub verifier: Option<Verifier>,
+    /// Its schedule.
+    pub pacer: Option<Pacer>,
+    /// When writes are made durable.
+    pub durability: Durability,
+    /// Operations in flight.
+    pub depth: usize,
+    /// Operations handed over at once at most.
+    pub batch: usize,
+    /// Completions to wait for.
+    pub reap: usize,
+    /// Go on after errors.
+    pub continue_on_error: bool,
+    /// Its files.
+    pub files: Arc<Files>,
+    /// Its counters.
+    pub live: Arc<[Live]>,
+    /// What it shares with the others and the control plane.
+    pub shared: Arc<Shared>,
+    /// The clock.
+    pub clock: Clock,
+}
+
+/// The worker's state in the loop.
+pub struct Worker {
+    parts: Parts,
+    slots: Box<[Slot]>,
+    free: Vec<u32>,
+    batch: Vec<u32>,
+    done: Done,
+    in_flight: usize,
+    /// A slot whose operation waits until another write to the same blocks has ended.
+    deferred: Option<u32>,
+    /// The stream has ended or time is up: nothing more is issued.
+    draining: bool,
+    ended: Ended,
+    writes_since_sync: u64,
+    /// The next file to flush, while a flush of all files is due.
+    sync_next: Option<u32>,
+    /// The next tick at which something changes: end of the ramp, then end of time.
+    mark: u64,
+    counting: bool,
+    failures: Failures,
+    usage_before: Usage,
+    fill_ticks: u64,
+    verify_ticks: u64,
+    paced_ticks: u64,
+    last_completion: u64,
+    /// Declared last: buffers outlive everything that points into them.
+    _buffers: Mapping,
+}
+
+/// What a worker leaves behind.
+pub struct WorkerEnd {
+    /// Its figures.
+    pub stats: WorkerStats,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Its errors.
+    pub failures: Failures,
+    /// What verification found.
+    pub verifier: Option<Verifier>,
+    /// What its engine used.
+    pub features: Vec<String>,
+}
+
+/// Longest rest without looking at the stop flag.
+const REST_NS_MAX: u64 = 50_000_000;
+
+impl Worker {
+    /// With its buffers, of which each slot has an equal part.
+    pub fn new(parts: Parts, buffers: Mapping, buffer_bytes: usize) -> Worker {
+        let depth = parts.depth;
+        let slot = |index: usize| {
+            // SAFETY: the mapping has `depth` parts of `buffer_bytes`.
+            Slot::empty(unsafe { buffers.as_ptr().add(index * buffer_bytes) })
+        };
+        Worker {
+            slots: (0..depth).map(slot).collect(),
+            free: (0..depth as u32).rev().collect(),
+            batch: Vec::with_capacity(depth),
+            done: Done::new(depth),
+            in_flight: 0,
+            deferred: None,
+            draining: false,
+            ended: Ended::Done,
+            writes_since_sync: 0,
+            sync_next: None,
+            mark: 0,
+            counting: false,
+            failures: Failures::default(),
+            usage_before: Usage::default(),
+            fill_ticks: 0,
+            verify_ticks: 0,
+            paced_ticks: 0,
+            last_completion: 0,
+            parts,
+            _buffers: buffers,
+        }
+    }
+
+    /// Runs until the stream ends, time is up, or something stops it.
+    pub fn run<E: Io>(mut self, engine: &mut E) -> WorkerEnd {
+        let (clock, live, shared) =
+            (self.parts.clock, self.parts.live.clone(), self.parts.shared.clone());
+        let live = &live[self.parts.rank as usize];
+        self.start();
+        let mut bank = live.bank(self.counting);
+        let mut now = clock.now();
+        loop {
+            if now >= self.mark {
+                bank = self.at_mark(now, live);
+            }
+            if shared.stop.load(Relaxed) {
+                self.drain(Ended::Interrupted);
+            }
+            if !self.draining {
+                self.fill(engine, now);
+            }
+            if self.in_flight == 0 {
+                if self.draining {
+                    break;
+                }
+                now = self.rest(now);
+                continue;
+            }
+            let issued = clock.now();
+            self.stamp(issued, now);
+            let (min, wait_ns) = self.patience(issued);
+            let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
+            now = clock.now();
+            if submitted != 0 {
+                self.count_submission(bank, clock.ns(submitted.saturating_sub(issued)));
+            }
+            self.batch.clear();
+            self.account(bank, now);
+        }
+        self.finish(live, engine.features())
+    }
+
+    fn start(&mut self) {
+        let shared = &self.parts.shared;
+        self.mark = shared.count_from.load(Relaxed);
+        self.last_completion = self.mark;
+        if self.parts.clock.now() >= self.mark {
+            self.begin_counting();
+        }
+    }
+
+    fn begin_counting(&mut self) {
+        self.counting = true;
+        self.mark = self.parts.shared.deadline.load(Relaxed);
+        self.usage_before = Usage::of_this_thread();
+        (self.fill_ticks, self.verify_ticks, self.paced_ticks) = (0, 0, 0);
+        self.parts.live[self.parts.rank as usize].counting.store(true, Release);
+    }
+
+    #[cold]
+    fn at_mark<'a>(&mut self, now: u64, live: &'a Live) -> &'a Bank {
+        if !self.counting {
+            self.begin_counting();
+        }
+        if now >= self.mark {
+            self.drain(Ended::Time);
+            self.mark = u64::MAX;
+        }
+        live.bank(self.counting)
+    }
+
+    #[cold]
+    fn drain(&mut self, why: Ended) {
+        if !self.draining {
+            self.draining = true;
+            self.ended = why;
+            if let Some(index) = self.deferred.take() {
+                self.free.push(index);
+            }
+        }
+    }
+
+    /// Hands operations to the engine until the batch is full or nothing may start.
+    #[inline(always)]
+    fn fill<E: Io>(&mut self, engine: &mut E, now: u64) {
+        while self.batch.len() < self.parts.batch {
+            if self.sync_next.is_some() {
+                return self.fill_sync(engine);
+            }
+            if let Some(pacer) = &self.parts.pacer
+                && self.parts.shared.elapsed_ns(&self.parts.clock, now) < pacer.next_ns()
+            {
+                return;
+            }
+            let Some(index) = self.deferred.take().or_else(|| self.prepare()) else { return };
+            if !self.admit(index) {
+                self.deferred = Some(index);
+                return;
+            }
+            self.issue(engine, index, now);
+        }
+    }
+
+    /// Puts the next operation into a free slot; none if there is no slot or no operation left.
+    #[inline(always)]
+    fn prepare(&mut self) -> Option<u32> {
+        let index = self.free.pop()?;
+        if self.parts.stream.next(&mut self.slots[index as usize]) {
+            return Some(index);
+        }
+        self.free.push(index);
+        self.drain(Ended::Done);
+        None
+    }
+
+    /// False while a write to the same blocks is under way.
+    #[inline(always)]
+    fn admit(&mut self, index: u32) -> bool {
+        match &mut self.parts.verifier {
+            None => true,
+            Some(verifier) => verifier.begin(&mut self.slots[index as usize]),
+        }
+    }
+
+    #[inline(always)]
+    fn issue<E: Io>(&mut self, engine: &mut E, index: u32, now: u64) {
+        let sync_every = self.sync_every();
+        let slot = &mut self.slots[index as usize];
+        if slot.kind == Kind::Write {
+            if let Some(content) = &mut self.parts.content {
+                content.write(slot);
+            }
+            if let Some(verifier) = &self.parts.verifier {
+                verifier.seal(slot);
+            }
+            self.writes_since_sync += 1;
+            if self.writes_since_sync == sync_every {
+                self.writes_since_sync = 0;
+                self.sync_next = Some(0);
+            }
+        }
+        if let Some(pacer) = &mut self.parts.pacer {
+            let shared = &self.parts.shared;
+            slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
+            pacer.issued(shared.elapsed_ns(&self.parts.clock, now), slot.length);
+        }
+        engine.push(index, slot);
+        self.batch.push(index);
+        self.in_flight += 1;
+    }
+
+    /// Number of writes between flushes; a number that is never reached for none.
+    #[inline(always)]
+    fn sync_every(&self) -> u64 {
+        let durability = &self.parts.durability;
+        match durability.fsync_every.max(durability.fdatasync_every) {
+            0 => u64::MAX,
+            every => every,
+        }
+    }
+
+    /// Flushes file after file, each once everything before it has completed.
+    fn fill_sync<E: Io>(&mut self, engine: &mut E) {
+        let (Some(file), 0) = (self.sync_next, self.in_flight) else { return };
+        if file as usize >= self.parts.files.all().len() {
+            self.sync_next = None;
+            return;
+        }
+        let Some(index) = self.free.pop() else { return };
+        let slot = &mut self.slots[index as usize];
+        slot.kind =
+            if self.parts.durability.fsync_every > 0 { Kind::Fsync } else { Kind::Fdatasync };
+        (slot.file, slot.length, slot.offset) = (file, 0, 0);
+        engine.push(index, slot);
+        self.batch.push(index);
+        self.in_flight += 1;
+        self.sync_next = Some(file + 1);
+    }
+
+    /// Stamps the batch with the tick of its hand-over; `filled_from` is when filling it began.
+    #[inline(always)]
+    fn stamp(&mut self, issued: u64, filled_from: u64) {
+        for &index in &self.batch {
+            self.slots[index as usize].started = issued;
+        }
+        if self.parts.content.is_some() {
+            self.fill_ticks += issued - filled_from;
+        }
+    }
+
+    /// How many completions to wait for, and how long.
+    #[inline(always)]
+    fn patience(&self, now: u64) -> (usize, Option<u64>) {
+        if self.draining || self.sync_next.is_some() || self.deferred.is_some() {
+            return (1, None);
+        }
+        if self.free.is_empty() {
+            return (self.parts.reap.min(self.in_flight), None);
+        }
+        let Some(pacer) = &self.parts.pacer else { return (0, None) };
+        let due_ns = pacer.next_ns();
+        let elapsed_ns = self.parts.shared.elapsed_ns(&self.parts.clock, now);
+        match due_ns.checked_sub(elapsed_ns) {
+            None | Some(0) => (0, None),
+            Some(ns) => (1, Some(ns.min(REST_NS_MAX))),
+        }
+    }
+
+    /// Waits for the next intended start, or for another worker's write to end.
+    #[cold]
+    fn rest(&mut self, now: u64) -> u64 {
+        let (clock, shared) = (self.parts.clock, &self.parts.shared);
+        let due = match &self.parts.pacer {
+            Some(pacer) => shared.tick_at(&clock, pacer.next_ns()),
+            None => now + clock.ticks(1000),
+        };
+        let ns = clock.ns(due.min(self.mark).saturating_sub(now)).min(REST_NS_MAX);
+        if self.parts.pacer.as_ref().is_some_and(Pacer::spins) {
+            while clock.ns(clock.now() - now) < ns {
+                std::hint::spin_loop();
+            }
+        } else if ns > 0 {
+            std::thread::sleep(std::time::Duration::from_nanos(ns));
+        }
+        let after = clock.now();
+        self.paced_ticks += after - now;
+        after
+    }
+
+    /// Accounts for everything that completed in a turn.
+    #[inline(always)]
+    fn account(&mut self, bank: &Bank, now: u64) {
+        let count = self.done.len();
+        // Operations of one batch have one start and one end, so their latency is worked out once.
+        let (mut started, mut ns) = (u64::MAX, 0);
+        for at in 0..count {
+            let completion = self.done.as_slice()[at];
+            let slot = &self.slots[completion.slot as usize];
+            if slot.started != started {
+                started = slot.started;
+                ns = self.parts.clock.ns(now - started);
+            }
+            if completion.result == slot.length as i32 {
+                bank.of(slot.kind).completed(u64::from(slot.length), ns);
+            } else {
+                self.odd(bank, completion, ns);
+            }
+            if self.parts.pacer.is_some() {
+                self.count_intended(bank, completion, now);
+            }
+            if self.parts.verifier.is_some() {
+                self.verify(completion);
+            }
+            self.free.push(completion.slot);
+        }
+        self.in_flight -= count;
+        self.done.clear();
+        self.last_completion = now;
+    }
+
+    /// A completion that moved less than asked, or failed.
+    #[cold]
+    fn odd(&mut self, bank: &Bank, completion: Completion, ns: u64) {
+        let slot = self.slots[completion.slot as usize];
+        let counters = bank.of(slot.kind);
+        if completion.result > 0 {
+            counters.completed(completion.result as u64, ns);
+            counters.came_short();
+            return;
+        }
+        counters.did_fail();
+        self.failures.add(&self.parts.files, &slot, -completion.result);
+        if !self.parts.continue_on_error {
+            self.drain(Ended::Failed);
+            self.parts.shared.stop.store(true, Relaxed);
+        }
+    }
+
+    #[cold]
+    fn count_intended(&mut self, bank: &Bank, completion: Completion, now: u64) {
+        let slot = &self.slots[completion.slot as usize];
+        if let Some(intended) = &bank.of(slot.kind).intended
+            && completion.result > 0
+        {
+            intended.record(self.parts.clock.ns(now.saturating_sub(slot.intended)));
+        }
+    }
+
+    fn count_submission(&self, bank: &Bank, ns: u64) {
+        for &index in &self.batch {
+            if let Some(submission) = &bank.of(self.slots[index as usize].kind).submission {
+                submission.record(ns);
+            }
+        }
+    }
+
+    #[cold]
+    fn verify(&mut self, completion: Completion) {
+        let Some(verifier) = &mut self.parts.verifier else { return };
+        let before = self.parts.clock.now();
+        let slot = &self.slots[completion.slot as usize];
+        let intact = verifier.end(slot, completion.result, &self.parts.files);
+        self.verify_ticks += self.parts.clock.now() - before;
+        if !intact {
+            self.drain(Ended::Failed);
+            self.parts.shared.stop.store(true, Relaxed);
+        }
+    }
+
+    fn finish(self, live: &Live, features: Vec<String>) -> WorkerEnd {
+        let clock = self.parts.clock;
+        let after = Usage::of_this_thread();
+        let before = self.usage_before;
+        let wait = |u: Usage| u.run_wait_ns;
+        let from = self.parts.shared.count_from.load(Relaxed);
+        let counters = live.bank(true).all();
+        let sum = |read: fn(&crate::stats::Counters) -> u64| counters[..3].iter().map(read).sum();
+        live.ended.store(true, Release);
+        WorkerEnd {
+            stats: WorkerStats {
+                rank: self.parts.rank,
+                ops: sum(|c| c.ops.load(Relaxed)),
+                bytes: sum(|c| c.bytes.load(Relaxed)),
+                elapsed_ns: clock.ns(self.last_completion.saturating_sub(from)),
+                cpu_user_ns: after.user_ns - before.user_ns,
+                cpu_system_ns: after.system_ns - before.system_ns,
+                run_wait_ns: wait(after).zip(wait(before)).map(|(a, b)| a - b),
+                switches_voluntary: after.voluntary - before.voluntary,
+                switches_involuntary: after.involuntary - before.involuntary,
+                faults_minor: after.minor - before.minor,
+                faults_major: after.major - before.major,
+                fill_ns: clock.ns(self.fill_ticks),
+                verify_ns: clock.ns(self.verify_ticks),
+                paced_ns: clock.ns(self.paced_ticks),
+            },
+            ended: self.ended,
+            failures: self.failures,
+            verifier: self.parts.verifier,
+            features,
+        }
+    }
+}

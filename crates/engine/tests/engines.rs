@@ -1,0 +1,221 @@
+//! The same work through every engine, on a real file.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use candor_engine::layout::{self, Wanted};
+use candor_engine::{Prepared, Session};
+use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, Share, Verify};
+use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::{Bytes, Job, Nanos, OpsPerSec, Phase, Plan, Stop, Target};
+use candor_record::{Ended, Measurement};
+
+const FILE_BYTES: u64 = 4 << 20;
+
+fn plan(path: &Path, workers: u32, stop: Stop, blocks: Blocks) -> Plan {
+    let target = Target { path: path.into(), size: Some(Bytes(FILE_BYTES)), ..Target::default() };
+    let targets = vec![target.name.clone()];
+    let job = Job { workers, targets, blocks: Some(blocks), ..Job::default() };
+    let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
+    Plan { targets: vec![target], phases: vec![phase], ..Plan::default() }
+}
+
+fn run(session: &mut Session, plan: &Plan) -> Measurement {
+    let prepared = Prepared::new(session, plan, &plan.phases[0], 0).expect("prepared");
+    prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
+}
+
+fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
+    let wanted = Wanted {
+        size: FILE_BYTES,
+        layout: candor_plan::Layout::Write,
+        content: Default::default(),
+        verify,
+        seed: 1,
+    };
+    let stop = AtomicBool::new(false);
+    layout::lay_out(session, path, &wanted, &stop, &mut |_| {}).expect("laid out");
+}
+
+fn depth_of(engine: Engine) -> u32 {
+    if engine.is_async() { 16 } else { 1 }
+}
+
+/// A directory on a real filesystem: tmpfs has no direct I/O to speak of.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch directory")
+}
+
+#[test]
+fn every_engine_moves_every_byte_once() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut session = Session::new();
+    lay_out(&mut session, &path, None);
+    for engine in Engine::ALL {
+        for (mix, direct) in [(Mix::WRITE, false), (Mix::READ, false), (Mix::READ, true)] {
+            let direct = direct && !matches!(engine, Engine::Mmap | Engine::Null);
+            let blocks = Blocks {
+                engine,
+                mix,
+                direct,
+                depth: depth_of(engine),
+                access: Access::Permutation,
+                share: Share::Slice,
+                ..Blocks::default()
+            };
+            let measured = run(&mut session, &plan(&path, 3, Stop::default(), blocks));
+            assert_eq!(measured.ended, Ended::Done, "{engine:?} {mix} {:?}", measured.errors);
+            assert_eq!(measured.bytes_moved(), FILE_BYTES, "{engine:?} {mix}");
+            assert_eq!(measured.ops_done(), FILE_BYTES / 4096, "{engine:?} {mix}");
+            let stats = if mix == Mix::READ { measured.ops.read } else { measured.ops.write };
+            assert_eq!(stats.latency.map(|l| l.count), Some(FILE_BYTES / 4096));
+        }
+    }
+}
+
+#[test]
+fn written_data_verifies_through_every_engine_and_mix() {
+    let dir = scratch();
+    let verify = Verify::default();
+    for engine in [Engine::Psync, Engine::Pvsync, Engine::Libaio, Engine::IoUring, Engine::Mmap] {
+        let path = dir.path().join(engine.name());
+        let mut session = Session::new();
+        lay_out(&mut session, &path, Some(verify));
+        let blocks = Blocks {
+            engine,
+            depth: depth_of(engine),
+            mix: Mix { read: 50, write: 50, trim: 0 },
+            access: Access::Random,
+            size: PerOp::all(SizeSpec::Range(Bytes(4096), Bytes(16384))),
+            verify: Some(verify),
+            ..Blocks::default()
+        };
+        let stop = Stop { ops: Some(3000), ..Stop::default() };
+        let measured = run(&mut session, &plan(&path, 2, stop, blocks));
+        let found = measured.verify.expect("verified");
+        assert!(found.blocks > 1000, "{engine:?}: {found:?}");
+        assert_eq!((found.first.len(), measured.ended), (0, Ended::Done), "{found:?}");
+    }
+}
+
+#[test]
+fn time_ramp_and_samples() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let blocks = Blocks { engine: Engine::Null, depth: 8, ..Blocks::default() };
+    let stop = Stop { time: Some(Nanos(1_200_000_000)), ..Stop::default() };
+    let mut plan = plan(&path, 1, stop, blocks);
+    plan.phases[0].ramp = Nanos(300_000_000);
+    let measured = run(&mut Session::new(), &plan);
+    let seconds = measured.elapsed_ns as f64 / 1e9;
+    assert!((1.19..1.5).contains(&seconds), "{seconds} s");
+    assert_eq!(measured.ended, Ended::Time);
+    let sampled: u64 = measured.samples.iter().map(|s| s.ops.read).sum();
+    let counted = measured.ops.read.ops;
+    assert!(sampled <= counted && sampled > counted / 2, "{sampled} of {counted}");
+    assert_eq!(measured.ops.read.latency.map(|l| l.count), Some(counted));
+}
+
+#[test]
+fn rates_hold_on_every_engine() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut session = Session::new();
+    lay_out(&mut session, &path, None);
+    for engine in Engine::ALL {
+        let blocks = Blocks {
+            engine,
+            depth: depth_of(engine),
+            access: Access::Random,
+            pace: Pace { ops: Some(OpsPerSec(400)), ..Pace::default() },
+            ..Blocks::default()
+        };
+        let stop = Stop { time: Some(Nanos(1_000_000_000)), ..Stop::default() };
+        let measured = run(&mut session, &plan(&path, 2, stop, blocks));
+        let ops = measured.ops_done();
+        assert!((380..=402).contains(&ops), "{engine:?}: {ops} operations at 400 a second");
+        let intended = measured.ops.read.from_intended.expect("recorded under a rate");
+        let service = measured.ops.read.latency.expect("recorded").mean_ns;
+        assert!(intended.mean_ns >= service, "{engine:?}");
+    }
+}
+
+#[test]
+fn flushes_come_after_every_n_writes() {
+    let dir = scratch();
+    for engine in [Engine::Psync, Engine::Libaio, Engine::IoUring, Engine::Mmap] {
+        let path = dir.path().join(engine.name());
+        let mut session = Session::new();
+        lay_out(&mut session, &path, None);
+        let blocks = Blocks {
+            engine,
+            depth: depth_of(engine),
+            mix: Mix::WRITE,
+            durability: Durability { fsync_every: 10, fsync_at_end: true, ..Default::default() },
+            ..Blocks::default()
+        };
+        let stop = Stop { ops: Some(100), ..Stop::default() };
+        let measured = run(&mut session, &plan(&path, 1, stop, blocks));
+        assert_eq!(measured.sync.ops, 10, "{engine:?} {:?}", measured.errors);
+        assert!(measured.elapsed_with_flush_ns >= Some(measured.elapsed_ns), "{engine:?}");
+    }
+}
+
+#[test]
+fn reading_past_the_end_is_a_failure_with_a_sentence() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    std::fs::write(&path, [0; 8192]).expect("written");
+    for engine in [Engine::Psync, Engine::IoUring, Engine::Mmap] {
+        let blocks = Blocks { engine, ..Blocks::default() };
+        let measured = run(&mut Session::new(), &plan(&path, 1, Stop::default(), blocks));
+        assert_eq!(measured.ended, Ended::Failed, "{engine:?}");
+        assert_eq!(measured.errors.len(), 1, "{:?}", measured.errors);
+        assert_eq!(measured.errors[0].offset, 8192);
+    }
+}
+
+#[test]
+fn trims_punch_holes() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut session = Session::new();
+    lay_out(&mut session, &path, None);
+    let blocks = Blocks { mix: Mix::TRIM, engine: Engine::IoUring, ..Blocks::default() };
+    let measured = run(&mut session, &plan(&path, 1, Stop::default(), blocks));
+    assert_eq!(measured.ops.trim.bytes, FILE_BYTES, "{:?}", measured.errors);
+    use std::os::unix::fs::MetadataExt;
+    assert_eq!(path.metadata().expect("there").blocks(), 0);
+}
+
+#[test]
+fn five_hundred_and_twelve_workers_start() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut session = Session::new();
+    lay_out(&mut session, &path, None);
+    let blocks = Blocks { engine: Engine::Psync, access: Access::Random, ..Blocks::default() };
+    let stop = Stop { ops: Some(4), ..Stop::default() };
+    let measured = run(&mut session, &plan(&path, 512, stop, blocks));
+    assert_eq!(measured.ops_done(), 2048);
+    assert!(measured.first_done.is_some_and(|first| first.ops <= 2048));
+}
+
+#[test]
+fn a_user_who_stops_gets_what_was_done() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let blocks = Blocks { engine: Engine::Null, ..Blocks::default() };
+    let stop = Stop { time: Some(Nanos::from_secs(600)), ..Stop::default() };
+    let plan = plan(&path, 2, stop, blocks);
+    let prepared = Prepared::new(&mut Session::new(), &plan, &plan.phases[0], 0).expect("prepared");
+    static STOP: AtomicBool = AtomicBool::new(false);
+    std::thread::spawn(|| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        STOP.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let measured = prepared.run(&STOP, &mut ()).remove(0);
+    assert_eq!(measured.ended, Ended::Interrupted);
+    assert!(measured.ops_done() > 0);
+}
