@@ -83,12 +83,12 @@ impl Content {
         match self.plan.fill {
             Fill::Zero => {}
             Fill::Fresh => fill(bytes, &self.plan, &mut self.random),
-            Fill::Pool => self.from_pool(bytes),
+            Fill::Pool => self.draw_from_pool(bytes),
         }
     }
 
     #[inline(always)]
-    fn from_pool(&mut self, bytes: &mut [u8]) {
+    fn draw_from_pool(&mut self, bytes: &mut [u8]) {
         if self.repeats() {
             return self.repeat(bytes);
         }

@@ -17,7 +17,7 @@ use crate::prepare::ReadyJob;
 use crate::random::mix;
 use crate::session::Session;
 use crate::shared::Gate;
-use crate::stats::Totals;
+use crate::stats::{Live, Totals};
 use crate::worker::WorkerEnd;
 
 /// Stack of a worker; the loop needs little, and only touched pages cost memory.
@@ -33,7 +33,9 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// What someone who watches a phase is told, in order, from the control thread.
 pub trait Watch {
-    /// Everything from now on counts: the barrier was released, or the ramp is over.
+    /// The barrier is about to be released; nothing is under way yet.
+    fn about_to_start(&mut self) {}
+    /// The ramp, if there was one, is over: everything from now on counts.
     fn counting(&mut self) {}
     /// An interval of a job ended.
     fn sampled(&mut self, _job: &str, _in_ramp: bool, _sample: &Sample) {}
@@ -51,7 +53,7 @@ impl Watch for () {}
 /// What a worker's thread tells the control plane.
 enum Message {
     Ready,
-    Ended { job: usize, rank: u32, end: Result<WorkerEnd, EngineError> },
+    Ended { job: usize, rank: u32, end: Box<Result<WorkerEnd, EngineError>> },
 }
 
 /// A phase whose workers wait at the barrier.
@@ -122,7 +124,7 @@ impl Prepared {
             if let Ok(end) = &end {
                 mark_first_done(&first_done, &job, end);
             }
-            let _ = sender.send(Message::Ended { job: index, rank, end });
+            let _ = sender.send(Message::Ended { job: index, rank, end: Box::new(end) });
         };
         thread::Builder::new()
             .name(format!("worker-{index}-{rank}"))
@@ -140,7 +142,7 @@ impl Prepared {
         for _ in 0..self.workers() {
             match self.messages.recv() {
                 Ok(Message::Ready) => {}
-                Ok(Message::Ended { end: Err(error), .. }) => return Err(error),
+                Ok(Message::Ended { end, .. }) if end.is_err() => return end.map(drop),
                 Ok(Message::Ended { .. }) | Err(_) => {
                     let cause = std::io::Error::other("a worker ended before the start");
                     return Err(EngineError::system("start the workers")(cause));
@@ -152,6 +154,7 @@ impl Prepared {
 
     /// Releases the barrier and runs to the end, or until `stop` is set.
     pub fn run(self, stop: &AtomicBool, watch: &mut dyn Watch) -> Vec<Measurement> {
+        watch.about_to_start();
         let release = self.release();
         let mut control = Control {
             ends: self.jobs.iter().map(|_| Vec::new()).collect(),
@@ -247,7 +250,7 @@ impl Control<'_> {
                 Ok(Message::Ended { job, rank, end }) => {
                     left -= 1;
                     watch.worker_done(&self.phase.jobs[job].job.name, rank);
-                    if let Ok(end) = end {
+                    if let Ok(end) = *end {
                         self.ends[job].push(end);
                     }
                 }
@@ -286,7 +289,7 @@ impl Control<'_> {
     /// True once nothing has completed for [`STALL`], rests under a rate left aside.
     fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
-        let now: u64 = live.map(|live| live.progress()).sum();
+        let now: u64 = live.map(Live::progress).sum();
         let rests = self.phase.jobs.iter().any(|job| {
             let pace = &job.blocks.pace;
             pace.ops.is_some() || pace.bytes.is_some() || pace.think.is_some()
@@ -306,7 +309,9 @@ impl Control<'_> {
             self.last.iter_mut().for_each(|totals| *totals = Totals::default());
             self.last_sample_ns = self.phase.ramp_ns;
             self.next_sample_ns = self.phase.ramp_ns + INTERVAL_NS;
-            watch.counting();
+            if self.phase.ramp_ns > 0 {
+                watch.counting();
+            }
         } else if now_ns >= self.next_sample_ns {
             self.sample(watch);
             self.next_sample_ns += INTERVAL_NS;

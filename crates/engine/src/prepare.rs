@@ -259,6 +259,7 @@ impl ReadyJob {
         ready: impl FnOnce(),
     ) -> Result<WorkerEnd, EngineError> {
         placement::bind(&self.job.placement, rank)?;
+        placement::own_descriptors();
         // Sleeps under a rate end when they should, not up to 50 µs later.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);

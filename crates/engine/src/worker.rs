@@ -4,6 +4,9 @@
 //! clock, submit and wait, read the clock, account for what completed. The two readings bracket
 //! the I/O and nothing else. Nothing in a turn allocates, locks, logs or makes a system call of its
 //! own; what happens rarely (errors, the end of the ramp, rests under a rate) is in cold functions.
+//!
+//! The loop is compiled twice per engine: with `EXTRAS` for work that writes, flushes, verifies or
+//! is paced, and without for plain reads, which then carry none of these checks.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -136,7 +139,16 @@ impl Worker {
     }
 
     /// Runs until the stream ends, time is up, or something stops it.
-    pub fn run<E: Io>(mut self, engine: &mut E) -> WorkerEnd {
+    pub fn run<E: Io>(self, engine: &mut E) -> WorkerEnd {
+        let parts = &self.parts;
+        match parts.content.is_some() || parts.verifier.is_some() || parts.pacer.is_some() {
+            true => self.turn_until_done::<E, true>(engine),
+            false => self.turn_until_done::<E, false>(engine),
+        }
+    }
+
+    #[inline(always)]
+    fn turn_until_done<E: Io, const EXTRAS: bool>(mut self, engine: &mut E) -> WorkerEnd {
         let (clock, live, shared) =
             (self.parts.clock, self.parts.live.clone(), self.parts.shared.clone());
         let live = &live[self.parts.rank as usize];
@@ -151,7 +163,7 @@ impl Worker {
                 self.drain(Ended::Interrupted);
             }
             if !self.draining {
-                self.fill(engine, now);
+                self.fill::<E, EXTRAS>(engine, now);
             }
             if self.in_flight == 0 {
                 if self.draining {
@@ -161,15 +173,15 @@ impl Worker {
                 continue;
             }
             let issued = clock.now();
-            self.stamp(issued, now);
-            let (min, wait_ns) = self.patience(issued);
+            self.stamp::<EXTRAS>(issued, now);
+            let (min, wait_ns) = self.patience::<EXTRAS>(issued);
             let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
             now = clock.now();
             if submitted != 0 {
                 self.count_submission(bank, clock.ns(submitted.saturating_sub(issued)));
             }
             self.batch.clear();
-            self.account(bank, now);
+            self.account::<EXTRAS>(bank, now);
         }
         self.finish(live, engine.features())
     }
@@ -216,8 +228,13 @@ impl Worker {
 
     /// Hands operations to the engine until the batch is full or nothing may start.
     #[inline(always)]
-    fn fill<E: Io>(&mut self, engine: &mut E, now: u64) {
+    fn fill<E: Io, const EXTRAS: bool>(&mut self, engine: &mut E, now: u64) {
         while self.batch.len() < self.parts.batch {
+            if !EXTRAS {
+                let Some(index) = self.prepare() else { return };
+                self.hand_over(engine, index);
+                continue;
+            }
             if self.sync_next.is_some() {
                 return self.fill_sync(engine);
             }
@@ -233,6 +250,13 @@ impl Worker {
             }
             self.issue(engine, index, now);
         }
+    }
+
+    #[inline(always)]
+    fn hand_over<E: Io>(&mut self, engine: &mut E, index: u32) {
+        engine.push(index, &self.slots[index as usize]);
+        self.batch.push(index);
+        self.in_flight += 1;
     }
 
     /// Puts the next operation into a free slot; none if there is no slot or no operation left.
@@ -278,9 +302,7 @@ impl Worker {
             slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
             pacer.issued(shared.elapsed_ns(&self.parts.clock, now), slot.length);
         }
-        engine.push(index, slot);
-        self.batch.push(index);
-        self.in_flight += 1;
+        self.hand_over(engine, index);
     }
 
     /// Number of writes between flushes; a number that is never reached for none.
@@ -305,33 +327,31 @@ impl Worker {
         slot.kind =
             if self.parts.durability.fsync_every > 0 { Kind::Fsync } else { Kind::Fdatasync };
         (slot.file, slot.length, slot.offset) = (file, 0, 0);
-        engine.push(index, slot);
-        self.batch.push(index);
-        self.in_flight += 1;
+        self.hand_over(engine, index);
         self.sync_next = Some(file + 1);
     }
 
     /// Stamps the batch with the tick of its hand-over; `filled_from` is when filling it began.
     #[inline(always)]
-    fn stamp(&mut self, issued: u64, filled_from: u64) {
+    fn stamp<const EXTRAS: bool>(&mut self, issued: u64, filled_from: u64) {
         for &index in &self.batch {
             self.slots[index as usize].started = issued;
         }
-        if self.parts.content.is_some() {
+        if EXTRAS && self.parts.content.is_some() {
             self.fill_ticks += issued - filled_from;
         }
     }
 
     /// How many completions to wait for, and how long.
     #[inline(always)]
-    fn patience(&self, now: u64) -> (usize, Option<u64>) {
-        if self.draining || self.sync_next.is_some() || self.deferred.is_some() {
+    fn patience<const EXTRAS: bool>(&self, now: u64) -> (usize, Option<u64>) {
+        if self.draining || (EXTRAS && (self.sync_next.is_some() || self.deferred.is_some())) {
             return (1, None);
         }
         if self.free.is_empty() {
             return (self.parts.reap.min(self.in_flight), None);
         }
-        let Some(pacer) = &self.parts.pacer else { return (0, None) };
+        let Some(pacer) = self.parts.pacer.as_ref().filter(|_| EXTRAS) else { return (0, None) };
         let due_ns = pacer.next_ns();
         let elapsed_ns = self.parts.shared.elapsed_ns(&self.parts.clock, now);
         match due_ns.checked_sub(elapsed_ns) {
@@ -363,7 +383,7 @@ impl Worker {
 
     /// Accounts for everything that completed in a turn.
     #[inline(always)]
-    fn account(&mut self, bank: &Bank, now: u64) {
+    fn account<const EXTRAS: bool>(&mut self, bank: &Bank, now: u64) {
         let count = self.done.len();
         // Operations of one batch have one start and one end, so their latency is worked out once.
         let (mut started, mut ns) = (u64::MAX, 0);
@@ -379,10 +399,10 @@ impl Worker {
             } else {
                 self.odd(bank, completion, ns);
             }
-            if self.parts.pacer.is_some() {
+            if EXTRAS && self.parts.pacer.is_some() {
                 self.count_intended(bank, completion, now);
             }
-            if self.parts.verifier.is_some() {
+            if EXTRAS && self.parts.verifier.is_some() {
                 self.verify(completion);
             }
             self.free.push(completion.slot);

@@ -1,1 +1,8 @@
-//! Series of runs that choose their next step from the last result.
+//! Series of phases that choose their next step from the last result.
+//!
+//! A series drives a [`candor_run::Runner`] and knows nothing of hosts or engines.
+
+mod check;
+mod saturate;
+
+pub use check::{CheckOptions, check};

@@ -1,1 +1,46 @@
 //! What the host is and what the kernel saw: files of sysfs and procfs read into facts.
+//!
+//! Two kinds of answers. [`inspect`] tells what is true for the length of a run: the host, and the
+//! chain from each target's path through its filesystem to the devices that hold the bytes.
+//! [`Sampler`] takes the kernel's counters at a moment, cheaply enough for every second.
+//! Beside them stand the active probes: [`canary`] proves by one read that the block layer counts
+//! a target at all, and [`cache`] asks (and empties) the page cache.
+//!
+//! Nothing here fails because the host lacks something: a fact that cannot be read is absent, and
+//! [`candor_record::Facts::missing`] says why. No file is trusted to have the shape it should.
+
+mod attributes;
+pub mod cache;
+pub mod canary;
+mod cgroup;
+mod clock;
+mod counters;
+mod fiemap;
+mod files;
+mod holders;
+mod host;
+mod inspect;
+mod kind;
+mod link;
+mod missed;
+mod mounts;
+mod node;
+mod nvme;
+mod parse;
+mod queue;
+mod resolve;
+mod roots;
+mod sampler;
+mod stack;
+
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod real;
+
+pub use files::file_facts;
+pub use holders::{holders, partitions};
+pub use inspect::inspect;
+pub use resolve::device_of_path;
+pub use roots::Roots;
+pub use sampler::{Look, Sampler};

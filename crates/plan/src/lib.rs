@@ -12,14 +12,21 @@
 
 pub mod blocks;
 pub mod check;
+#[cfg(test)]
+mod dice;
 pub mod entries;
 mod model;
+mod nearest;
 pub mod problem;
+pub mod rank;
 pub mod text;
 pub mod units;
+#[cfg(test)]
+mod walks;
 
-pub use blocks::Blocks;
+pub use blocks::{Blocks, Engine};
 pub use entries::Entries;
 pub use model::*;
+pub use nearest::nearest;
 pub use problem::{Place, Problem, Severity, Source};
 pub use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};

@@ -48,6 +48,9 @@ pub struct PhaseReport {
     pub plan_phase: usize,
     /// Which repeat it was, from 0.
     pub repeat: u32,
+    /// A short slice that only served to choose the next step; it is not judged.
+    #[serde(default)]
+    pub probe: bool,
     /// One per job, in the plan's order.
     pub measurements: Vec<Measurement>,
     /// The kernel's counters when the barrier was released (after the ramp).

@@ -1,1 +1,165 @@
-//! One host: the engine with observe beside it, then judge, then the report.
+//! One host: plan in, report out.
+//!
+//! [`Local`] makes a plan's targets ready, runs phases with the engine while observe looks on,
+//! has them judged, and gathers the report. It is the [`Runner`] that series drive step by step
+//! and that [`execute`] drives through a whole plan. It also keeps candor from doing harm: consent
+//! and held devices are checked before anything is opened, and files that candor made are removed
+//! whatever happens.
+
+mod consent;
+mod error;
+mod local;
+mod made;
+mod ready;
+mod stop;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+
+use candor_observe::Roots;
+use candor_plan::{Bytes, Engine, Nanos, Phase, Plan};
+use candor_record::{Event, Facts, PhaseReport, Report};
+
+pub use error::RunError;
+pub use local::Local;
+pub use stop::{install_interrupt_handlers, interrupt_exit_code, interrupted};
+
+/// Who is told what happens, in order.
+pub type Events<'a> = dyn FnMut(&Event) + 'a;
+
+/// How a run is made, beside what its plan says.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The command line, for the report.
+    pub command: Vec<String>,
+    /// Where the report will be kept, for the report.
+    pub run_dir: Option<PathBuf>,
+    /// Kernel name of a device that is written to although it is mounted or otherwise held.
+    pub force: Option<String>,
+    /// Number of phases and time that a series expects to take, where its plan does not say.
+    pub expected: Option<(usize, Nanos)>,
+}
+
+/// Something that runs phases one after another and gathers a report.
+pub trait Runner {
+    /// What is known about the host and the targets.
+    fn facts(&self) -> &Facts;
+
+    /// The plan as it stands: the targets, and the phases run so far.
+    fn plan(&self) -> &Plan;
+
+    /// Runs one phase and adds it to the report. A probe is a short slice that only serves to
+    /// choose the next step: it is recorded, not judged.
+    ///
+    /// # Errors
+    /// What kept the phase from running. I/O errors while it ran are in its measurements.
+    fn phase(
+        &mut self,
+        phase: &Phase,
+        probe: bool,
+        events: &mut Events<'_>,
+    ) -> Result<&PhaseReport, RunError>;
+
+    /// From now on a target has that size.
+    fn resize(&mut self, target: &str, size: Bytes);
+
+    /// Cleans up and gives the report. `cut_short` says why the run ended before its time.
+    fn finish(self: Box<Self>, cut_short: Option<String>, events: &mut Events<'_>) -> Report;
+}
+
+/// Runs a whole plan on this host.
+///
+/// # Errors
+/// The plan is refused: it makes no sense, consent is missing, or a device is held. Whatever goes
+/// wrong later ends up in the report, with [`Report::cut_short`] set.
+pub fn execute(
+    plan: &Plan,
+    options: &Options,
+    events: &mut Events<'_>,
+) -> Result<Report, RunError> {
+    let mut runner = Box::new(Local::open(plan, options, events)?);
+    let cut_short = run_phases(plan, runner.as_mut(), events).err();
+    Ok(runner.finish(cut_short, events))
+}
+
+/// Runs all phases as often as they repeat; a sentence if something ended the run before its time.
+fn run_phases(plan: &Plan, runner: &mut dyn Runner, events: &mut Events<'_>) -> Result<(), String> {
+    for _ in 0..plan.repeats.max(1) {
+        for phase in &plan.phases {
+            for _ in 0..phase.repeats.max(1) {
+                let report =
+                    runner.phase(phase, false, events).map_err(|error| error.to_string())?;
+                if let Some(why) = cut_short(report) {
+                    return Err(why);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why a run should not go on after this phase, in a sentence.
+pub fn cut_short(report: &PhaseReport) -> Option<String> {
+    use candor_record::Ended;
+    let name = &report.name;
+    if interrupted().load(Relaxed) {
+        return Some(format!("the run was interrupted during `{name}`"));
+    }
+    report.measurements.iter().find_map(|measurement| match measurement.ended {
+        Ended::Failed => Some(failure(name, measurement)),
+        Ended::Stalled => Some(format!("`{name}` made no progress for a minute and was given up")),
+        Ended::Interrupted => Some(format!("the run was interrupted during `{name}`")),
+        Ended::Done | Ended::Time | Ended::Steady => None,
+    })
+}
+
+fn failure(phase: &str, measurement: &candor_record::Measurement) -> String {
+    if let Some(error) = measurement.errors.first() {
+        let op = error.op.map_or("flush", |op| op.name());
+        let (path, offset, message) = (&error.path, error.offset, &error.message);
+        return format!("`{phase}` ended: {op} of `{path}` at offset {offset} failed: {message}");
+    }
+    let mismatch = measurement.verify.as_ref().and_then(|verify| verify.first.first());
+    match mismatch {
+        Some(found) => format!(
+            "`{phase}` ended: the block of `{}` at offset {} is not what was written: it {}",
+            found.path, found.offset, found.detail
+        ),
+        None => format!("`{phase}` ended because a worker failed"),
+    }
+}
+
+/// Inspects a path: what it is, what lies under it, and whether its counters can be trusted.
+///
+/// # Errors
+/// The path does not exist.
+pub fn inspect(path: &Path) -> Result<Facts, RunError> {
+    let path = path.canonicalize().map_err(RunError::file("find", path))?;
+    let roots = Roots::default();
+    let mut facts = candor_observe::inspect(&[("target".into(), path.clone())], &roots);
+    ready::prove_path(&mut facts, 0, &path, &roots);
+    Ok(facts)
+}
+
+/// The best asynchronous engine of this host: io_uring where it is there and allowed.
+pub fn best_async_engine() -> Engine {
+    match candor_engine::engines::uring::is_available() {
+        true => Engine::IoUring,
+        false => Engine::Libaio,
+    }
+}
+
+/// True if files in a directory, or that file or device itself, can be opened with `O_DIRECT`.
+pub fn takes_direct(path: &Path) -> bool {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).custom_flags(libc::O_DIRECT);
+    if !path.is_dir() {
+        return options.open(path).is_ok();
+    }
+    let probe = path.join(format!(".candor-direct-{}", std::process::id()));
+    let mut made = made::Made::default();
+    made.add(&probe, false);
+    options.write(true).create_new(true).open(&probe).is_ok()
+}

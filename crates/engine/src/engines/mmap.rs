@@ -76,6 +76,11 @@ impl Mapped {
         fault == 0
     }
 
+    fn flush(&self) -> i32 {
+        // SAFETY: the range is the whole mapping.
+        answer(unsafe { libc::msync(self.start.cast(), self.bytes, libc::MS_SYNC) } as isize)
+    }
+
     /// Puts the file's page back where the handler put zeros.
     #[cold]
     fn map_back(&self, address: usize, descriptor: libc::c_int) {
@@ -158,11 +163,7 @@ impl Mmap {
                 true => slot.length as i32,
                 false => -libc::EIO,
             },
-            // SAFETY: the range is the whole mapping.
-            Kind::Fsync | Kind::Fdatasync => {
-                answer(unsafe { libc::msync(mapped.start.cast(), mapped.bytes, libc::MS_SYNC) }
-                    as isize)
-            }
+            Kind::Fsync | Kind::Fdatasync => mapped.flush(),
             Kind::Trim => blocking_call(&self.files, slot),
         }
     }

@@ -45,15 +45,16 @@ impl Pvsync {
         let fd = self.files.get(slot.file).raw();
         let vector = libc::iovec { iov_base: slot.buffer.cast(), iov_len: slot.length as usize };
         let offset = slot.offset as i64;
+        let vector = &raw const vector;
         match slot.kind {
-            // SAFETY: the vector describes the slot's buffer, which has room for its length.
             Kind::Read => {
-                answer(unsafe { libc::preadv2(fd, &raw const vector, 1, offset, self.read_flags) })
+                // SAFETY: the vector describes the slot's buffer, which has room for its length.
+                answer(unsafe { libc::preadv2(fd, vector, 1, offset, self.read_flags) })
             }
-            // SAFETY: as above.
-            Kind::Write => answer(unsafe {
-                libc::pwritev2(fd, &raw const vector, 1, offset, self.write_flags)
-            }),
+            Kind::Write => {
+                // SAFETY: as above.
+                answer(unsafe { libc::pwritev2(fd, vector, 1, offset, self.write_flags) })
+            }
             _ => blocking_call(&self.files, slot),
         }
     }

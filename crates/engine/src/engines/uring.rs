@@ -29,6 +29,11 @@ pub struct Uring {
     features: Vec<String>,
 }
 
+/// True if this kernel has io_uring and lets this process use it.
+pub fn is_available() -> bool {
+    IoUring::new(2).is_ok()
+}
+
 /// The set-ups to try, best first: each drops what older kernels lack.
 fn setups(options: &Options, entries: u32) -> Vec<(io::Result<IoUring>, Vec<&'static str>)> {
     let builder = || {

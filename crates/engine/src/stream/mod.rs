@@ -92,7 +92,7 @@ impl Stream {
             return false;
         }
         if self.trace.is_some() {
-            self.from_trace(slot);
+            self.follow_trace(slot);
         } else {
             self.draw(slot);
         }
@@ -144,9 +144,9 @@ impl Stream {
         (op.into(), op)
     }
 
-    fn from_trace(&mut self, slot: &mut Slot) {
+    fn follow_trace(&mut self, slot: &mut Slot) {
         let Some(trace) = &mut self.trace else { return };
-        let line = trace.next();
+        let line = trace.next_line();
         slot.kind = line.op.into();
         slot.length = line.length;
         slot.offset = line.offset;

@@ -80,7 +80,7 @@ impl Cursor {
     }
 
     /// The next operation.
-    pub fn next(&mut self) -> Line {
+    pub fn next_line(&mut self) -> Line {
         let line = self.lines[self.at];
         self.at = (self.at + self.step) % self.lines.len();
         line

@@ -1,0 +1,252 @@
+//! `candor check`: what is this storage, what should it do, what does it do?
+//!
+//! A short honest series. On a directory it works in one file of its own; the sequential write at
+//! the start is both a measurement and what lays that file out. On a file or a device it only
+//! reads, unless the user consents to writing.
+
+use std::path::{Path, PathBuf};
+
+use candor_plan::blocks::{Access, Durability, Hints};
+use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::{Blocks, Bytes, Engine, Job, Layout, Nanos, Phase, Plan, Stop, Target};
+use candor_record::{PhaseReport, Report};
+use candor_run::{Events, Local, Options, RunError, Runner, cut_short};
+
+use crate::saturate::{Concurrency, saturate};
+
+/// The file's size, unless the user sets one: larger than the caches of most drives, and no more
+/// than a quarter of what is free.
+const SIZE_MAX: u64 = 4 << 30;
+const LARGE: Bytes = Bytes(1 << 20);
+const SMALL: Bytes = Bytes(4096);
+const LARGE_DEPTH: u32 = 8;
+const TARGET: &str = "target";
+/// Inspection, set-up between steps, clean-up.
+const OVERHEAD_SECONDS: f64 = 4.0;
+
+/// What to check, and how.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// Directory, file or block device.
+    pub path: PathBuf,
+    /// About how long it may take.
+    pub seconds: u32,
+    /// Bytes of the file, or of the part of the device.
+    pub size: Option<Bytes>,
+    /// Consent to overwrite a file or device.
+    pub write: bool,
+    /// Keep the file made in a directory.
+    pub keep: bool,
+}
+
+/// Share of the time for each step, in seconds of a check of 56 seconds.
+struct Times {
+    sequential: f64,
+    single: f64,
+    search: f64,
+    saturated: f64,
+    durable: f64,
+}
+
+const WITH_WRITES: Times =
+    Times { sequential: 8.0, single: 7.0, search: 6.0, saturated: 7.0, durable: 6.0 };
+const READ_ONLY: Times =
+    Times { sequential: 12.0, single: 14.0, search: 10.0, saturated: 20.0, durable: 0.0 };
+
+impl Times {
+    fn total(&self, writes: bool) -> f64 {
+        let rounds = if writes { 2.0 } else { 1.0 };
+        rounds * (self.sequential + self.single + self.saturated) + self.search + self.durable
+    }
+}
+
+/// A check under way.
+struct Check {
+    writes: bool,
+    direct: bool,
+    engine: Engine,
+    times: Times,
+    /// Seconds of this check per second of [`Times`].
+    scale: f64,
+}
+
+/// Runs the series.
+///
+/// # Errors
+/// The path does not exist, or the series is refused. What goes wrong later is in the report.
+pub fn check(
+    options: &CheckOptions,
+    run: &Options,
+    events: &mut Events<'_>,
+) -> Result<Report, RunError> {
+    let path = options.path.canonicalize().map_err(RunError::file("find", &options.path))?;
+    let in_directory = path.is_dir();
+    let writes = in_directory || options.write;
+    let times = if writes { WITH_WRITES } else { READ_ONLY };
+    let scale = (f64::from(options.seconds) - OVERHEAD_SECONDS).max(1.0) / times.total(writes);
+    let check = Check {
+        writes,
+        direct: candor_run::takes_direct(&path),
+        engine: candor_run::best_async_engine(),
+        times,
+        scale,
+    };
+    let plan = Plan {
+        name: format!("check of {}", options.path.display()),
+        targets: vec![target(options, &path, in_directory)],
+        seed: u64::from(std::process::id()),
+        ..Plan::default()
+    };
+    let steps = if writes { 8 } else { 4 };
+    let expected = Some((steps, Nanos::from_secs(u64::from(options.seconds))));
+    let run = Options { expected, ..run.clone() };
+    let mut runner: Box<Local> = Box::new(Local::open(&plan, &run, events)?);
+    let cut_short = check.steps(runner.as_mut(), events).err().map(|stop| stop.0);
+    Ok(runner.finish(cut_short, events))
+}
+
+/// Why the series ended before its end, in a sentence.
+struct Stopped(String);
+
+impl From<RunError> for Stopped {
+    fn from(error: RunError) -> Stopped {
+        Stopped(error.to_string())
+    }
+}
+
+fn target(options: &CheckOptions, path: &Path, in_directory: bool) -> Target {
+    let file = path.join(format!("candor-check.{}", std::process::id()));
+    Target {
+        name: TARGET.into(),
+        path: if in_directory { file } else { path.to_owned() },
+        size: options.size,
+        layout: if in_directory { Layout::Write } else { Layout::Never },
+        keep: options.keep,
+        overwrite: options.write,
+        ..Target::default()
+    }
+}
+
+impl Check {
+    fn steps(&self, runner: &mut dyn Runner, events: &mut Events<'_>) -> Result<(), Stopped> {
+        if self.writes {
+            self.lay_out(runner, events)?;
+        }
+        let times = &self.times;
+        let large = self.blocks(Mix::READ, Access::Sequential, LARGE, LARGE_DEPTH);
+        self.step(runner, "sequential read", large, 1, times.sequential, events)?;
+        let small = |mix, depth| self.blocks(mix, Access::Random, SMALL, depth);
+        let single = "random read, depth 1";
+        self.step(runner, single, small(Mix::READ, 1), 1, times.single, events)?;
+        let best = self.saturated(runner, events)?;
+        let name = |op| format!("random {op}, {best}");
+        let (depth, workers) = (best.depth, best.workers);
+        let read = small(Mix::READ, depth);
+        self.step(runner, &name("read"), read, workers, times.saturated, events)?;
+        if self.writes {
+            let single = "random write, depth 1";
+            self.step(runner, single, small(Mix::WRITE, 1), 1, times.single, events)?;
+            let write = small(Mix::WRITE, depth);
+            self.step(runner, &name("write"), write, workers, times.saturated, events)?;
+            self.step(runner, "durable write", self.durable(), 1, times.durable, events)?;
+        }
+        Ok(())
+    }
+
+    /// The sequential write. What it wrote is the file that all later steps work on.
+    fn lay_out(&self, runner: &mut dyn Runner, events: &mut Events<'_>) -> Result<(), Stopped> {
+        let target = runner.plan().target(TARGET).cloned().unwrap_or_default();
+        let is_new = !target.path.exists();
+        if is_new && target.size.is_none() {
+            let filesystem = runner.facts().targets.first().and_then(|t| t.filesystem.as_ref());
+            let free = filesystem.map_or(SIZE_MAX, |filesystem| filesystem.available_bytes);
+            let size = SIZE_MAX.min(free / 4) / LARGE.0 * LARGE.0;
+            runner.resize(TARGET, Bytes(size.max(LARGE.0)));
+        }
+        let durability = Durability { fsync_at_end: true, ..Durability::default() };
+        let write = Blocks {
+            durability,
+            ..self.blocks(Mix::WRITE, Access::Sequential, LARGE, LARGE_DEPTH)
+        };
+        self.step(runner, "sequential write", write, 1, self.times.sequential, events)?;
+        if is_new {
+            let length = target.path.metadata().map_or(0, |metadata| metadata.len());
+            runner.resize(TARGET, Bytes(length / LARGE.0 * LARGE.0));
+        }
+        Ok(())
+    }
+
+    fn blocks(&self, mix: Mix, access: Access, size: Bytes, depth: u32) -> Blocks {
+        // Without direct I/O, pages left from before would be measured.
+        let hints = Hints { evict: !self.direct && mix.read > 0, ..Hints::default() };
+        Blocks {
+            mix,
+            access,
+            size: PerOp::all(SizeSpec::Fixed(size)),
+            depth,
+            engine: self.engine,
+            direct: self.direct,
+            hints,
+            ..Blocks::default()
+        }
+    }
+
+    /// What a database does at each commit: one write, made durable before the next.
+    fn durable(&self) -> Blocks {
+        let durability = Durability { fsync_every: 1, ..Durability::default() };
+        let blocks = self.blocks(Mix::WRITE, Access::Random, SMALL, 1);
+        Blocks { durability, engine: Engine::Psync, ..blocks }
+    }
+
+    fn phase(&self, name: &str, blocks: Blocks, workers: u32, seconds: f64) -> Phase {
+        let time = Nanos((seconds * self.scale * 1e9) as u64);
+        let job = Job {
+            name: name.to_owned(),
+            workers,
+            targets: vec![TARGET.into()],
+            blocks: Some(blocks),
+            ..Job::default()
+        };
+        Phase {
+            name: name.to_owned(),
+            stop: Stop { time: Some(time), ..Stop::default() },
+            jobs: vec![job],
+            ..Phase::default()
+        }
+    }
+
+    fn step(
+        &self,
+        runner: &mut dyn Runner,
+        name: &str,
+        blocks: Blocks,
+        workers: u32,
+        seconds: f64,
+        events: &mut Events<'_>,
+    ) -> Result<(), Stopped> {
+        let phase = self.phase(name, blocks, workers, seconds);
+        go_on(runner.phase(&phase, false, events)?)
+    }
+
+    /// The least concurrency at which random reads are as fast as they get.
+    fn saturated(
+        &self,
+        runner: &mut dyn Runner,
+        events: &mut Events<'_>,
+    ) -> Result<Concurrency, Stopped> {
+        let cpus = candor_record::facts::value(&runner.facts().host.cpus).copied().unwrap_or(1);
+        let mut slice = |at: Concurrency, share: f64| {
+            let blocks = self.blocks(Mix::READ, Access::Random, SMALL, at.depth);
+            let name = format!("searching at {at}");
+            let phase = self.phase(&name, blocks, at.workers, self.times.search * share);
+            let report = runner.phase(&phase, true, events)?;
+            go_on(report)?;
+            Ok(report.measurements.first().map(Into::into).unwrap_or_default())
+        };
+        saturate(cpus, &mut slice)
+    }
+}
+
+fn go_on(report: &PhaseReport) -> Result<(), Stopped> {
+    cut_short(report).map_or(Ok(()), |why| Err(Stopped(why)))
+}

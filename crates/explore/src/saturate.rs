@@ -1,0 +1,122 @@
+//! The search for the concurrency that saturates: double the depth until that gains nothing.
+
+use std::fmt;
+
+use candor_record::Measurement;
+
+/// A number of workers, each with a number of operations in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Concurrency {
+    /// Workers.
+    pub workers: u32,
+    /// Operations in flight per worker.
+    pub depth: u32,
+}
+
+impl fmt::Display for Concurrency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.workers {
+            1 => write!(f, "depth {}", self.depth),
+            workers => write!(f, "{workers} workers of depth {}", self.depth),
+        }
+    }
+}
+
+/// What a slice showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Slice {
+    /// Operations per second.
+    pub ops_per_s: f64,
+    /// CPU time of the busiest worker ÷ elapsed.
+    pub busiest: f64,
+}
+
+impl From<&Measurement> for Slice {
+    fn from(measurement: &Measurement) -> Slice {
+        let busy = measurement.per_worker.iter().map(|w| w.cpu_user_ns + w.cpu_system_ns);
+        let elapsed_ns = measurement.elapsed_ns.max(1) as f64;
+        Slice {
+            ops_per_s: measurement.ops_done() as f64 * 1e9 / elapsed_ns,
+            busiest: busy.max().unwrap_or(0) as f64 / elapsed_ns,
+        }
+    }
+}
+
+const DEPTHS: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
+/// A step up gains something if it is this much better.
+const GAIN: f64 = 1.05;
+/// A depth is as good as the best if it reaches this share of it.
+const AS_GOOD: f64 = 0.95;
+/// A worker this busy may be the limit itself, so more of them are tried.
+const BUSY: f64 = 0.85;
+/// Slices that a search takes at most: all depths, and doubling workers a few times.
+const SLICES: f64 = 10.0;
+
+/// Finds the least concurrency that is as good as the best, on a host with `cpus` CPUs. `slice`
+/// measures one, given its share of the search's time.
+///
+/// # Errors
+/// The first one of a slice.
+pub fn saturate<E>(
+    cpus: u32,
+    slice: &mut dyn FnMut(Concurrency, f64) -> Result<Slice, E>,
+) -> Result<Concurrency, E> {
+    let mut seen = Vec::new();
+    let (mut best, mut flat) = (0.0, 0);
+    for depth in DEPTHS {
+        let at = Concurrency { workers: 1, depth };
+        let result = slice(at, 1.0 / SLICES)?;
+        seen.push((at, result));
+        flat = if result.ops_per_s > best * GAIN { 0 } else { flat + 1 };
+        best = result.ops_per_s.max(best);
+        if flat == 2 {
+            break;
+        }
+    }
+    let mut chosen = least_as_good(&seen, best);
+    while chosen.1.busiest > BUSY && chosen.0.workers * 2 <= cpus.min(16) {
+        let at = Concurrency { workers: chosen.0.workers * 2, depth: chosen.0.depth };
+        let result = slice(at, 1.0 / SLICES)?;
+        if result.ops_per_s < chosen.1.ops_per_s * GAIN {
+            break;
+        }
+        chosen = (at, result);
+    }
+    Ok(chosen.0)
+}
+
+fn least_as_good(seen: &[(Concurrency, Slice)], best: f64) -> (Concurrency, Slice) {
+    let good = seen.iter().find(|(_, slice)| slice.ops_per_s >= best * AS_GOOD);
+    let none = (Concurrency { workers: 1, depth: DEPTHS[0] }, Slice::default());
+    good.copied().unwrap_or(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that serves `channels` requests at a time, each in 100 µs.
+    fn device(channels: u32, busiest: f64) -> impl FnMut(Concurrency, f64) -> Result<Slice, ()> {
+        move |at, _| {
+            let served = (at.workers * at.depth).min(channels);
+            Ok(Slice { ops_per_s: f64::from(served) * 10_000.0, busiest })
+        }
+    }
+
+    #[test]
+    fn finds_the_knee() {
+        let found = saturate(4, &mut device(16, 0.2));
+        assert_eq!(found, Ok(Concurrency { workers: 1, depth: 16 }));
+        let found = saturate(4, &mut device(1, 0.2));
+        assert_eq!(found, Ok(Concurrency { workers: 1, depth: 2 }));
+    }
+
+    #[test]
+    fn adds_workers_where_one_is_the_limit() {
+        let mut bound_by_cpu = |at: Concurrency, _: f64| -> Result<Slice, ()> {
+            Ok(Slice { ops_per_s: f64::from(at.workers) * 500_000.0, busiest: 1.0 })
+        };
+        let found = saturate(4, &mut bound_by_cpu);
+        assert_eq!(found, Ok(Concurrency { workers: 4, depth: 2 }));
+    }
+}

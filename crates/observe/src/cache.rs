@@ -1,0 +1,166 @@
+//! The page cache: how much of a file is in it, and getting it out.
+//!
+//! The kernel is asked, never believed blindly: eviction is checked afterwards, and the older
+//! question (`mincore`) is not put for files of others, for which it answers "all".
+
+mod cachestat;
+mod mincore;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use candor_record::CacheState;
+use rustix::fs::Advice;
+
+use crate::files;
+
+pub(crate) use cachestat::is_there as has_cachestat;
+
+/// Rounds of eviction: the first may only start the writing of dirty pages.
+const ROUNDS_MAX: u32 = 5;
+
+/// `BLKFLSBUF` of `linux/fs.h`: drops the buffers of a block device; needs `CAP_SYS_ADMIN`.
+const BLKFLSBUF: rustix::ioctl::Opcode = rustix::ioctl::opcode::none(0x12, 97);
+
+/// What an eviction achieved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evicted {
+    /// Before it.
+    pub before: CacheState,
+    /// After its last round; bytes still resident are dirty again or mapped by someone.
+    pub after: CacheState,
+    /// How often the pages had to be dropped, 0 if none were there.
+    pub rounds: u32,
+}
+
+/// Pages of these files and block devices in the page cache, in bytes, summed: from
+/// `cachestat(2)` (Linux 6.5), else from `mincore(2)` on files that are this user's to write.
+/// A file that does not exist has none. Absent if any of the others cannot be asked, or if there
+/// are none.
+pub fn state(paths: &[PathBuf]) -> Option<CacheState> {
+    let mut sum = None;
+    for path in paths {
+        let one = match files::open(path) {
+            Ok(file) => of_file(&file)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => CacheState::default(),
+            Err(_) => return None,
+        };
+        sum = Some(add(sum, &one));
+    }
+    sum
+}
+
+/// Two states together; what either does not know, the sum does not.
+pub(crate) fn add(sum: Option<CacheState>, one: &CacheState) -> CacheState {
+    let Some(sum) = sum else { return *one };
+    let both = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+    CacheState {
+        size_bytes: sum.size_bytes.saturating_add(one.size_bytes),
+        resident_bytes: sum.resident_bytes.saturating_add(one.resident_bytes),
+        dirty_bytes: both(sum.dirty_bytes, one.dirty_bytes),
+        writeback_bytes: both(sum.writeback_bytes, one.writeback_bytes),
+    }
+}
+
+/// Pages of an open file in the page cache.
+pub(crate) fn of_file(file: &File) -> Option<CacheState> {
+    let size = files::size(file).ok()?;
+    cachestat::ask(file, 0, 0, size).or_else(|| mincore::ask(file, 0, size))
+}
+
+/// Pages of a part of an open file in the page cache; offset and length on page boundaries.
+pub(crate) fn of_range(file: &File, offset: u64, length: u64) -> Option<CacheState> {
+    if length == 0 {
+        return Some(CacheState::default());
+    }
+    cachestat::ask(file, offset, length, length).or_else(|| mincore::ask(file, offset, length))
+}
+
+/// Drops a file or block device from the page cache: sync, advise, look, and again, up to five
+/// times. Dirty pages are written, not lost. Fails where the cache cannot be looked at, because
+/// then nobody knows what was achieved.
+pub fn evict(path: &Path) -> io::Result<Evicted> {
+    let file = files::open(path)?;
+    let look = || of_file(&file).ok_or_else(|| unknown(path));
+    let before = look()?;
+    let mut evicted = Evicted { before, after: before, rounds: 0 };
+    while evicted.after.resident_bytes > 0 && evicted.rounds < ROUNDS_MAX {
+        evicted.rounds += 1;
+        drop_pages(&file, evicted.rounds)?;
+        evicted.after = look()?;
+    }
+    Ok(evicted)
+}
+
+fn unknown(path: &Path) -> io::Error {
+    let message = format!("the page cache of {} cannot be looked at", path.display());
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
+}
+
+fn drop_pages(file: &File, round: u32) -> io::Result<()> {
+    file.sync_all()?;
+    rustix::fs::fadvise(file, 0, None, Advice::DontNeed)?;
+    // Buffers of a device can pin its pages; root may have them dropped. Where that is refused,
+    // what stays is seen at the next look.
+    if round > 1 && file.metadata()?.file_type().is_block_device() {
+        // SAFETY: this request takes no argument; the descriptor is open.
+        unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF as _, 0) };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const SIZE: u64 = 1 << 20;
+
+    fn written() -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(&vec![7; SIZE as usize]).expect("written");
+        file
+    }
+
+    #[test]
+    fn written_pages_are_resident_until_evicted() {
+        let file = written();
+        let paths = [file.path().to_path_buf()];
+        let Some(before) = state(&paths) else { return eprintln!("skipped: no answer here") };
+        assert_eq!((before.size_bytes, before.resident_bytes), (SIZE, SIZE));
+        let evicted = evict(file.path()).expect("evicted");
+        assert_eq!(evicted.before.resident_bytes, SIZE);
+        assert!(evicted.rounds >= 1);
+        let kept_in_memory = crate::mounts::read(&crate::Roots::default());
+        let mount = crate::resolve::mount_of(file.path(), &kept_in_memory);
+        if !mount.is_some_and(crate::mounts::Mount::is_in_memory) {
+            assert_eq!(evicted.after.resident_bytes, 0, "{evicted:?}");
+            assert_eq!(evict(file.path()).expect("again").rounds, 0);
+        }
+    }
+
+    #[test]
+    fn both_questions_get_the_same_answer() {
+        let file = written();
+        let file = File::open(file.path()).expect("open");
+        let half = SIZE / 2;
+        let by_mincore = mincore::ask(&file, half, half).expect("our own file");
+        assert_eq!(by_mincore.resident_bytes, half);
+        if let Some(by_cachestat) = cachestat::ask(&file, half, half, half) {
+            assert_eq!(by_cachestat.resident_bytes, half);
+            assert!(by_cachestat.dirty_bytes.is_some());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_not_cached() {
+        let nowhere = PathBuf::from("/nowhere/at/all");
+        assert_eq!(state(std::slice::from_ref(&nowhere)), Some(CacheState::default()));
+        assert_eq!(state(&[]), None);
+        assert!(evict(&nowhere).is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! Where a file's bytes lie: the extents that its filesystem reports.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+
+use candor_record::facts::Extents;
+
+/// `FS_IOC_FIEMAP`, from `linux/fs.h`.
+const FS_IOC_FIEMAP: rustix::ioctl::Opcode = rustix::ioctl::opcode::read_write::<Header>(b'f', 11);
+
+/// The extent is the file's last.
+const LAST: u32 = 0x1;
+/// Its place is not known (yet).
+const UNKNOWN: u32 = 0x2;
+/// It is still only in memory.
+const DELALLOC: u32 = 0x4;
+/// It is compressed or encrypted by the filesystem.
+const ENCODED: u32 = 0x8;
+/// It lies in the file's metadata.
+const INLINE: u32 = 0x200;
+/// It is allocated but was never written; reading it needs no device.
+const UNWRITTEN: u32 = 0x800;
+
+/// Extents asked for at once: 28 KiB of memory.
+const BATCH: usize = 512;
+
+/// `struct fiemap` of `linux/fiemap.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Header {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped_extents: u32,
+    extent_count: u32,
+    reserved: u32,
+}
+
+/// `struct fiemap_extent` of `linux/fiemap.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct RawExtent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+/// The argument: the header and the room that it announces.
+#[repr(C)]
+struct Request {
+    header: Header,
+    extents: [RawExtent; BATCH],
+}
+
+/// One extent of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Bytes of the file that it covers.
+    pub(crate) bytes: Range<u64>,
+    flags: u32,
+}
+
+impl Extent {
+    /// A plain read of it must fetch exactly its bytes from a device.
+    pub(crate) fn is_plainly_stored(&self) -> bool {
+        self.flags & (UNKNOWN | DELALLOC | ENCODED | INLINE | UNWRITTEN) == 0
+    }
+
+    /// Its bytes are stored, but not one by one.
+    pub(crate) fn is_encoded(&self) -> bool {
+        self.flags & ENCODED != 0
+    }
+
+    fn clipped_length(&self, size: u64) -> u64 {
+        self.bytes.end.min(size).saturating_sub(self.bytes.start)
+    }
+}
+
+/// All extents of a file, in order. Nothing is flushed for it: what is only in memory is reported
+/// as such, because looking must not change what is looked at.
+pub(crate) fn extents(file: &File) -> io::Result<Vec<Extent>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    loop {
+        let batch = batch(file, start)?;
+        found.extend(batch.iter().map(extent));
+        let Some(last) = batch.last() else { return Ok(found) };
+        let next = last.logical.saturating_add(last.length);
+        // A filesystem that does not advance would be asked for ever.
+        if last.flags & LAST != 0 || next <= start {
+            return Ok(found);
+        }
+        start = next;
+    }
+}
+
+fn extent(raw: &RawExtent) -> Extent {
+    Extent { bytes: raw.logical..raw.logical.saturating_add(raw.length), flags: raw.flags }
+}
+
+fn batch(file: &File, start: u64) -> io::Result<Vec<RawExtent>> {
+    let header =
+        Header { start, length: u64::MAX - start, extent_count: BATCH as u32, ..Header::default() };
+    let mut request = Box::new(Request { header, extents: [RawExtent::default(); BATCH] });
+    // SAFETY: the argument is a `struct fiemap` followed by room for as many extents as its
+    // `extent_count` announces; the kernel writes no further, and it outlives the call.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP as _, &raw mut *request) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let mapped = (request.header.mapped_extents as usize).min(BATCH);
+    Ok(request.extents[..mapped].to_vec())
+}
+
+/// Sums over the extents within a file's length.
+pub(crate) fn sums(extents: &[Extent], size: u64) -> Extents {
+    let within = || extents.iter().filter(|extent| extent.bytes.start < size);
+    let bytes = |flag: u32| {
+        let matching = within().filter(|extent| flag == 0 || extent.flags & flag != 0);
+        matching.map(|extent| extent.clipped_length(size)).sum()
+    };
+    Extents {
+        count: within().count() as u64,
+        mapped_bytes: bytes(0),
+        unwritten_bytes: bytes(UNWRITTEN),
+        encoded_bytes: bytes(ENCODED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_are_those_of_the_kernel() {
+        assert_eq!(size_of::<Header>(), 32);
+        assert_eq!(size_of::<RawExtent>(), 56);
+        assert_eq!(FS_IOC_FIEMAP as u64, 0xC020_660B);
+    }
+
+    #[test]
+    fn sums_end_with_the_file() {
+        let extent = |bytes, flags| Extent { bytes, flags };
+        let extents = [extent(0..4096, 0), extent(8192..16384, UNWRITTEN), extent(20000..30000, 0)];
+        let sums = sums(&extents, 10_000);
+        assert_eq!((sums.count, sums.mapped_bytes, sums.unwritten_bytes), (2, 5904, 1808));
+        assert!(extents[0].is_plainly_stored() && !extents[1].is_plainly_stored());
+    }
+}

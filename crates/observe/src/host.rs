@@ -1,0 +1,123 @@
+//! What the host is.
+
+use std::path::Path;
+
+use candor_record::facts::{Fact, HostFacts};
+
+use crate::attributes::{fact, names};
+use crate::missed::Missed;
+use crate::node::is_numbered;
+use crate::parse::{chosen, keyed, words};
+use crate::roots::Roots;
+use crate::{cgroup, clock};
+
+/// Facts of the host.
+pub(crate) fn facts(roots: &Roots, missed: &mut Missed) -> HostFacts {
+    let (sys, proc) = (&roots.sys, &roots.proc);
+    let cpu = proc.join("cpuinfo");
+    let memory = proc.join("meminfo");
+    let clocksource = sys.join("devices/system/clocksource/clocksource0/current_clocksource");
+    let governor = sys.join("devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    let host = HostFacts {
+        kernel: fact(&proc.join("sys/kernel/osrelease"), words),
+        cpu_model: fact(&cpu, |text| keyed(text, "model name").and_then(words)),
+        cpus: cpus(),
+        numa_nodes: numa_nodes(&sys.join("devices/system/node")),
+        memory_bytes: fact(&memory, |text| meminfo(text, "MemTotal")),
+        memory_available_bytes: fact(&memory, |text| meminfo(text, "MemAvailable")),
+        page_bytes: rustix::param::page_size() as u64,
+        clocksource: fact(&clocksource, words),
+        clock_cost_ns: Some(clock::cost_ns()),
+        hypervisor: fact(&cpu, hypervisor),
+        lockdown: fact(&sys.join("kernel/security/lockdown"), chosen),
+        cpu_governor: fact(&governor, words),
+        cgroup: cgroup::facts(roots, missed),
+    };
+    note_missing(&host, missed);
+    host
+}
+
+fn note_missing(host: &HostFacts, missed: &mut Missed) {
+    let of = "the kernel does not show it";
+    missed.unless(host.kernel.as_ref(), "kernel release", of, "a mounted /proc");
+    missed.unless(host.cpu_model.as_ref(), "processor model", of, "");
+    missed.unless(host.cpus.as_ref(), "CPUs of this process", "sched_getaffinity failed", "");
+    missed.unless(host.numa_nodes.as_ref(), "NUMA nodes", of, "a kernel with CONFIG_NUMA");
+    missed.unless(host.memory_bytes.as_ref(), "memory of the host", of, "a mounted /proc");
+    missed.unless(host.memory_available_bytes.as_ref(), "available memory", of, "a mounted /proc");
+    missed.unless(host.clocksource.as_ref(), "clock source", of, "a mounted /sys");
+    missed.unless(host.hypervisor.as_ref(), "whether this is a virtual machine", of, "");
+    let mount = "mount -t securityfs securityfs /sys/kernel/security";
+    missed.unless(host.lockdown.as_ref(), "kernel lockdown", of, mount);
+    let cpufreq = "a CPU frequency driver (virtual machines rarely have one)";
+    missed.unless(host.cpu_governor.as_ref(), "frequency governor", of, cpufreq);
+}
+
+fn cpus() -> Option<Fact<u32>> {
+    let set = rustix::thread::sched_getaffinity(None).ok()?;
+    Some(Fact::new(set.count(), "sched_getaffinity"))
+}
+
+fn numa_nodes(directory: &Path) -> Option<Fact<u32>> {
+    let nodes = names(directory).into_iter().filter(|name| is_numbered(name, "node")).count();
+    let nodes = u32::try_from(nodes).ok().filter(|&nodes| nodes > 0)?;
+    Some(Fact::new(nodes, directory.display().to_string()))
+}
+
+/// A line of `/proc/meminfo`, which counts in kibibytes whatever it calls them.
+fn meminfo(text: &str, key: &str) -> Option<u64> {
+    let kib: u64 = keyed(text, key)?.strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// The `hypervisor` flag. Only x86 lists flags under that name; elsewhere nothing is known.
+fn hypervisor(text: &str) -> Option<bool> {
+    let flags = keyed(text, "flags")?;
+    Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_host_as_its_files_tell_it() {
+        let fake = Fake::new();
+        fake.write("proc/cpuinfo", "model name\t: Acme 9000\nflags\t\t: fpu hypervisor lm\n");
+        fake.write("proc/meminfo", "MemTotal:       1024 kB\nMemAvailable:    512 kB\n");
+        fake.write("proc/sys/kernel/osrelease", "6.18.0\n");
+        fake.write("sys/devices/system/node/node0/x", "");
+        fake.write("sys/devices/system/node/node1/x", "");
+        fake.write("sys/devices/system/node/possible", "0-1");
+        fake.write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+        let mut missed = Missed::default();
+        let host = facts(&fake.roots, &mut missed);
+        let value = |fact: Option<Fact<String>>| fact.map(|fact| fact.value);
+        assert_eq!(value(host.cpu_model).as_deref(), Some("Acme 9000"));
+        assert_eq!(value(host.kernel).as_deref(), Some("6.18.0"));
+        assert_eq!(value(host.lockdown).as_deref(), Some("integrity"));
+        assert_eq!(host.hypervisor.map(|fact| fact.value), Some(true));
+        assert_eq!(host.numa_nodes.map(|fact| fact.value), Some(2));
+        assert_eq!(host.memory_bytes.map(|fact| fact.value), Some(1_048_576));
+        assert!(host.clock_cost_ns.is_some_and(|fact| fact.value > 0.0));
+        let missing: Vec<String> = missed.into_list().into_iter().map(|m| m.what).collect();
+        assert!(missing.iter().any(|what| what == "frequency governor"), "{missing:?}");
+        assert!(!missing.iter().any(|what| what == "kernel lockdown"), "{missing:?}");
+    }
+
+    #[test]
+    fn no_flags_no_word_about_a_hypervisor() {
+        assert_eq!(hypervisor("Features : fp asimd\n"), None);
+        assert_eq!(hypervisor("flags : fpu\n"), Some(false));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(text in "(?s).{0,120}") {
+            let _ = (meminfo(&text, "MemTotal"), hypervisor(&text));
+        }
+    }
+}

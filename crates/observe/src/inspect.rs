@@ -1,0 +1,195 @@
+//! Everything that is true for the length of a run.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use candor_record::Facts;
+use candor_record::facts::{PathKind, TargetFacts};
+
+use crate::missed::Missed;
+use crate::mounts::{self, Mount};
+use crate::resolve::{device_fact, mount_of, nearest_existing};
+use crate::roots::Roots;
+use crate::{attributes, cache, files, holders, host, stack};
+
+/// What the host is, what the targets (name in the plan, path) are, and what lies under them.
+/// Never fails: what cannot be read is absent, and stands once in [`Facts::missing`]. A target
+/// that is a file or device comes with its facts; those of files made later are the caller's to
+/// add ([`crate::file_facts`]).
+pub fn inspect(targets: &[(String, PathBuf)], roots: &Roots) -> Facts {
+    let mut missed = Missed::default();
+    let host = host::facts(roots, &mut missed);
+    let mounts = mounts::read(roots);
+    let targets: Vec<TargetFacts> = targets
+        .iter()
+        .map(|(name, path)| target(name, path, &mounts, roots, &mut missed))
+        .collect();
+    let tops: Vec<String> =
+        targets.iter().filter_map(|target| Some(target.device.as_ref()?.value.clone())).collect();
+    let devices = stack::collect(&tops, roots, &mut missed);
+    note_counters(roots, &mut missed);
+    Facts { host, targets, devices, missing: missed.into_list() }
+}
+
+fn target(
+    name: &str,
+    path: &Path,
+    mounts: &[Mount],
+    roots: &Roots,
+    missed: &mut Missed,
+) -> TargetFacts {
+    let kind = kind(path);
+    let existing = nearest_existing(path);
+    let mount = existing.as_deref().and_then(|path| mount_of(path, mounts));
+    let mount = mount.filter(|_| kind != PathKind::Device);
+    let device = device_fact(path, roots);
+    match &device {
+        None => note_no_device(name, mount, missed),
+        Some(device) => note_other_members(&device.value, mount, roots, missed),
+    }
+    let has_facts = matches!(kind, PathKind::File | PathKind::Device);
+    let facts = has_facts.then(|| files::file_facts(path).ok()).flatten();
+    TargetFacts {
+        target: name.to_owned(),
+        path: path.display().to_string(),
+        kind,
+        filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path)),
+        device,
+        files: facts.into_iter().collect(),
+        canary: None,
+    }
+}
+
+fn kind(path: &Path) -> PathKind {
+    let Ok(about) = fs::metadata(path) else { return PathKind::Missing };
+    let kind = about.file_type();
+    if kind.is_file() {
+        PathKind::File
+    } else if kind.is_dir() {
+        PathKind::Directory
+    } else if kind.is_block_device() {
+        PathKind::Device
+    } else {
+        PathKind::Other
+    }
+}
+
+fn note_no_device(target: &str, mount: Option<&Mount>, missed: &mut Missed) {
+    let (why, enable) = match mount {
+        Some(mount) if mount.is_in_memory() => {
+            (format!("{} keeps its files in memory", mount.kind), "a path on a disk")
+        }
+        Some(mount) if mount.is_remote() => {
+            (format!("{} keeps its files on another host", mount.kind), "candor on that host")
+        }
+        Some(mount) => {
+            let (kind, source) = (&mount.kind, &mount.source);
+            (format!("{kind} from `{source}` names no block device of this host"), "")
+        }
+        None => ("no mount covers the path".to_owned(), ""),
+    };
+    missed.note(format!("block device under target `{target}`"), why, enable);
+}
+
+/// A filesystem over several devices names one of them when it is mounted.
+fn note_other_members(device: &str, mount: Option<&Mount>, roots: &Roots, missed: &mut Missed) {
+    let is_btrfs = mount.is_some_and(|mount| mount.kind == "btrfs");
+    let members = if is_btrfs { holders::btrfs_members(device, roots) } else { Vec::new() };
+    if members.len() > 1 {
+        missed.note(
+            format!("which devices hold the data beside {device}"),
+            format!("btrfs spreads it over {}, and only one is followed", members.join(", ")),
+            "a filesystem on one device, or the devices as targets of their own",
+        );
+    }
+}
+
+/// Notes the counters of every second that this kernel does not have.
+fn note_counters(roots: &Roots, missed: &mut Missed) {
+    let read = |path: &str| attributes::text(&roots.proc.join(path));
+    missed.unless(
+        read("pressure/io"),
+        "pressure",
+        "/proc/pressure cannot be read",
+        "a kernel with CONFIG_PSI, booted with psi=1",
+    );
+    missed.unless(
+        read("self/io"),
+        "I/O of this process",
+        "/proc/self/io cannot be read",
+        "a kernel with CONFIG_TASK_IO_ACCOUNTING, and a process that may be dumped",
+    );
+    missed.unless(read("vmstat"), "dirty pages", "/proc/vmstat cannot be read", "a mounted /proc");
+    missed.unless(
+        cache::has_cachestat().then_some(()),
+        "dirty pages of single files",
+        "the kernel has no cachestat, or a filter forbids it; mincore tells residency only",
+        "Linux 6.5 or newer",
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    fn inspect_one(fake: &Fake, path: &Path) -> Facts {
+        inspect(&[("t".to_owned(), path.to_path_buf())], &fake.roots)
+    }
+
+    #[test]
+    fn a_directory_on_a_disk() {
+        let fake = Fake::new();
+        fake.disk("sdq", "8:160", "pci0000:00/block/sdq");
+        let data = fake.data_on("sdq");
+        fake.mount("8:160", &data, "ext4", "/dev/sdq", "rw,discard");
+        let facts = inspect_one(&fake, &data.join("not-yet"));
+        let target = &facts.targets[0];
+        assert_eq!((target.target.as_str(), target.kind), ("t", PathKind::Missing));
+        assert_eq!(target.device.as_ref().map(|fact| fact.value.as_str()), Some("sdq"));
+        let filesystem = target.filesystem.as_ref().expect("it is mounted");
+        assert_eq!((filesystem.kind.as_str(), filesystem.source.as_str()), ("ext4", "/dev/sdq"));
+        assert_eq!(filesystem.options, "rw,discard");
+        assert!(filesystem.size_bytes > 0 && filesystem.block_bytes > 0);
+        assert_eq!(facts.devices.len(), 1);
+        assert_eq!(facts.devices[0].held_by, [data.display().to_string()]);
+    }
+
+    #[test]
+    fn memory_and_network_say_so_once() {
+        let fake = Fake::new();
+        let (memory, network) = (fake.path("shm"), fake.path("net"));
+        fake.mount("0:9", &memory, "tmpfs", "tmpfs", "rw");
+        fake.mount("0:10", &network, "nfs4", "server:/x", "rw");
+        let targets = [("m".to_owned(), memory), ("n".to_owned(), network)];
+        let facts = inspect(&targets, &fake.roots);
+        let about = |what: &str| facts.missing.iter().filter(|m| m.what.contains(what)).count();
+        assert_eq!((about("target `m`"), about("target `n`")), (1, 1));
+        assert!(facts.targets[0].filesystem.as_ref().is_some_and(|fs| fs.in_memory));
+        assert!(facts.targets[1].filesystem.as_ref().is_some_and(|fs| fs.remote));
+        let mut whats: Vec<&String> = facts.missing.iter().map(|missing| &missing.what).collect();
+        whats.sort();
+        whats.dedup();
+        assert_eq!(whats.len(), facts.missing.len());
+    }
+
+    #[test]
+    fn a_file_comes_with_its_facts() {
+        let fake = Fake::new();
+        let file = fake.path("data").join("f");
+        fs::write(&file, "hello").expect("written");
+        let facts = inspect_one(&fake, &file);
+        assert_eq!(facts.targets[0].kind, PathKind::File);
+        assert_eq!(facts.targets[0].files[0].size_bytes, 5);
+    }
+
+    #[test]
+    fn nothing_at_all_is_survived() {
+        let fake = Fake::new();
+        fs::remove_dir_all(&fake.roots.sys).expect("removed");
+        fs::remove_dir_all(&fake.roots.proc).expect("removed");
+        let facts = inspect_one(&fake, Path::new("relative/nowhere"));
+        assert!(facts.devices.is_empty() && !facts.missing.is_empty());
+    }
+}

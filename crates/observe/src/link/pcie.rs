@@ -1,0 +1,99 @@
+//! PCIe: every hop from the device up to the root, because any of them may be the narrow one.
+
+use std::path::{Path, PathBuf};
+
+use candor_record::facts::{Fact, Link};
+
+use super::{megabytes, tenths};
+use crate::attributes::text;
+use crate::node::Node;
+use crate::parse::quantity;
+
+/// Speed and width of a hop, as one of its ends tells it.
+#[derive(Clone, Debug, PartialEq)]
+struct Rate {
+    /// GT/s.
+    speed: f64,
+    /// Lanes.
+    width: u64,
+}
+
+impl Rate {
+    /// From a pair of attributes such as `current_link_speed` and `current_link_width`.
+    fn read(directory: &Path, which: &str) -> Option<Rate> {
+        let attribute = |what: &str| text(&directory.join(format!("{which}_link_{what}")));
+        let speed = quantity(&attribute("speed")?)?;
+        // Integrated functions claim no lanes, or 255 of them.
+        let width = attribute("width")?.parse().ok().filter(|width| (1..=32).contains(width))?;
+        Some(Rate { speed, width })
+    }
+
+    /// Of two ends, what both can do.
+    fn both(&self, other: &Rate) -> Rate {
+        Rate { speed: self.speed.min(other.speed), width: self.width.min(other.width) }
+    }
+
+    fn words(&self) -> String {
+        format!("{:.1} GT/s x{}", self.speed, self.width)
+    }
+
+    /// Megabytes per second of one lane, and the code that makes them.
+    fn lane(&self) -> Option<(u64, &'static str)> {
+        match tenths(self.speed) {
+            25 => Some((250, "8/10")),
+            50 => Some((500, "8/10")),
+            80 => Some((985, "128/130")),
+            160 => Some((1969, "128/130")),
+            320 => Some((3938, "128/130")),
+            640 => Some((7563, "242/256")),
+            _ => None,
+        }
+    }
+}
+
+/// The narrowest hop on the way from the device to the root.
+pub(super) fn of(node: &Node) -> Option<Link> {
+    let ends: Vec<(PathBuf, Rate)> = node
+        .above()
+        .filter_map(|path| Some((path.to_path_buf(), Rate::read(path, "current")?)))
+        .collect();
+    hops(&ends).filter_map(|(end, port)| hop(end, port)).min_by_key(|link| link.ceiling_bytes_per_s)
+}
+
+/// The ends in pairs. Going up they alternate: a device's or switch's end, the port above it. Two
+/// neighbours that disagree are not of one hop.
+fn hops(ends: &[(PathBuf, Rate)]) -> impl Iterator<Item = (&(PathBuf, Rate), Option<&Path>)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let end = ends.get(at)?;
+        let port = ends.get(at + 1).filter(|port| port.1 == end.1);
+        at += if port.is_some() { 2 } else { 1 };
+        Some((end, port.map(|port| port.0.as_path())))
+    })
+}
+
+fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>) -> Option<Link> {
+    let (lane_mb_per_s, code) = rate.lane()?;
+    let (speed, width) = (rate.speed, rate.width);
+    let mb_per_s = lane_mb_per_s.saturating_mul(width);
+    let lane = format!("{speed:.1} GT/s × {code} ÷ 8 = {lane_mb_per_s} MB/s per lane");
+    Some(Link {
+        kind: "PCIe".into(),
+        negotiated: fact(rate, directory, "current"),
+        possible: possible(directory, port),
+        ceiling_bytes_per_s: megabytes(mb_per_s),
+        arithmetic: format!("{lane}, × {width} = {mb_per_s} MB/s"),
+    })
+}
+
+/// What both ends of a hop could do. Without the other end's word nothing is known: a device that
+/// could do more may sit in a slot that cannot.
+fn possible(directory: &Path, port: Option<&Path>) -> Option<Fact<String>> {
+    let both = Rate::read(directory, "max")?.both(&Rate::read(port?, "max")?);
+    Some(fact(&both, directory, "max"))
+}
+
+fn fact(rate: &Rate, directory: &Path, which: &str) -> Fact<String> {
+    let from = directory.join(format!("{which}_link_{{speed,width}}"));
+    Fact::new(rate.words(), from.display().to_string())
+}

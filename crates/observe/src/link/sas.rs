@@ -1,0 +1,56 @@
+//! SAS: the lines between a host adapter, its expanders and a drive.
+
+use std::path::Path;
+
+use candor_record::facts::{Fact, Link};
+
+use super::{line, megabytes};
+use crate::attributes::{names, text};
+use crate::node::Node;
+use crate::parse::quantity;
+
+/// The narrowest SAS port on the way: a drive's own has one line, one to an expander several.
+pub(super) fn of(node: &Node) -> Option<Link> {
+    let is_port = |path: &&Path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("port-"))
+    };
+    node.above().filter(is_port).filter_map(port).min_by_key(|link| link.ceiling_bytes_per_s)
+}
+
+/// A port: the lines that are up, at the rate of the slowest.
+fn port(directory: &Path) -> Option<Link> {
+    let phys = names(directory).into_iter().filter(|name| name.starts_with("phy-"));
+    let files: Vec<_> = phys
+        .map(|phy| directory.join(&phy).join("sas_phy").join(&phy))
+        .map(|phy| (phy.join("negotiated_linkrate"), phy.join("maximum_linkrate")))
+        .collect();
+    let rates: Vec<(f64, String, &Path)> = files
+        .iter()
+        .filter_map(|(file, _)| {
+            let text = text(file)?;
+            Some((quantity(&text)?, text, file.as_path()))
+        })
+        .collect();
+    let (rate, words, from) = rates.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let line = line(*rate)?;
+    let lines = rates.len() as u64;
+    let mb_per_s = line.mb_per_s.saturating_mul(lines);
+    let width = if lines > 1 { format!("{lines} lines × ") } else { String::new() };
+    let maxima = files.iter().map(|(_, file)| file.as_path());
+    Some(Link {
+        kind: "SAS".into(),
+        negotiated: Fact::new(format!("{width}{words}"), from.display().to_string()),
+        possible: slowest(maxima).map(|fact| Fact { value: width.clone() + &fact.value, ..fact }),
+        ceiling_bytes_per_s: megabytes(mb_per_s),
+        arithmetic: format!("{width}{} = {mb_per_s} MB/s", line.arithmetic),
+    })
+}
+
+/// The slowest rate that any of the files names.
+fn slowest<'a>(files: impl Iterator<Item = &'a Path>) -> Option<Fact<String>> {
+    let rates = files.filter_map(|file| {
+        let text = text(file)?;
+        Some((quantity(&text)?, Fact::new(text, file.display().to_string())))
+    });
+    rates.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, fact)| fact)
+}

@@ -1,0 +1,255 @@
+//! The kernel's counters at a moment, cheaply enough for every second.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use candor_record::{CacheState, Facts, Pressure, Snapshot};
+
+use crate::roots::Roots;
+use crate::{cache, clock, counters, files};
+
+/// Asking for the page cache of more files than this takes longer than a sample should.
+const LIGHT_FILES_MAX: usize = 64;
+
+/// How closely to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Everything: before and after a phase.
+    Full,
+    /// Every second: without the page cache where there are more than 64 files.
+    Light,
+}
+
+/// Reads the kernel's counters again and again, from files that it keeps open.
+#[derive(Debug)]
+pub struct Sampler {
+    devices: Vec<(String, Source)>,
+    process_io: Source,
+    vmstat: Source,
+    cpu: Source,
+    softirqs: Source,
+    pressure: [Source; 3],
+    files: Vec<Watched>,
+    page_bytes: u64,
+    tick_ns: u64,
+    buffer: Vec<u8>,
+}
+
+impl Sampler {
+    /// Opens the counters of all devices of `facts`, of this process and of the host; `files` are
+    /// those whose pages in the cache are counted, existing or not yet.
+    pub fn new(facts: &Facts, files: &[PathBuf], roots: &Roots) -> Sampler {
+        let stat = |name: &str| Source::open(&roots.block(name).join("stat"));
+        let devices = facts.devices.iter().map(|device| &device.name);
+        let proc = |path: &str| Source::open(&roots.proc.join(path));
+        // Descriptors are kept for no more files than are looked at every second.
+        let keep = files.len() <= LIGHT_FILES_MAX;
+        Sampler {
+            devices: devices.map(|name| (name.clone(), stat(name))).collect(),
+            process_io: proc("self/io"),
+            vmstat: proc("vmstat"),
+            cpu: proc("stat"),
+            softirqs: proc("softirqs"),
+            pressure: ["cpu", "io", "memory"].map(|what| proc(&format!("pressure/{what}"))),
+            files: files.iter().map(|path| Watched::new(path, keep)).collect(),
+            page_bytes: rustix::param::page_size() as u64,
+            tick_ns: counters::tick_ns(rustix::param::clock_ticks_per_second()),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// The counters now. What cannot be read is absent.
+    pub fn snapshot(&mut self, look: Look) -> Snapshot {
+        let at_ns = clock::now_ns();
+        let buffer = &mut self.buffer;
+        let mut devices = Vec::with_capacity(self.devices.len());
+        for (name, source) in &self.devices {
+            if let Some(counters) = source.read(buffer).and_then(counters::disk) {
+                devices.push((name.clone(), counters));
+            }
+        }
+        let process_io = self.process_io.read(buffer).and_then(counters::process_io);
+        let page_bytes = self.page_bytes;
+        let vmstat = self.vmstat.read(buffer).and_then(|text| counters::vmstat(text, page_bytes));
+        let tick_ns = self.tick_ns;
+        let cpu = self.cpu.read(buffer).map(|text| counters::cpu(text, tick_ns));
+        let (cpu, cpus) = cpu.unwrap_or_default();
+        let softirq_block = self.softirqs.read(buffer).map(counters::softirq_block);
+        Snapshot {
+            at_ns,
+            devices,
+            process_io,
+            vmstat,
+            cpu,
+            cpus,
+            pressure: pressure(&self.pressure, buffer),
+            softirq_block: softirq_block.unwrap_or_default(),
+            cache: self.cache(look),
+        }
+    }
+
+    fn cache(&mut self, look: Look) -> Option<CacheState> {
+        if look == Look::Light && self.files.len() > LIGHT_FILES_MAX {
+            return None;
+        }
+        let mut sum = None;
+        for file in &mut self.files {
+            sum = Some(cache::add(sum, &file.state()?));
+        }
+        sum
+    }
+}
+
+fn pressure([cpu, io, memory]: &[Source; 3], buffer: &mut Vec<u8>) -> Option<Pressure> {
+    let mut some_ns = |source: &Source| source.read(buffer).and_then(counters::pressure_some_ns);
+    Some(Pressure {
+        cpu_some_ns: some_ns(cpu)?,
+        io_some_ns: some_ns(io)?,
+        memory_some_ns: some_ns(memory)?,
+    })
+}
+
+/// A file of counters, kept open.
+#[derive(Debug)]
+struct Source(Option<File>);
+
+impl Source {
+    fn open(path: &Path) -> Source {
+        Source(File::open(path).ok())
+    }
+
+    /// Its text now: a read from the start makes the kernel write it anew.
+    fn read<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
+        const STEP: usize = 16 << 10;
+        let file = self.0.as_ref()?;
+        let mut length = 0;
+        loop {
+            if buffer.len() < length + STEP {
+                buffer.resize(length + STEP, 0);
+            }
+            match file.read_at(&mut buffer[length..], length as u64).ok()? {
+                0 => break,
+                more => length += more,
+            }
+        }
+        std::str::from_utf8(&buffer[..length]).ok()
+    }
+}
+
+/// A file whose pages are counted.
+#[derive(Debug)]
+struct Watched {
+    path: PathBuf,
+    keep: bool,
+    open: Option<File>,
+}
+
+impl Watched {
+    fn new(path: &Path, keep: bool) -> Watched {
+        Watched { path: path.to_path_buf(), keep, open: None }
+    }
+
+    /// Its state in the cache; zero while it does not exist.
+    fn state(&mut self) -> Option<CacheState> {
+        let Ok(about) = fs::metadata(&self.path) else {
+            self.open = None;
+            return Some(CacheState::default());
+        };
+        // The path may lead to a new file by now.
+        let is_same = |file: &File| {
+            file.metadata().is_ok_and(|old| old.dev() == about.dev() && old.ino() == about.ino())
+        };
+        let file = match self.open.take().filter(is_same) {
+            Some(file) => file,
+            None => files::open(&self.path).ok()?,
+        };
+        let state = cache::of_file(&file);
+        self.open = self.keep.then_some(file);
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::facts::DeviceFacts;
+
+    use super::*;
+    use crate::fake::Fake;
+
+    fn facts(name: &str) -> Facts {
+        let device = DeviceFacts { name: name.into(), ..DeviceFacts::default() };
+        Facts { devices: vec![device], ..Facts::default() }
+    }
+
+    #[test]
+    fn counters_are_read_anew() {
+        let fake = Fake::new();
+        fake.disk("sda", "8:0", "pci0000:00/block/sda");
+        let stat = "sys/class/block/sda/stat";
+        fake.write(stat, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
+        let mut sampler = Sampler::new(&facts("sda"), &[], &fake.roots);
+        let before = sampler.snapshot(Look::Full);
+        fake.write(stat, "2 2 11 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
+        let after = sampler.snapshot(Look::Light);
+        let delta = before.device_delta(&after, "sda").expect("both");
+        assert_eq!((delta.reads, delta.bytes_read()), (1, 4096));
+        assert!(after.at_ns >= before.at_ns);
+        assert_eq!((before.process_io, before.pressure, before.cache), (None, None, None));
+    }
+
+    #[test]
+    fn garbage_is_absent() {
+        let fake = Fake::new();
+        for path in ["self/io", "vmstat", "stat", "softirqs", "pressure/cpu"] {
+            fake.write(&format!("proc/{path}"), "\u{fffd} some cpu BLOCK: x\n\n:::");
+        }
+        let snapshot = Sampler::new(&facts("gone"), &[], &fake.roots).snapshot(Look::Full);
+        assert_eq!(Snapshot { at_ns: snapshot.at_ns, ..Snapshot::default() }, snapshot);
+    }
+
+    #[test]
+    fn a_long_file_is_read_to_its_end() {
+        let fake = Fake::new();
+        let long = format!("{}cpu0 1 2 3 4 5 6 7 8\n", "intr 0 0 0 0 0 0\n".repeat(4000));
+        fake.write("proc/stat", &long);
+        let snapshot = Sampler::new(&Facts::default(), &[], &fake.roots).snapshot(Look::Full);
+        assert_eq!(snapshot.cpus.len(), 1);
+    }
+
+    #[test]
+    fn many_files_are_for_the_full_look_only() {
+        let fake = Fake::new();
+        let files: Vec<PathBuf> =
+            (0..65).map(|n| fake.path("data").join(format!("f{n}"))).collect();
+        for file in &files[1..] {
+            fs::write(file, "x").expect("written");
+        }
+        let mut sampler = Sampler::new(&Facts::default(), &files, &fake.roots);
+        assert_eq!(sampler.snapshot(Look::Light).cache, None);
+        if let Some(cache) = sampler.snapshot(Look::Full).cache {
+            assert_eq!(cache.size_bytes, 64);
+        }
+    }
+
+    #[test]
+    fn a_file_made_anew_is_looked_at_anew() {
+        let fake = Fake::new();
+        let file = fake.path("data").join("f");
+        fs::write(&file, "x").expect("written");
+        let mut sampler = Sampler::new(&Facts::default(), std::slice::from_ref(&file), &fake.roots);
+        let size = |snapshot: Snapshot| snapshot.cache.map_or(0, |cache| cache.size_bytes);
+        assert_eq!(size(sampler.snapshot(Look::Light)), 1);
+        fs::write(fake.path("data").join("g"), "longer").expect("written");
+        fs::rename(fake.path("data").join("g"), &file).expect("renamed");
+        assert_eq!(size(sampler.snapshot(Look::Light)), 6);
+        fs::remove_file(&file).expect("removed");
+        assert_eq!(size(sampler.snapshot(Look::Light)), 0);
+    }
+
+    #[test]
+    fn it_can_go_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<Sampler>();
+    }
+}

@@ -1,0 +1,174 @@
+//! From a device to everything below it: partition to disk, array to members, loop to backing.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use candor_record::facts::{DeviceFacts, DeviceKind, Fact, LoopBacking};
+
+use crate::holders::holders;
+use crate::missed::Missed;
+use crate::node::Node;
+use crate::parse::{flag, sectors, words};
+use crate::resolve::{device_of_path, mount_of};
+use crate::roots::Roots;
+use crate::{kind, link, mounts, nvme, queue};
+
+/// The devices of those names and all devices below them, each once, tops first.
+pub(crate) fn collect(tops: &[String], roots: &Roots, missed: &mut Missed) -> Vec<DeviceFacts> {
+    let mut devices: Vec<DeviceFacts> = Vec::new();
+    let mut waiting: VecDeque<String> = tops.iter().cloned().collect();
+    while let Some(name) = waiting.pop_front() {
+        if devices.iter().any(|device| device.name == name) {
+            continue;
+        }
+        let Some(node) = Node::open(&name, roots) else {
+            let path = roots.block(&name).display().to_string();
+            missed.note(format!("device {name}"), format!("{path} is not there"), "");
+            continue;
+        };
+        let device = describe(&node, roots, missed);
+        waiting.extend(device.below.iter().cloned());
+        devices.push(device);
+    }
+    without_cycles(devices)
+}
+
+fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
+    let kind = kind::of(node, roots);
+    let disk = node.disk(roots);
+    let owner = disk.as_ref().unwrap_or(node);
+    let device = DeviceFacts {
+        name: node.name.clone(),
+        number: node.number(),
+        kind,
+        size_bytes: node.text("size").and_then(|text| sectors(&text)).unwrap_or(0),
+        below: below(node, kind, roots),
+        model: owner.fact("device/model", words),
+        partition_start_bytes: partition_start(node),
+        bio_based: queue::bio_based(node),
+        counts_io: counts_io(owner, kind),
+        queue: queue::of(node, owner),
+        loop_backing: loop_backing(node, roots),
+        link: link::of(node, kind),
+        numa_node: numa_node(node),
+        held_by: holders(&node.name, roots),
+    };
+    note_missing(&device, missed);
+    device
+}
+
+/// Names of the devices directly below, as far as sysfs has them.
+fn below(node: &Node, kind: DeviceKind, roots: &Roots) -> Vec<String> {
+    let names = match kind {
+        DeviceKind::Partition => node.disk(roots).map(|disk| disk.name).into_iter().collect(),
+        DeviceKind::Loop => backing_device(node, roots).into_iter().collect(),
+        DeviceKind::Nvme | DeviceKind::NvmeFabric => nvme::paths_of(node, roots),
+        _ => node.names("slaves"),
+    };
+    names.into_iter().filter(|name| roots.block(name).exists()).collect()
+}
+
+/// Whether the kernel counts, by `queue/iostats`. Not every driver heeds it: zram counts anyway,
+/// brd never did on older kernels. There the attribute is no fact, and only a proving read tells.
+fn counts_io(owner: &Node, kind: DeviceKind) -> Option<Fact<bool>> {
+    let heeds = !matches!(kind, DeviceKind::Zram | DeviceKind::Brd);
+    heeds.then(|| owner.fact("queue/iostats", flag))?
+}
+
+fn partition_start(node: &Node) -> Option<Fact<u64>> {
+    node.is_partition().then(|| node.fact("start", sectors))?
+}
+
+fn backing_device(node: &Node, roots: &Roots) -> Option<String> {
+    device_of_path(&backing_path(node)?, roots)
+}
+
+/// The backing file of a loop device, if its path still leads to it. The kernel appends
+/// ` (deleted)` to one that is gone, and its directory would be a guess.
+fn backing_path(node: &Node) -> Option<PathBuf> {
+    let path = PathBuf::from(node.text("loop/backing_file")?);
+    (path.is_absolute() && path.exists()).then_some(path)
+}
+
+fn loop_backing(node: &Node, roots: &Roots) -> Option<LoopBacking> {
+    Some(LoopBacking {
+        file: node.fact("loop/backing_file", words)?,
+        direct: node.fact("loop/dio", flag),
+        filesystem: backing_path(node).and_then(|path| filesystem_kind(&path, roots)),
+    })
+}
+
+/// Type of the filesystem of a file; absent for a device node, whose bytes are not in `/dev`.
+fn filesystem_kind(file: &Path, roots: &Roots) -> Option<String> {
+    use std::os::unix::fs::FileTypeExt;
+    let is_device = std::fs::metadata(file).ok()?.file_type().is_block_device();
+    let mounts = mounts::read(roots);
+    (!is_device).then(|| mount_of(file, &mounts).map(|mount| mount.kind.clone()))?
+}
+
+/// NUMA node of the nearest controller above; the kernel writes -1 where it does not know.
+fn numa_node(node: &Node) -> Option<Fact<i32>> {
+    let files = node.above().map(|path| path.join("numa_node"));
+    files.into_iter().find(|file| file.exists()).and_then(|file| {
+        crate::attributes::fact(&file, |text| text.parse().ok().filter(|&node: &i32| node >= 0))
+    })
+}
+
+fn note_missing(device: &DeviceFacts, missed: &mut Missed) {
+    let name = &device.name;
+    if link::is_expected(device) && device.link.is_none() {
+        missed.note(
+            format!("link of {name}"),
+            "the kernel shows no negotiated speed on the way to it",
+            "a driver and a bus that report one (virtual machines often do not)",
+        );
+    }
+    if device.kind == DeviceKind::Loop && device.below.is_empty() && device.loop_backing.is_some() {
+        missed.note(
+            format!("device below {name}"),
+            "its backing file leads to no block device",
+            "a backing file that still has its path, on a filesystem with a block device",
+        );
+    }
+    if device.counts_io.as_ref().is_some_and(|fact| !fact.value) {
+        missed.note(
+            format!("I/O counters of {name}"),
+            format!("queue/iostats of {name} is 0, so the kernel does not count"),
+            format!("echo 1 > /sys/class/block/{name}/queue/iostats"),
+        );
+    }
+}
+
+/// A malformed tree could lead in a circle; the arrow that closes one is dropped, because whoever
+/// follows `below` relies on an end.
+fn without_cycles(mut devices: Vec<DeviceFacts>) -> Vec<DeviceFacts> {
+    for index in 0..devices.len() {
+        let name = devices[index].name.clone();
+        let below = devices[index].below.clone();
+        let kept = below.into_iter().filter(|from| !leads_to(&devices, from, &name)).collect();
+        devices[index].below = kept;
+    }
+    devices
+}
+
+fn leads_to(devices: &[DeviceFacts], from: &str, to: &str) -> bool {
+    let mut seen: Vec<&str> = vec![from];
+    let mut at = 0;
+    while let Some(&name) = seen.get(at) {
+        if name == to {
+            return true;
+        }
+        let found = devices.iter().find(|device| device.name == name);
+        for below in found.iter().flat_map(|device| &device.below) {
+            if !seen.contains(&below.as_str()) {
+                seen.push(below);
+            }
+        }
+        at += 1;
+    }
+    false
+}
+
+#[cfg(test)]
+#[path = "stack_tests.rs"]
+mod tests;

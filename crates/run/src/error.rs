@@ -1,0 +1,67 @@
+//! Why a run was refused or could not go on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use candor_engine::EngineError;
+use candor_plan::Problem;
+
+/// What kept a run or a phase from running.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan makes no sense.
+    #[error("{}", sentences(.0))]
+    BadPlan(Vec<Problem>),
+    /// It would do harm.
+    #[error("{}", sentences(.0))]
+    Unsafe(Vec<Problem>),
+    /// The engine could not make a phase ready.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A file could not be used.
+    #[error("cannot {what} `{}`: {cause}", path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+    /// The user stopped it before it had begun.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn sentences(problems: &[Problem]) -> String {
+    let list: Vec<String> =
+        problems.iter().map(|problem| format!("{}; {}", problem.message, problem.remedy)).collect();
+    list.join("\n")
+}
+
+impl RunError {
+    /// For `map_err` at a call on a file.
+    pub fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunError {
+        let path = path.to_owned();
+        move |cause| RunError::File { what, path, cause }
+    }
+
+    /// The exit code that belongs to it: 2 for a bad plan, 3 for refused harm, 130 for an
+    /// interrupt, 1 for the rest.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            RunError::BadPlan(_) => 2,
+            RunError::Unsafe(_) => 3,
+            RunError::Interrupted => 130,
+            RunError::Engine(_) | RunError::File { .. } => 1,
+        }
+    }
+
+    /// The problems in the plan, for a rendering that points at them.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            RunError::BadPlan(problems) | RunError::Unsafe(problems) => problems,
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The runner of this host.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use candor_engine::{Prepared, Session, files};
+use candor_judge::Case;
+use candor_observe::{Look, Roots, Sampler};
+use candor_plan::{Bytes, Nanos, Phase, Plan, Problem};
+use candor_record::{
+    Event, Facts, Finding, IdleWindow, Note, PhaseReport, PrepareStep, REPORT_VERSION, Report,
+    Verdict,
+};
+
+use crate::error::RunError;
+use crate::made::Made;
+use crate::stop::interrupted;
+use crate::watch::Watcher;
+use crate::{Events, Options, Runner, consent, ready};
+
+/// How long to look at the devices before candor does anything: traffic of others shows.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// A run on this host.
+pub struct Local {
+    plan: Plan,
+    options: Options,
+    roots: Roots,
+    session: Session,
+    facts: Facts,
+    phases: Vec<PhaseReport>,
+    notes: Vec<Note>,
+    made: Made,
+    started: String,
+    clock: Instant,
+}
+
+impl Local {
+    /// Checks the plan and the consent it needs, then inspects host and targets.
+    ///
+    /// Its phases run through [`Runner::phase`]; phases that it does not have yet are added to it
+    /// as they run, each checked in the same way.
+    ///
+    /// # Errors
+    /// The plan is refused.
+    pub fn open(
+        plan: &Plan,
+        options: &Options,
+        events: &mut Events<'_>,
+    ) -> Result<Local, RunError> {
+        let roots = Roots::default();
+        let made = Made::default();
+        let warnings = match plan.phases.is_empty() {
+            true => Vec::new(),
+            false => admit(plan, options, &made, &roots)?,
+        };
+        events(&started(plan, options));
+        events(&Event::Preparing {
+            phase: String::new(),
+            step: PrepareStep::Inspect,
+            what: plan.targets.first().map_or_else(String::new, |t| t.path.display().to_string()),
+            bytes_done: 0,
+            bytes_total: 0,
+        });
+        let named: Vec<_> = plan.targets.iter().map(|t| (t.name.clone(), t.path.clone())).collect();
+        let facts = candor_observe::inspect(&named, &roots);
+        let notes = warnings.iter().map(warning_note).collect::<Vec<_>>();
+        for note in &notes {
+            events(&Event::Noted { note: note.clone() });
+        }
+        Ok(Local {
+            plan: plan.clone(),
+            options: options.clone(),
+            roots,
+            session: Session::new(),
+            facts,
+            phases: Vec::new(),
+            notes,
+            made,
+            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            clock: Instant::now(),
+        })
+    }
+
+    /// The phase's place in the plan, and how often it ran before. A phase that the plan does not
+    /// have yet is checked and added to it.
+    fn place(&mut self, phase: &Phase) -> Result<(usize, u32), RunError> {
+        if let Some(index) = self.plan.phases.iter().position(|known| known == phase) {
+            let ran = self.phases.iter().filter(|ran| !ran.probe && ran.plan_phase == index);
+            return Ok((index, ran.count() as u32));
+        }
+        self.admit_one(phase)?;
+        self.plan.phases.push(phase.clone());
+        Ok((self.plan.phases.len() - 1, 0))
+    }
+
+    fn admit_one(&self, phase: &Phase) -> Result<(), RunError> {
+        let alone = Plan { phases: vec![phase.clone()], ..self.plan.clone() };
+        admit(&alone, &self.options, &self.made, &self.roots).map(drop)
+    }
+
+    fn files(&self, phase: &Phase) -> Vec<std::path::PathBuf> {
+        let targets = ready::targets(&self.plan, phase);
+        targets.iter().flat_map(|(_, target, _)| files::paths(target)).collect()
+    }
+
+    /// Traffic of others on the devices, once per run, before candor does anything.
+    fn idle_window(&self, sampler: &mut Sampler) -> Option<IdleWindow> {
+        if !self.phases.is_empty() || self.facts.devices.is_empty() {
+            return None;
+        }
+        let before = sampler.snapshot(Look::Light);
+        thread::sleep(IDLE);
+        Some(IdleWindow { before, after: sampler.snapshot(Look::Light) })
+    }
+
+    fn make_ready(&mut self, phase: &Phase, events: &mut Events<'_>) -> Result<(), RunError> {
+        ready::lay_out(&mut self.session, &self.plan, phase, &mut self.made, events)?;
+        ready::look(&mut self.facts, &self.plan, phase, &self.roots);
+        let notes = ready::evict(&self.plan, phase, events)?;
+        for note in &notes {
+            events(&Event::Noted { note: note.clone() });
+        }
+        self.notes.extend(notes);
+        Ok(())
+    }
+
+    fn run_prepared(
+        &mut self,
+        prepared: Prepared,
+        sampler: &mut Sampler,
+        mut report: PhaseReport,
+        events: &mut Events<'_>,
+    ) -> PhaseReport {
+        let name = report.name.clone();
+        let mut watcher = Watcher::new(&name, sampler, events);
+        report.measurements = prepared.run(interrupted(), &mut watcher);
+        let Watcher { before, after, after_flush, during, .. } = watcher;
+        report.before = before;
+        report.after = after;
+        report.after_flush = after_flush;
+        report.during = during;
+        report
+    }
+
+    fn judge(&self, phase: &Phase, report: &mut PhaseReport, ahead: Vec<Finding>) {
+        let case =
+            Case { plan: &self.plan, phase, facts: &self.facts, report, earlier: &self.phases };
+        let judged = candor_judge::judge(&case);
+        report.findings = judged.findings;
+        report.silent = judged.silent;
+        report.ceilings = judged.ceilings;
+        report.verdict = judged.verdict;
+        report.headline = judged.headline;
+        report.limited_by = judged.limited_by;
+        // What could be said beforehand stands where the measurement did not decide it.
+        for finding in ahead {
+            if !report.findings.iter().any(|known| known.rule == finding.rule) {
+                report.findings.push(finding);
+            }
+        }
+    }
+}
+
+/// Checks a plan and the consent it needs; the warnings, if it may run.
+fn admit(
+    plan: &Plan,
+    options: &Options,
+    made: &Made,
+    roots: &Roots,
+) -> Result<Vec<Problem>, RunError> {
+    let problems = candor_plan::check::check(plan);
+    if !candor_plan::check::can_run(&problems) {
+        return Err(RunError::BadPlan(problems));
+    }
+    let harm = consent::check(plan, options.force.as_deref(), made, roots);
+    if harm.is_empty() { Ok(problems) } else { Err(RunError::Unsafe(harm)) }
+}
+
+/// The first event. A series knows better than its plan how long it will be.
+fn started(plan: &Plan, options: &Options) -> Event {
+    let phases = || plan.phases.iter().flat_map(|p| std::iter::repeat_n(p, p.repeats as usize));
+    let times = phases().map(expected_ns).collect::<Option<Vec<u64>>>();
+    let repeats = u64::from(plan.repeats);
+    let planned = times.map(|times| times.iter().sum::<u64>() * repeats).filter(|sum| *sum > 0);
+    let (phases, expected_ns) = match options.expected {
+        Some((phases, time)) => (phases, Some(time.0)),
+        None => (phases().count() * plan.repeats as usize, planned),
+    };
+    Event::RunStarted { name: plan.name.clone(), phases, expected_ns }
+}
+
+/// How long a phase will take, where its end is bound by time.
+fn expected_ns(phase: &Phase) -> Option<u64> {
+    let job = |job: &candor_plan::Job| {
+        let stop = job.stop.as_ref().unwrap_or(&phase.stop);
+        stop.time.map(|Nanos(time)| time + job.delay.0)
+    };
+    let longest = phase.jobs.iter().map(job).collect::<Option<Vec<_>>>()?.into_iter().max()?;
+    Some(longest + phase.ramp.0 + phase.delay.0)
+}
+
+/// A warning about the plan, as a note of the report: the option is not used as written.
+fn warning_note(problem: &Problem) -> Note {
+    Note {
+        asked: problem.place.to_string(),
+        did: problem.message.clone(),
+        why: problem.remedy.clone(),
+        place: None,
+    }
+}
+
+impl Runner for Local {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn phase(
+        &mut self,
+        phase: &Phase,
+        probe: bool,
+        events: &mut Events<'_>,
+    ) -> Result<&PhaseReport, RunError> {
+        let (plan_phase, repeat) = match probe {
+            true => self.admit_one(phase).map(|()| (self.plan.phases.len(), 0))?,
+            false => self.place(phase)?,
+        };
+        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
+        let idle = self.idle_window(&mut sampler);
+        self.make_ready(phase, events)?;
+        // Files may just have come into being.
+        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
+        rest(phase.delay);
+        let prepared = Prepared::new(&mut self.session, &self.plan, phase, repeat)?;
+        let before = sampler.snapshot(Look::Full);
+        let ahead = candor_judge::ahead(&self.plan, phase, &self.facts, &before);
+        if interrupted().load(Relaxed) {
+            return Err(RunError::Interrupted);
+        }
+        let expected_ns = expected_ns(phase);
+        let name = phase.name.clone();
+        events(&Event::PhaseStarted { phase: name.clone(), index: plan_phase, expected_ns });
+        let report =
+            PhaseReport { name, plan_phase, repeat, probe, idle, ..PhaseReport::default() };
+        let mut report = self.run_prepared(prepared, &mut sampler, report, events);
+        if !probe {
+            self.judge(phase, &mut report, ahead);
+        }
+        for finding in &report.findings {
+            let phase = report.name.clone();
+            events(&Event::Found { phase, finding: finding.clone() });
+        }
+        events(&Event::PhaseDone {
+            phase: report.name.clone(),
+            measurements: report.measurements.clone(),
+            after: Box::new(report.after.clone()),
+        });
+        self.phases.push(report);
+        let last = self.phases.len() - 1;
+        Ok(&self.phases[last])
+    }
+
+    fn resize(&mut self, target: &str, size: Bytes) {
+        if let Some(target) = self.plan.targets.iter_mut().find(|known| known.name == target) {
+            target.size = Some(size);
+        }
+    }
+
+    fn finish(mut self: Box<Self>, cut_short: Option<String>, events: &mut Events<'_>) -> Report {
+        self.made.remove();
+        let judged = self.phases.iter().filter(|phase| !phase.probe);
+        let worst = judged.max_by_key(|phase| phase.verdict);
+        let verdict = worst.map_or(Verdict::NotVerifiable, |phase| phase.verdict);
+        let headline = match (&cut_short, worst) {
+            (Some(why), _) => format!("Cut short: {why}."),
+            (None, Some(phase)) => phase.headline.clone(),
+            (None, None) => "Nothing was measured.".into(),
+        };
+        let interrupted = interrupted().load(Relaxed);
+        events(&Event::RunDone { verdict, interrupted });
+        Report {
+            report_version: REPORT_VERSION,
+            candor_version: env!("CARGO_PKG_VERSION").into(),
+            started: std::mem::take(&mut self.started),
+            elapsed_s: self.clock.elapsed().as_secs_f64(),
+            command: self.options.command.clone(),
+            plan: self.plan,
+            facts: self.facts,
+            phases: self.phases,
+            notes: self.notes,
+            verdict,
+            headline,
+            cut_short,
+            interrupted,
+        }
+    }
+}
+
+/// Waits, but not longer than until the user stops it.
+fn rest(delay: Nanos) {
+    let until = Instant::now() + Duration::from_nanos(delay.0);
+    while Instant::now() < until && !interrupted().load(Relaxed) {
+        thread::sleep(
+            Duration::from_millis(20).min(until.saturating_duration_since(Instant::now())),
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! Interrupts: the first ends the run cleanly with a partial report, the second ends it at once.
+//!
+//! Either way the files that candor made are removed.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+
+use crate::made;
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// Set once the user has interrupted the run.
+pub fn interrupted() -> &'static AtomicBool {
+    &INTERRUPTED
+}
+
+/// The exit code of an interrupted run: 128 and the signal's number; none if there was none.
+pub fn interrupt_exit_code() -> Option<u8> {
+    match SIGNAL.load(Relaxed) {
+        0 => None,
+        signal => Some(128 + signal as u8),
+    }
+}
+
+extern "C" fn on_signal(signal: libc::c_int) {
+    SIGNAL.store(signal, Relaxed);
+    if INTERRUPTED.swap(true, Relaxed) {
+        made::remove_from_signal_handler();
+        // SAFETY: ends the process without running anything else; allowed in a handler.
+        unsafe { libc::_exit(128 + signal) };
+    }
+}
+
+/// Takes over SIGINT and SIGTERM.
+pub fn install_interrupt_handlers() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: an all-zero sigaction is valid; the handler stores to atomics and, the second
+        // time, makes only async-signal-safe calls. Without SA_RESTART, a blocked call returns.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_signal as *const () as usize;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}

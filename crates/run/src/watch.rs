@@ -1,0 +1,75 @@
+//! The engine's watcher: takes snapshots at the moments that count, and passes events on.
+
+use candor_engine::Watch;
+use candor_observe::{Look, Sampler};
+use candor_record::{Event, Sample, Snapshot};
+
+use crate::Events;
+
+/// Snapshots of a phase.
+pub struct Watcher<'a, 'e> {
+    phase: &'a str,
+    sampler: &'a mut Sampler,
+    events: &'a mut Events<'e>,
+    /// When counting began.
+    pub before: Snapshot,
+    /// When the last operation had completed.
+    pub after: Snapshot,
+    /// After the final flush.
+    pub after_flush: Option<Snapshot>,
+    /// Every interval in between.
+    pub during: Vec<Snapshot>,
+    /// The interval whose snapshot was taken: the sampled jobs of one interval share it.
+    sampled_at_ns: u64,
+}
+
+impl<'a, 'e> Watcher<'a, 'e> {
+    /// Of a phase.
+    pub fn new(phase: &'a str, sampler: &'a mut Sampler, events: &'a mut Events<'e>) -> Self {
+        Watcher {
+            phase,
+            sampler,
+            events,
+            before: Snapshot::default(),
+            after: Snapshot::default(),
+            after_flush: None,
+            during: Vec::new(),
+            sampled_at_ns: 0,
+        }
+    }
+}
+
+impl Watch for Watcher<'_, '_> {
+    fn about_to_start(&mut self) {
+        self.before = self.sampler.snapshot(Look::Full);
+    }
+
+    fn counting(&mut self) {
+        self.before = self.sampler.snapshot(Look::Full);
+    }
+
+    fn sampled(&mut self, job: &str, in_ramp: bool, sample: &Sample) {
+        if !in_ramp && sample.at_ns != self.sampled_at_ns {
+            self.sampled_at_ns = sample.at_ns;
+            self.during.push(self.sampler.snapshot(Look::Light));
+        }
+        (self.events)(&Event::Sampled {
+            phase: self.phase.into(),
+            job: job.into(),
+            in_ramp,
+            sample: *sample,
+        });
+    }
+
+    fn worker_done(&mut self, job: &str, rank: u32) {
+        (self.events)(&Event::WorkerDone { phase: self.phase.into(), job: job.into(), rank });
+    }
+
+    fn ended(&mut self) {
+        self.after = self.sampler.snapshot(Look::Full);
+    }
+
+    fn flushed(&mut self) {
+        self.after_flush = Some(self.sampler.snapshot(Look::Full));
+    }
+}
