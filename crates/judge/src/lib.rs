@@ -1,1 +1,104 @@
 //! Facts and measurements in, findings out: pure functions, one rule per file.
+//!
+//! [`judge`] looks at a phase that ran, [`ahead`] at one that is about to. Both run every rule of
+//! [`rules`] over what is known; a rule finds something, finds nothing, or says which facts it
+//! lacked. What follows from another finding is folded into it, so that a reader sees one cause
+//! and not its five symptoms.
+
+mod ahead;
+mod ceilings;
+mod command;
+mod coverage;
+mod draft;
+mod flow;
+mod fmt;
+mod fold;
+mod ground;
+mod headline;
+mod limit;
+mod rule;
+mod rules;
+pub mod thresholds;
+mod view;
+
+#[cfg(test)]
+mod testcase;
+#[cfg(test)]
+mod tests;
+
+use candor_plan::{Phase, Plan};
+use candor_record::{Ceiling, Facts, Finding, PhaseReport, Silence, Verdict};
+
+pub use ahead::ahead;
+pub use rule::RuleText;
+
+use rule::Outcome;
+use view::View;
+
+/// A phase that ran, and everything known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The plan it belongs to.
+    pub plan: &'a Plan,
+    /// The phase as it was asked for.
+    pub phase: &'a Phase,
+    /// The host and the targets.
+    pub facts: &'a Facts,
+    /// What was measured and what the kernel counted; findings and verdict not yet filled in.
+    /// Whether an eviction worked shows in the page cache of `report.before`.
+    pub report: &'a PhaseReport,
+    /// The phases that ran before it, in order.
+    pub earlier: &'a [PhaseReport],
+}
+
+/// What a phase amounts to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// Diagnoses, heaviest first.
+    pub findings: Vec<Finding>,
+    /// Rules that stayed silent for lack of facts.
+    pub silent: Vec<Silence>,
+    /// What the path to the device could carry at best.
+    pub ceilings: Vec<Ceiling>,
+    /// Whether the result can be believed.
+    pub verdict: Verdict,
+    /// The verdict in one line.
+    pub headline: String,
+    /// What limited it, in a few words.
+    pub limited_by: Option<String>,
+}
+
+/// Judges a phase that ran.
+pub fn judge(case: &Case) -> Judgement {
+    let view = View::new(case);
+    let (findings, silent) = ask_rules(&view);
+    let findings = fold::fold(&view, findings);
+    let verdict = headline::verdict(&view, &findings);
+    let limited_by = limit::limited_by(&view, &findings);
+    let headline = headline::headline(&view, verdict, &findings, limited_by.as_deref());
+    let ceilings = view.bounds.into_iter().map(|bound| bound.ceiling).collect();
+    Judgement { findings, silent, ceilings, verdict, headline, limited_by }
+}
+
+/// Runs every rule; none where nothing was done, because there is nothing to judge.
+fn ask_rules(view: &View) -> (Vec<Finding>, Vec<Silence>) {
+    let (mut findings, mut silent) = (Vec::new(), Vec::new());
+    if view.nothing_done() {
+        return (findings, silent);
+    }
+    for rule in rules::RULES {
+        match (rule.after)(view) {
+            Outcome::Nothing => {}
+            Outcome::Found(found) => findings.extend(found),
+            Outcome::Silent(lacked) => {
+                silent.push(Silence { rule: rule.text.id.into(), lacked });
+            }
+        }
+    }
+    (findings, silent)
+}
+
+/// Every rule with its title and explanation, in the order of the evidence book.
+pub fn rules() -> &'static [RuleText] {
+    rules::texts()
+}

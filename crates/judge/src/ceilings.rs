@@ -1,0 +1,225 @@
+//! What each element of the path could carry at best, with its arithmetic.
+
+use candor_plan::units::Op;
+use candor_record::Ceiling;
+use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
+
+use crate::flow::Flow;
+use crate::fmt;
+use crate::fmt::ratio;
+use crate::view::{Ran, View};
+
+/// What sets a ceiling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A link; nothing passes it faster.
+    Link,
+    /// All links together, where there are several; each is listed as well.
+    Links,
+    /// A control group.
+    Cgroup,
+    /// The plan.
+    Pace,
+}
+
+/// A ceiling and what sets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// What sets it.
+    pub kind: Kind,
+    /// The ceiling.
+    pub ceiling: Ceiling,
+}
+
+/// All ceilings of the path.
+pub fn bounds(view: &View) -> Vec<Bound> {
+    let mut bounds = links(view);
+    bounds.extend(view.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(view, limit)));
+    bounds.extend(view.ran.iter().flat_map(pace));
+    bounds
+}
+
+/// A number of bytes per second as operations: `600 MB/s ÷ 4 KiB = 146k IOPS`.
+pub fn as_ops(bytes_per_s: f64, size_bytes: f64) -> Option<(f64, String)> {
+    let ops_per_s = ratio(bytes_per_s, size_bytes);
+    let text = || {
+        let (rate, size) = (fmt::rate_decimal(bytes_per_s), fmt::size(size_bytes));
+        format!("{rate} ÷ {size} = {}", fmt::iops(ops_per_s))
+    };
+    (ops_per_s > 0.0).then(|| (ops_per_s, text()))
+}
+
+fn links(view: &View) -> Vec<Bound> {
+    let linked: Vec<(&DeviceFacts, &Link)> =
+        view.devices().into_iter().filter_map(|d| Some((d, d.link.as_ref()?))).collect();
+    let single = linked.len() == 1;
+    let one = |(device, link): &(&DeviceFacts, &Link)| {
+        let passed = if single { app_rates(view) } else { device_rates(view, device) };
+        link_bound(view, link, &format!("{} link of {}", link.kind, device.name), passed)
+    };
+    let mut bounds: Vec<Bound> = linked.iter().map(one).collect();
+    if linked.len() > 1 {
+        bounds.push(all_links(view, &linked));
+    }
+    bounds
+}
+
+/// Bytes per second read and written by the application.
+fn app_rates(view: &View) -> Option<(f64, f64)> {
+    Some((view.bytes_per_s(Op::Read), view.bytes_per_s(Op::Write)))
+}
+
+/// Bytes per second read and written by one device.
+fn device_rates(view: &View, device: &DeviceFacts) -> Option<(f64, f64)> {
+    let flow = Flow::of_device(&device.name, &view.report.before, &view.report.after)?;
+    let window_s = view.window_s();
+    Some((ratio(flow.read.bytes, window_s), ratio(flow.write.bytes, window_s)))
+}
+
+fn link_bound(view: &View, link: &Link, element: &str, passed: Option<(f64, f64)>) -> Bound {
+    let ceiling = link.ceiling_bytes_per_s as f64;
+    let duplex = !matches!(link.kind.as_str(), "SATA" | "USB");
+    let busiest = |(read, write): (f64, f64)| if duplex { read.max(write) } else { read + write };
+    bound(view, Kind::Link, element, ceiling, &link.arithmetic, passed.map(busiest))
+}
+
+fn all_links(view: &View, linked: &[(&DeviceFacts, &Link)]) -> Bound {
+    let each: Vec<f64> = linked.iter().map(|(_, link)| link.ceiling_bytes_per_s as f64).collect();
+    let terms: Vec<String> = each.iter().map(|rate| fmt::rate_decimal(*rate)).collect();
+    let total = each.iter().sum();
+    let arithmetic = format!("{} = {}", terms.join(" + "), fmt::rate_decimal(total));
+    let used = app_rates(view).map(|(read, write)| read.max(write));
+    bound(view, Kind::Links, "all links together", total, &arithmetic, used)
+}
+
+fn bound(
+    view: &View,
+    kind: Kind,
+    element: &str,
+    ceiling: f64,
+    arithmetic: &str,
+    passed: Option<f64>,
+) -> Bound {
+    let app = view.app(view.main_op());
+    let ops = as_ops(ceiling, ratio(app.bytes, app.ops));
+    let mut arithmetic = arithmetic.to_string();
+    if let Some((_, text)) = &ops {
+        arithmetic = format!("{arithmetic}; {text}");
+    }
+    let used = passed.filter(|rate| *rate > 0.0 && ceiling > 0.0);
+    Bound {
+        kind,
+        ceiling: Ceiling {
+            element: element.into(),
+            bytes_per_s: Some(ceiling),
+            ops_per_s: ops.map(|(ops_per_s, _)| ops_per_s),
+            arithmetic,
+            used: used.map(|rate| ratio(rate, ceiling)),
+        },
+    }
+}
+
+fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {
+    let Some(device) = view.devices().into_iter().find(|d| d.number == limit.value.device) else {
+        return Vec::new();
+    };
+    let io = &limit.value;
+    let sides = [
+        (Op::Read, io.read_bytes_per_s, io.read_ops_per_s),
+        (Op::Write, io.write_bytes_per_s, io.write_ops_per_s),
+    ];
+    let mut bounds = Vec::new();
+    for (op, bytes, ops) in sides {
+        let element = format!("control group limit for {}s on {}", op.name(), device.name);
+        let rates = group_rates(view, device, op);
+        bounds.extend(bytes.map(|most| {
+            let text = format!("{} by {}", fmt::rate_decimal(most as f64), limit.from);
+            group_bound(&element, Some(most as f64), None, text, &rates.0)
+        }));
+        bounds.extend(ops.map(|most| {
+            let text = format!("{} by {}", fmt::iops(most as f64), limit.from);
+            group_bound(&element, None, Some(most as f64), text, &rates.1)
+        }));
+    }
+    bounds
+}
+
+/// Rates in bytes and in operations, as the application and as the device saw them: the kernel
+/// throttles in between, so whichever lies nearer to the limit is the one it counted.
+fn group_rates(view: &View, device: &DeviceFacts, op: Op) -> (Vec<f64>, Vec<f64>) {
+    let mut bytes = vec![view.bytes_per_s(op)];
+    let mut ops = vec![view.ops_per_s(op)];
+    if let Some(flow) = Flow::of_device(&device.name, &view.report.before, &view.report.after) {
+        bytes.push(ratio(flow.side(op).bytes, view.window_s()));
+        ops.push(ratio(flow.side(op).requests, view.window_s()));
+    }
+    (bytes, ops)
+}
+
+fn group_bound(
+    element: &str,
+    bytes_per_s: Option<f64>,
+    ops_per_s: Option<f64>,
+    arithmetic: String,
+    measured: &[f64],
+) -> Bound {
+    let most = bytes_per_s.or(ops_per_s).unwrap_or(0.0);
+    let used = measured.iter().filter(|rate| **rate > 0.0).map(|rate| ratio(*rate, most));
+    let distance = |used: &f64| (used - 1.0).abs();
+    let used = used.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let used = used.filter(|_| most > 0.0);
+    let ceiling = Ceiling { element: element.into(), bytes_per_s, ops_per_s, arithmetic, used };
+    Bound { kind: Kind::Cgroup, ceiling }
+}
+
+fn pace(ran: &Ran) -> Vec<Bound> {
+    let seconds = ran.measured.elapsed_ns as f64 / 1e9;
+    let sides = ran.measured.ops.iter().map(|(_, stats)| stats);
+    let (bytes, ops) = sides.fold((0.0, 0.0), |(b, o), s| (b + s.bytes as f64, o + s.ops as f64));
+    let pace = &ran.blocks.pace;
+    let element = format!("rate that the plan asks for in job {}", ran.job.name);
+    let make = |bytes_per_s: Option<f64>, ops_per_s: Option<f64>, text, done: f64| {
+        let used = ratio(ratio(done, seconds), bytes_per_s.or(ops_per_s).unwrap_or(0.0));
+        let used = (used > 0.0).then_some(used);
+        let element = element.clone();
+        let ceiling = Ceiling { element, bytes_per_s, ops_per_s, arithmetic: text, used };
+        Bound { kind: Kind::Pace, ceiling }
+    };
+    let mut bounds = Vec::new();
+    bounds.extend(pace.bytes.map(|rate| {
+        let most = rate.0 as f64;
+        make(Some(most), None, format!("{} in the plan", fmt::rate(most)), bytes)
+    }));
+    bounds.extend(pace.ops.map(|rate| {
+        let most = rate.0 as f64;
+        make(None, Some(most), format!("{} in the plan", fmt::iops(most)), ops)
+    }));
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    #[test]
+    fn links_in_operations() {
+        let (ops, text) = as_ops(600e6, 4096.0).unwrap();
+        assert_eq!(ops.round(), 146_484.0);
+        assert_eq!(text, "600 MB/s ÷ 4 KiB = 146k IOPS");
+        assert_eq!(as_ops(1.2e9, 4096.0).unwrap().0.round(), 292_969.0);
+        assert_eq!(fmt::rate(130_214.0 * 4096.0), "533 MB/s (509 MiB/s)");
+        assert_eq!(as_ops(600e6, 0.0), None);
+    }
+
+    #[test]
+    fn a_link_is_a_ceiling_with_its_share_used() {
+        let case = TestCase::direct(4096, 32, 1, 64_000.0).sata(300_000_000);
+        let bounds = bounds(&case.view());
+        assert_eq!(bounds.len(), 1);
+        let ceiling = &bounds[0].ceiling;
+        assert_eq!(ceiling.element, "SATA link of sda");
+        assert!((ceiling.used.unwrap() - 0.874).abs() < 0.01, "{ceiling:?}");
+        assert!(ceiling.arithmetic.ends_with("300 MB/s ÷ 4 KiB = 73.2k IOPS"), "{ceiling:?}");
+    }
+}

@@ -1,0 +1,107 @@
+//! How much of what was read came from a device, and how anyone can know.
+
+use candor_plan::units::Op;
+use candor_record::facts::TargetFacts;
+
+use crate::fmt;
+use crate::thresholds::{BYTES_MIN, COVERAGE_FULL};
+use crate::view::View;
+
+/// What is known about where reads came from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cover {
+    /// Too little was read for a ratio.
+    Small,
+    /// Nobody can tell; what would be needed.
+    Unknown(String),
+    /// A share of the bytes came from a device.
+    Known {
+        /// That share, 0 to 1.
+        share: f64,
+        /// Bytes that came from a device.
+        bytes: f64,
+        /// Who says so.
+        from: String,
+    },
+}
+
+impl Cover {
+    /// The share that came from a device, where it is known.
+    pub fn share(&self) -> Option<f64> {
+        match self {
+            Cover::Known { share, .. } => Some(*share),
+            Cover::Small | Cover::Unknown(_) => None,
+        }
+    }
+
+    /// It is known that the device did the work.
+    pub fn is_full(&self) -> bool {
+        self.share().is_some_and(|share| share >= COVERAGE_FULL.value)
+    }
+}
+
+/// How much of what was read came from a device.
+///
+/// The process's own `read_bytes` is asked first: it counts what this process caused, wherever it
+/// went, and nothing of others. The device is asked where that cannot be read.
+pub fn of_reads(view: &View) -> Cover {
+    if view.app(Op::Read).bytes < BYTES_MIN.value {
+        return Cover::Small;
+    }
+    let Some(fetched) = view.process(Op::Read) else { return of_device_reads(view) };
+    let Some(share) = view.share_seen(Op::Read, fetched) else { return Cover::Small };
+    if share < COVERAGE_FULL.value && !low_share_means_memory(view) {
+        return Cover::Unknown(
+            "a block device under the target, or a filesystem whose reads Linux charges to the \
+             process"
+                .into(),
+        );
+    }
+    Cover::Known { share, bytes: fetched, from: "/proc/self/io read_bytes".into() }
+}
+
+fn of_device_reads(view: &View) -> Cover {
+    let read = view.top.filter(|_| !view.blind()).map(|top| top.read.bytes);
+    let known = read.and_then(|bytes| Some((bytes, view.share_seen(Op::Read, bytes)?)));
+    match known {
+        Some((bytes, share)) => Cover::Known { share, bytes, from: stat_of(view) },
+        None => Cover::Unknown("/proc/self/io and the counters of the device".into()),
+    }
+}
+
+/// Few bytes charged to the process mean memory only where reads from storage would have been
+/// charged: block devices, the network filesystems that do it, or where the pages were seen.
+fn low_share_means_memory(view: &View) -> bool {
+    let charged = |target: &&TargetFacts| {
+        target.device.is_some()
+            || target.filesystem.as_ref().is_some_and(|fs| {
+                fs.in_memory || matches!(fs.kind.as_str(), "nfs" | "nfs4" | "cifs" | "smb3")
+            })
+    };
+    view.targets().iter().all(charged) || pages_were_seen(view)
+}
+
+/// Most of the files was in the page cache at the end, and somebody read through it.
+fn pages_were_seen(view: &View) -> bool {
+    let half = |cache: candor_record::CacheState| {
+        cache.size_bytes > 0 && cache.resident_bytes >= cache.size_bytes / 2
+    };
+    !view.all_direct() && view.report.after.cache.is_some_and(half)
+}
+
+/// Where the counters of the top devices are.
+pub fn stat_of(view: &View) -> String {
+    let paths: Vec<_> =
+        view.tops().iter().map(|d| format!("/sys/class/block/{}/stat", d.name)).collect();
+    paths.join(", ")
+}
+
+/// What the devices on top read or wrote, as evidence.
+pub fn device_evidence(view: &View, op: Op) -> Option<(String, String, String)> {
+    let bytes = view.top?.side(op).bytes;
+    let what = match op {
+        Op::Write => format!("written by {}", view.device_names()),
+        _ => format!("read by {}", view.device_names()),
+    };
+    Some((what, fmt::size(bytes), stat_of(view)))
+}

@@ -1,0 +1,79 @@
+//! Writing a finding down, a piece at a time.
+
+use candor_record::{Confidence, Evidence, Finding, Weight};
+
+/// A finding in the making.
+pub struct Draft(Finding);
+
+impl Draft {
+    /// A finding with nothing but its sentence; certain until said otherwise.
+    pub fn new(rule: &str, weight: Weight, sentence: impl Into<String>) -> Draft {
+        Draft(Finding {
+            rule: rule.into(),
+            weight,
+            confidence: Confidence::Certain,
+            job: None,
+            limits: None,
+            measures: None,
+            sentence: sentence.into(),
+            evidence: Vec::new(),
+            advice: String::new(),
+            next: None,
+        })
+    }
+
+    /// How sure it is.
+    pub fn confidence(mut self, confidence: Confidence) -> Draft {
+        self.0.confidence = confidence;
+        self
+    }
+
+    /// The job it concerns.
+    pub fn job(mut self, job: &str) -> Draft {
+        self.0.job = Some(job.into());
+        self
+    }
+
+    /// What limits the result.
+    pub fn limits(mut self, limits: impl Into<String>) -> Draft {
+        self.0.limits = Some(limits.into());
+        self
+    }
+
+    /// What was measured instead.
+    pub fn measures(mut self, measures: impl Into<String>) -> Draft {
+        self.0.measures = Some(measures.into());
+        self
+    }
+
+    /// A number it rests on.
+    pub fn evidence(
+        mut self,
+        what: impl Into<String>,
+        value: impl Into<String>,
+        from: impl Into<String>,
+    ) -> Draft {
+        self.0.evidence.push(Evidence::new(what, value, from));
+        self
+    }
+
+    /// A number it rests on, where it is known.
+    pub fn evidence_if(self, known: Option<(String, String, String)>) -> Draft {
+        match known {
+            Some((what, value, from)) => self.evidence(what, value, from),
+            None => self,
+        }
+    }
+
+    /// What to do, and the command that tries it.
+    pub fn advice(mut self, advice: impl Into<String>, next: Option<String>) -> Draft {
+        self.0.advice = advice.into();
+        self.0.next = next;
+        self
+    }
+
+    /// The finding.
+    pub fn done(self) -> Finding {
+        self.0
+    }
+}

@@ -1,0 +1,130 @@
+//! What devices counted between two snapshots, as numbers that cannot overflow.
+
+use candor_plan::units::Op;
+use candor_record::facts::DeviceFacts;
+use candor_record::{DiskCounters, Snapshot};
+
+/// What one direction of a set of devices did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Side {
+    /// Bytes.
+    pub bytes: f64,
+    /// Requests that moved data.
+    pub requests: f64,
+}
+
+/// What a set of devices did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Reads.
+    pub read: Side,
+    /// Writes; the empty flushes that the kernel counts among them are taken out.
+    pub write: Side,
+    /// Flushes.
+    pub flushes: f64,
+    /// Their time.
+    pub flush_ms: f64,
+    /// Sum of the times of all requests.
+    pub weighted_ms: f64,
+}
+
+impl Flow {
+    /// One direction.
+    pub fn side(&self, op: Op) -> Side {
+        match op {
+            Op::Read => self.read,
+            Op::Write => self.write,
+            Op::Trim => Side::default(),
+        }
+    }
+
+    /// Bytes of both directions.
+    pub fn bytes(&self) -> f64 {
+        self.read.bytes + self.write.bytes
+    }
+
+    /// Requests of both directions.
+    pub fn requests(&self) -> f64 {
+        self.read.requests + self.write.requests
+    }
+
+    fn of(delta: &DiskCounters) -> Flow {
+        // A synchronous write to a raw device is counted as two writes, one of them empty, and as
+        // a flush; the empty one would look like splitting.
+        let writes = delta.writes.saturating_sub(delta.flushes);
+        let writes = if writes == 0 { delta.writes } else { writes };
+        Flow {
+            read: Side { bytes: delta.read_sectors as f64 * 512.0, requests: delta.reads as f64 },
+            write: Side { bytes: delta.write_sectors as f64 * 512.0, requests: writes as f64 },
+            flushes: delta.flushes as f64,
+            flush_ms: delta.flush_ms as f64,
+            weighted_ms: delta.weighted_ms as f64,
+        }
+    }
+
+    fn add(self, other: Flow) -> Flow {
+        let side =
+            |a: Side, b: Side| Side { bytes: a.bytes + b.bytes, requests: a.requests + b.requests };
+        Flow {
+            read: side(self.read, other.read),
+            write: side(self.write, other.write),
+            flushes: self.flushes + other.flushes,
+            flush_ms: self.flush_ms + other.flush_ms,
+            weighted_ms: self.weighted_ms + other.weighted_ms,
+        }
+    }
+
+    /// What all these devices did together; nothing where one of them was not read.
+    pub fn between(devices: &[&DeviceFacts], from: &Snapshot, to: &Snapshot) -> Option<Flow> {
+        let flows = devices.iter().map(|device| Flow::of_device(&device.name, from, to));
+        let flows: Option<Vec<Flow>> = flows.collect();
+        flows.filter(|flows| !flows.is_empty())?.into_iter().reduce(Flow::add)
+    }
+
+    /// What one device did. A counter that ran backwards belongs to a device that went away and
+    /// came back, and means nothing.
+    pub fn of_device(name: &str, from: &Snapshot, to: &Snapshot) -> Option<Flow> {
+        let (earlier, later) = (from.device(name)?, to.device(name)?);
+        let forward = later.reads >= earlier.reads
+            && later.writes >= earlier.writes
+            && later.read_sectors >= earlier.read_sectors
+            && later.write_sectors >= earlier.write_sectors
+            && later.weighted_ms >= earlier.weighted_ms
+            && later.flushes >= earlier.flushes;
+        forward.then(|| Flow::of(&later.since(earlier)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(counters: DiskCounters) -> Snapshot {
+        Snapshot { devices: vec![("vda".into(), counters)], ..Snapshot::default() }
+    }
+
+    fn device() -> DeviceFacts {
+        DeviceFacts { name: "vda".into(), ..DeviceFacts::default() }
+    }
+
+    #[test]
+    fn synchronous_raw_writes_are_not_splitting() {
+        let counters = DiskCounters {
+            writes: 2000,
+            write_sectors: 8000,
+            flushes: 1000,
+            ..DiskCounters::default()
+        };
+        let (from, to) = (snapshot(DiskCounters::default()), snapshot(counters));
+        let flow = Flow::between(&[&device()], &from, &to).unwrap();
+        assert_eq!(flow.write, Side { bytes: 4_096_000.0, requests: 1000.0 });
+    }
+
+    #[test]
+    fn a_counter_that_ran_backwards_is_no_counter() {
+        let later = snapshot(DiskCounters { reads: 5, ..DiskCounters::default() });
+        let earlier = snapshot(DiskCounters { reads: 9, ..DiskCounters::default() });
+        assert_eq!(Flow::between(&[&device()], &earlier, &later), None);
+        assert_eq!(Flow::between(&[], &earlier, &later), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! One cause instead of its five symptoms.
+
+use std::cmp::Reverse;
+
+use candor_record::{Evidence, Finding, Weight};
+
+use crate::view::View;
+
+/// When a finding takes those that follow from it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// Always.
+    Found,
+    /// If it says that the number is something else's.
+    MeasuresElse,
+    /// If it says what limits the result.
+    Limits,
+}
+
+/// Leaders and what follows from them, the deepest cause first. That the clock is coarse for it
+/// (B16) follows from memory being so fast.
+const FOLLOWS: &[(&str, When, &[&str])] = &[
+    ("A8", When::MeasuresElse, &["A1", "A2", "A6", "A9", "D8", "D9", "B4", "B7", "B16", "C6"]),
+    ("A9", When::MeasuresElse, &["A1", "A2", "A6", "D8", "D9", "B4", "B7", "B16", "C6"]),
+    ("A13", When::MeasuresElse, &["D8", "D9", "B4", "B7", "C6", "C10"]),
+    ("A5", When::MeasuresElse, &["A1", "A2", "A3", "D8", "D9", "B4", "B7", "B16", "C6", "C10"]),
+    ("A1", When::Found, &["A2", "A6", "D8", "D9", "B4", "B7", "B16", "C6"]),
+    ("A3", When::MeasuresElse, &["D8", "D9", "B4", "B7", "B16", "C6"]),
+    ("F4", When::Found, &["B4", "B7", "C6"]),
+    ("D8", When::Found, &["B4", "C6"]),
+    ("C9", When::Limits, &["B4", "C6"]),
+    ("B1", When::Found, &["B4", "C6"]),
+    ("B2", When::Found, &["B4", "C6"]),
+    ("B7", When::Found, &["B4", "C6"]),
+    ("B8", When::Limits, &["B4", "C6"]),
+];
+
+/// What follows from a target being memory. It is dropped without a trace: none of it can be
+/// acted on, and the explanation of A16 says so.
+const UNDER_MEMORY: &[&str] = &[
+    "A1", "A2", "A3", "A5", "A6", "A8", "A9", "A13", "A17", "B2", "B4", "B7", "B16", "C1", "C4",
+    "C6", "C9", "C10", "D8", "D9", "F10",
+];
+
+/// Folds what follows into its cause, and sorts.
+pub fn fold(view: &View, findings: Vec<Finding>) -> Vec<Finding> {
+    let mut findings = if view.all_memory() { under_memory(findings) } else { findings };
+    for (leader, when, followers) in FOLLOWS {
+        lead(&mut findings, leader, *when, followers);
+    }
+    sort(&mut findings);
+    findings
+}
+
+/// Findings without those that follow from the target being memory.
+pub fn under_memory(findings: Vec<Finding>) -> Vec<Finding> {
+    findings.into_iter().filter(|f| !UNDER_MEMORY.contains(&f.rule.as_str())).collect()
+}
+
+/// Heaviest first, then surest; the order of the rules otherwise.
+pub fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| Reverse((finding.weight, finding.confidence)));
+}
+
+/// Moves followers into the evidence of their leader, which becomes as heavy as they were.
+fn lead(findings: &mut Vec<Finding>, leader: &str, when: When, followers: &[&str]) {
+    let Some(at) = findings.iter().position(|f| f.rule == leader && leads(f, when)) else { return };
+    let mut cause = findings.remove(at);
+    let (follow, stay): (Vec<Finding>, Vec<Finding>) =
+        findings.drain(..).partition(|f| followers.contains(&f.rule.as_str()));
+    *findings = stay;
+    for finding in follow {
+        cause.weight = cause.weight.max(finding.weight);
+        let from = format!("rule {}", finding.rule);
+        cause.evidence.push(Evidence::new("follows from it", finding.sentence, from));
+    }
+    findings.insert(at.min(findings.len()), cause);
+}
+
+fn leads(finding: &Finding, when: When) -> bool {
+    match when {
+        When::Found => true,
+        When::MeasuresElse => finding.weight == Weight::MeasuresElse,
+        When::Limits => finding.limits.is_some(),
+    }
+}

@@ -1,0 +1,90 @@
+//! The verdict in one line.
+
+use candor_plan::units::Op;
+use candor_record::{Finding, Verdict, Weight};
+
+use crate::fmt::{self, ratio};
+use crate::rules::texts;
+use crate::view::View;
+
+/// Whether a phase can be believed: what its findings amount to. A phase that did nothing cannot
+/// be vouched for, whatever was found.
+pub fn verdict(view: &View, findings: &[Finding]) -> Verdict {
+    if view.nothing_done() { Verdict::NotVerifiable } else { Verdict::of(findings) }
+}
+
+/// The verdict and what it is about, in one line.
+pub fn headline(
+    view: &View,
+    verdict: Verdict,
+    findings: &[Finding],
+    limited_by: Option<&str>,
+) -> String {
+    if view.nothing_done() {
+        return nothing(view);
+    }
+    let heaviest = findings.first();
+    let sentence = || heaviest.map_or("", |finding| finding.sentence.as_str());
+    match verdict {
+        Verdict::Believable => format!("Believable: {}{}.", what(view), limited(limited_by)),
+        Verdict::WithRemarks => {
+            format!("Believable with remarks: {}; {}.", what(view), remarks(findings))
+        }
+        Verdict::NotVerifiable => format!("Not verifiable here: {}", sentence()),
+        Verdict::MeasuresElse => {
+            let measures = heaviest.and_then(|finding| finding.measures.as_deref());
+            let measures = measures.unwrap_or("not the target");
+            format!("Measures something else ({measures}): {}", sentence())
+        }
+    }
+}
+
+fn nothing(view: &View) -> String {
+    let error = view.report.measurements.iter().flat_map(|m| &m.errors).next();
+    let why = error.map_or(String::new(), |e| format!(": {} ({})", e.message, e.path));
+    format!("Nothing was measured: no operation completed{why}.")
+}
+
+fn limited(limited_by: Option<&str>) -> String {
+    limited_by.map_or(String::new(), |limit| format!("; limited by {limit}"))
+}
+
+/// What was done: operations, their size, and the rate in both families of units.
+fn what(view: &View) -> String {
+    if view.ran.is_empty() {
+        return own_cost(view);
+    }
+    let sides = [Op::Read, Op::Write].into_iter().filter(|op| view.app(*op).ops > 0.0);
+    let side = |op: Op| {
+        let app = view.app(op);
+        let size = fmt::size(ratio(app.bytes, app.ops));
+        let ops = fmt::count(view.ops_per_s(op));
+        format!("{ops} {}s/s of {size} = {}", op.name(), fmt::rate(view.bytes_per_s(op)))
+    };
+    let sides: Vec<String> = sides.map(side).collect();
+    if sides.is_empty() {
+        return format!("{} trims/s", fmt::count(view.ops_per_s(Op::Trim)));
+    }
+    sides.join(" and ")
+}
+
+fn own_cost(view: &View) -> String {
+    let ops = view.report.measurements.iter().flat_map(|m| m.ops.iter());
+    let ops: f64 = ops.map(|(_, stats)| stats.ops as f64).sum();
+    format!("{} operations/s that move nothing", fmt::count(ratio(ops, view.elapsed_s())))
+}
+
+/// The heaviest remark by its title, and how many more there are.
+fn remarks(findings: &[Finding]) -> String {
+    let mut remarks = findings.iter().filter(|finding| finding.weight == Weight::Remark);
+    let title = |finding: &Finding| {
+        let text = texts().iter().find(|text| text.id == finding.rule);
+        text.map_or(finding.rule.clone(), |text| format!("{} ({})", text.title, text.id))
+    };
+    let first = remarks.next().map(title).unwrap_or_default();
+    match remarks.count() {
+        0 => first,
+        1 => format!("{first} and one more remark"),
+        more => format!("{first} and {more} more remarks"),
+    }
+}

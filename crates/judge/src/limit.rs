@@ -1,0 +1,69 @@
+//! What limited a phase, in a few words.
+
+use candor_record::Finding;
+
+use crate::ceilings::Kind;
+use crate::fmt;
+use crate::thresholds::{PACED, QUEUE_SEEN};
+use crate::view::View;
+
+/// Rules whose limit comes before the plan's own rate: without them the rate was not reached.
+const FIRST: &[&str] = &["A16", "A8", "A9", "A13", "A5", "A1", "A3", "F4"];
+/// The others, from the outside in: what was hit first is named first.
+const THEN: &[&str] = &["D8", "C9", "B7", "B8", "B1", "B2", "B4", "C6"];
+
+/// What limited a phase: what the findings say, the plan's own rate, or the device where nothing
+/// else is left and it had all that was asked of it.
+pub fn limited_by(view: &View, findings: &[Finding]) -> Option<String> {
+    if view.ran.is_empty() {
+        return own_cost(view);
+    }
+    first_of(findings, FIRST)
+        .or_else(|| pace(view))
+        .or_else(|| first_of(findings, THEN))
+        .or_else(|| device(view))
+}
+
+fn first_of(findings: &[Finding], order: &[&str]) -> Option<String> {
+    order
+        .iter()
+        .find_map(|rule| findings.iter().filter(|f| f.rule == *rule).find_map(|f| f.limits.clone()))
+}
+
+/// Jobs that move nothing measure candor.
+fn own_cost(view: &View) -> Option<String> {
+    let ran = view.report.measurements.iter().any(|m| m.ops.iter().any(|(_, s)| s.ops > 0));
+    ran.then(|| "candor itself: no byte was moved".into())
+}
+
+/// The rate or the rests that the plan asks for.
+fn pace(view: &View) -> Option<String> {
+    let reached = view.bounds.iter().find(|bound| {
+        bound.kind == Kind::Pace && bound.ceiling.used.is_some_and(|used| used >= PACED.value)
+    });
+    let rate = reached.map(|bound| {
+        let rate = match (bound.ceiling.bytes_per_s, bound.ceiling.ops_per_s) {
+            (Some(bytes), _) => fmt::rate(bytes),
+            (None, ops) => fmt::iops(ops.unwrap_or(0.0)),
+        };
+        format!("the rate that the plan asks for ({rate})")
+    });
+    let thinks = view.ran.iter().any(|ran| ran.blocks.pace.think.is_some());
+    rate.or_else(|| thinks.then(|| "the rests that the plan asks for".into()))
+}
+
+/// The device, where it had what was asked for in flight.
+fn device(view: &View) -> Option<String> {
+    let asked: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
+    let queue = view.queue_ops().filter(|queue| *queue >= QUEUE_SEEN.value * asked)?;
+    let mean_ns = view.mean_latency_ns()?;
+    let applies = view.all_direct() && asked > 1.0;
+    applies.then(|| {
+        format!(
+            "the device at depth {} ({} in flight, mean latency {})",
+            fmt::count(asked),
+            fmt::number(queue),
+            fmt::time(mean_ns)
+        )
+    })
+}

@@ -1,0 +1,57 @@
+//! What a rule is.
+
+use candor_record::Finding;
+
+use crate::ground::Ground;
+use crate::view::View;
+
+/// What a person can read about a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleText {
+    /// Its name in the catalogue, such as `A1`.
+    pub id: &'static str,
+    /// What it finds, in a few words.
+    pub title: &'static str,
+    /// How it comes about, how the rule recognises it, and what helps: one paragraph.
+    pub explanation: &'static str,
+}
+
+/// One rule of the catalogue.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// What a person can read about it.
+    pub text: RuleText,
+    /// What it can say before anything has run.
+    pub before: Option<fn(&Ground) -> Outcome>,
+    /// What it says about a phase that ran.
+    pub after: fn(&View) -> Outcome,
+}
+
+/// What came of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It does not apply, or all is well.
+    Nothing,
+    /// It found something.
+    Found(Vec<Finding>),
+    /// It lacked facts: these.
+    Silent(String),
+}
+
+impl Outcome {
+    /// One finding.
+    pub fn one(finding: Finding) -> Outcome {
+        Outcome::Found(vec![finding])
+    }
+
+    /// A rule that lacked facts.
+    pub fn lacks(what: impl Into<String>) -> Outcome {
+        Outcome::Silent(what.into())
+    }
+}
+
+impl From<Vec<Finding>> for Outcome {
+    fn from(findings: Vec<Finding>) -> Outcome {
+        if findings.is_empty() { Outcome::Nothing } else { Outcome::Found(findings) }
+    }
+}

@@ -1,0 +1,125 @@
+//! A2: the data set is cached before it is read.
+
+use candor_plan::units::Op;
+use candor_record::{CacheState, Confidence, Finding, Weight};
+
+use crate::command::Command;
+use crate::coverage;
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::ground::Ground;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::CACHED_AT_START;
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A2",
+        title: "the data was cached before the phase began",
+        explanation: "A host that has just written or read a file still has it in memory, and a \
+            buffered read then never leaves the host; whole clusters have published the speed of \
+            their memory that way. candor asks the kernel how much of the files is cached before \
+            it starts and warns from 5 % on. After the run the bytes that were really fetched \
+            decide (A1). Read what another host wrote, evict the files, or read directly.",
+    },
+    before: Some(before),
+    after,
+};
+
+fn before(ground: &Ground) -> Outcome {
+    if !reads_buffered(ground) {
+        return Outcome::Nothing;
+    }
+    let Some(cache) = ground.before.cache else {
+        return Outcome::lacks("how much of the files is in the page cache");
+    };
+    let share = ratio(cache.resident_bytes as f64, cache.size_bytes as f64);
+    if share <= CACHED_AT_START.value {
+        return Outcome::Nothing;
+    }
+    Outcome::one(finding(ground, cache, share))
+}
+
+fn reads_buffered(ground: &Ground) -> bool {
+    ground.jobs.iter().any(|job| job.does(Op::Read) && !job.blocks.direct)
+}
+
+/// After the run, what was fetched says more than what was cached; only where that is unknown the
+/// warning stands. After a ramp the cache shows what the ramp has read.
+fn after(view: &View) -> Outcome {
+    if view.phase.ramp.0 > 0 || coverage::of_reads(view).share().is_some() {
+        return Outcome::Nothing;
+    }
+    before(&view.ground)
+}
+
+fn finding(ground: &Ground, cache: CacheState, share: f64) -> Finding {
+    let since = match ground.written_by() {
+        Some(phase) => format!(" from phase {phase}, which wrote it on this host"),
+        None => String::new(),
+    };
+    let sentence = format!(
+        "{} of the data set is still cached{since}; reading it measures memory.",
+        fmt::percent(share)
+    );
+    let reader = ground.jobs.iter().find(|job| job.does(Op::Read) && !job.blocks.direct);
+    let command = reader.and_then(|job| Command::of(ground.plan, job));
+    Draft::new("A2", Weight::Remark, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("cached", fmt::size(cache.resident_bytes as f64), "cachestat or mincore")
+        .evidence("files together", fmt::size(cache.size_bytes as f64), "stat")
+        .advice(
+            "Evict the files first, read what another host wrote, or read directly.",
+            command.map(|command| command.evict().text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    fn cached(mib: u64) -> TestCase {
+        let mut case = TestCase::buffered_read();
+        case.report.before.cache.as_mut().unwrap().resident_bytes = mib * MIB;
+        case
+    }
+
+    #[test]
+    fn a_cached_file_is_warned_of_before_the_run() {
+        let ahead = cached(635).ahead();
+        let found = ahead.iter().find(|finding| finding.rule == "A2").unwrap();
+        assert_eq!(found.weight, Weight::Remark);
+        assert!(found.sentence.starts_with("62 % of the data set"), "{}", found.sentence);
+    }
+
+    #[test]
+    fn the_phase_that_wrote_it_is_named() {
+        let mut case = cached(635);
+        let mut write = case.plan.phases[0].clone();
+        write.name = "fill".into();
+        write.jobs[0].blocks.as_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
+        case.plan.phases.insert(0, write);
+        let ahead = case.ahead();
+        let found = ahead.iter().find(|finding| finding.rule == "A2").unwrap();
+        assert!(found.sentence.contains("from phase fill"), "{}", found.sentence);
+    }
+
+    #[test]
+    fn a_cold_file_or_a_direct_read_is_not() {
+        assert!(cached(10).ahead().iter().all(|finding| finding.rule != "A2"));
+        let mut direct = cached(1024);
+        direct.blocks().direct = true;
+        assert!(direct.ahead().iter().all(|finding| finding.rule != "A2"));
+    }
+
+    #[test]
+    fn after_the_run_the_bytes_decide() {
+        let mut case = cached(635);
+        assert_eq!(case.found(&RULE), []);
+        case.report.after.process_io = None;
+        case.facts.targets[0].device = None;
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+}

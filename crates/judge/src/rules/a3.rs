@@ -1,0 +1,212 @@
+//! A3: buffered writes absorbed by the page cache.
+
+use candor_plan::units::Op;
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::command::Command;
+use crate::coverage;
+use crate::draft::Draft;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_OUT};
+use crate::view::{Ran, View};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A3",
+        title: "writes stayed in memory",
+        explanation: "A buffered write is done as soon as the bytes are in the page cache; the \
+            kernel writes them out later, in its own time. Without a flush inside the measured \
+            time the rate is that of memory until the kernel throttles the writer. candor \
+            compares what the device had written when the clock stopped with what was written to \
+            it, and counts the pages still dirty: more than 5 % dirty, or less than half on the \
+            device, and the number is not the device's. With a final flush it gives both rates.",
+    },
+    before: None,
+    after,
+};
+
+/// What is known about where written bytes were when the clock stopped.
+struct Ground {
+    written: f64,
+    on_device: Option<f64>,
+    dirty: Option<(f64, &'static str)>,
+}
+
+fn after(view: &View) -> Outcome {
+    let writers: Vec<Ran> = view.ran.iter().filter(|ran| absorbs(view, ran)).copied().collect();
+    let written: f64 = writers.iter().map(|ran| ran.measured.ops.write.bytes as f64).sum();
+    if written < BYTES_MIN.value {
+        return Outcome::Nothing;
+    }
+    let on_device = view.top.filter(|_| !view.blind()).map(|top| top.write.bytes);
+    let ground = Ground { written, on_device, dirty: dirty_bytes(view) };
+    if ground.on_device.is_none() && ground.dirty.is_none() {
+        return Outcome::lacks("dirty pages of the files, or the counters of the device");
+    }
+    let dirty = ground.dirty.is_some_and(|(bytes, _)| bytes > DIRTY_LEFT.value * written);
+    let absent = ground.on_device.is_some_and(|bytes| bytes < WRITTEN_OUT.value * written);
+    match (dirty || absent, with_flush(&writers)) {
+        (false, _) => Outcome::Nothing,
+        (true, Some(seconds)) => Outcome::one(both_rates(view, &ground, seconds)),
+        (true, None) => Outcome::one(memory_rate(view, &ground, &writers)),
+    }
+}
+
+/// Its writes end in the page cache and nothing pushes them out while it runs.
+fn absorbs(view: &View, ran: &Ran) -> bool {
+    let buffered = || {
+        let ours = |other: &crate::ground::Planned| other.index == ran.index;
+        !ran.blocks.direct || view.refuses_direct(&view.targets_of(ours))
+    };
+    ran.does(Op::Write) && !ran.durable() && buffered()
+}
+
+/// Bytes of the files that were dirty or being written when the clock stopped; of the whole host
+/// where the files cannot be asked.
+fn dirty_bytes(view: &View) -> Option<(f64, &'static str)> {
+    if let Some(cache) = view.report.after.cache {
+        let dirty = cache.dirty_bytes.map(|d| d as f64 + cache.writeback_bytes.unwrap_or(0) as f64);
+        if let Some(dirty) = dirty {
+            return Some((dirty, "cachestat"));
+        }
+    }
+    let (before, after) = (view.report.before.vmstat?, view.report.after.vmstat?);
+    let sum = |v: candor_record::VmStat| v.dirty_bytes as f64 + v.writeback_bytes as f64;
+    Some(((sum(after) - sum(before)).max(0.0), "/proc/vmstat"))
+}
+
+/// Seconds including the final flush, where every writer made one.
+fn with_flush(writers: &[Ran]) -> Option<f64> {
+    let flushed = |ran: &Ran| {
+        let asked = ran.blocks.durability.fsync_at_end;
+        ran.measured.elapsed_with_flush_ns.filter(|_| asked)
+    };
+    let times: Option<Vec<u64>> = writers.iter().map(flushed).collect();
+    Some(times?.into_iter().max()? as f64 / 1e9)
+}
+
+/// The share of what was written that had reached the device.
+fn share(ground: &Ground) -> f64 {
+    let by_dirty = |(bytes, _): (f64, _)| ground.written - bytes;
+    let reached = ground.on_device.or(ground.dirty.map(by_dirty)).unwrap_or(0.0);
+    ratio(reached, ground.written).clamp(0.0, 1.0)
+}
+
+fn both_rates(view: &View, ground: &Ground, seconds: f64) -> Finding {
+    let media = fmt::rate(ratio(ground.written, seconds));
+    let memory = fmt::rate(view.bytes_per_s(Op::Write));
+    let sentence = format!(
+        "To media, final flush included, it wrote {media}; {memory} is the rate to memory, because \
+         {} had reached {} when the clock stopped.",
+        fmt::percent(share(ground)),
+        view.device_names()
+    );
+    draft(view, ground, Weight::Explains, sentence)
+        .advice(format!("Quote {media}, the rate that includes the flush."), None)
+        .done()
+}
+
+fn memory_rate(view: &View, ground: &Ground, writers: &[Ran]) -> Finding {
+    let rate = fmt::rate(view.bytes_per_s(Op::Write));
+    let sentence = format!(
+        "Only {} of the bytes written had reached {} when the clock stopped; {rate} is the speed \
+         of memory.",
+        fmt::percent(share(ground)),
+        view.device_names()
+    );
+    let command = writers.first().and_then(|ran| Command::of(view.plan, &ran.planned));
+    draft(view, ground, Weight::MeasuresElse, sentence)
+        .measures("memory, not the device")
+        .limits("memory: the page cache took the writes")
+        .advice(
+            "Flush within the measured time, or write directly.",
+            command.map(|command| command.fsync_end().text()),
+        )
+        .done()
+}
+
+fn draft(view: &View, ground: &Ground, weight: Weight, sentence: String) -> Draft {
+    let dirty = ground.dirty.map(|(bytes, from)| {
+        ("dirty or being written at the end".into(), fmt::size(bytes), from.into())
+    });
+    Draft::new("A3", weight, sentence)
+        .confidence(match (ground.on_device, ground.dirty) {
+            (Some(_), Some((_, "cachestat"))) => Confidence::Certain,
+            _ => Confidence::Likely,
+        })
+        .evidence("bytes written", fmt::size(ground.written), "candor")
+        .evidence_if(coverage::device_evidence(view, Op::Write))
+        .evidence_if(dirty)
+        .evidence_if(after_flush(view))
+}
+
+fn after_flush(view: &View) -> Option<(String, String, String)> {
+    let end = view.report.after_flush.as_ref()?;
+    let flow = Flow::between(&view.tops(), &view.report.before, end)?;
+    let what = format!("written by {} after the flush", view.device_names());
+    Some((what, fmt::size(flow.write.bytes), coverage::stat_of(view)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, moved};
+
+    #[test]
+    fn writes_that_stay_dirty_are_memory() {
+        let found = TestCase::buffered_write().found(&RULE);
+        assert_eq!(found[0].weight, Weight::MeasuresElse);
+        assert_eq!(
+            found[0].sentence,
+            "Only 11 % of the bytes written had reached vda when the clock stopped; 2.37 GB/s \
+             (2.2 GiB/s) is the speed of memory."
+        );
+        assert!(found[0].next.as_ref().unwrap().contains("--fsync-end"));
+    }
+
+    #[test]
+    fn with_a_final_flush_both_rates_are_given() {
+        let mut case = TestCase::buffered_write();
+        case.blocks().durability.fsync_at_end = true;
+        case.measured().elapsed_with_flush_ns = Some(76_370_000_000);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].weight, Weight::Explains);
+        assert!(found[0].sentence.contains("it wrote 310 MB/s"), "{}", found[0].sentence);
+    }
+
+    #[test]
+    fn durable_writes_and_direct_ones_are_silent() {
+        let mut case = TestCase::buffered_write();
+        case.blocks().durability.fsync_every = 1;
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::direct_write().found(&RULE), []);
+    }
+
+    #[test]
+    fn direct_writes_that_the_filesystem_buffers_are_not() {
+        let mut case = TestCase::buffered_write();
+        case.blocks().direct = true;
+        assert_eq!(case.found(&RULE), []);
+        case.file().direct = candor_record::facts::DirectIo::Unsupported;
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn a_long_run_that_the_kernel_wrote_out_is_silent() {
+        let mut case = TestCase::buffered_write();
+        let bytes = case.report.measurements[0].ops.write.bytes;
+        case.after_disk(moved(Op::Write, 1000, bytes / 100 * 97));
+        case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn without_any_counter_it_says_what_it_lacked() {
+        let mut case = TestCase::buffered_write();
+        case.facts.targets[0].device = None;
+        (case.report.after.cache, case.report.after.vmstat) = (None, None);
+        assert!(case.lacked(&RULE).unwrap().contains("dirty pages"));
+    }
+}

@@ -1,0 +1,103 @@
+//! B16: reading the clock costs too much.
+
+use candor_record::facts::value;
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::CLOCK_SHARE;
+use crate::view::{Ran, View, busiest};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "B16",
+        title: "reading the clock costs too much",
+        explanation: "Each operation is timed with two readings of the clock. From the TSC they \
+            cost some 20 ns; from hpet or acpi_pm, or in some virtual machines, more than a \
+            microsecond, which short operations cannot hide. When two readings are more than 5 % \
+            of the mean latency, both latency and rate are those of the clock in part. Boot with \
+            clocksource=tsc where that is stable.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let mut lacked = false;
+    let mut found = Vec::new();
+    for ran in &view.ran {
+        match (cost_ns(view, ran), busiest(ran.measured).1.latency.as_ref()) {
+            (Some(cost_ns), Some(latency)) => {
+                let share = ratio(2.0 * cost_ns, latency.mean_ns);
+                if share > CLOCK_SHARE.value {
+                    found.push(finding(view, ran, cost_ns, share));
+                }
+            }
+            (None, Some(_)) => lacked = true,
+            (_, None) => {}
+        }
+    }
+    match (found.is_empty(), lacked) {
+        (true, true) => Outcome::lacks("the cost of reading the clock"),
+        _ => found.into(),
+    }
+}
+
+/// Cost of one reading: of the clock that was used, else of the kernel's.
+fn cost_ns(view: &View, ran: &Ran) -> Option<f64> {
+    let own = Some(ran.measured.engine.clock_cost_ns);
+    let known = |cost: &f64| cost.is_finite() && *cost > 0.0;
+    own.filter(known).or(value(&view.facts.host.clock_cost_ns).copied().filter(known))
+}
+
+fn finding(view: &View, ran: &Ran, cost_ns: f64, share: f64) -> Finding {
+    let source = value(&view.facts.host.clocksource).cloned();
+    let clock = source.unwrap_or_else(|| ran.measured.engine.clock.clone());
+    let trusted_ns = 2.0 * cost_ns / CLOCK_SHARE.value;
+    let sentence = format!(
+        "Timestamps cost {} each ({clock}), {} of the mean latency; latencies below {} are not \
+         trustworthy.",
+        fmt::time(cost_ns),
+        fmt::percent(share),
+        fmt::time(trusted_ns)
+    );
+    Draft::new("B16", Weight::Remark, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Certain)
+        .evidence("one reading of the clock", fmt::time(cost_ns), "candor")
+        .evidence("two readings over mean latency", fmt::percent(share), "candor")
+        .advice("Use the TSC as clock source where it is stable, or larger operations.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+
+    #[test]
+    fn hpet_is_named() {
+        let mut case = TestCase::direct(4096, 1, 1, 50_000.0);
+        case.measured().engine.clock_cost_ns = 1400.0;
+        case.facts.host.clocksource = fact("hpet".into());
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Timestamps cost 1.4 µs each (hpet), 14 % of the mean latency; latencies below 56 µs \
+             are not trustworthy."
+        );
+    }
+
+    #[test]
+    fn the_tsc_is_silent() {
+        assert_eq!(TestCase::direct(4096, 1, 1, 50_000.0).found(&RULE), []);
+    }
+
+    #[test]
+    fn an_unknown_cost_is_said() {
+        let mut case = TestCase::direct(4096, 1, 1, 50_000.0);
+        case.measured().engine.clock_cost_ns = 0.0;
+        assert!(case.lacked(&RULE).is_some());
+    }
+}

@@ -1,0 +1,196 @@
+//! B4: fewer operations in flight than asked for.
+
+use candor_record::facts::value;
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::command::Command;
+use crate::draft::Draft;
+use crate::fmt;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, DEVICE_FULL, IN_FLIGHT, QUEUE_SEEN};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "B4",
+        title: "the device saw less depth than was asked for",
+        explanation: "Little's law holds at every level: operations in flight are rate times \
+            latency. candor compares what the plan asks for with what the workers kept in flight \
+            and with the mean queue of the device (pieces of one operation counted as one). Where \
+            the chain loses, there is the limit: before the workers, the generator is too slow; \
+            between workers and device, it is the CPU, the filesystem or a throttle; a device \
+            that is full at its own depth is a limit of its own. Shown as an explanation: the \
+            number stands.",
+    },
+    before: None,
+    after,
+};
+
+/// Operations in flight at each level.
+struct Chain {
+    asked: f64,
+    workers: f64,
+    device: Option<f64>,
+    queue: Option<f64>,
+}
+
+fn after(view: &View) -> Outcome {
+    // Buffered I/O has readahead and write-back between the two ends of the chain.
+    let applies = !view.paced() && view.all_direct() && view.app_all().bytes >= BYTES_MIN.value;
+    if view.ran.is_empty() || !applies {
+        return Outcome::Nothing;
+    }
+    let chain = Chain {
+        asked: view.ran.iter().map(|ran| ran.concurrency()).sum(),
+        workers: view.occupancy(),
+        device: view.queue_ops(),
+        queue: view.queue().map(|(queue, _)| queue),
+    };
+    if chain.workers <= 0.0 {
+        return Outcome::lacks("the mean number of operations in flight");
+    }
+    match (loss(view, &chain), chain.device) {
+        (Some(finding), _) => Outcome::one(finding),
+        (None, None) if chain.asked > 1.0 && view.top.is_none() => {
+            Outcome::lacks("the queue of the device (/sys/class/block/*/stat)")
+        }
+        (None, _) => Outcome::Nothing,
+    }
+}
+
+/// Where the chain loses, from the device up.
+fn loss(view: &View, chain: &Chain) -> Option<Finding> {
+    if let Some(depth) = full_at(view, chain) {
+        return Some(device_full(view, chain, depth));
+    }
+    if chain.workers < IN_FLIGHT.value * chain.asked {
+        return Some(generator(view, chain));
+    }
+    let seen = chain.device?;
+    let lost = chain.asked > 1.0 && seen < QUEUE_SEEN.value * chain.asked;
+    lost.then(|| above_driver(view, chain, seen))
+}
+
+/// The depth of the devices themselves, where it is smaller than asked and filled.
+fn full_at(view: &View, chain: &Chain) -> Option<f64> {
+    let leaves = view.leaves();
+    let depths: Option<Vec<u64>> =
+        leaves.iter().map(|leaf| value(&leaf.queue.device_depth).copied()).collect();
+    let depth = depths.filter(|d| !d.is_empty())?.into_iter().map(|d| d as f64).sum::<f64>();
+    let full = chain.queue? >= DEVICE_FULL.value * depth;
+    (depth > 0.0 && depth < chain.asked && full).then_some(depth)
+}
+
+fn device_full(view: &View, chain: &Chain, depth: f64) -> Finding {
+    let waiting = (chain.asked - depth).max(0.0);
+    let sentence = format!(
+        "{} accepts {}; {} of your {} waited for their turn, a wait that iostat does not show.",
+        view.device_names(),
+        fmt::plural(depth, "command", "commands"),
+        fmt::count(waiting),
+        fmt::count(chain.asked)
+    );
+    let command = view.main_job().and_then(|job| Command::of(view.plan, &job.planned));
+    draft(chain, sentence)
+        .limits(format!("the device's own queue of {}", fmt::count(depth)))
+        .advice(
+            format!("Ask for no more than {} in flight.", fmt::count(depth)),
+            command.map(|command| command.depth(depth as u32).text()),
+        )
+        .done()
+}
+
+fn generator(view: &View, chain: &Chain) -> Finding {
+    let sentence = format!(
+        "You asked for {} in flight; the workers kept {} on average: they had other things to do.",
+        fmt::count(chain.asked),
+        fmt::number(chain.workers)
+    );
+    let command = view.main_job().and_then(|job| {
+        let workers = job.job.workers.saturating_mul(2);
+        Some(Command::of(view.plan, &job.planned)?.workers(workers).text())
+    });
+    draft(chain, sentence)
+        .limits("the load generator")
+        .advice("Use more workers, or leave out verifying and filling while measuring.", command)
+        .done()
+}
+
+fn above_driver(view: &View, chain: &Chain, seen: f64) -> Finding {
+    let sentence = format!(
+        "You asked for {} in flight; {} saw {}: the rest of the time passed above the driver.",
+        fmt::count(chain.asked),
+        view.device_names(),
+        fmt::number(seen)
+    );
+    let command = view.main_job().and_then(|job| {
+        let workers = job.job.workers.saturating_mul(2);
+        Some(Command::of(view.plan, &job.planned)?.workers(workers).text())
+    });
+    draft(chain, sentence)
+        .limits("the way to the device: CPU, filesystem or a throttle")
+        .advice("Use more workers on more CPUs, and see whether the rate follows.", command)
+        .done()
+}
+
+fn draft(chain: &Chain, sentence: String) -> Draft {
+    let device = chain.device.map(|device| {
+        let from = "/sys/class/block/*/stat: weighted time ÷ time, pieces of one taken together";
+        ("in the device".into(), fmt::number(device), from.into())
+    });
+    Draft::new("B4", Weight::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("in flight as asked", fmt::count(chain.asked), "plan")
+        .evidence("in flight as the workers saw it", fmt::number(chain.workers), "candor")
+        .evidence_if(device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase, fact};
+
+    #[test]
+    fn a_queue_that_stays_empty_is_explained() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.after_top().weighted_ms = 19_000;
+        let found = case.found(&RULE);
+        assert_eq!(found[0].weight, Weight::Explains);
+        assert!(found[0].sentence.starts_with("You asked for 32 in flight; vda saw 1.9"));
+    }
+
+    #[test]
+    fn a_generator_that_is_late_is_explained() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.measured().occupancy = 12.0;
+        assert_eq!(case.found(&RULE)[0].limits.as_deref(), Some("the load generator"));
+    }
+
+    #[test]
+    fn a_device_of_depth_8_is_the_limit_itself() {
+        let mut case = TestCase::direct(4096, 32, 1, 570.0);
+        case.disk().queue.device_depth = fact(8);
+        case.after_top().weighted_ms = 70_000;
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.contains("accepts 8 commands; 24 of your 32"));
+        assert_eq!(found[0].limits.as_deref(), Some("the device's own queue of 8"));
+    }
+
+    #[test]
+    fn a_full_queue_is_silent_also_with_split_requests() {
+        assert_eq!(TestCase::direct(4096, 32, 4, 60_000.0).found(&RULE), []);
+        let mut case = TestCase::direct(MIB, 1, 1, 500.0);
+        let top = case.after_top();
+        (top.reads, top.weighted_ms) = (20_000, 18_000);
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn rates_on_purpose_and_buffered_runs_are_silent() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.measured().occupancy = 2.0;
+        case.blocks().pace.ops = Some(candor_plan::OpsPerSec(60_000));
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::buffered_read().found(&RULE), []);
+    }
+}

@@ -1,0 +1,110 @@
+//! B7: one thread is the limit.
+
+use candor_record::{Confidence, Finding, Weight, WorkerStats};
+
+use crate::command::Command;
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::THREAD_BUSY;
+use crate::view::{Ran, View};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "B7",
+        title: "a thread's CPU is the limit",
+        explanation: "One thread can issue only so many operations per second: at 90 % and more \
+            of a CPU for the busiest worker the number is that of the processor, and the device \
+            may have more to give. Workers that poll for completions are busy by design and are \
+            not judged. More workers, larger operations, or batches help; if the rate follows, \
+            the device was not the limit.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let mut found = Vec::new();
+    for ran in view.ran.iter().filter(|ran| !ran.polls()) {
+        let busy: Vec<f64> = ran.measured.per_worker.iter().map(share).collect();
+        let busiest = busy.iter().copied().fold(0.0, f64::max);
+        if busiest >= THREAD_BUSY.value {
+            let count = busy.iter().filter(|share| **share >= THREAD_BUSY.value).count();
+            found.push(finding(view, ran, busiest, count));
+        }
+    }
+    let unknown = |ran: &Ran| ran.measured.per_worker.is_empty();
+    if found.is_empty() && !view.ran.is_empty() && view.ran.iter().all(unknown) {
+        return Outcome::lacks("CPU time of the workers");
+    }
+    found.into()
+}
+
+/// CPU time over wall time.
+fn share(worker: &WorkerStats) -> f64 {
+    ratio(worker.cpu_user_ns as f64 + worker.cpu_system_ns as f64, worker.elapsed_ns as f64)
+}
+
+fn finding(view: &View, ran: &Ran, busiest: f64, count: usize) -> Finding {
+    let of = fmt::plural(ran.measured.per_worker.len() as f64, "worker", "workers");
+    let sentence = if count == 1 {
+        format!(
+            "A single core was busy {} generating the load; this is the CPU's number.",
+            fmt::percent(busiest.min(1.0))
+        )
+    } else {
+        format!(
+            "{count} of {of} kept a core busy, up to {}; this is the CPU's number.",
+            fmt::percent(busiest.min(1.0))
+        )
+    };
+    let limits = if count == 1 { "one CPU thread".into() } else { format!("{count} CPU threads") };
+    let command = Command::of(view.plan, &ran.planned);
+    let workers = ran.job.workers.saturating_mul(2);
+    Draft::new("B7", Weight::Explains, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Likely)
+        .limits(limits)
+        .evidence("CPU time over time, busiest worker", fmt::percent(busiest), "getrusage")
+        .evidence("workers", of, "plan")
+        .advice(
+            "Try twice the workers: if the rate follows, the device has more to give.",
+            command.map(|command| command.workers(workers).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn busy(share: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 32, 1, 300_000.0);
+        case.measured().per_worker[0].cpu_system_ns = (share * 1e10) as u64 - 1_000_000_000;
+        case
+    }
+
+    #[test]
+    fn a_busy_thread_is_the_limit() {
+        let found = busy(0.98).found(&RULE);
+        assert!(found[0].sentence.starts_with("A single core was busy 98 %"));
+        assert!(found[0].next.as_ref().unwrap().contains("--workers 2"));
+        assert_eq!(busy(0.98).judge().limited_by.as_deref(), Some("one CPU thread"));
+    }
+
+    #[test]
+    fn an_idle_thread_and_a_polling_one_are_not() {
+        assert_eq!(busy(0.5).found(&RULE), []);
+        let mut polling = busy(0.98);
+        polling.blocks().uring.iopoll = true;
+        assert_eq!(polling.found(&RULE), []);
+    }
+
+    #[test]
+    fn without_figures_it_says_so() {
+        let mut case = busy(0.5);
+        case.measured().per_worker.clear();
+        assert!(case.lacked(&RULE).is_some());
+    }
+}

@@ -1,0 +1,189 @@
+//! C1: operations are split on the way to the device.
+
+use candor_plan::units::Op;
+use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::command::Command;
+use crate::draft::Draft;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, SPLIT};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C1",
+        title: "operations are split into smaller requests",
+        explanation: "A device takes requests up to a size, and so many segments; a striped one \
+            none across a chunk. The kernel splits what is larger, so that iostat shows more and \
+            smaller requests than the application issued. candor compares the mean size of the \
+            device's requests with that of the operations and names the limit that fits \
+            (max_sectors_kb, max_segments, chunk). Nothing is wrong with the number. Raise the \
+            limit up to max_hw_sectors_kb, use huge-page buffers, or take the piece as the size.",
+    },
+    before: None,
+    after,
+};
+
+/// Bytes of a page: scattered buffers have one segment per page.
+const PAGE_BYTES: f64 = 4096.0;
+/// How near the mean piece must be to a limit to be its work.
+const NEAR: f64 = 0.15;
+/// Factor from which a split is believed where no limit is known.
+const CLEAR: f64 = 1.5;
+
+/// A split, as one device shows it.
+struct Split<'a> {
+    op: Op,
+    device: &'a DeviceFacts,
+    operation: f64,
+    piece: f64,
+    requests: f64,
+}
+
+fn after(view: &View) -> Outcome {
+    let app = view.app_all();
+    if app.bytes < BYTES_MIN.value {
+        return Outcome::Nothing;
+    }
+    if view.top.is_none() {
+        return Outcome::lacks("the number of requests of the device");
+    }
+    let found = [Op::Read, Op::Write].into_iter().filter_map(|op| of_side(view, op));
+    found.collect::<Vec<_>>().into()
+}
+
+/// The first device from the top whose requests are smaller than the operations.
+fn of_side(view: &View, op: Op) -> Option<Finding> {
+    let app = view.app(op);
+    let operation = ratio(app.bytes, app.ops);
+    let splits = view.devices().into_iter().filter_map(|device| {
+        let flow = Flow::of_device(&device.name, &view.report.before, &view.report.after)?;
+        let side = flow.side(op);
+        let piece = ratio(side.bytes, side.requests);
+        let known = side.bytes >= BYTES_MIN.value && app.bytes >= BYTES_MIN.value && piece > 0.0;
+        known.then_some(Split { op, device, operation, piece, requests: side.requests })
+    });
+    splits.filter(|split| split.operation >= SPLIT.value * split.piece).find_map(|split| {
+        let limits = limits(view, split.device);
+        let cause = cause(&limits, &split);
+        // Where every limit is known and none is small enough, small requests are other people's,
+        // or metadata.
+        let unknown = limits.is_empty() && split.operation >= CLEAR * split.piece;
+        (cause.is_some() || unknown).then(|| finding(view, &split, cause.as_ref()))
+    })
+}
+
+/// Limits of a device's requests in bytes, with their names; a partition has those of its disk.
+fn limits(view: &View, device: &DeviceFacts) -> Vec<(f64, String)> {
+    let disk = match device.kind {
+        DeviceKind::Partition => device.below.iter().find_map(|name| view.facts.device(name)),
+        _ => None,
+    };
+    let queue = &disk.unwrap_or(device).queue;
+    let max = value(&queue.max_request_bytes).map(|bytes| *bytes as f64);
+    let segments = value(&queue.max_segments).map(|count| *count as f64);
+    let chunk = value(&queue.chunk_bytes).map(|bytes| *bytes as f64).filter(|bytes| *bytes > 0.0);
+    let named = [
+        max.map(|bytes| (bytes, format!("max_sectors_kb = {}", fmt::number(bytes / 1024.0)))),
+        segments.map(|count| {
+            (count * PAGE_BYTES, format!("max_segments = {} pages of 4 KiB", fmt::number(count)))
+        }),
+        chunk.map(|bytes| (bytes, format!("chunk = {}", fmt::size(bytes)))),
+    ];
+    named.into_iter().flatten().collect()
+}
+
+/// The limit whose work this is: the one that the mean piece fits, else the smallest that is
+/// smaller than the operation.
+fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
+    let binding = limits.iter().filter(|(bytes, _)| *bytes < split.operation);
+    let fits = |(bytes, _): &&(f64, String)| (ratio(split.piece, *bytes) - 1.0).abs() <= NEAR;
+    let smallest = || binding.clone().min_by(|a, b| a.0.total_cmp(&b.0));
+    binding.clone().find(fits).or_else(smallest).cloned()
+}
+
+fn finding(view: &View, split: &Split, cause: Option<&(f64, String)>) -> Finding {
+    let factor = split.operation / split.piece;
+    let why = cause.map_or(String::new(), |(_, name)| format!(" ({name})"));
+    let sentence = format!(
+        "Each {} {} became {} × {} on {}{why}.",
+        fmt::size(split.operation),
+        split.op.name(),
+        fmt::number(factor),
+        fmt::size(split.piece),
+        split.device.name
+    );
+    let command = view.main_job().and_then(|job| Command::of(view.plan, &job.planned));
+    let piece = cause.map_or(split.piece, |(bytes, _)| *bytes) as u64;
+    let stat = format!("/sys/class/block/{}/stat", split.device.name);
+    Draft::new("C1", Weight::Explains, sentence)
+        .confidence(if cause.is_some() { Confidence::Likely } else { Confidence::Possible })
+        .evidence("size of an operation", fmt::size(split.operation), "candor")
+        .evidence("mean size of a request", fmt::size(split.piece), stat.clone())
+        .evidence("requests", fmt::count(split.requests), stat)
+        .advice(
+            "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the size.",
+            command.filter(|_| cause.is_some()).map(|command| command.bs(piece).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase, fact};
+
+    fn split(direct: bool, limit_kib: u64, pieces: u64) -> TestCase {
+        let mut case = TestCase::direct(MIB, 1, 1, 519.0).on_loop(true);
+        case.blocks().direct = direct;
+        case.facts.devices[0].queue.max_request_bytes = fact(limit_kib * 1024);
+        case.after_top().reads = 5190 * pieces;
+        case
+    }
+
+    #[test]
+    fn a_quarter_each_is_named_with_its_limit() {
+        for direct in [true, false] {
+            let found = split(direct, 256, 4).found(&RULE);
+            assert_eq!(
+                found[0].sentence,
+                "Each 1 MiB read became 4 × 256 KiB on loop0 (max_sectors_kb = 256)."
+            );
+            assert_eq!(found[0].weight, Weight::Explains);
+        }
+    }
+
+    #[test]
+    fn segments_are_named_where_they_bind() {
+        let found = split(true, 1280, 2).found(&RULE);
+        assert!(found[0].sentence.contains("2 × 512 KiB on loop0 (max_segments = 128 pages"));
+        assert!(found[0].next.as_ref().unwrap().contains("--bs 512k"));
+    }
+
+    #[test]
+    fn whole_requests_and_foreign_small_ones_are_silent() {
+        assert_eq!(TestCase::direct(4096, 32, 1, 60_000.0).found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 1, 1, 500.0).found(&RULE), []);
+        let mut case = TestCase::direct(128 * 1024, 1, 1, 500.0);
+        case.after_top().reads *= 2;
+        assert_eq!(case.found(&RULE), [], "no limit of this disk is below 1 MiB");
+    }
+
+    #[test]
+    fn empty_flushes_of_synchronous_writes_are_not_pieces() {
+        let mut case = TestCase::direct_write();
+        let top = case.after_top();
+        (top.flushes, top.writes) = (top.writes, 2 * top.writes);
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn without_device_it_says_so() {
+        let mut case = TestCase::direct(MIB, 1, 1, 500.0);
+        case.facts.targets[0].device = None;
+        assert!(case.lacked(&RULE).is_some());
+    }
+}

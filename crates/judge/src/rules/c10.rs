@@ -1,0 +1,116 @@
+//! C10: direct is not durable.
+
+use candor_plan::units::Op;
+use candor_record::facts::{DeviceFacts, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::command::Command;
+use crate::draft::Draft;
+use crate::fmt;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::BYTES_MIN;
+use crate::view::{Ran, View};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C10",
+        title: "direct does not mean durable",
+        explanation: "O_DIRECT bypasses the cache of Linux, not that of the drive. A drive that \
+            writes back acknowledges from its own memory, and what it acknowledged is lost with \
+            the power unless it was flushed. Where a write rate is quoted without a single flush \
+            on such a device, this is remarked: the rate is right, and it is not the rate of \
+            durable writes. Add a run with one flush per write, or a flush at the end.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let unflushed = view.ran.iter().find(|ran| quoted_without_flush(ran));
+    let Some(ran) = unflushed.filter(|_| !view.all_memory()) else { return Outcome::Nothing };
+    let leaves = view.leaves();
+    let known: Vec<(&DeviceFacts, &str)> =
+        leaves.iter().filter_map(|d| Some((*d, value(&d.queue.write_cache)?.as_str()))).collect();
+    if known.is_empty() {
+        return Outcome::lacks("whether the device writes back from its own cache");
+    }
+    let back =
+        known.iter().find(|(device, cache)| *cache == "write back" && !device.kind.is_memory());
+    back.map_or(Outcome::Nothing, |(device, _)| Outcome::one(finding(view, ran, device)))
+}
+
+/// Direct writes of some size with no flush at all, not even at the end.
+fn quoted_without_flush(ran: &&Ran) -> bool {
+    ran.blocks.direct
+        && ran.measured.ops.write.bytes as f64 >= BYTES_MIN.value
+        && !ran.durable()
+        && !ran.blocks.durability.fsync_at_end
+        && ran.measured.sync.ops == 0
+}
+
+fn finding(view: &View, ran: &Ran, device: &DeviceFacts) -> Finding {
+    let sentence = format!(
+        "Direct does not mean durable: {} may acknowledge from its own cache, and nothing in this \
+         run made it empty that; {} is the rate without a flush.",
+        device.name,
+        fmt::rate(view.bytes_per_s(Op::Write))
+    );
+    let cache = device.queue.write_cache.as_ref();
+    let command = Command::of(view.plan, &ran.planned);
+    Draft::new("C10", Weight::Remark, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Likely)
+        .evidence_if(
+            cache.map(|c| (format!("cache of {}", device.name), c.value.clone(), c.from.clone())),
+        )
+        .evidence("flushes asked for", "none", "plan")
+        .advice(
+            "Flush at the end, and add a run with one flush per write to see what durable costs.",
+            command.map(|command| command.fsync_every(1).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+
+    fn writes_back() -> TestCase {
+        let mut case = TestCase::direct_write();
+        case.disk().queue.write_cache = fact("write back".into());
+        case
+    }
+
+    #[test]
+    fn writes_without_a_flush_are_remarked() {
+        let found = writes_back().found(&RULE);
+        assert_eq!(found[0].weight, Weight::Remark);
+        assert!(found[0].next.as_ref().unwrap().contains("--fsync-every 1"));
+    }
+
+    #[test]
+    fn flushed_writes_and_caches_that_write_through_are_fine() {
+        assert_eq!(TestCase::direct_write().found(&RULE), []);
+        let mut case = writes_back();
+        case.blocks().durability.fsync_at_end = true;
+        assert_eq!(case.found(&RULE), []);
+        let mut case = writes_back();
+        case.blocks().durability.fsync_every = 8;
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn memory_reads_and_buffered_writes_are_none_of_its_business() {
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+        assert_eq!(TestCase::buffered_write().found(&RULE), []);
+        assert_eq!(writes_back().on_zram().found(&RULE), []);
+    }
+
+    #[test]
+    fn an_unknown_cache_is_said() {
+        let mut case = writes_back();
+        case.disk().queue.write_cache = None;
+        assert!(case.lacked(&RULE).is_some());
+    }
+}

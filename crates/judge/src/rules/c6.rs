@@ -1,0 +1,108 @@
+//! C6: one request at a time.
+
+use candor_plan::units::Op;
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::command::Command;
+use crate::coverage;
+use crate::draft::Draft;
+use crate::fmt;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, IN_FLIGHT};
+use crate::view::{Ran, View, busiest};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C6",
+        title: "latency-bound: one request at a time",
+        explanation: "With one operation in flight the rate is the inverse of the latency, \
+            whatever the device could do in parallel: 16 KiB every 0.12 ms are 134 MB/s. That is \
+            an honest number, the one of latency. More depth or larger operations show what the \
+            device can do.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    match view.ran.as_slice() {
+        [ran] if applies(view, ran) => finding(view, ran),
+        _ => Outcome::Nothing,
+    }
+}
+
+/// One operation in flight, always, and nothing reads ahead or writes behind it.
+fn applies(view: &View, ran: &Ran) -> bool {
+    let uncached = || {
+        let random_read = ran.blocks.access.is_random() && !ran.does(Op::Write);
+        ran.blocks.direct || (random_read && coverage::of_reads(view).is_full())
+    };
+    ran.concurrency() == 1.0
+        && !ran.paced()
+        && view.occupancy() >= IN_FLIGHT.value
+        && view.app_all().bytes >= BYTES_MIN.value
+        && uncached()
+}
+
+fn finding(view: &View, ran: &Ran) -> Outcome {
+    let (op, stats) = busiest(ran.measured);
+    let Some(latency) = stats.latency.as_ref() else {
+        return Outcome::lacks("the mean latency");
+    };
+    Outcome::one(sentence(view, ran, op, latency.mean_ns))
+}
+
+fn sentence(view: &View, ran: &Ran, op: Op, mean_ns: f64) -> Finding {
+    let app = view.app(op);
+    let size = fmt::size(crate::fmt::ratio(app.bytes, app.ops));
+    let sentence = format!(
+        "Latency-bound, one request at a time: {size} ÷ {} = {}.",
+        fmt::time(mean_ns),
+        fmt::rate(view.bytes_per_s(op))
+    );
+    let command = Command::of(view.plan, &ran.planned);
+    Draft::new("C6", Weight::Explains, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Certain)
+        .limits("latency: one request at a time")
+        .evidence("in flight", fmt::number(view.occupancy()), "candor")
+        .evidence("mean latency", fmt::time(mean_ns), "candor")
+        .advice(
+            "Ask for more in flight to see what the device does in parallel.",
+            command.map(|command| command.deep(32).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{Setup, TestCase};
+    use candor_plan::blocks::Engine;
+
+    #[test]
+    fn depth_one_is_explained_not_remarked() {
+        let case = Setup { bs: 16384, ops_per_s: 8179.0, ..Setup::default() }.case();
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Latency-bound, one request at a time: 16 KiB ÷ 122 µs = 134 MB/s (128 MiB/s)."
+        );
+        let judgement = case.judge();
+        assert_eq!(judgement.verdict, candor_record::Verdict::Believable);
+        assert_eq!(judgement.limited_by.as_deref(), Some("latency: one request at a time"));
+    }
+
+    #[test]
+    fn parallel_work_and_cached_reads_are_not() {
+        assert_eq!(TestCase::direct(4096, 2, 1, 10_000.0).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 2, 10_000.0).found(&RULE), []);
+        assert_eq!(TestCase::buffered_read().found(&RULE), []);
+    }
+
+    #[test]
+    fn a_cold_buffered_random_read_is() {
+        let setup = Setup { engine: Engine::Psync, direct: false, ..Setup::default() };
+        assert_eq!(setup.case().found(&RULE).len(), 1);
+    }
+}

@@ -1,0 +1,82 @@
+//! Every rule, one file each.
+
+mod a1;
+mod a13;
+mod a16;
+mod a17;
+mod a2;
+mod a3;
+mod a5;
+mod a6;
+mod a8;
+mod a9;
+mod b1;
+mod b16;
+mod b2;
+mod b4;
+mod b7;
+mod b8;
+mod c1;
+mod c10;
+mod c4;
+mod c6;
+mod c9;
+mod d8;
+mod d9;
+mod f10;
+mod f4;
+mod g1;
+mod g2;
+mod g5;
+mod g8;
+mod unread;
+
+use crate::rule::{Rule, RuleText};
+
+/// Every rule, in the order of the evidence book.
+pub const RULES: &[Rule] = &[
+    a1::RULE,
+    a2::RULE,
+    a3::RULE,
+    a5::RULE,
+    a6::RULE,
+    a8::RULE,
+    a9::RULE,
+    a13::RULE,
+    a16::RULE,
+    a17::RULE,
+    b1::RULE,
+    b2::RULE,
+    b4::RULE,
+    b7::RULE,
+    b8::RULE,
+    b16::RULE,
+    c1::RULE,
+    c4::RULE,
+    c6::RULE,
+    c9::RULE,
+    c10::RULE,
+    d8::RULE,
+    d9::RULE,
+    f4::RULE,
+    f10::RULE,
+    g1::RULE,
+    g2::RULE,
+    g5::RULE,
+    g8::RULE,
+];
+
+static TEXTS: [RuleText; RULES.len()] = {
+    let mut texts = [RULES[0].text; RULES.len()];
+    let mut i = 0;
+    while i < RULES.len() {
+        texts[i] = RULES[i].text;
+        i += 1;
+    }
+    texts
+};
+
+/// What a person can read about each rule.
+pub fn texts() -> &'static [RuleText] {
+    &TEXTS
+}

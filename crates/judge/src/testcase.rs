@@ -1,0 +1,236 @@
+//! Cases for tests: an honest run on a virtual disk, with the numbers that a real kernel gave,
+//! and the ways in which it can go wrong.
+
+use candor_plan::blocks::Engine;
+use candor_plan::units::Op;
+use candor_plan::{Blocks, Plan};
+use candor_record::facts::*;
+use candor_record::*;
+
+use crate::ground::Ground;
+use crate::view::View;
+use crate::{Case, Judgement};
+
+mod setup;
+
+pub use setup::{MIB, Setup, fact, latency, moved};
+
+/// Everything that [`crate::judge`] looks at, owned.
+#[derive(Clone, Debug)]
+pub struct TestCase {
+    pub plan: Plan,
+    pub facts: Facts,
+    pub report: PhaseReport,
+    pub earlier: Vec<PhaseReport>,
+}
+
+impl TestCase {
+    /// Honest direct random reads by io_uring.
+    pub fn direct(bs: u64, depth: u32, workers: u32, ops_per_s: f64) -> TestCase {
+        Setup { bs, depth, workers, ops_per_s, ..Setup::default() }.case()
+    }
+
+    /// Buffered reads of a cached file: the process fetched nothing, the device read nothing.
+    pub fn buffered_read() -> TestCase {
+        let setup = Setup {
+            engine: Engine::Psync,
+            direct: false,
+            ops_per_s: 1_300_000.0,
+            ..Setup::default()
+        };
+        let mut case = setup.case();
+        case.after_disk(DiskCounters::default());
+        case.process_read(0);
+        case
+    }
+
+    /// Honest direct writes without any flush, on a device that writes through.
+    pub fn direct_write() -> TestCase {
+        let mut case = Setup { op: Op::Write, depth: 8, ..Setup::default() }.case();
+        case.disk().queue.write_cache = fact("write through".into());
+        case
+    }
+
+    /// Buffered writes that stayed in memory: all dirty, nothing on the device.
+    pub fn buffered_write() -> TestCase {
+        let setup = Setup {
+            op: Op::Write,
+            engine: Engine::Psync,
+            direct: false,
+            ops_per_s: 578_000.0,
+            ..Setup::default()
+        };
+        let mut case = setup.case();
+        let bytes = case.report.measurements[0].ops.write.bytes;
+        case.after_disk(moved(Op::Write, 100, bytes / 9));
+        let cache = case.report.after.cache.as_mut().unwrap();
+        (cache.resident_bytes, cache.dirty_bytes) = (1024 * MIB, Some(bytes / 10 * 8));
+        case
+    }
+
+    /// The same on compressed memory.
+    pub fn on_zram(mut self) -> TestCase {
+        self.rename("vda", "zram0");
+        let disk = self.disk();
+        disk.kind = DeviceKind::Zram;
+        disk.bio_based = fact(true);
+        disk.queue.write_cache = None;
+        self.on_device("/dev/zram0")
+    }
+
+    /// The same on a SATA disk behind a link of so many bytes per second.
+    pub fn sata(mut self, ceiling_bytes_per_s: u64) -> TestCase {
+        self.rename("vda", "sda");
+        let gbits = ceiling_bytes_per_s as f64 / 1e8;
+        self.disk().kind = DeviceKind::Ata;
+        self.disk().link = Some(Link {
+            kind: "SATA".into(),
+            negotiated: Fact::new(format!("{gbits} Gbps"), "/sys/class/ata_link/link1/sata_spd"),
+            possible: None,
+            ceiling_bytes_per_s,
+            arithmetic: format!("{gbits} Gb/s ÷ 10 = {} MB/s", ceiling_bytes_per_s / 1_000_000),
+        });
+        self
+    }
+
+    /// The same on a loop device over a file on the disk, which does the bytes once more.
+    pub fn on_loop(mut self, direct: bool) -> TestCase {
+        let counters = self.report.after.devices[0].1;
+        let loop0 = DeviceFacts {
+            name: "loop0".into(),
+            number: "7:0".into(),
+            kind: DeviceKind::Loop,
+            below: vec!["vda".into()],
+            counts_io: fact(true),
+            queue: QueueFacts {
+                logical_block_bytes: fact(512),
+                physical_block_bytes: fact(512),
+                max_request_bytes: fact(1280 * 1024),
+                max_segments: fact(128),
+                write_cache: fact("write back".into()),
+                ..QueueFacts::default()
+            },
+            loop_backing: Some(LoopBacking {
+                file: Fact::new("/data/image".into(), "/sys/block/loop0/loop/backing_file"),
+                direct: Some(Fact::new(direct, "/sys/block/loop0/loop/dio")),
+                filesystem: Some("ext4".into()),
+            }),
+            ..DeviceFacts::default()
+        };
+        self.facts.devices.insert(0, loop0);
+        self.facts.targets[0].device = fact("loop0".into());
+        self.report.before.devices.insert(0, ("loop0".into(), DiskCounters::default()));
+        self.report.after.devices.insert(0, ("loop0".into(), counters));
+        self.on_device("/dev/loop0")
+    }
+
+    fn on_device(mut self, path: &str) -> TestCase {
+        self.plan.targets[0].path = path.into();
+        let target = &mut self.facts.targets[0];
+        target.path = path.into();
+        target.kind = PathKind::Device;
+        target.filesystem = None;
+        target.files.clear();
+        self
+    }
+
+    fn rename(&mut self, from: &str, to: &str) {
+        self.facts.targets[0].device = fact(to.into());
+        for device in self.facts.devices.iter_mut().filter(|device| device.name == from) {
+            device.name = to.into();
+        }
+        let snapshots = [&mut self.report.before, &mut self.report.after];
+        for (name, _) in snapshots.into_iter().flat_map(|snapshot| &mut snapshot.devices) {
+            if name == from {
+                *name = to.into();
+            }
+        }
+    }
+
+    /// The disk at the bottom.
+    pub fn disk(&mut self) -> &mut DeviceFacts {
+        self.facts.devices.last_mut().unwrap()
+    }
+
+    pub fn file(&mut self) -> &mut FileFacts {
+        &mut self.facts.targets[0].files[0]
+    }
+
+    pub fn blocks(&mut self) -> &mut Blocks {
+        self.plan.phases[0].jobs[0].blocks.as_mut().unwrap()
+    }
+
+    pub fn measured(&mut self) -> &mut Measurement {
+        &mut self.report.measurements[0]
+    }
+
+    /// What the disk at the bottom has counted at the end.
+    pub fn after_disk(&mut self, counters: DiskCounters) {
+        self.report.after.devices.last_mut().unwrap().1 = counters;
+    }
+
+    pub fn after_top(&mut self) -> &mut DiskCounters {
+        &mut self.report.after.devices[0].1
+    }
+
+    pub fn process_read(&mut self, bytes: u64) {
+        self.report.after.process_io.as_mut().unwrap().read_bytes = bytes;
+    }
+
+    pub fn case(&self) -> Case<'_> {
+        Case {
+            plan: &self.plan,
+            phase: self.plan.phases.last().unwrap(),
+            facts: &self.facts,
+            report: &self.report,
+            earlier: &self.earlier,
+        }
+    }
+
+    pub fn view(&self) -> View<'_> {
+        View::new(&self.case())
+    }
+
+    pub fn ground(&self) -> Ground<'_> {
+        let phase = self.plan.phases.last().unwrap();
+        Ground::new(&self.plan, phase, &self.facts, &self.report.before)
+    }
+
+    pub fn judge(&self) -> Judgement {
+        crate::judge(&self.case())
+    }
+
+    /// What is said before the phase runs.
+    pub fn ahead(&self) -> Vec<Finding> {
+        let phase = self.plan.phases.last().unwrap();
+        crate::ahead(&self.plan, phase, &self.facts, &self.report.before)
+    }
+
+    /// What one rule finds on its own, before anything is folded.
+    pub fn found(&self, rule: &crate::rule::Rule) -> Vec<Finding> {
+        match (rule.after)(&self.view()) {
+            crate::rule::Outcome::Found(found) => found,
+            _ => Vec::new(),
+        }
+    }
+
+    /// What one rule lacked.
+    pub fn lacked(&self, rule: &crate::rule::Rule) -> Option<String> {
+        match (rule.after)(&self.view()) {
+            crate::rule::Outcome::Silent(lacked) => Some(lacked),
+            _ => None,
+        }
+    }
+}
+
+impl Judgement {
+    /// The rules that found something, in their order.
+    pub fn rules(&self) -> Vec<&str> {
+        self.findings.iter().map(|finding| finding.rule.as_str()).collect()
+    }
+
+    /// What a rule found.
+    pub fn finding(&self, rule: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.rule == rule)
+    }
+}

@@ -1,0 +1,142 @@
+//! Whatever comes in, a judgement comes out, without panic and without NaN.
+
+use candor_plan::{Job, Phase, Plan};
+use candor_record::*;
+
+use crate::testcase::{MIB, TestCase};
+use crate::{Case, Judgement};
+
+fn check(judgement: &Judgement) {
+    let text = format!("{judgement:?}");
+    assert!(!text.contains("NaN") && !text.contains("inf,") && !text.contains("inf)"), "{text}");
+    serde_json::to_string(&judgement.findings).unwrap();
+    serde_json::to_string(&judgement.ceilings).unwrap();
+    assert!(!judgement.headline.is_empty());
+    for finding in &judgement.findings {
+        assert!(!finding.sentence.is_empty() && finding.sentence.ends_with('.'), "{finding:?}");
+    }
+}
+
+fn judge(case: &TestCase) -> Judgement {
+    let judgement = case.judge();
+    check(&judgement);
+    case.ahead();
+    judgement
+}
+
+#[test]
+fn nothing_at_all() {
+    let (plan, phase) = (Plan::default(), Phase::default());
+    let (facts, report) = (Facts::default(), PhaseReport::default());
+    let case = Case { plan: &plan, phase: &phase, facts: &facts, report: &report, earlier: &[] };
+    let judgement = crate::judge(&case);
+    check(&judgement);
+    assert_eq!(judgement.verdict, Verdict::NotVerifiable);
+    assert!(judgement.headline.starts_with("Nothing was measured"));
+    assert_eq!(crate::ahead(&plan, &phase, &facts, &Snapshot::default()), []);
+}
+
+#[test]
+fn a_plan_without_measurements() {
+    for mut case in cases() {
+        case.report = PhaseReport::default();
+        assert_eq!(judge(&case).verdict, Verdict::NotVerifiable);
+        case.facts = Facts::default();
+        judge(&case);
+    }
+}
+
+#[test]
+fn errors_are_quoted_where_nothing_was_done() {
+    let mut case = TestCase::direct(4096, 1, 1, 1000.0);
+    let measured = case.measured();
+    measured.ops = Default::default();
+    measured.errors.push(IoFailure {
+        op: None,
+        path: "/data/file".into(),
+        offset: 0,
+        errno: 5,
+        message: "input/output error".into(),
+        count: 1,
+    });
+    assert_eq!(
+        judge(&case).headline,
+        "Nothing was measured: no operation completed: input/output error (/data/file)."
+    );
+}
+
+fn cases() -> Vec<TestCase> {
+    vec![
+        TestCase::direct(4096, 32, 2, 60_000.0),
+        TestCase::direct(MIB, 4, 1, 500.0).sata(300_000_000),
+        TestCase::direct(4096, 1, 1, 10_000.0).on_loop(false),
+        TestCase::direct(4096, 1, 1, 10_000.0).on_zram(),
+        TestCase::buffered_read(),
+        TestCase::buffered_write(),
+        TestCase::direct_write(),
+    ]
+}
+
+/// Ways to break a case.
+fn breakers() -> Vec<fn(&mut TestCase)> {
+    vec![
+        |case| case.measured().elapsed_ns = 0,
+        |case| case.report.after.at_ns = 0,
+        |case| case.measured().occupancy = f64::NAN,
+        |case| case.measured().occupancy = f64::INFINITY,
+        |case| case.measured().engine.clock_cost_ns = f64::NAN,
+        |case| case.measured().ops.read.ops = u64::MAX,
+        |case| case.measured().ops.write.bytes = u64::MAX,
+        |case| case.measured().ops.read.ops = 0,
+        |case| case.measured().per_worker.clear(),
+        |case| case.measured().per_worker[0] = WorkerStats::default(),
+        |case| case.measured().per_worker[0].cpu_user_ns = u64::MAX,
+        |case| case.measured().samples = vec![Sample::default(); 20],
+        |case| case.measured().job = "another".into(),
+        |case| case.report.before.devices[0].1.reads = u64::MAX,
+        |case| case.report.after.devices.clear(),
+        |case| case.after_top().read_sectors = u64::MAX,
+        |case| case.report.after.process_io = None,
+        |case| case.report.before.process_io.as_mut().unwrap().read_bytes = u64::MAX,
+        |case| case.report.after.cache = Some(CacheState::default()),
+        |case| case.report.before.cache.as_mut().unwrap().resident_bytes = u64::MAX,
+        |case| case.report.idle = Some(IdleWindow::default()),
+        |case| case.facts.targets.clear(),
+        |case| case.facts.devices.clear(),
+        |case| case.facts.devices[0].below.push("vda".into()),
+        |case| case.facts.devices[0].queue = Default::default(),
+        |case| case.plan.targets.clear(),
+        |case| case.blocks().depth = 0,
+        |case| case.blocks().depth = u32::MAX,
+        |case| case.plan.phases[0].jobs[0].workers = u32::MAX,
+        |case| case.plan.phases[0].jobs.push(Job::default()),
+        |case| case.plan.phases[0].ramp = candor_plan::Nanos(u64::MAX),
+        |case| case.measured().ops.read.latency = None,
+        |case| {
+            if let Some(latency) = case.measured().ops.read.latency.as_mut() {
+                (latency.mean_ns, latency.count) = (f64::NAN, u64::MAX);
+            }
+        },
+    ]
+}
+
+#[test]
+fn broken_once_or_twice_there_is_always_a_judgement() {
+    let breakers = breakers();
+    for case in cases() {
+        for one in &breakers {
+            for other in &breakers {
+                let mut case = case.clone();
+                one(&mut case);
+                let ready = !case.report.after.devices.is_empty()
+                    && !case.facts.devices.is_empty()
+                    && case.report.before.process_io.is_some()
+                    && !case.report.measurements[0].per_worker.is_empty();
+                if ready && case.report.before.cache.is_some() {
+                    other(&mut case);
+                }
+                judge(&case);
+            }
+        }
+    }
+}

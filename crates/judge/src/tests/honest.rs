@@ -1,0 +1,147 @@
+//! Honest runs must not be blamed: engines × direct or cold × devices × depths × sizes.
+
+use candor_plan::blocks::Engine;
+use candor_plan::units::Op;
+use candor_record::{Verdict, Weight};
+
+use crate::testcase::{MIB, Setup, TestCase, fact};
+
+/// Setups of honest runs, with and without ramp.
+fn setups() -> Vec<Setup> {
+    let mut setups = Vec::new();
+    for op in [Op::Read, Op::Write] {
+        for engine in [Engine::Psync, Engine::Pvsync, Engine::Libaio, Engine::IoUring] {
+            for (bs, ops_per_s) in [(4096, 20_000.0), (65_536, 5000.0), (MIB, 700.0)] {
+                for (depth, workers) in [(1, 1), (1, 4), (32, 1), (32, 4)] {
+                    let depth = if engine.is_async() { depth } else { 1 };
+                    for ramp_s in [0, 2] {
+                        let seconds = 10;
+                        let direct = true;
+                        setups.push(Setup {
+                            op,
+                            bs,
+                            depth,
+                            workers,
+                            engine,
+                            direct,
+                            ops_per_s,
+                            seconds,
+                            ramp_s,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    setups
+}
+
+/// The same run on each kind of device that deserves no word.
+fn devices(case: &TestCase) -> Vec<(&'static str, TestCase)> {
+    vec![
+        ("virtio", case.clone()),
+        ("loop", case.clone().on_loop(true)),
+        ("sata", case.clone().sata(2_000_000_000)),
+    ]
+}
+
+fn through(mut case: TestCase) -> TestCase {
+    case.disk().queue.write_cache = fact("write through".into());
+    case
+}
+
+#[test]
+fn honest_direct_runs_are_believable() {
+    for setup in setups() {
+        for (device, case) in devices(&through(setup.case())) {
+            let judgement = case.judge();
+            assert_eq!(judgement.verdict, Verdict::Believable, "{device} {setup:?} {judgement:#?}");
+            assert!(judgement.limited_by.is_some(), "{device} {setup:?}");
+            assert_eq!(case.ahead(), [], "{device} {setup:?}");
+        }
+    }
+}
+
+#[test]
+fn operations_in_flight_at_the_start_do_not_look_cached() {
+    for setup in setups().into_iter().filter(|setup| setup.ramp_s > 0) {
+        let mut case = through(setup.case());
+        let in_flight = u64::from(setup.depth * setup.workers) * setup.bs;
+        let io = case.report.after.process_io.as_mut().unwrap();
+        io.read_bytes = io.read_bytes.saturating_sub(in_flight);
+        io.write_bytes = io.write_bytes.saturating_sub(in_flight);
+        let judgement = case.judge();
+        assert_eq!(judgement.verdict, Verdict::Believable, "{setup:?} {judgement:#?}");
+    }
+}
+
+#[test]
+fn a_little_metadata_traffic_is_no_finding() {
+    for setup in setups() {
+        let mut case = through(setup.case());
+        let top = case.after_top();
+        (top.writes, top.write_sectors) = (top.writes + 40, top.write_sectors + 40 * 8);
+        (top.reads, top.read_sectors) = (top.reads + 4, top.read_sectors + 4 * 8);
+        let judgement = case.judge();
+        assert_eq!(judgement.verdict, Verdict::Believable, "{setup:?} {judgement:#?}");
+    }
+}
+
+#[test]
+fn honest_buffered_runs_are_believable() {
+    let mut setup = Setup { engine: Engine::Psync, direct: false, ..Setup::default() };
+    assert_eq!(setup.case().judge().verdict, Verdict::Believable);
+    (setup.op, setup.ops_per_s) = (Op::Write, 600.0);
+    let mut case = setup.case();
+    case.blocks().durability.fsync_every = 1;
+    assert_eq!(case.judge().verdict, Verdict::Believable);
+}
+
+#[test]
+fn mapped_reads_are_counted_by_their_faults() {
+    let setup = Setup { engine: Engine::Mmap, direct: false, ..Setup::default() };
+    let mut case = setup.case();
+    case.report.after.process_io.as_mut().unwrap().rchar = 0;
+    assert_eq!(case.judge().verdict, Verdict::Believable);
+}
+
+#[test]
+fn an_honest_run_on_zram_is_memory_and_nothing_else() {
+    for setup in setups() {
+        let mut case = setup.case().on_zram();
+        case.after_top().weighted_ms = 900;
+        case.measured().per_worker[0].cpu_system_ns = 10_000_000_000;
+        let judgement = case.judge();
+        let mut rules = judgement.rules();
+        rules.retain(|rule| !rule.starts_with('G'));
+        assert_eq!(rules, ["A16"], "{setup:?}");
+        assert_eq!(judgement.findings[0].measures.as_deref(), Some("this host's memory"));
+        let ahead = case.ahead();
+        assert_eq!(ahead.iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["A16"]);
+    }
+}
+
+#[test]
+fn a_loop_over_the_cache_is_the_only_thing_said_of_it() {
+    for setup in setups() {
+        let case = through(setup.case()).on_loop(false);
+        let judgement = case.judge();
+        let heavy: Vec<_> =
+            judgement.findings.iter().filter(|f| f.weight > Weight::Explains).collect();
+        assert_eq!(heavy.iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["A13"]);
+    }
+}
+
+#[test]
+fn a_partition_is_judged_by_the_limits_of_its_disk() {
+    let mut case = TestCase::direct(4096, 32, 1, 60_000.0).on_loop(true);
+    case.facts.devices[0].name = "vda1".into();
+    case.facts.devices[0].kind = candor_record::facts::DeviceKind::Partition;
+    case.facts.devices[0].loop_backing = None;
+    case.facts.devices[0].queue = Default::default();
+    case.facts.targets[0].device = fact("vda1".into());
+    for snapshot in [&mut case.report.before, &mut case.report.after] {
+        snapshot.devices[0].0 = "vda1".into();
+    }
+    assert_eq!(case.judge().verdict, Verdict::Believable);
+}

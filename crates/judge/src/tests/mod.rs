@@ -1,0 +1,6 @@
+//! Tests of the whole: folding, order, headlines, honest runs, garbage.
+
+mod folding;
+mod garbage;
+mod honest;
+mod texts;
