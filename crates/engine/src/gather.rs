@@ -44,9 +44,13 @@ pub fn measurement(job: &ReadyJob, ends: Vec<WorkerEnd>, clock: Clock) -> Measur
     }
     let stats = |kind: Kind| op_stats(job, kind, elapsed_ns);
     let ops = PerOp { read: stats(Kind::Read), write: stats(Kind::Write), trim: stats(Kind::Trim) };
+    let sync = stats(Kind::Fsync);
+    // A worker that waits for a flush is as busy as one that waits for a write.
     let latency_sum_ns: f64 = ops
         .iter()
-        .filter_map(|(_, stats)| stats.latency.as_ref())
+        .map(|(_, stats)| stats)
+        .chain([&sync])
+        .filter_map(|stats| stats.latency.as_ref())
         .map(|latency| latency.histogram.sum_ns() as f64)
         .sum();
     Measurement {
@@ -59,7 +63,7 @@ pub fn measurement(job: &ReadyJob, ends: Vec<WorkerEnd>, clock: Clock) -> Measur
             bytes: Op::ALL.iter().map(|op| ops.of(*op).bytes).sum(),
         },
         occupancy: if elapsed_ns == 0 { 0.0 } else { latency_sum_ns / elapsed_ns as f64 },
-        sync: stats(Kind::Fsync),
+        sync,
         ops,
         per_worker,
         errors: failures.into_list(),

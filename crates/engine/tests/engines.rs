@@ -11,6 +11,7 @@ use candor_plan::{Bytes, Job, Nanos, OpsPerSec, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
 
 const FILE_BYTES: u64 = 4 << 20;
+const BLOCK: u64 = 4096;
 
 fn plan(path: &Path, workers: u32, stop: Stop, blocks: Blocks) -> Plan {
     let target = Target { path: path.into(), size: Some(Bytes(FILE_BYTES)), ..Target::default() };
@@ -218,4 +219,57 @@ fn a_user_who_stops_gets_what_was_done() {
     let measured = prepared.run(&STOP, &mut ()).remove(0);
     assert_eq!(measured.ended, Ended::Interrupted);
     assert!(measured.ops_done() > 0);
+}
+
+/// Writes, verified, then `mix` again: one measurement each.
+fn verified(session: &mut Session, path: &Path, size: u64, mix: Mix) -> Measurement {
+    let verify = Verify { continue_on_mismatch: true, ..Verify::default() };
+    let blocks = Blocks {
+        mix,
+        engine: Engine::IoUring,
+        depth: 8,
+        verify: Some(verify),
+        access: Access::Permutation,
+        share: Share::Slice,
+        ..Blocks::default()
+    };
+    let mut plan = plan(path, 2, Stop::default(), blocks);
+    plan.targets[0].size = Some(Bytes(size));
+    run(session, &plan)
+}
+
+#[test]
+fn a_thousand_corruptions_of_each_kind_in_one_file_are_found_and_no_other() {
+    use std::os::unix::fs::FileExt;
+    const EACH: u64 = 1000;
+    let blocks = 8 * EACH;
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut session = Session::new();
+    verified(&mut session, &path, blocks * BLOCK, Mix::WRITE);
+    let older = std::fs::read(&path).expect("the first generation");
+    verified(&mut session, &path, blocks * BLOCK, Mix::WRITE);
+    let clean = verified(&mut session, &path, blocks * BLOCK, Mix::READ).verify.expect("verified");
+    assert_eq!((clean.blocks, clean.first.len()), (blocks, 0), "{clean:?}");
+    let good = std::fs::read(&path).expect("the second generation");
+    let file = std::fs::File::options().write(true).open(&path).expect("opened");
+    let mut random = candor_engine::random::Random::new(1, 1);
+    // Kinds take turns; every second block stays as it is.
+    for k in 0..EACH {
+        let at = |kind: u64| (k * 8 + kind * 2) * BLOCK;
+        let block = |from: &[u8], at: u64| from[at as usize..][..BLOCK as usize].to_vec();
+        let mut flipped = block(&good, at(0));
+        let bit = random.below(BLOCK * 8);
+        flipped[(bit / 8) as usize] ^= 1 << (bit % 8);
+        let cut = (1 + random.below(7)) as usize * 512;
+        let torn = [&block(&good, at(1))[..cut], &block(&older, at(1))[cut..]].concat();
+        let misdirected = block(&good, at(1));
+        let stale = block(&older, at(3));
+        for (kind, bytes) in [flipped, torn, misdirected, stale].iter().enumerate() {
+            file.write_all_at(bytes, at(kind as u64)).expect("corrupted");
+        }
+    }
+    let found = verified(&mut session, &path, blocks * BLOCK, Mix::READ).verify.expect("verified");
+    let counts = [found.flipped, found.torn, found.misdirected, found.stale, found.foreign];
+    assert_eq!((found.blocks, counts), (blocks, [EACH, EACH, EACH, EACH, 0]));
 }

@@ -163,11 +163,7 @@ impl Check {
             let size = SIZE_MAX.min(free / 4) / LARGE.0 * LARGE.0;
             runner.resize(TARGET, Bytes(size.max(LARGE.0)));
         }
-        let durability = Durability { fsync_at_end: true, ..Durability::default() };
-        let write = Blocks {
-            durability,
-            ..self.blocks(Mix::WRITE, Access::Sequential, LARGE, LARGE_DEPTH)
-        };
+        let write = self.blocks(Mix::WRITE, Access::Sequential, LARGE, LARGE_DEPTH);
         self.step(runner, "sequential write", write, 1, self.times.sequential, events)?;
         if is_new {
             let length = target.path.metadata().map_or(0, |metadata| metadata.len());
@@ -176,7 +172,9 @@ impl Check {
         Ok(())
     }
 
+    /// Every rate of writes includes the flush that makes them durable.
     fn blocks(&self, mix: Mix, access: Access, size: Bytes, depth: u32) -> Blocks {
+        let durability = Durability { fsync_at_end: mix.write > 0, ..Durability::default() };
         // Without direct I/O, pages left from before would be measured.
         let hints = Hints { evict: !self.direct && mix.read > 0, ..Hints::default() };
         Blocks {
@@ -186,6 +184,7 @@ impl Check {
             depth,
             engine: self.engine,
             direct: self.direct,
+            durability,
             hints,
             ..Blocks::default()
         }

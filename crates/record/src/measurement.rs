@@ -35,7 +35,7 @@ pub struct Measurement {
     pub verify: Option<VerifyStats>,
     /// What the engine really used.
     pub engine: EngineUsed,
-    /// Mean number of operations in flight: sum of latencies ÷ elapsed.
+    /// Mean number of operations in flight, flushes included: sum of latencies ÷ elapsed.
     pub occupancy: f64,
     /// Why it ended.
     pub ended: Ended,
@@ -101,7 +101,9 @@ pub const PERCENTILES: [f64; 7] = [1.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 impl Latency {
     /// The figures of a histogram; none if it is empty.
     pub fn from_histogram(histogram: Histogram) -> Option<Latency> {
-        let enough = |p: f64| p <= 50.0 || histogram.count() as f64 * (1.0 - p / 100.0) >= 10.0;
+        // 100 - 99.9 is a little less than 0.1 in floating point; hence the slack.
+        let beyond = |p: f64| histogram.count() as f64 * (100.0 - p) / 100.0 + 1e-6;
+        let enough = |p: f64| p <= 50.0 || beyond(p) >= 10.0;
         let percentiles = PERCENTILES
             .into_iter()
             .filter(|p| enough(*p))

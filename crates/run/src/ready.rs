@@ -119,6 +119,9 @@ pub fn look(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
             .collect();
         if let Some(target_facts) = facts.targets.get_mut(index) {
             target_facts.files = seen;
+            if target_facts.kind == PathKind::Missing && target.path.is_file() {
+                target_facts.kind = PathKind::File;
+            }
         }
         let proven = facts.targets.get(index).and_then(|t| t.canary.as_ref());
         let settled = proven.is_some_and(|canary| {
