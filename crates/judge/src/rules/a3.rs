@@ -1,5 +1,6 @@
 //! A3: buffered writes absorbed by the page cache.
 
+use candor_plan::blocks::Fill;
 use candor_plan::units::Op;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -20,8 +21,8 @@ pub const RULE: Rule = Rule {
             kernel writes them out later, in its own time. Without a flush inside the measured \
             time the rate is that of memory until the kernel throttles the writer. candor \
             compares what the device had written when the clock stopped with what was written to \
-            it, and counts the pages still dirty: more than 5 % dirty, or less than half on the \
-            device, and the number is not the device's. With a final flush it gives both rates.",
+            it, and counts the pages still dirty: more than 5 % dirty, or less than 95 % on \
+            the device (the rest was overwritten in memory), and the number is not the device's. With a final flush it gives both rates.",
     },
     before: None,
     after,
@@ -46,12 +47,26 @@ fn after(view: &View) -> Outcome {
         return Outcome::lacks("dirty pages of the files, or the counters of the device");
     }
     let dirty = ground.dirty.is_some_and(|(bytes, _)| bytes > DIRTY_LEFT.value * written);
-    let absent = ground.on_device.is_some_and(|bytes| bytes < WRITTEN_OUT.value * written);
+    let least = WRITTEN_OUT.value * incompressible(&writers) * written;
+    let absent = ground.on_device.is_some_and(|bytes| bytes < least);
     match (dirty || absent, with_flush(&writers)) {
         (false, _) => Outcome::Nothing,
         (true, Some(seconds)) => Outcome::one(both_rates(view, &ground, seconds)),
         (true, None) => Outcome::one(memory_rate(view, &ground, &writers)),
     }
+}
+
+/// The share of the content that neither compression nor deduplication on the way can save.
+fn incompressible(writers: &[Ran]) -> f64 {
+    let kept = |ran: &Ran| {
+        let content = &ran.blocks.content;
+        let left = |percent: u8| 1.0 - f64::from(percent.min(100)) / 100.0;
+        match content.fill {
+            Fill::Zero => 0.0,
+            _ => left(content.compressible_percent) * left(content.duplicate_percent),
+        }
+    };
+    writers.iter().map(kept).fold(1.0, f64::min)
 }
 
 /// Its writes end in the page cache and nothing pushes them out while it runs.
@@ -110,10 +125,12 @@ fn both_rates(view: &View, ground: &Ground, seconds: f64) -> Finding {
 
 fn memory_rate(view: &View, ground: &Ground, writers: &[Ran]) -> Finding {
     let rate = fmt::rate(view.bytes_per_s(Op::Write));
+    let reached = share(ground);
+    let how_much = if reached < 0.5 { "" } else { "in part " };
     let sentence = format!(
-        "Only {} of the bytes written had reached {} when the clock stopped; {rate} is the speed \
-         of memory.",
-        fmt::percent(share(ground)),
+        "Only {} of the bytes written had reached {} when the clock stopped; {rate} is {how_much}\
+         the speed of memory.",
+        fmt::percent(reached),
         view.device_names()
     );
     let command = writers.first().and_then(|ran| Command::of(view.plan, &ran.planned));

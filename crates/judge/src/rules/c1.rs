@@ -34,6 +34,9 @@ const NEAR: f64 = 0.15;
 /// Factor from which a split is believed where no limit is known.
 const CLEAR: f64 = 1.5;
 
+/// Bytes of the top device for each byte of ours.
+const MOSTLY_OURS: std::ops::Range<f64> = 0.8..1.25;
+
 /// A split, as one device shows it.
 struct Split<'a> {
     op: Op,
@@ -59,6 +62,11 @@ fn after(view: &View) -> Outcome {
 fn of_side(view: &View, op: Op) -> Option<Finding> {
     let app = view.app(op);
     let operation = ratio(app.bytes, app.ops);
+    // The device's mean request tells of ours only where its bytes are ours.
+    let top = view.top.map_or(0.0, |top| top.side(op).bytes);
+    if !MOSTLY_OURS.contains(&ratio(top, app.bytes)) {
+        return None;
+    }
     let splits = view.devices().into_iter().filter_map(|device| {
         let flow = Flow::of_device(&device.name, &view.report.before, &view.report.after)?;
         let side = flow.side(op);
