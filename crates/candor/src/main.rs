@@ -1,2 +1,22 @@
 //! candor: a storage benchmark that tells you whether to believe it.
-fn main() {}
+//!
+//! The binary: words in, exit code out. One file per command under `commands/`; each takes its
+//! options from a table of [`flag::Flag`]s, from which the help is made as well. stdout is for
+//! data, stderr for everything else.
+
+mod cli;
+mod commands;
+#[cfg(test)]
+mod docs;
+mod exit;
+mod flag;
+mod output;
+mod parse;
+mod run_dir;
+mod screen;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(cli::main(&std::env::args_os().collect::<Vec<_>>()))
+}

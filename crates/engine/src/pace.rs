@@ -5,64 +5,92 @@
 //! tests run it without a clock.
 
 use candor_plan::blocks::{Arrival, Pace, Think};
+use candor_plan::units::{Mix, Op};
 
 use crate::random::Random;
 
 /// One worker's schedule.
 #[derive(Clone, Debug)]
 pub struct Pacer {
+    /// One for all operations, or one per direction that has a rate.
+    lanes: Vec<Lane>,
+    /// The lane that is due next.
+    due: usize,
+    poisson: Option<Random>,
+    think: Option<Think>,
+    since_think: u32,
+    /// No operation starts before, because of think time.
+    rest_until_ns: u64,
+}
+
+/// A schedule of operations alike.
+#[derive(Clone, Debug)]
+struct Lane {
+    /// The direction; absent where it is for all of them.
+    op: Option<Op>,
     /// ns per operation, 0 for no limit.
     gap_op_ns: f64,
     /// ns per byte, 0 for no limit.
     gap_byte_ns: f64,
-    poisson: Option<Random>,
-    think: Option<Think>,
-    since_think: u32,
     /// Intended start of the next operation under the rate.
     next_ns: f64,
-    /// No operation starts before, because of think time.
-    rest_until_ns: u64,
 }
 
 impl Pacer {
     /// The schedule of worker `rank` of `ranks`, who share the job's rate; none if the plan sets
     /// no pace.
-    pub fn new(pace: &Pace, rank: u32, ranks: u32, mut random: Random) -> Option<Pacer> {
-        if pace.ops.is_none() && pace.bytes.is_none() && pace.think.is_none() {
+    pub fn new(pace: &Pace, mix: Mix, rank: u32, ranks: u32, mut random: Random) -> Option<Pacer> {
+        let rated = pace.ops.is_some() || pace.bytes.is_some() || pace.per_direction.is_some();
+        if !rated && pace.think.is_none() {
             return None;
         }
-        let per_worker = |rate: u64| f64::from(ranks) * 1e9 / rate.max(1) as f64;
-        let gap_op_ns = pace.ops.map_or(0.0, |rate| per_worker(rate.0));
-        let gap_byte_ns = pace.bytes.map_or(0.0, |rate| per_worker(rate.0));
         // Workers start apart, so that their sum is even as well.
         let first_share = match pace.arrival {
             Arrival::Fixed => f64::from(rank) / f64::from(ranks.max(1)),
             Arrival::Poisson => random.unit(),
         };
-        Some(Pacer {
-            gap_op_ns,
-            gap_byte_ns,
-            poisson: (pace.arrival == Arrival::Poisson).then_some(random),
-            think: pace.think,
-            since_think: 0,
-            next_ns: gap_op_ns * first_share,
-            rest_until_ns: 0,
-        })
+        let gap = |rate: u64| f64::from(ranks) * 1e9 / rate.max(1) as f64;
+        let lane = |op, gap_op_ns: f64, gap_byte_ns| {
+            let next_ns = gap_op_ns * first_share;
+            Lane { op, gap_op_ns, gap_byte_ns, next_ns }
+        };
+        let lanes = match &pace.per_direction {
+            None => {
+                let (ops, bytes) = (pace.ops.map(|r| gap(r.0)), pace.bytes.map(|r| gap(r.0)));
+                vec![lane(None, ops.unwrap_or(0.0), bytes.unwrap_or(0.0))]
+            }
+            Some(rates) => rates
+                .iter()
+                .filter(|(op, _)| mix.of(*op) > 0)
+                .map(|(op, rate)| lane(Some(op), gap(rate.0), 0.0))
+                .collect(),
+        };
+        let poisson = (pace.arrival == Arrival::Poisson).then_some(random);
+        let think = pace.think;
+        let mut pacer = Pacer { lanes, due: 0, poisson, think, since_think: 0, rest_until_ns: 0 };
+        pacer.find_due();
+        Some(pacer)
     }
 
-    /// True where a rate was asked for, so that latency counts from the intended start.
-    pub fn has_rate(&self) -> bool {
-        self.gap_op_ns > 0.0 || self.gap_byte_ns > 0.0
+    fn find_due(&mut self) {
+        let lanes = self.lanes.iter().enumerate();
+        let first = lanes.min_by(|(_, a), (_, b)| a.next_ns.total_cmp(&b.next_ns));
+        self.due = first.map_or(0, |(index, _)| index);
     }
 
     /// Earliest start of the next operation, in ns since the start of the phase.
     pub fn next_ns(&self) -> u64 {
-        (self.next_ns as u64).max(self.rest_until_ns)
+        self.intended_ns().max(self.rest_until_ns)
     }
 
     /// Intended start of the next operation under the rate alone.
     pub fn intended_ns(&self) -> u64 {
-        self.next_ns as u64
+        self.lanes[self.due].next_ns as u64
+    }
+
+    /// The direction of the next operation, where the schedule decides it.
+    pub fn direction(&self) -> Option<Op> {
+        self.lanes[self.due].op
     }
 
     /// True where waiting is to burn the CPU.
@@ -72,11 +100,15 @@ impl Pacer {
 
     /// The operation that was due was issued, at `now_ns`, with that many bytes.
     pub fn issued(&mut self, now_ns: u64, bytes: u32) {
-        let mean = self.gap_op_ns.max(self.gap_byte_ns * f64::from(bytes));
-        self.next_ns += match &mut self.poisson {
+        let lane = &mut self.lanes[self.due];
+        let mean = lane.gap_op_ns.max(lane.gap_byte_ns * f64::from(bytes));
+        lane.next_ns += match &mut self.poisson {
             Some(random) => -mean * (1.0 - random.unit()).ln(),
             None => mean,
         };
+        if self.lanes.len() > 1 {
+            self.find_due();
+        }
         if let Some(think) = self.think {
             self.since_think += 1;
             if self.since_think >= think.every {
@@ -89,6 +121,7 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::PerOp;
     use candor_plan::{BytesPerSec, Nanos, OpsPerSec};
 
     use super::*;
@@ -96,7 +129,7 @@ mod tests {
     /// Runs a pacer for `seconds` of simulated time against a device that takes `service_ns`;
     /// returns the intended starts.
     fn simulate(pace: &Pace, seconds: u64, service_ns: u64, bytes: u32) -> Vec<u64> {
-        let mut pacer = Pacer::new(pace, 0, 1, Random::new(5, 0)).unwrap();
+        let mut pacer = Pacer::new(pace, Mix::READ, 0, 1, Random::new(5, 0)).unwrap();
         let (mut now, mut intended) = (0, Vec::new());
         while pacer.next_ns() < seconds * 1_000_000_000 {
             now = now.max(pacer.next_ns());
@@ -153,8 +186,24 @@ mod tests {
     fn workers_share_the_rate_and_start_apart() {
         let pace = Pace { ops: Some(OpsPerSec(1000)), ..Pace::default() };
         let first: Vec<u64> = (0..4)
-            .map(|rank| Pacer::new(&pace, rank, 4, Random::new(1, 0)).unwrap().next_ns())
+            .map(|rank| Pacer::new(&pace, Mix::READ, rank, 4, Random::new(1, 0)).unwrap().next_ns())
             .collect();
         assert_eq!(first, [0, 1_000_000, 2_000_000, 3_000_000]);
+    }
+
+    #[test]
+    fn directions_have_rates_of_their_own() {
+        let rates = PerOp { read: OpsPerSec(900), write: OpsPerSec(100), trim: OpsPerSec(0) };
+        let pace = Pace { per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 50, write: 50, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let mut counts = [0; 3];
+        while pacer.next_ns() < 10_000_000_000 {
+            counts[pacer.direction().unwrap() as usize] += 1;
+            pacer.issued(pacer.next_ns(), 4096);
+        }
+        // A sum of gaps may end a hair before the tenth second.
+        assert!((9000..=9001).contains(&counts[0]) && (1000..=1001).contains(&counts[1]));
+        assert_eq!(counts[2], 0);
     }
 }

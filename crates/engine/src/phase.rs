@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::failures::Failures;
 use crate::gather;
-use crate::prepare::ReadyJob;
+use crate::prepare::{ReadyJob, is_rated};
 use crate::random::mix;
 use crate::session::Session;
 use crate::shared::Gate;
@@ -290,10 +290,11 @@ impl Control<'_> {
     fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
         let now: u64 = live.map(Live::progress).sum();
-        let rests = self.phase.jobs.iter().any(|job| {
-            let pace = &job.blocks.pace;
-            pace.ops.is_some() || pace.bytes.is_some() || pace.think.is_some()
-        });
+        let rests = self
+            .phase
+            .jobs
+            .iter()
+            .any(|job| job.blocks.pace.think.is_some() || is_rated(&job.blocks.pace));
         if now != last.1 || rests {
             *last = (Instant::now(), now);
         }

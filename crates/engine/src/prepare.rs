@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_plan::blocks::{Access, Blocks, Engine};
+use candor_plan::blocks::{Access, Blocks, Engine, Pace};
 use candor_plan::units::{Op, PerOp, SizeSpec};
 use candor_plan::{Bytes, Job, Plan, Sharing, Stop};
 
@@ -231,6 +231,7 @@ impl ReadyJob {
             verifier: blocks.verify.map(|verify| Verifier::new(verify, self.maps.clone())),
             pacer: Pacer::new(
                 &blocks.pace,
+                blocks.mix,
                 rank,
                 self.job.workers,
                 Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32),
@@ -325,6 +326,11 @@ fn pass_ops(blocks: &Blocks, space: &Space, length: u32) -> u64 {
     }
 }
 
+/// True where there is a rate, so that latency also counts from the intended start.
+pub fn is_rated(pace: &Pace) -> bool {
+    pace.ops.is_some() || pace.bytes.is_some() || pace.per_direction.is_some()
+}
+
 fn recorded(blocks: &Blocks) -> Recorded {
     let durability = &blocks.durability;
     let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0;
@@ -337,6 +343,6 @@ fn recorded(blocks: &Blocks) -> Recorded {
     Recorded {
         kinds,
         submission: blocks.engine == Engine::Libaio,
-        intended: blocks.pace.ops.is_some() || blocks.pace.bytes.is_some(),
+        intended: is_rated(&blocks.pace),
     }
 }

@@ -238,10 +238,13 @@ impl Worker {
             if self.sync_next.is_some() {
                 return self.fill_sync(engine);
             }
-            if let Some(pacer) = &self.parts.pacer
-                && self.parts.shared.elapsed_ns(&self.parts.clock, now) < pacer.next_ns()
-            {
-                return;
+            if let Some(pacer) = &self.parts.pacer {
+                if self.parts.shared.elapsed_ns(&self.parts.clock, now) < pacer.next_ns() {
+                    return;
+                }
+                if let Some(op) = pacer.direction() {
+                    self.parts.stream.direct(op);
+                }
             }
             let Some(index) = self.deferred.take().or_else(|| self.prepare()) else { return };
             if !self.admit(index) {

@@ -97,7 +97,7 @@ pub fn check(
         seed: u64::from(std::process::id()),
         ..Plan::default()
     };
-    let steps = if writes { 8 } else { 4 };
+    let steps = if writes { 7 } else { 3 };
     let expected = Some((steps, Nanos::from_secs(u64::from(options.seconds))));
     let run = Options { expected, ..run.clone() };
     let mut runner: Box<Local> = Box::new(Local::open(&plan, &run, events)?);

@@ -81,6 +81,13 @@ impl Default for Blocks {
     }
 }
 
+impl Blocks {
+    /// False where candor or the ring itself is measured, without any target.
+    pub fn moves_bytes(&self) -> bool {
+        self.engine != Engine::Null && !(self.engine == Engine::IoUring && self.uring.nop)
+    }
+}
+
 /// Order of offsets within a worker's share of a range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -174,6 +181,9 @@ impl Default for Range {
 }
 
 /// How the workers of a job divide the range of a file that they share.
+///
+/// The n workers meant here are those that use the same file: all of the job's, or with
+/// [`crate::Sharing::Own`] those whose file it is ([`crate::rank::Seat`] computes them).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Share {
@@ -345,6 +355,10 @@ pub struct Pace {
     /// Bytes per second of the whole job, divided evenly between its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesPerSec>,
+    /// Operations per second of each direction of the whole job, instead of `ops` and `bytes`.
+    /// Which direction comes next then follows from these rates, not from the mix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_direction: Option<PerOp<OpsPerSec>>,
     /// Gaps between operations under a rate.
     pub arrival: Arrival,
     /// Rest after a number of operations.

@@ -1,1 +1,159 @@
-//! Checks.
+//! Whether a plan makes sense, before anything is opened.
+//!
+//! Pure rules over the plan: everything that is wrong is told at once, each with the name of its
+//! rule, its place, the value and what to do. What only the host knows (does the file exist, is
+//! consent given) is checked by those who look at the host.
+
+mod access;
+mod content;
+mod engine;
+mod entries;
+mod jobs;
+mod limits;
+mod ranges;
+mod sizes;
+mod stop;
+mod targets;
+mod timing;
+mod whole;
+
+use crate::{Blocks, Job, Phase, Place, Plan, Problem, Severity, Target};
+
+pub use limits::*;
+
+/// Everything that is wrong with the plan, errors and warnings, in the plan's order.
+pub fn check(plan: &Plan) -> Vec<Problem> {
+    let mut out = Found::default();
+    whole::check(plan, &mut out);
+    targets::check(plan, &mut out);
+    for (i, phase) in plan.phases.iter().enumerate() {
+        let at = Place::root().key("phase").index(i);
+        check_phase(plan, phase, &at, &mut out);
+    }
+    out.problems
+}
+
+/// True if nothing in `problems` keeps the plan from running.
+pub fn can_run(problems: &[Problem]) -> bool {
+    problems.iter().all(|problem| problem.severity < Severity::Error)
+}
+
+fn check_phase(plan: &Plan, phase: &Phase, at: &Place, out: &mut Found) {
+    stop::check(&phase.stop, &at.key("stop"), out);
+    whole::check_phase(phase, at, out);
+    for (i, job) in phase.jobs.iter().enumerate() {
+        check_job(plan, job, &at.key("job").index(i), out);
+    }
+}
+
+fn check_job(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
+    jobs::check(plan, job, at, out);
+    if let Some(own) = &job.stop {
+        stop::check(own, &at.key("stop"), out);
+    }
+    if let Some(entries) = &job.entries {
+        entries::check_job(entries, &at.key("entries"), out);
+    }
+    if let Some(blocks) = &job.blocks {
+        let view = View { plan, job, blocks, at: at.key("blocks") };
+        sizes::check(&view, out);
+        access::check(&view, out);
+        ranges::check(&view, out);
+        engine::check(&view, out);
+        timing::check(&view, out);
+        content::check(&view, out);
+    }
+}
+
+/// The blocks of a job with what surrounds them.
+struct View<'p> {
+    plan: &'p Plan,
+    job: &'p Job,
+    blocks: &'p Blocks,
+    /// Place of `blocks`.
+    at: Place,
+}
+
+impl<'p> View<'p> {
+    /// The place of a key of the blocks.
+    fn key(&self, key: &str) -> Place {
+        self.at.key(key)
+    }
+
+    /// The job's targets, as far as they exist.
+    fn targets(&self) -> impl Iterator<Item = &'p Target> {
+        let plan = self.plan;
+        self.job.targets.iter().filter_map(move |name| plan.target(name))
+    }
+
+    /// Number of files of all its targets.
+    fn files(&self) -> u64 {
+        self.targets().map(|target| u64::from(target.files)).sum()
+    }
+
+    /// Most workers of one host that use the same file.
+    fn seats_max(&self) -> u64 {
+        crate::rank::seats_max(self.job.sharing, u64::from(self.job.workers), self.files())
+    }
+}
+
+/// The problems found so far.
+#[derive(Default)]
+struct Found {
+    problems: Vec<Problem>,
+}
+
+impl Found {
+    fn error(
+        &mut self,
+        rule: &'static str,
+        place: Place,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.problems.push(Problem::error(rule, place, message, remedy));
+    }
+
+    fn warning(
+        &mut self,
+        rule: &'static str,
+        place: Place,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.problems.push(Problem::warning(rule, place, message, remedy));
+    }
+
+    /// A number that must lie between 1 and `max`.
+    fn count(&mut self, rule: &'static str, place: Place, value: u64, max: u64) {
+        let what = key_of(&place).to_owned();
+        match value {
+            0 => {
+                let remedy = format!("set {what} to 1 or more");
+                self.error(rule, place, format!("{what} is 0"), remedy);
+            }
+            value if value > max => {
+                let message = format!("{what} is {value}, more than the {max} that are supported");
+                self.error(rule, place, message, format!("set {what} to at most {max}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// A share in percent that must lie between `low` and 100.
+    fn percent(&mut self, rule: &'static str, place: Place, value: f64, low: f64) {
+        if !(low..=100.0).contains(&value) {
+            let what = key_of(&place).to_owned();
+            let remedy = format!("set it to {low} to 100");
+            self.error(rule, place, format!("{what} is {value} %, not {low} to 100 %"), remedy);
+        }
+    }
+}
+
+/// The last key of a place.
+fn key_of(place: &Place) -> &str {
+    place.as_str().rsplit('.').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,9 +17,12 @@ pub struct Tree {
     pub width: u32,
     /// Items in each directory that holds items.
     pub items: u64,
+    /// Each rank has `items` of its own in each of these directories, instead of all ranks
+    /// dividing them.
+    pub items_per_rank: bool,
     /// Items stand in every directory, or in the deepest only.
     pub leaves_only: bool,
-    /// One tree per rank instead of one for all.
+    /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
     /// Bytes per file.
     pub file_size: SizeSpec,
@@ -31,6 +34,7 @@ impl Default for Tree {
             depth: 0,
             width: 1,
             items: 1,
+            items_per_rank: false,
             leaves_only: false,
             per_rank: false,
             file_size: SizeSpec::Fixed(Bytes(0)),
@@ -39,9 +43,17 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// Number of directories of one tree, the root included.
+    /// Number of directories of one tree, the root included, at most what 64 bits hold.
     pub fn directories(&self) -> u64 {
-        (0..=self.depth).map(|level| u64::from(self.width).saturating_pow(level)).sum()
+        // Two levels more than 64 doublings change nothing: the sum is at its end by then, unless
+        // every level has one directory or none.
+        match self.width {
+            0 => 1,
+            1 => u64::from(self.depth) + 1,
+            width => (0..=self.depth.min(65))
+                .map(|level| u64::from(width).saturating_pow(level))
+                .fold(0, u64::saturating_add),
+        }
     }
 
     /// Number of directories that hold items.
@@ -51,15 +63,23 @@ impl Tree {
             false => self.directories(),
         }
     }
+
+    /// Number of items of all trees of `ranks` ranks, at most what 64 bits hold.
+    pub fn items_of_all(&self, ranks: u64) -> u64 {
+        let owners = if self.per_rank || self.items_per_rank { ranks } else { 1 };
+        self.item_directories().saturating_mul(self.items).saturating_mul(owners)
+    }
 }
 
 /// Operations on the items of a tree, as one worker issues them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Entries {
-    /// What is done to each item, in order: `["open", "read", "close"]`.
+    /// What the steps are done to.
+    pub over: Over,
+    /// What is done to each of them, in order: `["open", "read", "close"]`.
     pub steps: Vec<Step>,
-    /// Order of items.
+    /// Order in which they are taken.
     pub select: Select,
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +89,19 @@ pub struct Entries {
     /// Consume batches at a fixed pace behind a queue, as a training job does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loader: Option<Loader>,
+}
+
+/// What the steps of [`Entries`] are done to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Over {
+    /// The items of the tree. A worker takes its own, or its part of those that all share; with a
+    /// rank shift, those of another rank.
+    #[default]
+    Items,
+    /// The directories of the tree, its root included, parents before their children, or after
+    /// them where they are removed.
+    Directories,
 }
 
 /// One operation on a named thing.

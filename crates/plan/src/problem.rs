@@ -33,6 +33,40 @@ impl Source {
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
+
+    /// Line and column where `place`, or its nearest known ancestor, begins.
+    pub fn position(&self, place: &Place) -> Option<(usize, usize)> {
+        self.span(place).map(|span| self.line_column(span.start))
+    }
+
+    /// A problem on one line, as compilers and editors write it: `file:line:column: message`.
+    pub fn describe(&self, problem: &Problem) -> String {
+        match self.position(&problem.place) {
+            Some((line, column)) => {
+                format!("{}:{line}:{column}: {}", self.name, problem.message)
+            }
+            None => format!("{}: {}", self.name, problem.message),
+        }
+    }
+
+    /// The source of a plan that was given as words of a command line, and the range of each word
+    /// in its text. Whoever reads the words enters into `spans` which place a range belongs to.
+    pub fn command_line<S: AsRef<str>>(
+        words: impl IntoIterator<Item = S>,
+    ) -> (Self, Vec<Range<usize>>) {
+        let mut source = Source { name: "command line".to_owned(), ..Source::default() };
+        let mut ranges = Vec::new();
+        for word in words {
+            if !source.text.is_empty() {
+                source.text.push(' ');
+            }
+            let start = source.text.len();
+            // A line break within a word would make two lines of one command line.
+            source.text.push_str(&word.as_ref().replace('\n', " "));
+            ranges.push(start..source.text.len());
+        }
+        (source, ranges)
+    }
 }
 
 /// A place in a plan, as a path of keys and indices: `phase[0].job[1].blocks.depth`.
@@ -136,5 +170,44 @@ impl Problem {
         remedy: impl Into<String>,
     ) -> Self {
         Problem { severity: Severity::Warning, ..Problem::error(rule, place, message, remedy) }
+    }
+
+    /// True where the plan cannot run because of it.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_in_characters() {
+        let source = Source { text: "aµb\ncd".into(), ..Source::default() };
+        for (offset, expected) in
+            [(0, (1, 1)), (1, (1, 2)), (2, (1, 2)), (3, (1, 3)), (5, (2, 1)), (99, (2, 3))]
+        {
+            assert_eq!(source.line_column(offset), expected, "{offset}");
+        }
+    }
+
+    #[test]
+    fn a_place_without_a_range_takes_its_ancestors() {
+        let mut source = Source { text: "one two".into(), ..Source::default() };
+        source.spans.insert(Place::from("phase[0]"), 4..7);
+        let place = Place::root().key("phase").index(0).key("job").index(1).key("blocks");
+        assert_eq!(source.span(&place), Some(4..7));
+        assert_eq!(source.position(&place), Some((1, 5)));
+        assert_eq!(source.span(&Place::from("target[0]")), None);
+    }
+
+    #[test]
+    fn a_command_line_knows_its_words() {
+        let (mut source, ranges) = Source::command_line(["--size", "4q"]);
+        source.spans.insert(Place::from("phase[0].job[0].blocks.size"), ranges[1].clone());
+        let place = Place::from("phase[0].job[0].blocks.size");
+        let problem = Problem::error("value", place, "`4q` is not a size", "write 4k");
+        assert_eq!(source.describe(&problem), "command line:1:8: `4q` is not a size");
     }
 }

@@ -1,7 +1,7 @@
 //! What the engine counted for one job in one phase.
 
 use candor_plan::Bytes;
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Op, PerOp, spelt_out};
 use serde::{Deserialize, Serialize};
 
 use crate::Histogram;
@@ -18,6 +18,7 @@ pub struct Measurement {
     /// From the release to the end of the final flush, where one was asked for or made.
     pub elapsed_with_flush_ns: Option<u64>,
     /// Counters and latencies per direction.
+    #[serde(serialize_with = "spelt_out")]
     pub ops: PerOp<OpStats>,
     /// `fsync` and `fdatasync` calls.
     pub sync: OpStats,
@@ -145,8 +146,10 @@ pub struct Sample {
     /// Its length.
     pub length_ns: u64,
     /// Operations per direction.
+    #[serde(serialize_with = "spelt_out")]
     pub ops: PerOp<u64>,
     /// Bytes per direction.
+    #[serde(serialize_with = "spelt_out")]
     pub bytes: PerOp<u64>,
     /// Sum of latencies of the operations that completed, over all directions.
     pub latency_sum_ns: u64,

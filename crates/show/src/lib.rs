@@ -1,1 +1,30 @@
-//! Report in, text and JSON out: rendering without arithmetic.
+//! Report in, text and JSON out.
+//!
+//! Everything here takes a record and gives text; nothing here measures, judges or opens a file.
+//! Numbers are formatted, not computed: what a table shows stands in the report as it is, so that
+//! two renderings of one report never disagree. (The progress line is the one exception: it turns
+//! a sample, which has no rate of its own yet, into a rate.)
+//!
+//! | module | from | to |
+//! | --- | --- | --- |
+//! | [`report`] | `Report` | the page that a person reads first |
+//! | [`facts`] | `Facts` | what `candor inspect` prints |
+//! | [`problems`] | what is wrong with a plan | messages that underline the offending words |
+//! | [`progress`] | `Event`s | one line that tells how far a run is |
+//! | [`json`] | `Report`, `Facts` | the document for machines |
+
+mod describe;
+pub mod facts;
+pub mod json;
+mod layout;
+pub mod number;
+pub mod problems;
+pub mod progress;
+pub mod report;
+mod style;
+mod words;
+
+#[cfg(test)]
+mod sample;
+
+pub use style::Style;

@@ -14,7 +14,7 @@ use self::sizes::Sizes;
 use self::space::Space;
 use self::trace::Cursor as TraceCursor;
 use crate::random::Random;
-use crate::slots::{Kind, Slot};
+use crate::slots::Slot;
 
 /// Where operations fall in one file.
 pub struct Place {
@@ -39,7 +39,8 @@ pub struct Budget {
 pub struct Stream {
     random: Random,
     mix: Mix,
-    pure_mix: Option<Kind>,
+    /// The only direction, or the one that a schedule wants next.
+    direction: Option<Op>,
     sizes: PerOp<Sizes>,
     random_percent: PerOp<u8>,
     any_random_percent: bool,
@@ -70,11 +71,10 @@ pub struct Parts {
 impl Stream {
     /// From its parts.
     pub fn new(parts: Parts) -> Stream {
-        let pure = Op::ALL.into_iter().find(|op| parts.mix.of(*op) == 100);
         Stream {
             random: parts.random,
             mix: parts.mix,
-            pure_mix: pure.map(Kind::from),
+            direction: Op::ALL.into_iter().find(|op| parts.mix.of(*op) == 100),
             sizes: parts.sizes,
             any_random_percent: parts.random_percent.iter().any(|(_, percent)| *percent > 0),
             random_percent: parts.random_percent,
@@ -103,16 +103,15 @@ impl Stream {
 
     #[inline(always)]
     fn draw(&mut self, slot: &mut Slot) {
-        let (kind, op) = match self.pure_mix {
-            Some(Kind::Read) => (Kind::Read, Op::Read),
-            Some(Kind::Write) => (Kind::Write, Op::Write),
-            _ => self.pick_direction(),
+        let op = match self.direction {
+            Some(op) => op,
+            None => self.pick_direction(),
         };
         let length = self.sizes.of(op).pick(&mut self.random);
         let file = self.pick_file();
         let jump = self.any_random_percent && self.random.percent(*self.random_percent.of(op));
         let place = &mut self.places[file];
-        slot.kind = kind;
+        slot.kind = op.into();
         slot.length = length;
         slot.file = place.file;
         slot.offset = if jump {
@@ -132,16 +131,20 @@ impl Stream {
         file
     }
 
-    fn pick_direction(&mut self) -> (Kind, Op) {
+    /// The next operation is to have that direction.
+    pub fn direct(&mut self, op: Op) {
+        self.direction = Some(op);
+    }
+
+    fn pick_direction(&mut self) -> Op {
         let draw = self.random.below(100) as u8;
-        let op = if draw < self.mix.read {
+        if draw < self.mix.read {
             Op::Read
         } else if draw < self.mix.read.saturating_add(self.mix.write) {
             Op::Write
         } else {
             Op::Trim
-        };
-        (op.into(), op)
+        }
     }
 
     fn follow_trace(&mut self, slot: &mut Slot) {
@@ -151,12 +154,6 @@ impl Stream {
         slot.length = line.length;
         slot.offset = line.offset;
         slot.file = 0;
-    }
-
-    /// Puts back an operation that could not be issued, so that it does not count.
-    pub fn put_back(&mut self, slot: &Slot) {
-        self.budget.ops = self.budget.ops.saturating_add(1);
-        self.budget.bytes = self.budget.bytes.saturating_add(u64::from(slot.length));
     }
 }
 

@@ -1,0 +1,87 @@
+//! From words to a command.
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Command};
+
+use crate::flag::CommandLine;
+use crate::{commands, exit, screen};
+
+const ABOUT: &str = "A storage benchmark that tells you whether to believe it";
+
+const LONG_ABOUT: &str = "\
+A storage benchmark that tells you whether to believe it.
+
+candor generates load, watches what the kernel and the hardware really did meanwhile, and says what \
+the number means, what limits it, and what to try next. Begin with: candor check DIRECTORY";
+
+/// The command line as a whole.
+fn command() -> Command {
+    Command::new("candor")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .version(env!("CARGO_PKG_VERSION"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(100)
+        .after_help(exit::HELP)
+        .subcommand(commands::check::command())
+        .subcommand(commands::run::command())
+        .subcommand(commands::inspect::command())
+}
+
+/// Reads the words, does what they say, gives the exit code.
+pub fn main(words: &[OsString]) -> u8 {
+    let matches = match command().try_get_matches_from(words) {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error),
+    };
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = CommandLine::new(&words);
+    dispatch(&matches, line)
+}
+
+fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
+    match matches.subcommand() {
+        Some(("check", matches)) => commands::check::main(matches, line),
+        Some(("run", matches)) => commands::run::main(matches, line),
+        Some(("inspect", matches)) => commands::inspect::main(matches, line),
+        // The parser lets no other word through.
+        _ => exit::USAGE,
+    }
+}
+
+/// Help and version are data; everything else is a mistake of the caller's.
+fn refuse(error: &clap::Error) -> u8 {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        screen::tell(&text);
+        return exit::USAGE;
+    }
+    match screen::data(&text) {
+        Ok(()) => exit::RAN,
+        Err(_) => exit::TROUBLE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_make_a_valid_command_line() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn mistyped_words_get_a_suggestion() {
+        for (words, near) in [
+            (&["candor", "chek", "/data"][..], "'check'"),
+            (&["candor", "run", "--dept", "4"], "'--depth'"),
+        ] {
+            let error = command().try_get_matches_from(words).unwrap_err();
+            assert!(error.to_string().contains(near), "{error}");
+            assert!(error.use_stderr());
+        }
+    }
+}

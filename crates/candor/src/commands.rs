@@ -1,0 +1,51 @@
+//! The commands, one file each.
+
+pub mod check;
+pub mod inspect;
+pub mod run;
+
+use candor_plan::Source;
+use candor_record::Report;
+use candor_run::RunError;
+
+use crate::output::Output;
+use crate::{exit, screen};
+
+/// Shows what a run gave, and turns it into an exit code.
+fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) -> u8 {
+    match result {
+        Ok(report) => match output.deliver(&report) {
+            Ok(()) => exit::of(&report),
+            Err(sentence) => {
+                screen::error(&sentence);
+                exit::TROUBLE
+            }
+        },
+        Err(error) => fail(&error, source, output),
+    }
+}
+
+/// Tells why nothing ran.
+fn fail(error: &RunError, source: &Source, output: &Output) -> u8 {
+    match error.problems() {
+        [] => screen::error(&error.to_string()),
+        problems => screen::problems(problems, source, output.color),
+    }
+    error.exit_code()
+}
+
+/// The kernel's name of a device that `--force` insists on, given as `sda` or as `/dev/sda`.
+fn device_name(forced: &str) -> String {
+    forced.strip_prefix("/dev/").unwrap_or(forced).to_owned()
+}
+
+/// Prints data, and turns success into an exit code.
+fn printed(text: &str) -> u8 {
+    match screen::data(text) {
+        Ok(()) => exit::RAN,
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::TROUBLE
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `candor check PATH`: what this storage is, what it should do, what it did, and whether to
+//! believe it.
+
+use std::path::PathBuf;
+
+use candor_explore::CheckOptions;
+use candor_plan::Bytes;
+use clap::{Arg, ArgMatches, Command};
+
+use crate::flag::{self, CommandLine, Flag, Group, Takes};
+use crate::output::{self, Output};
+use crate::{commands, exit, parse, screen};
+
+const ABOUT: &str = "Measure a directory, file or block device, and say whether to believe it";
+
+const LONG_ABOUT: &str = "\
+Measure a directory, file or block device, and say whether to believe it.
+
+Inspects what is there, states what it should be able to do, runs a short honest series (large \
+blocks in sequence, 4 KiB at random one at a time and many at once, durable writes), and says what \
+each number means. In a directory it works in files of its own and removes them; an existing file \
+or a block device is only read, unless --write consents to its contents being destroyed.";
+
+/// Options of the series.
+#[derive(Debug)]
+struct Draft {
+    seconds: u32,
+    size: Option<Bytes>,
+    write: bool,
+    keep: bool,
+    force: Option<String>,
+}
+
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Series",
+    flags: &[
+        Flag {
+            long: "seconds",
+            takes: Takes::One("N"),
+            help: "About how long it may take in all [default: 60]",
+            fields: &[],
+            set: |draft, text| {
+                draft.seconds = parse::number(text)?;
+                match draft.seconds {
+                    0 => Err("0 seconds measure nothing".to_owned()),
+                    _ => Ok(()),
+                }
+            },
+        },
+        Flag {
+            long: "size",
+            takes: Takes::One("SIZE"),
+            help: "How much of the storage to use, such as 4g; by default as much as makes sense",
+            fields: &[],
+            set: |draft, text| {
+                draft.size = Some(parse::unit(text)?);
+                Ok(())
+            },
+        },
+        Flag {
+            long: "write",
+            takes: Takes::Nothing,
+            help: "Consent to destroy what is on PATH, if it is a file or a block device",
+            fields: &[],
+            set: |draft, _| {
+                draft.write = true;
+                Ok(())
+            },
+        },
+        Flag {
+            long: "keep",
+            takes: Takes::Nothing,
+            help: "Keep the files made in a directory",
+            fields: &[],
+            set: |draft, _| {
+                draft.keep = true;
+                Ok(())
+            },
+        },
+        Flag {
+            long: "force",
+            takes: Takes::One("DEVICE"),
+            help: "Write to PATH although it is held (mounted, swap, …); DEVICE names it again",
+            fields: &[],
+            set: |draft, text| {
+                draft.force = Some(commands::device_name(text));
+                Ok(())
+            },
+        },
+    ],
+}];
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("check")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(Arg::new("PATH").required(true).help("Directory, file or block device"))
+        .args(flag::args(GROUPS))
+        .args(flag::args(output::OF_RUNS))
+        .after_help(exit::HELP)
+}
+
+/// Runs it.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let mut draft = Draft { seconds: 60, size: None, write: false, keep: false, force: None };
+    let mut output = Output::default();
+    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
+    if let Err(sentence) = output.prepare() {
+        screen::error(&sentence);
+        return exit::USAGE;
+    }
+    candor_run::install_interrupt_handlers();
+    let run = candor_run::Options {
+        command: line.words().to_vec(),
+        run_dir: output.run_dir().map(PathBuf::from),
+        force: draft.force,
+        expected: None,
+    };
+    let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();
+    let Draft { seconds, size, write, keep, .. } = draft;
+    let options = CheckOptions { path, seconds, size, write, keep };
+    let result = candor_explore::check(&options, &run, &mut screen::progress(output.quiet));
+    commands::finish(result, &line.source, &output)
+}

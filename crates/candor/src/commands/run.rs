@@ -1,0 +1,170 @@
+//! `candor run FILE.toml`, and the same by flags.
+
+mod access;
+mod draft;
+mod options;
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use candor_plan::{Plan, Problem, Source, check, text};
+use clap::{Arg, ArgMatches, Command};
+
+use self::draft::Draft;
+#[cfg(test)]
+pub use self::options::GROUPS;
+use crate::flag::{self, CommandLine, Flag, Group, Takes};
+use crate::output::{self, Output};
+use crate::{commands, exit, screen};
+
+const ABOUT: &str = "Run a plan from a file, or one job described by flags";
+
+const LONG_ABOUT: &str = "\
+Run a plan from a file, or one job described by flags.
+
+With FILE the plan says everything and flags may only say where results go. Without it, flags \
+describe one job: candor run --target /data/file --rw randread --bs 4k --depth 32 --engine io_uring \
+--direct --size 1g --seconds 30. With --dry-run the plan that the flags amount to is printed, ready \
+to be kept in a file.";
+
+/// How to run, whatever the plan is.
+#[derive(Debug, Default)]
+struct How {
+    force: Option<String>,
+    dry_run: bool,
+}
+
+const HOW: &[Group<How>] = &[Group {
+    title: "Running",
+    flags: &[
+        Flag {
+            long: "force",
+            takes: Takes::One("DEVICE"),
+            help: "Write to a target that is held (mounted, swap, …); DEVICE names it once more",
+            fields: &[],
+            set: |how, text| {
+                how.force = Some(commands::device_name(text));
+                Ok(())
+            },
+        },
+        Flag {
+            long: "dry-run",
+            takes: Takes::Nothing,
+            help: "Check the plan and print it as TOML; run nothing",
+            fields: &[],
+            set: |how, _| {
+                how.dry_run = true;
+                Ok(())
+            },
+        },
+    ],
+}];
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("run")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(Arg::new("FILE").help("A plan as TOML; - reads it from stdin"))
+        .args(flag::args(options::GROUPS))
+        .args(flag::args(HOW))
+        .args(flag::args(output::OF_RUNS))
+        .mut_arg("direct", |arg| arg.conflicts_with("buffered"))
+        .mut_arg("seconds", |arg| arg.conflicts_with("time"))
+        .after_help(exit::HELP)
+}
+
+/// Runs it.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let (mut output, mut how) = (Output::default(), How::default());
+    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(HOW, matches, &mut line, &mut how));
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
+    let (plan, source) = match plan(matches, &mut line) {
+        Ok(plan) => plan,
+        Err(Unusable::Sentence(sentence)) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+        Err(Unusable::Plan(problems, source)) => {
+            screen::problems(&problems, &source, output.color);
+            return exit::USAGE;
+        }
+    };
+    let found = check::check(&plan);
+    if !found.is_empty() {
+        screen::problems(&found, &source, output.color);
+    }
+    if !check::can_run(&found) {
+        return exit::USAGE;
+    }
+    match how.dry_run {
+        true => commands::printed(&text::write(&plan)),
+        false => execute(&plan, &source, how, &line, output),
+    }
+}
+
+fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut output: Output) -> u8 {
+    if let Err(sentence) = output.prepare() {
+        screen::error(&sentence);
+        return exit::USAGE;
+    }
+    candor_run::install_interrupt_handlers();
+    let options = candor_run::Options {
+        command: line.words().to_vec(),
+        run_dir: output.run_dir().map(PathBuf::from),
+        force: how.force,
+        expected: None,
+    };
+    let mut events = screen::progress(output.quiet);
+    let result = candor_run::execute(plan, &options, &mut events);
+    commands::finish(result, source, &output)
+}
+
+/// Why there is no plan.
+enum Unusable {
+    Sentence(String),
+    Plan(Vec<Problem>, Source),
+}
+
+/// The plan of the file, or of the flags.
+fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {
+    let Some(file) = matches.get_one::<String>("FILE") else { return by_flags(matches, line) };
+    let flags = flag::given(options::GROUPS, matches);
+    if let Some(first) = flags.first() {
+        return Err(Unusable::Sentence(format!(
+            "{file} says what to run, and so does --{first}; put it into {file}, or give flags only"
+        )));
+    }
+    let text = read(file).map_err(Unusable::Sentence)?;
+    let name = if file == "-" { "stdin" } else { file };
+    text::read(name, &text).map_err(|(problems, source)| Unusable::Plan(problems, source))
+}
+
+fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {
+    let mut draft = Draft::default();
+    let mut problems = flag::apply(options::GROUPS, matches, line, &mut draft);
+    problems.extend(draft.lacks());
+    let source = std::mem::take(&mut line.source);
+    match problems.is_empty() {
+        true => Ok((draft.plan(), source)),
+        false => Err(Unusable::Plan(problems, source)),
+    }
+}
+
+/// The text of a plan file, of no more than a plan may have.
+fn read(file: &str) -> Result<String, String> {
+    let limit = text::TEXT_BYTES_MAX as u64 + 1;
+    let mut text = String::new();
+    let read = match file {
+        "-" => std::io::stdin().take(limit).read_to_string(&mut text),
+        _ => std::fs::File::open(file).and_then(|open| open.take(limit).read_to_string(&mut text)),
+    };
+    read.map(|_| text).map_err(|error| format!("{file} cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! What the flags have said so far, and the plan it amounts to.
+
+use std::path::PathBuf;
+
+use candor_plan::blocks::{Access, Engine};
+use candor_plan::units::{Mix, Op, SizeSpec};
+use candor_plan::{Blocks, Bytes, Job, Phase, Place, Plan, Problem, Target, TargetKind};
+use candor_show::number;
+
+/// One job under construction.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// Paths of the targets.
+    pub paths: Vec<PathBuf>,
+    /// What holds for each of them.
+    pub target: Target,
+    /// The phase, without its job.
+    pub phase: Phase,
+    /// The job, without its blocks.
+    pub job: Job,
+    /// The job's blocks.
+    pub blocks: Blocks,
+    /// The run's seed.
+    pub seed: Option<u64>,
+    /// What the user calls it.
+    pub name: Option<String>,
+}
+
+/// Size of a target that has no bytes.
+const NULL_SIZE: Bytes = Bytes(1 << 30);
+
+impl Draft {
+    /// What is needed and was not said.
+    pub fn lacks(&self) -> Option<Problem> {
+        (self.paths.is_empty() && self.moves_bytes()).then(|| {
+            Problem::error(
+                "no-targets",
+                Place::root(),
+                "nothing says what to run on",
+                "add --target PATH, or name a plan: candor run FILE.toml",
+            )
+        })
+    }
+
+    fn moves_bytes(&self) -> bool {
+        self.blocks.engine != Engine::Null && !self.blocks.uring.nop
+    }
+
+    /// The plan.
+    pub fn plan(self) -> Plan {
+        let name = self.name.clone().unwrap_or_else(|| self.title());
+        let targets = self.targets();
+        let job = Job {
+            name: "job".to_owned(),
+            targets: targets.iter().map(|target| target.name.clone()).collect(),
+            blocks: Some(self.blocks),
+            ..self.job
+        };
+        let phase = Phase { name: name.clone(), jobs: vec![job], ..self.phase };
+        let plan = Plan { name, targets, phases: vec![phase], ..Plan::default() };
+        match self.seed {
+            Some(seed) => Plan { seed, ..plan },
+            None => plan,
+        }
+    }
+
+    fn targets(&self) -> Vec<Target> {
+        if self.paths.is_empty() {
+            let size = self.target.size.or(Some(NULL_SIZE));
+            return vec![Target { kind: TargetKind::Null, size, ..self.target.clone() }];
+        }
+        let many = self.paths.len() > 1;
+        let target = |(i, path): (usize, &PathBuf)| Target {
+            name: if many { format!("target{}", i + 1) } else { "target".to_owned() },
+            path: path.clone(),
+            ..self.target.clone()
+        };
+        self.paths.iter().enumerate().map(target).collect()
+    }
+
+    /// What the report calls it: `random read 4 KiB, depth 32`.
+    fn title(&self) -> String {
+        let blocks = &self.blocks;
+        let order = match &blocks.access {
+            Access::Sequential => "sequential",
+            Access::Backward => "backward",
+            Access::Holes { .. } => "with holes",
+            Access::Trace { .. } => "traced",
+            _ => "random",
+        };
+        let mut title = format!("{order} {} {}", mix(blocks.mix), size(&blocks.size.read));
+        for (number, what) in [(blocks.depth, "depth"), (self.job.workers, "workers")] {
+            if number != 1 {
+                title.push_str(&format!(", {what} {number}"));
+            }
+        }
+        title
+    }
+}
+
+/// `read`, or `read/write 70/30`.
+fn mix(mix: Mix) -> String {
+    let used: Vec<Op> = Op::ALL.into_iter().filter(|op| mix.of(*op) > 0).collect();
+    let names = used.iter().map(|op| op.name()).collect::<Vec<_>>().join("/");
+    let shares: Vec<_> = used.iter().map(|op| mix.of(*op).to_string()).collect();
+    match used.len() {
+        1 => names,
+        _ => format!("{names} {}", shares.join("/")),
+    }
+}
+
+fn size(size: &SizeSpec) -> String {
+    match size {
+        SizeSpec::Fixed(bytes) => number::size(bytes.0),
+        other => other.to_string(),
+    }
+}

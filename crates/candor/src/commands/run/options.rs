@@ -1,0 +1,84 @@
+//! The table of options that describe a job: one row each.
+
+mod cache;
+mod engine;
+mod pattern;
+mod target;
+mod timing;
+
+use super::draft::Draft;
+use crate::flag::Group;
+
+/// All of them, in the order of the help. Rows are applied in this order, so that `--mix` and
+/// `--access` refine what `--rw` says, in whatever order they are written.
+pub const GROUPS: &[Group<Draft>] = &[
+    Group { title: "Target", flags: target::FLAGS },
+    Group { title: "Pattern", flags: pattern::FLAGS },
+    Group { title: "Engine", flags: engine::FLAGS },
+    Group { title: "Workers", flags: engine::WORKERS },
+    Group { title: "Time and rate", flags: timing::FLAGS },
+    Group { title: "Durability and cache", flags: cache::FLAGS },
+    Group { title: "Content and verification", flags: cache::CONTENT },
+];
+
+/// Puts a value where it belongs.
+fn put<T>(slot: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *slot = value?;
+    Ok(())
+}
+
+/// Puts a value where one may be.
+fn put_some<T>(slot: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
+    *slot = Some(value?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flag::Takes;
+
+    /// The places that rows claim to set are places of a plan.
+    #[test]
+    fn fields_are_keys_of_the_plan() {
+        let text = candor_plan::text::to_json(&Draft::default().plan());
+        for flag in GROUPS.iter().flat_map(|group| group.flags) {
+            assert!(!flag.fields.is_empty(), "{} sets nothing", flag.long);
+            for field in flag.fields {
+                let key = field.rsplit('.').next().unwrap_or_default();
+                let known = text.contains(&format!("\"{key}\":"));
+                // Absent keys are not written where they hold nothing.
+                let optional = [
+                    "align",
+                    "batch_submit",
+                    "bytes",
+                    "fixed_buffers",
+                    "fixed_files",
+                    "numa_node",
+                    "ops",
+                    "passes",
+                    "sqpoll_cpu",
+                    "think",
+                    "time",
+                    "verify",
+                    "interval",
+                    "continue_on_mismatch",
+                    "length",
+                ];
+                assert!(known || optional.contains(&key), "{}: no key {key}", flag.long);
+            }
+        }
+    }
+
+    #[test]
+    fn help_is_short_and_without_a_full_stop() {
+        for flag in GROUPS.iter().flat_map(|group| group.flags) {
+            assert!(flag.help.len() <= 100 && !flag.help.ends_with('.'), "{}", flag.long);
+            let named = match flag.takes {
+                Takes::Nothing => true,
+                Takes::One(name) | Takes::Maybe(name) | Takes::Many(name) => !name.is_empty(),
+            };
+            assert!(named, "{}", flag.long);
+        }
+    }
+}

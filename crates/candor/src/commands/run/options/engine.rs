@@ -1,0 +1,177 @@
+//! How I/O is issued, and by how many.
+
+use candor_plan::Sharing;
+use candor_plan::blocks::Engine;
+
+use super::{put, put_some};
+use crate::commands::run::draft::Draft;
+use crate::flag::{Flag, Takes};
+use crate::parse::{cpus, number, one_of};
+
+/// How I/O is issued.
+pub const FLAGS: &[Flag<Draft>] = &[
+    Flag {
+        long: "engine",
+        takes: Takes::One("NAME"),
+        help: "psync, pvsync, libaio, io_uring, mmap or null [default: psync]",
+        fields: &["phase[0].job[0].blocks.engine"],
+        set: |draft, text| {
+            let words = Engine::ALL.map(|engine| (engine.name(), engine));
+            put(&mut draft.blocks.engine, one_of(text, &words))
+        },
+    },
+    Flag {
+        long: "depth",
+        takes: Takes::One("N"),
+        help: "Operations in flight per worker [default: 1]",
+        fields: &["phase[0].job[0].blocks.depth"],
+        set: |draft, text| put(&mut draft.blocks.depth, number(text)),
+    },
+    Flag {
+        long: "direct",
+        takes: Takes::Nothing,
+        help: "Bypass the page cache (O_DIRECT)",
+        fields: &["phase[0].job[0].blocks.direct"],
+        set: |draft, _| put(&mut draft.blocks.direct, Ok(true)),
+    },
+    Flag {
+        long: "buffered",
+        takes: Takes::Nothing,
+        help: "Go through the page cache; the default, said aloud",
+        fields: &["phase[0].job[0].blocks.direct"],
+        set: |draft, _| put(&mut draft.blocks.direct, Ok(false)),
+    },
+    Flag {
+        long: "batch-submit",
+        takes: Takes::One("N"),
+        help: "Operations handed over in one submission [default: all that are ready]",
+        fields: &["phase[0].job[0].blocks.batch_submit"],
+        set: |draft, text| put_some(&mut draft.blocks.batch_submit, number(text)),
+    },
+    Flag {
+        long: "batch-reap",
+        takes: Takes::One("N"),
+        help: "Completions to wait for at a time [default: 1]",
+        fields: &["phase[0].job[0].blocks.batch_reap"],
+        set: |draft, text| put(&mut draft.blocks.batch_reap, number(text)),
+    },
+    Flag {
+        long: "sqpoll",
+        takes: Takes::Nothing,
+        help: "io_uring: a kernel thread takes submissions",
+        fields: &["phase[0].job[0].blocks.uring.sqpoll"],
+        set: |draft, _| put(&mut draft.blocks.uring.sqpoll, Ok(true)),
+    },
+    Flag {
+        long: "sqpoll-cpu",
+        takes: Takes::One("CPU"),
+        help: "io_uring: where that thread runs",
+        fields: &["phase[0].job[0].blocks.uring.sqpoll_cpu"],
+        set: |draft, text| put_some(&mut draft.blocks.uring.sqpoll_cpu, number(text)),
+    },
+    Flag {
+        long: "iopoll",
+        takes: Takes::Nothing,
+        help: "io_uring: poll for completions; needs --direct and a device that can",
+        fields: &["phase[0].job[0].blocks.uring.iopoll"],
+        set: |draft, _| put(&mut draft.blocks.uring.iopoll, Ok(true)),
+    },
+    Flag {
+        long: "no-fixed-buffers",
+        takes: Takes::Nothing,
+        help: "io_uring: do not register buffers",
+        fields: &["phase[0].job[0].blocks.uring.fixed_buffers"],
+        set: |draft, _| put_some(&mut draft.blocks.uring.fixed_buffers, Ok(false)),
+    },
+    Flag {
+        long: "no-fixed-files",
+        takes: Takes::Nothing,
+        help: "io_uring: do not register files",
+        fields: &["phase[0].job[0].blocks.uring.fixed_files"],
+        set: |draft, _| put_some(&mut draft.blocks.uring.fixed_files, Ok(false)),
+    },
+    Flag {
+        long: "uring-nop",
+        takes: Takes::Nothing,
+        help: "io_uring: issue no-ops, which measures the ring itself",
+        fields: &["phase[0].job[0].blocks.uring.nop"],
+        set: |draft, _| put(&mut draft.blocks.uring.nop, Ok(true)),
+    },
+    Flag {
+        long: "rwf",
+        takes: Takes::One("FLAG,…"),
+        help: "pvsync: flags of each call: hipri, nowait, dsync, dontcache",
+        fields: &["phase[0].job[0].blocks.rwf"],
+        set: |draft, text| {
+            let rwf = &mut draft.blocks.rwf;
+            for word in text.split(',') {
+                match word {
+                    "hipri" => rwf.hipri = true,
+                    "nowait" => rwf.nowait = true,
+                    "dsync" => rwf.dsync = true,
+                    "dontcache" => rwf.dontcache = true,
+                    _ => {
+                        return Err(format!("`{word}` is none of hipri, nowait, dsync, dontcache"));
+                    }
+                }
+            }
+            Ok(())
+        },
+    },
+    Flag {
+        long: "huge-pages",
+        takes: Takes::Nothing,
+        help: "Buffers from huge pages",
+        fields: &["phase[0].job[0].blocks.hints.huge_pages"],
+        set: |draft, _| put(&mut draft.blocks.hints.huge_pages, Ok(true)),
+    },
+];
+
+/// By how many, and where.
+pub const WORKERS: &[Flag<Draft>] = &[
+    Flag {
+        long: "workers",
+        takes: Takes::One("N"),
+        help: "Number of workers, each a thread [default: 1]",
+        fields: &["phase[0].job[0].workers"],
+        set: |draft, text| put(&mut draft.job.workers, number(text)),
+    },
+    Flag {
+        long: "sharing",
+        takes: Takes::One("shared|own"),
+        help: "Workers use all files, or each its own [default: shared]",
+        fields: &["phase[0].job[0].sharing"],
+        set: |draft, text| {
+            let words = [("shared", Sharing::Shared), ("own", Sharing::Own)];
+            put(&mut draft.job.sharing, one_of(text, &words))
+        },
+    },
+    Flag {
+        long: "cpus",
+        takes: Takes::One("LIST"),
+        help: "CPUs that workers may run on, such as 0-3,8",
+        fields: &["phase[0].job[0].placement.cpus"],
+        set: |draft, text| put(&mut draft.job.placement.cpus, cpus(text)),
+    },
+    Flag {
+        long: "split-cpus",
+        takes: Takes::Nothing,
+        help: "Bind each worker to one of these CPUs, in turn",
+        fields: &["phase[0].job[0].placement.split"],
+        set: |draft, _| put(&mut draft.job.placement.split, Ok(true)),
+    },
+    Flag {
+        long: "numa",
+        takes: Takes::One("NODE"),
+        help: "NUMA node whose CPUs and memory to use",
+        fields: &["phase[0].job[0].placement.numa_node"],
+        set: |draft, text| put_some(&mut draft.job.placement.numa_node, number(text)),
+    },
+    Flag {
+        long: "seed",
+        takes: Takes::One("N"),
+        help: "Seed of all random choices; the same seed gives the same offsets [default: 1]",
+        fields: &["seed"],
+        set: |draft, text| put_some(&mut draft.seed, number(text)),
+    },
+];

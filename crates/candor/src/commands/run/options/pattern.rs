@@ -1,0 +1,93 @@
+//! What is read and written, and in which order.
+
+use candor_plan::blocks::Access;
+use candor_plan::units::{Mix, PerOp};
+
+use super::{put, put_some};
+use crate::commands::run::access;
+use crate::commands::run::draft::Draft;
+use crate::flag::{Flag, Takes};
+use crate::parse::{one_of, percent, unit};
+
+/// What is read and written, and in which order.
+pub const FLAGS: &[Flag<Draft>] = &[
+    Flag {
+        long: "rw",
+        takes: Takes::One("WORD"),
+        help: "read, write, trim, rw (half and half); at random: randread, randwrite, …",
+        fields: &["phase[0].job[0].blocks.mix", "phase[0].job[0].blocks.access"],
+        set: |draft, text| {
+            let (mix, access) = one_of(text, &KINDS)?;
+            draft.blocks.mix = mix;
+            draft.blocks.access = access;
+            Ok(())
+        },
+    },
+    Flag {
+        long: "mix",
+        takes: Takes::One("read:70,write:30"),
+        help: "Shares of reads, writes and trims in percent",
+        fields: &["phase[0].job[0].blocks.mix"],
+        set: |draft, text| put(&mut draft.blocks.mix, unit(text)),
+    },
+    Flag {
+        long: "bs",
+        takes: Takes::One("SIZE"),
+        help: "Bytes per operation: 4k, a range 4k-64k, or weights 4k:60,64k:40 [default: 4k]",
+        fields: &["phase[0].job[0].blocks.size"],
+        set: |draft, text| put(&mut draft.blocks.size, unit(text).map(PerOp::all)),
+    },
+    Flag {
+        long: "access",
+        takes: Takes::One("ORDER"),
+        help: "zipf:1.2, pareto:0.2, normal:10, hot:80,10, permutation, backward, holes:64k, …",
+        fields: &["phase[0].job[0].blocks.access"],
+        set: |draft, text| put(&mut draft.blocks.access, access::access(text)),
+    },
+    Flag {
+        long: "random-percent",
+        takes: Takes::One("PCT"),
+        help: "Share of operations that jump to a random place, in an ordered access",
+        fields: &["phase[0].job[0].blocks.random_percent"],
+        set: |draft, text| put(&mut draft.blocks.random_percent, percent(text).map(PerOp::all)),
+    },
+    Flag {
+        long: "align",
+        takes: Takes::One("SIZE"),
+        help: "Offsets are multiples of it [default: the smallest size]",
+        fields: &["phase[0].job[0].blocks.align"],
+        set: |draft, text| put_some(&mut draft.blocks.align, unit(text)),
+    },
+    Flag {
+        long: "range",
+        takes: Takes::One("START-END"),
+        help: "Part of each file or device to use, such as 0-50% or 1g-2g [default: all]",
+        fields: &[
+            "phase[0].job[0].blocks.range.start",
+            "phase[0].job[0].blocks.range.length",
+            "phase[0].job[0].blocks.range",
+        ],
+        set: |draft, text| put(&mut draft.blocks.range, access::range(text)),
+    },
+    Flag {
+        long: "share",
+        takes: Takes::One("HOW"),
+        help: "How workers divide it: whole, slice, interleave, segments:BLOCK,N [default: whole]",
+        fields: &["phase[0].job[0].blocks.share"],
+        set: |draft, text| put(&mut draft.blocks.share, access::share(text)),
+    },
+];
+
+/// What `--rw` takes: directions, in order or at random.
+const KINDS: [(&str, (Mix, Access)); 8] = [
+    ("read", (Mix::READ, Access::Sequential)),
+    ("write", (Mix::WRITE, Access::Sequential)),
+    ("trim", (Mix::TRIM, Access::Sequential)),
+    ("rw", (HALF, Access::Sequential)),
+    ("randread", (Mix::READ, Access::Random)),
+    ("randwrite", (Mix::WRITE, Access::Random)),
+    ("randtrim", (Mix::TRIM, Access::Random)),
+    ("randrw", (HALF, Access::Random)),
+];
+
+const HALF: Mix = Mix { read: 50, write: 50, trim: 0 };

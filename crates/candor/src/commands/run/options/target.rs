@@ -1,0 +1,72 @@
+//! What is exercised.
+
+use candor_plan::Layout;
+
+use super::{put, put_some};
+use crate::commands::run::draft::Draft;
+use crate::flag::{Flag, Takes};
+use crate::parse::{number, one_of, unit};
+
+/// What is exercised.
+pub const FLAGS: &[Flag<Draft>] = &[
+    Flag {
+        long: "target",
+        takes: Takes::Many("PATH"),
+        help: "File, directory or block device to work on; may be given several times",
+        fields: &["target[].path"],
+        set: |draft, text| {
+            draft.paths.push(text.into());
+            Ok(())
+        },
+    },
+    Flag {
+        long: "size",
+        takes: Takes::One("SIZE"),
+        help: "Bytes used of each file or of the device [default: its present size]",
+        fields: &["target[0].size"],
+        set: |draft, text| put_some(&mut draft.target.size, unit(text)),
+    },
+    Flag {
+        long: "files",
+        takes: Takes::One("N"),
+        help: "Number of files to make in a directory [default: 1]",
+        fields: &["target[0].files"],
+        set: |draft, text| put(&mut draft.target.files, number(text)),
+    },
+    Flag {
+        long: "layout",
+        takes: Takes::One("write|allocate|sparse|never"),
+        help: "How missing bytes of a file come into being [default: write]",
+        fields: &["target[0].layout"],
+        set: |draft, text| {
+            let words = [
+                ("write", Layout::Write),
+                ("allocate", Layout::Allocate),
+                ("sparse", Layout::Sparse),
+                ("never", Layout::Never),
+            ];
+            put(&mut draft.target.layout, one_of(text, &words))
+        },
+    },
+    Flag {
+        long: "keep",
+        takes: Takes::Nothing,
+        help: "Keep the files that candor makes",
+        fields: &["target[0].keep"],
+        set: |draft, _| put(&mut draft.target.keep, Ok(true)),
+    },
+    Flag {
+        long: "overwrite",
+        takes: Takes::Nothing,
+        help: "Consent to destroy what is on the target: a device, or a file candor did not make",
+        fields: &["target[0].overwrite"],
+        set: |draft, _| put(&mut draft.target.overwrite, Ok(true)),
+    },
+    Flag {
+        long: "name",
+        takes: Takes::One("NAME"),
+        help: "What the report calls this run [default: made from the job]",
+        fields: &["phase[0].name"],
+        set: |draft, text| put_some(&mut draft.name, Ok(text.to_owned())),
+    },
+];

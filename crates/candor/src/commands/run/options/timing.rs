@@ -1,0 +1,93 @@
+//! How long, and how fast.
+
+use candor_plan::blocks::Arrival;
+
+use super::{put, put_some};
+use crate::commands::run::access;
+use crate::commands::run::draft::Draft;
+use crate::flag::{Flag, Takes};
+use crate::parse::{number, one_of, seconds, unit};
+
+/// How long, and how fast.
+pub const FLAGS: &[Flag<Draft>] = &[
+    Flag {
+        long: "seconds",
+        takes: Takes::One("N"),
+        help: "Stop after so many seconds [default: after one pass over the target]",
+        fields: &["phase[0].stop.time"],
+        set: |draft, text| put_some(&mut draft.phase.stop.time, seconds(text)),
+    },
+    Flag {
+        long: "time",
+        takes: Takes::One("TIME"),
+        help: "Stop after this time, such as 90s or 5m",
+        fields: &["phase[0].stop.time"],
+        set: |draft, text| put_some(&mut draft.phase.stop.time, unit(text)),
+    },
+    Flag {
+        long: "bytes",
+        takes: Takes::One("SIZE"),
+        help: "Stop each worker after so many bytes",
+        fields: &["phase[0].stop.bytes"],
+        set: |draft, text| put_some(&mut draft.phase.stop.bytes, unit(text)),
+    },
+    Flag {
+        long: "ops",
+        takes: Takes::One("N"),
+        help: "Stop each worker after so many operations",
+        fields: &["phase[0].stop.ops"],
+        set: |draft, text| put_some(&mut draft.phase.stop.ops, number(text)),
+    },
+    Flag {
+        long: "passes",
+        takes: Takes::One("N"),
+        help: "Stop each worker after so many passes over its share",
+        fields: &["phase[0].stop.passes"],
+        set: |draft, text| put_some(&mut draft.phase.stop.passes, number(text)),
+    },
+    Flag {
+        long: "continue-on-error",
+        takes: Takes::Nothing,
+        help: "Go on after an I/O error, counting it",
+        fields: &["phase[0].stop.continue_on_error"],
+        set: |draft, _| put(&mut draft.phase.stop.continue_on_error, Ok(true)),
+    },
+    Flag {
+        long: "ramp",
+        takes: Takes::One("TIME"),
+        help: "Time at the start that is run and not counted, such as 1s",
+        fields: &["phase[0].ramp"],
+        set: |draft, text| put(&mut draft.phase.ramp, unit(text)),
+    },
+    Flag {
+        long: "rate-iops",
+        takes: Takes::One("N"),
+        help: "Operations per second of all workers together, such as 10k",
+        fields: &["phase[0].job[0].blocks.pace.ops"],
+        set: |draft, text| put_some(&mut draft.blocks.pace.ops, unit(text)),
+    },
+    Flag {
+        long: "rate",
+        takes: Takes::One("BYTES"),
+        help: "Bytes per second of all workers together, such as 100MB",
+        fields: &["phase[0].job[0].blocks.pace.bytes"],
+        set: |draft, text| put_some(&mut draft.blocks.pace.bytes, unit(text)),
+    },
+    Flag {
+        long: "arrival",
+        takes: Takes::One("fixed|poisson"),
+        help: "Gaps between operations under a rate [default: fixed]",
+        fields: &["phase[0].job[0].blocks.pace.arrival"],
+        set: |draft, text| {
+            let words = [("fixed", Arrival::Fixed), ("poisson", Arrival::Poisson)];
+            put(&mut draft.blocks.pace.arrival, one_of(text, &words))
+        },
+    },
+    Flag {
+        long: "think",
+        takes: Takes::One("TIME[:N]"),
+        help: "Rest so long after each operation, or after every N",
+        fields: &["phase[0].job[0].blocks.pace.think"],
+        set: |draft, text| put_some(&mut draft.blocks.pace.think, access::think(text)),
+    },
+];

@@ -1,0 +1,296 @@
+//! From words to plans, and to messages about them.
+
+use candor_plan::{check, text};
+use insta::assert_snapshot;
+
+use super::*;
+
+/// The plan of a command line as TOML, or what is wrong with it.
+fn told(words: &str) -> String {
+    let words: Vec<String> = format!("candor run {words}").split(' ').map(str::to_owned).collect();
+    let matches = match command().try_get_matches_from(&words[1..]) {
+        Ok(matches) => matches,
+        Err(error) => return error.to_string(),
+    };
+    let mut line = CommandLine::new(&words);
+    match by_flags(&matches, &mut line) {
+        Ok((plan, source)) => {
+            let found = check::check(&plan);
+            match found.is_empty() {
+                true => text::write(&plan),
+                false => candor_show::problems::text(&found, &source, false),
+            }
+        }
+        Err(Unusable::Sentence(sentence)) => sentence,
+        Err(Unusable::Plan(problems, source)) => {
+            candor_show::problems::text(&problems, &source, false)
+        }
+    }
+}
+
+#[test]
+fn a_simple_job() {
+    assert_snapshot!(
+        told("--target /data/file --rw randread --bs 4k --depth 32 --engine io_uring --direct \
+              --size 1g --seconds 10"),
+        @r#"
+    version = 1
+    name = "random read 4 KiB, depth 32"
+
+    [[target]]
+    name = "target"
+    path = "/data/file"
+    size = "1GiB"
+
+    [[phase]]
+    name = "random read 4 KiB, depth 32"
+    stop = { time = "10s" }
+
+    [[phase.job]]
+    name = "job"
+    targets = ["target"]
+
+    [phase.job.blocks]
+    access = "random"
+    depth = 32
+    engine = "io_uring"
+    direct = true
+    "#
+    );
+}
+
+/// Every option at least once, and the plan says each of them.
+#[test]
+fn all_options() {
+    assert_snapshot!(
+        told("--target /data/a --target /data/b --size 1g --files 4 --layout allocate --keep \
+              --overwrite --name all --rw randrw --mix read:70,write:30 --bs 4k:60,64k:40 \
+              --access zipf:1.2 --align 4k --range 0-50% --engine io_uring --depth 8 --direct \
+              --batch-submit 4 --batch-reap 2 --sqpoll --sqpoll-cpu 1 --iopoll \
+              --no-fixed-buffers --no-fixed-files --huge-pages --workers 2 --sharing own \
+              --cpus 0-1 --split-cpus --numa 0 --seed 7 --time 1m --bytes 1g --ops 1000 \
+              --passes 2 --continue-on-error --ramp 1s --rate-iops 10k --rate 100MB \
+              --arrival poisson --fsync-every 10 --fsync-end \
+              --open-sync dsync --evict --advice random --content fresh --compressible 30 \
+              --duplicate 10"),
+        @r#"
+    version = 1
+    name = "all"
+    seed = 7
+
+    [[target]]
+    name = "target1"
+    path = "/data/a"
+    size = "1GiB"
+    files = 4
+    layout = "allocate"
+    keep = true
+    overwrite = true
+
+    [[target]]
+    name = "target2"
+    path = "/data/b"
+    size = "1GiB"
+    files = 4
+    layout = "allocate"
+    keep = true
+    overwrite = true
+
+    [[phase]]
+    name = "all"
+    stop = { time = "60s", bytes = "1GiB", ops = 1000, passes = 2, continue_on_error = true }
+    ramp = "1s"
+
+    [[phase.job]]
+    name = "job"
+    workers = 2
+    targets = ["target1", "target2"]
+    sharing = "own"
+    placement = { cpus = [0, 1], split = true, numa_node = 0 }
+
+    [phase.job.blocks]
+    mix = "read:70,write:30"
+    access = { zipf = { theta = 1.2 } }
+    size = "4KiB:60,64KiB:40"
+    align = "4KiB"
+    range = { start = "0%", length = "50%" }
+    depth = 8
+    batch_submit = 4
+    batch_reap = 2
+    engine = "io_uring"
+    uring = { sqpoll = true, sqpoll_cpu = 1, iopoll = true, fixed_buffers = false, fixed_files = false }
+    direct = true
+    durability = { open = "dsync", fsync_every = 10, fsync_at_end = true }
+    hints = { evict = true, advice = "random", huge_pages = true }
+    pace = { ops = "10000/s", bytes = "100000000B/s", arrival = "poisson" }
+    content = { fill = "fresh", compressible_percent = 30, duplicate_percent = 10 }
+    "#
+    );
+}
+
+#[test]
+fn the_options_that_exclude_those() {
+    assert_snapshot!(
+        told("--target /data/a --size 1g --rw rw --random-percent 10 --share segments:16m,4 \
+              --bs 1m --engine pvsync --rwf dsync,nowait --think 1ms:10 --verify=64k \
+              --verify-continue --buffered --fdatasync-every 5"),
+        @r#"
+    version = 1
+    name = "sequential read/write 50/50 1 MiB"
+
+    [[target]]
+    name = "target"
+    path = "/data/a"
+    size = "1GiB"
+
+    [[phase]]
+    name = "sequential read/write 50/50 1 MiB"
+
+    [[phase.job]]
+    name = "job"
+    targets = ["target"]
+
+    [phase.job.blocks]
+    mix = "read:50,write:50"
+    random_percent = 10
+    size = "1MiB"
+    share = { segments = { block = "16MiB", count = 4 } }
+    engine = "pvsync"
+    rwf = { nowait = true, dsync = true }
+    durability = { fdatasync_every = 5 }
+    pace = { think = { time = "1ms", every = 10 } }
+    verify = { interval = "64KiB", continue_on_mismatch = true }
+    "#
+    );
+}
+
+#[test]
+fn a_run_that_moves_no_bytes_needs_no_target() {
+    assert_snapshot!(told("--engine null --depth 64 --rw randread --seconds 5"), @r#"
+    version = 1
+    name = "random read 4 KiB, depth 64"
+
+    [[target]]
+    name = "target"
+    kind = "null"
+    size = "1GiB"
+
+    [[phase]]
+    name = "random read 4 KiB, depth 64"
+    stop = { time = "5s" }
+
+    [[phase.job]]
+    name = "job"
+    targets = ["target"]
+
+    [phase.job.blocks]
+    access = "random"
+    depth = 64
+    engine = "null"
+    "#);
+}
+
+#[test]
+fn all_wrong_values_are_told_at_once() {
+    assert_snapshot!(
+        told("--target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3"),
+        @r#"
+    error[value]: `ranread` is not known; did you mean randread?
+     --> command line:1:32
+      |
+    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+      |                                ^^^^^^^^^^^^
+      |
+      = help: --rw WORD: read, write, trim, rw (half and half); at random: randread, randwrite, …
+
+    error[value]: `4q` is not a size; write a whole number of bytes, with k, m, g, t or p (powers of 1024) or kB, MB, … (powers of 1000)
+     --> command line:1:45
+      |
+    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+      |                                             ^^^^^^^
+      |
+      = help: --bs SIZE: Bytes per operation: 4k, a range 4k-64k, or weights 4k:60,64k:40 [default: 4k]
+
+    error[value]: `many` is not a whole number, or is too large
+     --> command line:1:53
+      |
+    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+      |                                                     ^^^^^^^^^^^^
+      |
+      = help: --depth N: Operations in flight per worker [default: 1]
+
+    error[value]: `zipf` has 0 values behind its name, not 1
+     --> command line:1:66
+      |
+    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+      |                                                                  ^^^^^^^^^^^^^
+      |
+      = help: --access ORDER: zipf:1.2, pareto:0.2, normal:10, hot:80,10, permutation, backward, holes:64k, …
+
+    error[value]: `1e3` is not a number of seconds
+     --> command line:1:80
+      |
+    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+      |                                                                                ^^^^^^^^^^^^^
+      |
+      = help: --seconds N: Stop after so many seconds [default: after one pass over the target]
+
+    5 errors; nothing was run
+    "#
+    );
+}
+
+#[test]
+fn the_plan_is_checked_against_the_words() {
+    assert_snapshot!(
+        told("--target /data/file --rw randread --bs=4k --depth 32 --seconds 10"),
+        @r#"
+    warning[depth-sync]: psync keeps one operation in flight per worker; depth 32 has no effect
+     --> command line:1:54
+      |
+    1 | candor run --target /data/file --rw randread --bs=4k --depth 32 --seconds 10
+      |                                                      ^^^^^^^^^^
+      |
+      = help: set workers = 32, or engine = "io_uring"
+
+    1 warning
+    "#
+    );
+}
+
+#[test]
+fn nothing_to_run_on() {
+    assert_snapshot!(told("--rw read"), @r#"
+    error[no-targets]: nothing says what to run on
+     --> command line:1:1
+      |
+    1 | candor run --rw read
+      | ^^^^^^^^^^
+      |
+      = help: add --target PATH, or name a plan: candor run FILE.toml
+
+    1 error; nothing was run
+    "#);
+}
+
+#[test]
+fn a_file_and_flags_exclude_each_other() {
+    let matches = command()
+        .try_get_matches_from(["run", "job.toml", "--depth", "4", "--json", "out.json"])
+        .unwrap();
+    let Err(Unusable::Sentence(sentence)) = plan(&matches, &mut CommandLine::new(&[])) else {
+        panic!("both were taken");
+    };
+    assert_eq!(
+        sentence,
+        "job.toml says what to run, and so does --depth; put it into job.toml, or give flags only"
+    );
+}
+
+/// What `--dry-run` prints is the same plan again.
+#[test]
+fn a_printed_plan_reads_back() {
+    let printed = told("--target /data/file --rw randrw --mix read:70,write:30 --size 1g");
+    let (plan, _) = text::read("plan.toml", &printed).unwrap();
+    assert_eq!(text::write(&plan), printed);
+}

@@ -1,0 +1,120 @@
+//! The documentation says what the program does: tables are derived, examples run through the
+//! checks they illustrate.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use candor_plan::{check, text};
+
+use crate::commands::run;
+use crate::flag::Takes;
+
+/// Set it to write derived pages instead of comparing them.
+const BLESS: &str = "CANDOR_BLESS";
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(name)
+}
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap_or_default()
+}
+
+/// The table of options as a page.
+fn options() -> String {
+    let mut page = String::from(
+        "# Flags of candor run\n\n\
+         Derived from the program's table of options; a test keeps it so. Each flag sets keys of \
+         the plan, which\n[guide.md](guide.md#the-plan-file) describes.\n",
+    );
+    for group in run::GROUPS {
+        page.push_str(&format!("\n## {}\n\n| flag | key | meaning |\n", group.title));
+        page.push_str("| --- | --- | --- |\n");
+        for flag in group.flags {
+            let value = match flag.takes {
+                Takes::Nothing => String::new(),
+                Takes::One(name) | Takes::Many(name) => format!(" {name}"),
+                Takes::Maybe(name) => format!("[={name}]"),
+            };
+            let keys: Vec<_> =
+                flag.fields.iter().map(|field| format!("`{}`", key(field))).collect();
+            // A bar would end the cell.
+            let row = format!("`--{}{value}`", flag.long).replace('|', "\\|");
+            let help = flag.help.replace('|', "\\|");
+            page.push_str(&format!("| {row} | {} | {help} |\n", keys.join(" ")));
+        }
+    }
+    page
+}
+
+/// A key as the guide names it: by its section, without counting.
+fn key(field: &str) -> String {
+    let short = field.replace("[0]", "").replace("[]", "");
+    short.replace("phase.job.blocks.", "blocks.").replace("phase.job.", "job.")
+}
+
+#[test]
+fn the_page_of_options_is_derived() {
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("options.md"), options()).unwrap();
+    }
+    assert!(
+        page("options.md") == options(),
+        "the options have changed: run `{BLESS}=1 cargo test -p candor`"
+    );
+}
+
+/// The plans in the guide.
+fn plans() -> Vec<String> {
+    let guide = page("guide.md");
+    let blocks = guide.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    blocks.map(|(plan, _)| plan.to_owned()).collect()
+}
+
+#[test]
+fn plans_in_the_guide_are_good() {
+    assert!(!plans().is_empty());
+    for plan in plans() {
+        match text::read("guide.md", &plan) {
+            Ok((plan, _)) => assert_eq!(check::check(&plan), []),
+            Err((problems, source)) => {
+                panic!("{}", candor_show::problems::text(&problems, &source, false))
+            }
+        }
+    }
+}
+
+/// Every key that a plan has is in the guide.
+#[test]
+fn the_guide_names_every_key() {
+    let guide = page("guide.md");
+    let mut keys = BTreeSet::new();
+    for plan in plans() {
+        let (plan, _) = text::read("guide.md", &plan).unwrap();
+        collect(&serde_json::from_str(&text::to_json(&plan)).unwrap(), &mut keys);
+    }
+    assert!(keys.len() > 50, "{keys:?}");
+    let missing: Vec<_> = keys
+        .iter()
+        .filter(|key| {
+            !guide.contains(&format!("`{key}`"))
+                && !guide.contains(&format!("{key} ="))
+                && !guide.contains(&format!("[{key}]"))
+                && !guide.contains(&format!(".{key}]"))
+        })
+        .collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}
+
+fn collect(value: &serde_json::Value, keys: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for (key, value) in object {
+                keys.insert(key.clone());
+                collect(value, keys);
+            }
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| collect(value, keys)),
+        _ => {}
+    }
+}

@@ -1,0 +1,43 @@
+//! What the exit code says. Documented in `docs/guide.md` and in `candor --help`.
+//!
+//! Errors of the runner bring their own: 2 for a plan that makes no sense, 3 for a refusal because
+//! data could have been lost.
+
+use candor_record::{Measurement, Report};
+
+/// It ran. Whether the numbers can be believed is in the report, not here: a verdict is data.
+pub const RAN: u8 = 0;
+/// It ran, but an operation failed, a block was not what was written, or the run was cut short.
+pub const TROUBLE: u8 = 1;
+/// The words or the plan make no sense.
+pub const USAGE: u8 = 2;
+
+/// The part of the help that tells about exit codes.
+pub const HELP: &str = "\
+Exit codes:
+  0    it ran; whether to believe it is in the report
+  1    it ran into errors, found wrong data, or was cut short
+  2    the command line or the plan makes no sense
+  3    refused, because data could have been lost
+  128+ interrupted by the signal of that number; the report covers what ran until then";
+
+/// The code for a run that gave a report.
+pub fn of(report: &Report) -> u8 {
+    let mut all = report.phases.iter().flat_map(|phase| &phase.measurements);
+    if let Some(code) = candor_run::interrupt_exit_code().filter(|_| report.interrupted) {
+        return code;
+    }
+    match report.cut_short.is_some() || all.any(troubled) {
+        true => TROUBLE,
+        false => RAN,
+    }
+}
+
+fn troubled(measurement: &Measurement) -> bool {
+    let wrong = measurement
+        .verify
+        .as_ref()
+        .is_some_and(|v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign > 0);
+    let failed = measurement.ops.iter().any(|(_, stats)| stats.failed > 0);
+    wrong || failed || !measurement.errors.is_empty()
+}

@@ -1,0 +1,204 @@
+//! Options as rows of a table.
+//!
+//! An option is one [`Flag`]: its name, what it takes, its help, the keys of the plan that it sets
+//! and the function that sets them. The command line, its help and the places that error messages
+//! point at all come from the row.
+
+use std::ops::Range;
+
+use candor_plan::{Place, Problem, Source};
+use clap::{Arg, ArgAction, ArgMatches};
+
+/// One option, for a command whose options are gathered in a `T`.
+pub struct Flag<T: 'static> {
+    /// Its name, without the dashes.
+    pub long: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What it is for, in a line or two.
+    pub help: &'static str,
+    /// Keys of the plan that it sets; empty where it sets none.
+    pub fields: &'static [&'static str],
+    /// Sets them. The error is a sentence with the value in it.
+    pub set: fn(&mut T, &str) -> Result<(), String>,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing: it is a switch.
+    Nothing,
+    /// A value of this name.
+    One(&'static str),
+    /// A value of this name behind an equals sign, or nothing.
+    Maybe(&'static str),
+    /// A value of this name, each time it is given.
+    Many(&'static str),
+}
+
+/// Options that belong together in the help.
+pub struct Group<T: 'static> {
+    /// The heading.
+    pub title: &'static str,
+    /// The options.
+    pub flags: &'static [Flag<T>],
+}
+
+/// The options of some groups, as the parser wants them.
+pub fn args<T>(groups: &[Group<T>]) -> Vec<Arg> {
+    let row = |group: &Group<T>, flag: &Flag<T>| {
+        let arg = Arg::new(flag.long).long(flag.long).help(flag.help).help_heading(group.title);
+        match flag.takes {
+            Takes::Nothing => arg.action(ArgAction::SetTrue),
+            Takes::One(name) => arg.value_name(name).action(ArgAction::Set),
+            Takes::Maybe(name) => arg
+                .value_name(name)
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("")
+                .action(ArgAction::Set),
+            Takes::Many(name) => arg.value_name(name).action(ArgAction::Append),
+        }
+    };
+    groups.iter().flat_map(|group| group.flags.iter().map(move |flag| row(group, flag))).collect()
+}
+
+/// Names of the options of these groups that were given.
+pub fn given<T>(groups: &[Group<T>], matches: &ArgMatches) -> Vec<&'static str> {
+    let flags = groups.iter().flat_map(|group| group.flags);
+    flags.filter(|flag| !values(flag, matches).is_empty()).map(|flag| flag.long).collect()
+}
+
+/// Sets everything that was given, in the order of the table, and tells what could not be set.
+pub fn apply<T>(
+    groups: &[Group<T>],
+    matches: &ArgMatches,
+    line: &mut CommandLine,
+    into: &mut T,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for flag in groups.iter().flat_map(|group| group.flags) {
+        for (nth, value) in values(flag, matches).iter().enumerate() {
+            let place = line.point(flag.long, nth, flag.fields);
+            if let Err(message) = (flag.set)(into, value) {
+                let remedy = match flag.takes {
+                    Takes::Nothing => format!("--{}", flag.long),
+                    Takes::One(name) | Takes::Many(name) => format!("--{} {name}", flag.long),
+                    Takes::Maybe(name) => format!("--{}[={name}]", flag.long),
+                };
+                let remedy = format!("{remedy}: {}", flag.help);
+                problems.push(Problem::error("value", place, message, remedy));
+            }
+        }
+    }
+    problems
+}
+
+fn values<T>(flag: &Flag<T>, matches: &ArgMatches) -> Vec<String> {
+    match flag.takes {
+        Takes::Nothing if matches.get_flag(flag.long) => vec![String::new()],
+        Takes::Nothing => Vec::new(),
+        _ => matches.get_many::<String>(flag.long).into_iter().flatten().cloned().collect(),
+    }
+}
+
+/// The words of a command line, and where each stands in the text that messages show.
+pub struct CommandLine {
+    words: Vec<String>,
+    ranges: Vec<Range<usize>>,
+    /// The text, and the places of the plan that its words set.
+    pub source: Source,
+}
+
+impl CommandLine {
+    /// From the words that the program was called with, its own name included.
+    pub fn new(words: &[String]) -> Self {
+        let mut words = words.to_vec();
+        if let Some(program) = words.first_mut() {
+            *program = "candor".to_owned();
+        }
+        let (mut source, ranges) = Source::command_line(words.iter().map(|word| quoted(word)));
+        // Problems that no word caused point at the command, not at nothing.
+        source.spans.insert(Place::root(), 0..ranges.get(1).map_or(0, |range| range.end));
+        CommandLine { words, ranges, source }
+    }
+
+    /// The words, for the report.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Enters the places that an option sets, and gives the one to complain about.
+    fn point(&mut self, long: &str, nth: usize, fields: &[&str]) -> Place {
+        let own = Place::from(format!("--{long}").as_str());
+        let Some(span) = self.span(long, nth) else { return own };
+        let places: Vec<Place> = fields
+            .iter()
+            // `target[]` is the nth target where the option may be given several times.
+            .map(|field| Place::from(field.replace("[]", &format!("[{nth}]")).as_str()))
+            .collect();
+        let first = places.first().cloned().unwrap_or(own.clone());
+        for place in places.into_iter().chain([own]) {
+            self.source.spans.insert(place, span.clone());
+        }
+        first
+    }
+
+    /// The range of the nth use of an option: its value, or the option itself if it has none.
+    fn span(&self, long: &str, nth: usize) -> Option<Range<usize>> {
+        let name = format!("--{long}");
+        let with_value = format!("--{long}=");
+        let is_it = |word: &&String| **word == name || word.starts_with(&with_value);
+        let end = self.words.iter().position(|word| word == "--").unwrap_or(self.words.len());
+        let used = self.words[..end].iter().enumerate().filter(|(_, word)| is_it(word));
+        let (at, word) = used.take(nth + 1).last()?;
+        let range = self.ranges[at].clone();
+        let next = self.words.get(at + 1).filter(|next| !next.starts_with("--"));
+        Some(match next {
+            // The word and its value, so that a switch is underlined as well.
+            Some(_) if *word == name => range.start..self.ranges[at + 1].end,
+            _ => range,
+        })
+    }
+}
+
+/// The word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,~".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &[&str]) -> CommandLine {
+        CommandLine::new(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn places_point_at_words() {
+        let mut line =
+            line(&["/usr/bin/candor", "run", "--bs=4q", "--target", "a b", "--target", "c"]);
+        assert_eq!(line.source.text, "candor run --bs=4q --target 'a b' --target c");
+        let place = line.point("bs", 0, &["phase[0].job[0].blocks.size"]);
+        assert_eq!(&line.source.text[line.source.span(&place).unwrap()], "--bs=4q");
+        let place = line.point("target", 1, &["target[].path"]);
+        assert_eq!(place.as_str(), "target[1].path");
+        assert_eq!(&line.source.text[line.source.span(&place).unwrap()], "--target c");
+        let elsewhere = Place::from("phase[0].job[0].workers");
+        assert_eq!(&line.source.text[line.source.span(&elsewhere).unwrap()], "candor run");
+    }
+
+    #[test]
+    fn switches_are_underlined_without_what_follows() {
+        let mut line = line(&["candor", "run", "--direct", "--bs", "4k", "--keep"]);
+        let place = line.point("direct", 0, &[]);
+        assert_eq!(&line.source.text[line.source.span(&place).unwrap()], "--direct");
+        let place = line.point("keep", 0, &[]);
+        assert_eq!(&line.source.text[line.source.span(&place).unwrap()], "--keep");
+    }
+}

@@ -1,0 +1,128 @@
+//! Where results go: options that all commands share.
+
+use std::path::{Path, PathBuf};
+
+use candor_record::Report;
+use candor_show::{Style, json, report};
+
+use crate::flag::{Flag, Group, Takes};
+use crate::parse;
+use crate::run_dir::RunDir;
+use crate::screen::{self, Color};
+
+/// Where results go.
+#[derive(Debug, Default)]
+pub struct Output {
+    json: Option<PathBuf>,
+    run_dir: Option<PathBuf>,
+    claimed: Option<RunDir>,
+    /// No progress, no hints where files went.
+    pub quiet: bool,
+    /// When to use colours.
+    pub color: Color,
+}
+
+const JSON: Flag<Output> = Flag {
+    long: "json",
+    takes: Takes::One("FILE"),
+    help: "Write the report for machines to FILE; - writes it to stdout instead of the text",
+    fields: &[],
+    set: |output, text| {
+        output.json = Some(text.into());
+        Ok(())
+    },
+};
+
+const RUN_DIR: Flag<Output> = Flag {
+    long: "run-dir",
+    takes: Takes::One("DIR"),
+    help: "Keep plan, report and text of this run in DIR, so that it can be repeated exactly",
+    fields: &[],
+    set: |output, text| {
+        output.run_dir = Some(text.into());
+        Ok(())
+    },
+};
+
+const QUIET: Flag<Output> = Flag {
+    long: "quiet",
+    takes: Takes::Nothing,
+    help: "No progress on stderr",
+    fields: &[],
+    set: |output, _| {
+        output.quiet = true;
+        Ok(())
+    },
+};
+
+const COLOR: Flag<Output> = Flag {
+    long: "color",
+    takes: Takes::One("auto|always|never"),
+    help: "When to use colours [default: auto]",
+    fields: &[],
+    set: |output, text| {
+        let words = [("auto", Color::Auto), ("always", Color::Always), ("never", Color::Never)];
+        output.color = parse::one_of(text, &words)?;
+        Ok(())
+    },
+};
+
+/// Options of a command that runs something.
+pub const OF_RUNS: &[Group<Output>] =
+    &[Group { title: "Output", flags: &[JSON, RUN_DIR, QUIET, COLOR] }];
+
+/// Options of a command that only looks.
+pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
+
+impl Output {
+    /// Looks whether everything can be written, before time is spent on measuring.
+    pub fn prepare(&mut self) -> Result<(), String> {
+        if let Some(file) = self.json_file() {
+            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir() {
+                return Err(format!("--json {} is not a file that can be made", file.display()));
+            }
+        }
+        self.claimed = self.run_dir.as_deref().map(RunDir::claim).transpose()?;
+        Ok(())
+    }
+
+    /// The directory that keeps the run.
+    pub fn run_dir(&self) -> Option<&Path> {
+        self.run_dir.as_deref()
+    }
+
+    /// The file for machines, if it is not stdout.
+    fn json_file(&self) -> Option<&Path> {
+        self.json.as_deref().filter(|file| *file != Path::new("-"))
+    }
+
+    /// Writes a report to all places that were asked for.
+    pub fn deliver(&self, result: &Report) -> Result<(), String> {
+        let json = json::report(result).map_err(|error| error.to_string())?;
+        if let Some(dir) = &self.claimed {
+            dir.keep(result, &json, &report::text(result, &Style::default()))?;
+        }
+        self.deliver_json(&json)?;
+        if self.json.as_deref() != Some(Path::new("-")) {
+            screen::data(&report::text(result, &screen::style(self.color)))?;
+        }
+        if !self.quiet {
+            let dir = self.claimed.as_ref().map(RunDir::name);
+            let file = self.json_file().map(|file| file.display().to_string());
+            screen::tell(&report::written(dir.as_deref(), file.as_deref()));
+        }
+        Ok(())
+    }
+
+    /// Writes JSON where `--json` wants it; true if that was stdout.
+    pub fn deliver_json(&self, json: &str) -> Result<bool, String> {
+        match (&self.json, self.json_file()) {
+            (None, _) => Ok(false),
+            (Some(_), None) => screen::data(json).map(|()| true),
+            (Some(_), Some(file)) => std::fs::write(file, json)
+                .map(|()| false)
+                .map_err(|error| format!("{} cannot be written: {error}", file.display())),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Values of options. Every error is a sentence with the value in it.
+
+use std::str::FromStr;
+
+use candor_plan::Nanos;
+
+/// A value that knows how it is written: a size, a time, a rate.
+pub fn unit<T: FromStr>(text: &str) -> Result<T, String>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+/// A whole number.
+pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number, or is too large"))
+}
+
+/// A number of seconds, which may have decimals.
+pub fn seconds(text: &str) -> Result<Nanos, String> {
+    // As a time with its unit, so that `1.5` is exact and `1e9` is not taken.
+    unit(&format!("{text}s")).map_err(|_| format!("`{text}` is not a number of seconds"))
+}
+
+/// A percentage.
+pub fn percent(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    number
+        .filter(|percent| *percent <= 100)
+        .ok_or_else(|| format!("`{text}` is not a whole percentage between 0 and 100"))
+}
+
+/// A number with decimals.
+pub fn decimal(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| format!("`{text}` is not a number"))
+}
+
+/// One of some words.
+pub fn one_of<T: Clone>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
+    if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+        return Ok(value.clone());
+    }
+    let names = || words.iter().map(|(word, _)| *word);
+    Err(match candor_plan::nearest(text, names()) {
+        Some(near) => format!("`{text}` is not known; did you mean {near}?"),
+        None => {
+            let names: Vec<_> = names().collect();
+            format!("`{text}` is none of {}", names.join(", "))
+        }
+    })
+}
+
+/// A list of CPUs, such as `0-3,8`.
+pub fn cpus(text: &str) -> Result<Vec<u32>, String> {
+    /// More than any kernel has.
+    const CPU_MAX: u32 = 8191;
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        let wrong = || format!("`{part}` is not a CPU or a range of CPUs, such as 0-3");
+        let low: u32 = low.trim().parse().map_err(|_| wrong())?;
+        let high: u32 = high.trim().parse().map_err(|_| wrong())?;
+        if low > high || high > CPU_MAX {
+            return Err(wrong());
+        }
+        cpus.extend(low..=high);
+    }
+    Ok(cpus)
+}
+
+/// The parts of `name:a,b` behind the name, as many as asked for.
+pub fn arguments<'a, const N: usize>(
+    text: &'a str,
+    arguments: Option<&'a str>,
+) -> Result<[&'a str; N], String> {
+    let parts: Vec<&str> = arguments.map(|text| text.split(',').collect()).unwrap_or_default();
+    let found = parts.len();
+    parts.try_into().map_err(|_| format!("`{text}` has {found} values behind its name, not {N}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_single_or_ranges() {
+        assert_eq!(cpus("0-3,8"), Ok(vec![0, 1, 2, 3, 8]));
+        for wrong in ["", "3-1", "x", "0-99999999", "1,"] {
+            assert!(cpus(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn words_are_suggested() {
+        let words = [("write", 1), ("allocate", 2)];
+        assert_eq!(one_of("write", &words), Ok(1));
+        assert_eq!(
+            one_of("alocate", &words).unwrap_err(),
+            "`alocate` is not known; did you mean allocate?"
+        );
+        assert_eq!(one_of("x", &words).unwrap_err(), "`x` is none of write, allocate");
+    }
+
+    #[test]
+    fn percentages() {
+        assert_eq!((percent("30%"), percent("0")), (Ok(30), Ok(0)));
+        assert!(percent("101").is_err() && percent("-1").is_err() && decimal("nan").is_err());
+    }
+}

@@ -1,0 +1,99 @@
+//! The directory that keeps a run: its plan, its report, and the report as text.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use candor_record::Report;
+
+/// The plan: `candor run` on it repeats the run exactly.
+const PLAN: &str = "plan.toml";
+/// The report for machines.
+const JSON: &str = "report.json";
+/// The report for people.
+const TEXT: &str = "report.txt";
+
+/// A file to see whether files can be made.
+const PROBE: &str = "candor-probe";
+
+/// A directory that this run may write to.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+impl RunDir {
+    /// Makes the directory. One that exists must be empty or hold nothing but an earlier run:
+    /// nobody's files are overwritten because of a mistyped name.
+    pub fn claim(path: &Path) -> Result<RunDir, String> {
+        let name = path.display();
+        fs::create_dir_all(path).map_err(|error| format!("{name} cannot be made: {error}"))?;
+        let entries =
+            fs::read_dir(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| format!("{name} cannot be read: {error}"))?;
+            if ![PLAN, JSON, TEXT, PROBE].iter().any(|own| entry.file_name() == *own) {
+                return Err(format!(
+                    "{name} holds {}, which no run of candor left there; give an empty or a new \
+                     directory as --run-dir",
+                    entry.file_name().display()
+                ));
+            }
+        }
+        let dir = RunDir { path: path.to_owned() };
+        // Whether it can be written to is better known before the run than after it; what an
+        // earlier run left stays until then.
+        dir.write(PROBE, "")?;
+        fs::remove_file(dir.path.join(PROBE))
+            .map_err(|error| format!("{name} cannot be written: {error}"))?;
+        Ok(dir)
+    }
+
+    /// Keeps a run.
+    pub fn keep(&self, report: &Report, json: &str, text: &str) -> Result<(), String> {
+        self.write(PLAN, &candor_plan::text::write(&report.plan))?;
+        self.write(JSON, json)?;
+        self.write(TEXT, text)
+    }
+
+    /// Its path, for people.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), String> {
+        let path = self.path.join(name);
+        fs::write(&path, text)
+            .map_err(|error| format!("{} cannot be written: {error}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_an_empty_and_an_own_directory_are_taken() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("a/b");
+        for _ in 0..2 {
+            let dir = RunDir::claim(&path).unwrap();
+            dir.keep(&Report::default(), "{}", "text").unwrap();
+        }
+        assert_eq!(fs::read_to_string(path.join(TEXT)).unwrap(), "text");
+        assert!(RunDir::claim(top.path()).unwrap_err().contains("holds a,"));
+    }
+
+    #[test]
+    fn a_directory_with_other_files_is_left_alone() {
+        let top = tempfile::tempdir().unwrap();
+        fs::write(top.path().join("thesis.tex"), "words").unwrap();
+        assert!(RunDir::claim(top.path()).unwrap_err().contains("holds thesis.tex,"));
+        assert_eq!(fs::read_dir(top.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_no_directory() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(RunDir::claim(file.path()).unwrap_err().contains("cannot be made"));
+    }
+}

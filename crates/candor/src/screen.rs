@@ -1,0 +1,100 @@
+//! The terminal: what goes to stdout, what to stderr, how wide, in colour or not.
+
+use std::io::{self, IsTerminal, Write};
+
+use candor_plan::{Problem, Source};
+use candor_record::{Event, Facts};
+use candor_show::{Style, problems, progress};
+
+/// Width where there is no terminal to ask.
+const COLUMNS: usize = 100;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    fn on(self, terminal: bool) -> bool {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && !set("NO_COLOR") && !dumb,
+        }
+    }
+}
+
+/// How text on stdout is dressed.
+pub fn style(color: Color) -> Style {
+    let terminal = io::stdout().is_terminal();
+    let width = columns(rustix::termios::tcgetwinsize(io::stdout()), terminal);
+    Style { color: color.on(terminal), width }
+}
+
+fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -> usize {
+    let told = size.ok().filter(|_| terminal).map(|size| usize::from(size.ws_col));
+    told.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+}
+
+/// Writes data to stdout. That nobody reads to the end (`| head`) is no error.
+pub fn data(text: &str) -> Result<(), String> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("stdout cannot be written: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes to stderr; if that fails there is nobody left to tell.
+pub fn tell(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Tells an error in a sentence.
+pub fn error(sentence: &str) {
+    tell(&format!("{}error: {sentence}\n", fresh_line()));
+}
+
+/// What wipes a line of progress that may stand on the terminal.
+fn fresh_line() -> &'static str {
+    if io::stderr().is_terminal() { "\r\x1b[K" } else { "" }
+}
+
+/// Tells what is wrong with a plan.
+pub fn problems(found: &[Problem], source: &Source, color: Color) {
+    let text = problems::text(found, source, color.on(io::stderr().is_terminal()));
+    tell(&format!("{}{text}", fresh_line()));
+}
+
+/// A consumer of events that shows progress on stderr, unless it is to be quiet.
+pub fn progress(quiet: bool) -> impl FnMut(&Event) {
+    let terminal = io::stderr().is_terminal();
+    let columns = columns(rustix::termios::tcgetwinsize(io::stderr()), terminal);
+    let mut line = progress::Line::new(terminal, columns);
+    let start = std::time::Instant::now();
+    move |event| {
+        // Half a millennium of nanoseconds fits.
+        let now_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let text = line.on(event, now_ns);
+        if !quiet && !text.is_empty() {
+            tell(&text);
+        }
+    }
+}
+
+/// The facts on stdout.
+pub fn facts(facts: &Facts, color: Color) -> Result<(), String> {
+    data(&candor_show::facts::text(facts, &style(color)))
+}

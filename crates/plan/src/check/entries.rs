@@ -1,0 +1,62 @@
+//! Trees, and operations on named things. The engine does not run them yet; their shape is checked
+//! all the same, so that a plan that is right now stays right.
+
+use super::sizes::check_spec;
+use super::whole::time_limit;
+use super::{DIRECTORIES_MAX, Found, TREE_DEPTH_MAX};
+use crate::entries::{Entries, Step, Tree};
+use crate::units::SizeSpec;
+use crate::{Bytes, Place};
+
+pub(super) fn check_tree(tree: &Tree, at: &Place, out: &mut Found) {
+    if tree.width == 0 && tree.depth > 0 {
+        let message = format!("a tree {} deep has width 0", tree.depth);
+        out.error("tree-width", at.key("width"), message, "set width to 1 or more");
+    }
+    if tree.depth > TREE_DEPTH_MAX {
+        let message = format!("depth is {}, more than {TREE_DEPTH_MAX}", tree.depth);
+        let remedy = format!("set depth to at most {TREE_DEPTH_MAX}");
+        out.error("tree-limit", at.key("depth"), message, remedy);
+    } else if tree.directories() > DIRECTORIES_MAX {
+        let message = format!(
+            "depth {} and width {} make more than {DIRECTORIES_MAX} directories",
+            tree.depth, tree.width
+        );
+        out.error("tree-limit", at.clone(), message, "make it less deep or less wide");
+    } else if tree.item_directories().checked_mul(tree.items).is_none() {
+        let message = format!("{} items per directory are too many to count", tree.items);
+        out.error("tree-limit", at.key("items"), message, "use fewer items");
+    }
+    // A file may be empty; an empty range or weight is still a mistake.
+    if tree.file_size != SizeSpec::Fixed(Bytes(0)) {
+        check_spec(&tree.file_size, &at.key("file_size"), None, out);
+    }
+}
+
+pub(super) fn check_job(entries: &Entries, at: &Place, out: &mut Found) {
+    let remedy = "use blocks on files for now";
+    out.error("not-yet-entries", at.clone(), "entries are not run yet", remedy);
+    if entries.steps.is_empty() {
+        let message = "entries have no steps: nothing is done to the items";
+        out.error("no-steps", at.key("steps"), message, "name steps, such as [\"stat\"]");
+    }
+    let moves = entries.steps.iter().any(|s| matches!(s, Step::Read | Step::Write));
+    match entries.size {
+        Some(Bytes(0)) => out.error("size", at.key("size"), "size is 0", "give a size"),
+        Some(size) if entries.direct && !size.0.is_multiple_of(super::SECTOR.0) => {
+            let message = format!("size is {size}, not a multiple of 512 bytes");
+            out.error("direct-alignment", at.key("size"), message, "use a multiple of 512");
+        }
+        Some(size) if !moves => {
+            let message = format!("size is {size}, but no step reads or writes");
+            out.warning("size-unused", at.key("size"), message, "remove size");
+        }
+        _ => {}
+    }
+    if let Some(loader) = &entries.loader {
+        let at = at.key("loader");
+        out.count("loader", at.key("batch"), loader.batch.into(), 1 << 24);
+        out.count("loader", at.key("prefetch"), loader.prefetch.into(), 1 << 16);
+        time_limit(loader.compute, at.key("compute"), out);
+    }
+}

@@ -1,0 +1,149 @@
+//! Jobs: their targets, workers and placement.
+
+use std::collections::HashSet;
+
+use super::whole::time_limit;
+use super::{CPU_MAX, Found, PARTS_MAX, WORKERS_MAX};
+use crate::blocks::Share;
+use crate::{Job, Place, Plan, Sharing, Target, TargetKind, nearest, rank};
+
+pub(super) fn check(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
+    out.count("workers", at.key("workers"), job.workers.into(), WORKERS_MAX.into());
+    time_limit(job.delay, at.key("delay"), out);
+    family(job, at, out);
+    check_targets(plan, job, at, out);
+    placement(job, &at.key("placement"), out);
+    rank_shift(job, at.key("rank_shift"), out);
+}
+
+/// Exactly one family of work.
+fn family(job: &Job, at: &Place, out: &mut Found) {
+    match (&job.blocks, &job.entries) {
+        (None, None) => {
+            let message = format!("job {} has no work", job.name);
+            out.error("no-work", at.clone(), message, "add a [phase.job.blocks] section");
+        }
+        (Some(_), Some(_)) => {
+            let message = format!("job {} has both blocks and entries", job.name);
+            out.error("two-works", at.key("entries"), message, "make two jobs of it");
+        }
+        _ => {}
+    }
+}
+
+fn check_targets(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
+    let at = at.key("targets");
+    if job.targets.is_empty() {
+        let message = format!("job {} names no target", job.name);
+        let known: Vec<_> = plan.targets.iter().map(|t| format!("\"{}\"", t.name)).collect();
+        let remedy = match known.is_empty() {
+            true => "add a [[target]] section and name it here".to_owned(),
+            false => format!("set targets = [{}]", known.join(", ")),
+        };
+        out.error("no-target", at.clone(), message, remedy);
+    }
+    if job.targets.len() > PARTS_MAX {
+        let message = format!("{} targets are more than {PARTS_MAX}", job.targets.len());
+        out.error("parts-limit", at, message, "use a file set");
+        return;
+    }
+    let mut seen = HashSet::new();
+    for (i, name) in job.targets.iter().enumerate() {
+        let place = at.index(i);
+        if !seen.insert(name) {
+            let message = format!("target {name} is named twice, so it is used twice as often");
+            out.warning("duplicate-target", place.clone(), message, "name it once");
+        }
+        match plan.target(name) {
+            Some(target) => suits(job, target, place, out),
+            None => unknown(plan, name, place, out),
+        }
+    }
+}
+
+fn unknown(plan: &Plan, name: &str, place: Place, out: &mut Found) {
+    // A few dozen names are compared and shown; more would help nobody.
+    let names = || plan.targets.iter().map(|target| target.name.as_str()).take(50);
+    let (message, remedy) = match nearest(name, names()) {
+        Some(meant) => {
+            (format!("there is no target {name}; did you mean {meant}?"), format!("write {meant}"))
+        }
+        None if plan.targets.is_empty() => {
+            (format!("there is no target {name}"), "add a [[target]] section".to_owned())
+        }
+        None => {
+            let known: Vec<_> = names().collect();
+            (format!("there is no target {name}"), format!("known: {}", known.join(", ")))
+        }
+    };
+    out.error("unknown-target", place, message, remedy);
+}
+
+/// The kind of work suits the kind of target.
+fn suits(job: &Job, target: &Target, place: Place, out: &mut Found) {
+    let name = &target.name;
+    let moves = job.blocks.as_ref().is_some_and(crate::Blocks::moves_bytes);
+    match target.kind {
+        TargetKind::Tree if job.blocks.is_some() => {
+            let message = format!("target {name} is a tree, and blocks need files or devices");
+            out.error("blocks-on-tree", place, message, "use a file set");
+        }
+        TargetKind::Null if moves => {
+            let message = format!("target {name} is null and can neither be read nor written");
+            out.error("null-target", place, message, "set engine = \"null\", or uring.nop");
+        }
+        TargetKind::Tree | TargetKind::Auto => {}
+        _ if job.entries.is_some() => {
+            let message = format!("target {name} is not a tree, and entries need one");
+            out.error("entries-target", place, message, "set its kind to \"tree\"");
+        }
+        _ => {}
+    }
+}
+
+fn placement(job: &Job, at: &Place, out: &mut Found) {
+    let placement = &job.placement;
+    if placement.split && placement.cpus.is_empty() {
+        let message = "split is set, but no cpus are named";
+        out.error("split", at.key("split"), message, "set cpus, or remove split");
+    }
+    let mut seen = HashSet::new();
+    for (i, cpu) in placement.cpus.iter().enumerate() {
+        let place = at.key("cpus").index(i);
+        if *cpu > CPU_MAX {
+            let message = format!("there is no CPU {cpu}");
+            out.error("cpu", place, message, format!("use 0 to {CPU_MAX}"));
+        } else if !seen.insert(cpu) {
+            let message = format!("CPU {cpu} is named twice");
+            out.warning("duplicate-cpu", place, message, "name it once");
+        }
+    }
+    if let Some(node) = placement.numa_node.filter(|node| *node > CPU_MAX) {
+        let message = format!("there is no NUMA node {node}");
+        out.error("numa-node", at.key("numa_node"), message, format!("use 0 to {CPU_MAX}"));
+    }
+}
+
+/// A shift that leaves every worker with its own data defeats its purpose, silently.
+fn rank_shift(job: &Job, place: Place, out: &mut Found) {
+    if job.rank_shift == 0 || job.workers == 0 {
+        return;
+    }
+    if job.rank_shift.unsigned_abs() > u64::from(u32::MAX) {
+        let message = format!("rank_shift is {}, more than there can be ranks", job.rank_shift);
+        out.error("rank-shift", place, message, "shift by less than the number of ranks");
+        return;
+    }
+    let shared = job.sharing == Sharing::Shared;
+    let whole = job.blocks.as_ref().is_some_and(|blocks| blocks.share == Share::Whole);
+    if shared && whole {
+        let message = format!("rank_shift is {}, but all workers use all data", job.rank_shift);
+        out.warning("rank-shift", place, message, "set sharing = \"own\", or share the range");
+    } else if rank::data_rank(0, job.workers.into(), job.rank_shift) == 0 {
+        let message = format!(
+            "rank_shift is {} with {} workers: on one host each works on its own data",
+            job.rank_shift, job.workers
+        );
+        out.warning("rank-shift", place, message, "use a shift that workers does not divide");
+    }
+}

@@ -1,0 +1,48 @@
+//! Limits on everything: beyond them a plan is a typing error, or would not fit into any host.
+
+use crate::{Bytes, Nanos};
+
+/// Most repeats of a plan or phase.
+pub const REPEATS_MAX: u32 = 100_000;
+
+/// Most targets, and most phases, of a plan, and most jobs of a phase.
+pub const PARTS_MAX: usize = 4096;
+
+/// Most files of a file set.
+pub const FILES_MAX: u32 = 1 << 20;
+
+/// Most workers of a phase on one host.
+pub const WORKERS_MAX: u32 = 4096;
+
+/// Most operations in flight per worker.
+pub const DEPTH_MAX: u32 = 4096;
+
+/// Largest operation: one system call moves less than 2 GiB.
+pub const OPERATION_MAX: Bytes = Bytes(1 << 30);
+
+/// Most memory for the buffers of a job on one host.
+pub const BUFFERS_MAX: Bytes = Bytes(1 << 40);
+
+/// Largest size of a target: offsets in the kernel are signed.
+pub const TARGET_MAX: Bytes = Bytes(i64::MAX as u64);
+
+/// Most sizes with weights, and most zones.
+pub const WEIGHTS_MAX: usize = 256;
+
+/// Most segments.
+pub const SEGMENTS_MAX: u32 = 1 << 30;
+
+/// Longest time of any kind: a year.
+pub const TIME_MAX: Nanos = Nanos::from_secs(366 * 86_400);
+
+/// Highest number of a CPU or NUMA node.
+pub const CPU_MAX: u32 = 8191;
+
+/// Most directories of a tree.
+pub const DIRECTORIES_MAX: u64 = 1 << 32;
+
+/// Deepest tree.
+pub const TREE_DEPTH_MAX: u32 = 64;
+
+/// Unit of direct I/O: offsets, sizes and buffers are multiples of it on every device.
+pub const SECTOR: Bytes = Bytes(512);

@@ -1,0 +1,68 @@
+//! When phases and jobs end.
+
+use super::whole::time_limit;
+use super::{Found, TIME_MAX};
+use crate::{Nanos, Place, Steady, Stonewall, Stop};
+
+pub(super) fn check(stop: &Stop, at: &Place, out: &mut Found) {
+    bounds(stop, at, out);
+    if let Some(time) = stop.time {
+        time_limit(time, at.key("time"), out);
+    }
+    if let Some(steady) = &stop.steady {
+        check_steady(steady, &at.key("steady"), out);
+    }
+    if stop.stonewall == Stonewall::WearOut {
+        wear_out(stop, at.key("stonewall"), out);
+    }
+}
+
+/// A bound of nothing ends the run before it starts.
+fn bounds(stop: &Stop, at: &Place, out: &mut Found) {
+    let bounds = [
+        ("time", stop.time.map(|time| time.0)),
+        ("bytes", stop.bytes.map(|bytes| bytes.0)),
+        ("ops", stop.ops),
+        ("passes", stop.passes.map(u64::from)),
+    ];
+    for (key, bound) in bounds {
+        if bound == Some(0) {
+            let remedy = format!("give a {key} above 0, or remove {key}");
+            out.error("stop-zero", at.key(key), format!("stop.{key} is 0: nothing runs"), remedy);
+        }
+    }
+}
+
+fn check_steady(steady: &Steady, at: &Place, out: &mut Found) {
+    let remedy = "stop by time for now";
+    out.error("not-yet-steady", at.clone(), "stopping when steady is not done yet", remedy);
+    let (at, window, windows) = match steady {
+        Steady::Snia { window, windows } => (at.key("snia"), window, windows),
+        Steady::Agree { window, windows, percent } => {
+            let at = at.key("agree");
+            // Half a per mille of nothing never agrees; zero would never end.
+            if !(*percent > 0.0 && *percent <= 100.0) {
+                let message = format!("percent is {percent}, not above 0 and up to 100");
+                out.error("steady", at.key("percent"), message, "use 1 to 20");
+            }
+            (at, window, windows)
+        }
+    };
+    if !(2..=1000).contains(windows) {
+        let message = format!("windows is {windows}, not 2 to 1000");
+        out.error("steady", at.key("windows"), message, "SNIA uses 5");
+    }
+    if *window == Nanos(0) || *window > TIME_MAX {
+        let message = format!("window is {window}, not above 0 and up to a year");
+        out.error("steady", at.key("window"), message, "use a window of a second or more");
+    }
+}
+
+fn wear_out(stop: &Stop, place: Place, out: &mut Found) {
+    let message = "carrying on to the furthest worker's count is not done yet";
+    out.error("not-yet-wear-out", place.clone(), message, "set stonewall = \"cut\"");
+    if stop.time.is_none() {
+        let message = "stonewall is wear_out, but no time is set after which it would begin";
+        out.error("wear-out-time", place, message, "set stop.time as well");
+    }
+}

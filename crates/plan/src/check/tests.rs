@@ -1,0 +1,358 @@
+use super::*;
+use crate::text;
+
+/// A plan around the given lines; nothing in it is wrong by itself.
+fn plan(phase: &str, job: &str, blocks: &str) -> String {
+    format!(
+        "[[target]]\nname = \"disk\"\npath = \"/x\"\nsize = \"1m\"\n\
+         [[target]]\nname = \"null\"\nkind = \"null\"\nsize = \"1m\"\n\
+         [[phase]]\n{phase}\n[[phase.job]]\n{}{job}\n[phase.job.blocks]\n{blocks}\n",
+        if job.contains("targets") { "" } else { "targets = [\"disk\"]\n" },
+    )
+}
+
+fn found(text: &str) -> Vec<Problem> {
+    match text::read("x", text) {
+        Ok((plan, _)) => check(&plan),
+        Err((problems, _)) => panic!("{text}\n{problems:#?}"),
+    }
+}
+
+/// Where the lines of a case go.
+#[derive(Clone, Copy)]
+enum In {
+    Phase,
+    Job,
+    Blocks,
+}
+use In::{Blocks as B, Job as J, Phase as P};
+
+/// One rule that must speak, about one place below where the lines stand, and no other rule.
+fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &str)) {
+    let (text, at) = match section {
+        P => (plan(lines, "", ""), "phase[0]"),
+        J => (plan("", lines, ""), "phase[0].job[0]"),
+        B => (plan("", "", lines), "phase[0].job[0].blocks"),
+    };
+    let problems = found(&text);
+    let place = if place.is_empty() { at.to_owned() } else { format!("{at}.{place}") };
+    let said: Vec<_> = problems.iter().map(|p| (p.rule, p.severity, p.place.as_str())).collect();
+    assert_eq!(said, [(rule, severity, place.as_str())], "{lines}: {problems:#?}");
+}
+
+/// Errors about blocks: rule, place, lines.
+#[rustfmt::skip]
+const BLOCKS: [(&str, &str, &str); 81] = [
+    ("size", "size", "size = 0"),
+    ("size", "size", "size = \"0k-4k\""),
+    ("size", "size.write", "mix = \"read:50,write:50\"\nsize = { read = 4096, write = 0 }"),
+    ("size-range", "size", "size = \"64k-4k\""),
+    ("weights", "size", "size = \"4k:60,8k:30\""),
+    ("weights", "size", "size = \"4k:60,8k:60\""),
+    ("align", "align", "align = 0"),
+    ("direct-alignment", "size", "direct = true\nsize = 1000"),
+    ("direct-alignment", "size", "direct = true\nsize = \"1000-4000\""),
+    ("direct-alignment", "size", "direct = true\nsize = \"512:50,1000:50\""),
+    ("direct-alignment", "align", "direct = true\nalign = 100"),
+    ("direct-alignment", "range.start", "direct = true\nrange.start = 100"),
+    ("direct-alignment", "access.holes.hole", "direct = true\naccess = { holes = { hole = 1 } }"),
+    ("size-target", "size", "size = \"2m\""),
+    ("size-target", "size", "size = \"512k\"\nrange.length = \"25%\""),
+    ("range-start", "range.start", "range.start = \"1m\""),
+    ("range-end", "range.length", "range = { start = \"512k\", length = \"513k\" }"),
+    ("range-end", "range", "range = { start = \"60%\", length = \"50%\" }"),
+    ("range-length", "range.length", "range.length = 0"),
+    ("range-length", "range.length", "range.length = \"0%\""),
+    ("share-size", "share", "share = \"interleave\"\nsize = \"4k-8k\""),
+    ("share-size", "share",
+     "share = { segments = { block = \"8k\", count = 1 } }\nsize = \"4k:50,8k:50\""),
+    ("segments", "share", "share = { segments = { block = \"8k\", count = 129 } }"),
+    ("segments", "share.segments.count", "share = { segments = { block = \"8k\", count = 0 } }"),
+    ("segments", "share.segments.block", "share = { segments = { block = 0, count = 1 } }"),
+    ("segment-block", "share.segments.block", "share = { segments = { block = 5000, count = 1 } }"),
+    ("trace-share", "share", "access = { trace = { file = \"t\" } }\nshare = \"slice\""),
+    ("trace-file", "access.trace.file", "access = { trace = { file = \"\" } }"),
+    ("hole", "access.holes.hole", "access = { holes = { hole = 0 } }"),
+    ("zipf", "access.zipf.theta", "access = { zipf = { theta = 0 } }"),
+    ("zipf", "access.zipf.theta", "access = { zipf = { theta = 1 } }"),
+    ("zipf", "access.zipf.theta", "access = { zipf = { theta = nan } }"),
+    ("zipf", "access.zipf.theta", "access = { zipf = { theta = inf } }"),
+    ("pareto", "access.pareto.h", "access = { pareto = { h = 0.0 } }"),
+    ("pareto", "access.pareto.h", "access = { pareto = { h = 1 } }"),
+    ("normal", "access.normal.deviation_percent",
+     "access = { normal = { deviation_percent = 0 } }"),
+    ("zoned", "access.zoned.zones", "access = { zoned = { zones = [] } }"),
+    ("zoned", "access.zoned.zones",
+     "access = { zoned = { zones = [{ access_percent = 100, size_percent = 90 }] } }"),
+    ("zoned", "access.zoned.zones",
+     "access = { zoned = { zones = [{ access_percent = 90, size_percent = 100 }] } }"),
+    ("zoned", "access.zoned.zones[0].size_percent",
+     "access.zoned.zones = [{ access_percent = 50, size_percent = 0 },\n\
+      { access_percent = 50, size_percent = 100 }]"),
+    ("hot-band", "access.hot_band.hit_percent",
+     "access.hot_band = { hit_percent = 101, start_percent = 0, length_percent = 10 }"),
+    ("hot-band", "access.hot_band",
+     "access.hot_band = { hit_percent = 90, start_percent = 95, length_percent = 10 }"),
+    ("hot-band", "access.hot_band.length_percent",
+     "access.hot_band = { hit_percent = 90, start_percent = 95, length_percent = 0 }"),
+    ("percent", "random_percent", "random_percent = 101"),
+    ("random-percent", "random_percent", "random_percent = 10\naccess = \"random\""),
+    ("permutation-size", "size", "access = \"permutation\"\nsize = \"4k-8k\""),
+    ("permutation-size", "size",
+     "access = \"permutation\"\nmix = \"read:50,write:50\"\nsize = { read = 4096, write = 8192 }"),
+    ("permutation-align", "align", "access = \"permutation\"\nalign = 512"),
+    ("depth", "depth", "depth = 0"),
+    ("depth", "depth", "depth = 4097\nengine = \"null\""),
+    ("batch", "batch_submit", "engine = \"null\"\ndepth = 8\nbatch_submit = 9"),
+    ("batch", "batch_submit", "batch_submit = 0"),
+    ("batch", "batch_reap", "batch_reap = 0"),
+    ("batch", "batch_reap", "engine = \"null\"\ndepth = 8\nbatch_reap = 9"),
+    ("uring-engine", "uring", "uring.sqpoll = true"),
+    ("iopoll-direct", "uring.iopoll", "engine = \"io_uring\"\nuring.iopoll = true"),
+    ("sqpoll-cpu", "uring.sqpoll_cpu", "engine = \"io_uring\"\nuring.sqpoll_cpu = 1"),
+    ("cpu", "uring.sqpoll_cpu",
+     "engine = \"io_uring\"\nuring = { sqpoll = true, sqpoll_cpu = 10000 }"),
+    ("uring-defer", "uring.defer_taskrun",
+     "engine = \"io_uring\"\nuring = { sqpoll = true, defer_taskrun = true }"),
+    ("rwf-engine", "rwf", "rwf.nowait = true"),
+    ("hipri-direct", "rwf.hipri", "engine = \"pvsync\"\nrwf.hipri = true"),
+    ("mmap-direct", "direct", "engine = \"mmap\"\ndirect = true"),
+    ("mmap-trim", "mix", "engine = \"mmap\"\nmix = \"trim\""),
+    ("pace", "pace.ops", "pace.ops = 0"),
+    ("pace", "pace.bytes", "pace.bytes = 0"),
+    ("arrival", "pace.arrival", "pace.arrival = \"poisson\""),
+    ("think", "pace.think.every", "pace.think = { time = \"1ms\", every = 0 }"),
+    ("time-limit", "pace.think.time", "pace.think = { time = \"367d\", every = 1 }"),
+    ("two-syncs", "durability.fdatasync_every",
+     "mix = \"write\"\ndurability = { fsync_every = 1, fdatasync_every = 2 }"),
+    ("percent", "content.compressible_percent", "content.compressible_percent = 101"),
+    ("percent", "content.duplicate_percent", "content.duplicate_percent = 255"),
+    ("verify-interval", "verify.interval", "verify.interval = 256"),
+    ("verify-interval", "verify.interval", "verify.interval = 8192"),
+    ("verify-interval", "verify.interval", "verify = {}\nsize = \"4k:50,6k:50\""),
+    ("verify-interval", "verify.interval", "verify = {}\nalign = 512"),
+    ("verify-size", "size", "verify = {}\nsize = \"4k-64k\""),
+    ("verify-content", "verify", "verify = {}\ncontent.fill = \"zero\""),
+    ("verify-content", "verify", "verify = {}\ncontent.compressible_percent = 50"),
+    ("verify-content", "verify", "verify = {}\ncontent.duplicate_percent = 50"),
+    ("verify-nothing", "verify", "verify = {}\nengine = \"null\""),
+    ("share-target", "share", "share = \"slice\"\nsize = \"1m\""),
+];
+
+#[test]
+fn errors_in_blocks() {
+    for (rule, place, lines) in BLOCKS {
+        // The last case is about two workers.
+        if rule == "share-target" {
+            let text = plan("", "workers = 2", lines);
+            assert_eq!(found(&text)[0].rule, rule);
+            // Slices begin at aligned places, so these are of 512 KiB or nothing.
+            let lines = "share = \"slice\"\nalign = \"512k\"\nsize = \"4k\"";
+            assert_eq!(found(&plan("", "workers = 3", lines))[0].rule, rule);
+            assert_eq!(found(&plan("", "workers = 2", lines)), []);
+        } else {
+            speaks(rule, Severity::Error, (place, B, lines));
+        }
+    }
+}
+
+#[test]
+fn errors_in_phases_and_jobs() {
+    #[rustfmt::skip]
+    let cases = [
+        ("workers", "workers", J, "workers = 0"),
+        ("workers", "workers", J, "workers = 4097"),
+        ("no-target", "targets", J, "targets = []"),
+        ("unknown-target", "targets[0]", J, "targets = [\"dsik\"]"),
+        ("null-target", "targets[0]", J, "targets = [\"null\"]"),
+        ("rank-shift", "rank_shift", J, "rank_shift = 9223372036854775807"),
+        ("split", "placement.split", J, "placement.split = true"),
+        ("cpu", "placement.cpus[0]", J, "placement.cpus = [9999]"),
+        ("numa-node", "placement.numa_node", J, "placement.numa_node = 9999"),
+        ("time-limit", "delay", J, "delay = \"400d\""),
+        ("time-limit", "ramp", P, "ramp = \"400d\""),
+        ("time-limit", "stop.time", P, "stop.time = \"400d\""),
+        ("stop-zero", "stop.time", P, "stop.time = 0"),
+        ("stop-zero", "stop.bytes", P, "stop.bytes = 0"),
+        ("stop-zero", "stop.ops", P, "stop.ops = 0"),
+        ("stop-zero", "stop.passes", J, "stop.passes = 0"),
+        ("not-yet-wear-out", "stop.stonewall", P,
+         "stop = { time = \"1s\", stonewall = \"wear_out\" }"),
+        ("not-yet-steady", "stop.steady", P,
+         "stop.steady.snia = { window = \"1m\", windows = 5 }"),
+        ("repeats", "repeats", P, "repeats = 0"),
+    ];
+    for (rule, place, section, lines) in cases {
+        speaks(rule, Severity::Error, (place, section, lines));
+    }
+}
+
+#[test]
+fn warnings() {
+    #[rustfmt::skip]
+    let cases = [
+        ("depth-sync", "depth", B, "depth = 32"),
+        ("depth-sync", "depth", B, "engine = \"pvsync\"\ndepth = 2"),
+        ("depth-sync", "depth", B, "engine = \"mmap\"\ndepth = 2"),
+        ("libaio-buffered", "direct", B, "engine = \"libaio\""),
+        ("size-range", "size", B, "size = \"4k-10k\""),
+        ("dontcache-direct", "rwf.dontcache", B,
+         "engine = \"pvsync\"\ndirect = true\nrwf.dontcache = true"),
+        ("mmap-open", "durability.open", B,
+         "engine = \"mmap\"\nmix = \"write\"\ndurability.open = \"dsync\""),
+        ("fsync-reads", "durability", B, "durability.fsync_every = 1"),
+        ("think", "pace.think.time", B, "pace.think = { time = 0, every = 1 }"),
+        ("zero-content", "content", B,
+         "content = { fill = \"zero\", compressible_percent = 10 }"),
+        ("verify-race", "verify", B,
+         "verify = {}\nmix = \"read:50,write:50\"\naccess = \"random\"\n\
+          engine = \"io_uring\"\ndepth = 8"),
+        ("duplicate-target", "targets[1]", J, "targets = [\"disk\", \"disk\"]"),
+        ("duplicate-cpu", "placement.cpus[1]", J, "placement.cpus = [1, 1]"),
+        ("rank-shift", "rank_shift", J, "rank_shift = 1\nsharing = \"own\""),
+        ("rank-shift", "rank_shift", J, "rank_shift = 1\nworkers = 4"),
+    ];
+    for (rule, place, section, lines) in cases {
+        speaks(rule, Severity::Warning, (place, section, lines));
+    }
+}
+
+#[test]
+fn sound_plans_are_left_in_peace() {
+    for (job, blocks) in [
+        ("", ""),
+        ("", "direct = true\nengine = \"libaio\"\ndepth = 32\nbatch_submit = 32\nbatch_reap = 16"),
+        (
+            "workers = 32",
+            "access = \"random\"\nmix = \"read:70,write:30\"\nverify = {}\
+                          \nshare = \"slice\"",
+        ),
+        ("workers = 4", "share = { segments = { block = \"64k\", count = 4 } }"),
+        ("workers = 4\nsharing = \"own\"\nrank_shift = 1", "share = \"slice\""),
+        ("", "access = { zipf = { theta = 0.99 } }\nsize = \"4k-64k\""),
+        ("", "engine = \"io_uring\"\ndirect = true\nuring = { iopoll = true, sqpoll = true }"),
+        ("", "mix = \"trim\"\nsize = \"64k\""),
+        ("", "mix = \"write\"\nsize = { read = 0, write = \"4k\" }"),
+        ("", "random_percent = 10\naccess = \"backward\""),
+        ("", "range = { start = \"50%\", length = \"50%\" }"),
+        ("targets = [\"null\"]", "engine = \"null\""),
+        ("targets = [\"null\"]", "engine = \"io_uring\"\nuring.nop = true"),
+        ("", "access = { trace = { file = \"t\" } }"),
+        (
+            "",
+            "access.zoned.zones = [{ access_percent = 33.3, size_percent = 50 },\n\
+              { access_percent = 66.6, size_percent = 50 }]",
+        ),
+    ] {
+        let problems = found(&plan("", job, blocks));
+        assert_eq!(problems, [], "{job}\n{blocks}");
+    }
+}
+
+/// Rules of plans and targets, each as a whole text.
+#[test]
+fn errors_in_plans_and_targets() {
+    #[rustfmt::skip]
+    let cases = [
+        ("no-targets", "", ""),
+        ("no-phases", "", "[[target]]\npath = \"/x\""),
+        ("no-jobs", "phase[0]", "[[target]]\npath = \"/x\"\n[[phase]]"),
+        ("repeats", "repeats", "repeats = 0"),
+        ("target-name", "target[1].name", "[[target]]\npath = \"/x\"\n[[target]]\npath = \"/y\""),
+        ("target-name", "target[0].name", "[[target]]\nname = \"\"\npath = \"/x\""),
+        ("target-path", "target[0].path", "[[target]]\nsize = \"1m\""),
+        ("target-size", "target[0].size", "[[target]]\npath = \"/x\"\nsize = 0"),
+        ("target-size", "target[0].size", "[[target]]\npath = \"/x\"\nsize = \"9000p\""),
+        ("target-size", "target[0]", "[[target]]\nkind = \"null\""),
+        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 0"),
+        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2\nkind = \"device\""),
+        ("not-yet-tree", "target[0].kind", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
+        ("tree-shape", "target[0]", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
+        ("tree-shape", "target[0].tree", "[[target]]\npath = \"/x\"\nkind = \"file\"\ntree = {}"),
+        ("tree-width", "target[0].tree.width",
+         "[[target]]\npath = \"/x\"\ntree = { depth = 1, width = 0 }"),
+        ("tree-limit", "target[0].tree.depth", "[[target]]\npath = \"/x\"\ntree = { depth = 65 }"),
+        ("tree-limit", "target[0].tree",
+         "[[target]]\npath = \"/x\"\ntree = { depth = 64, width = 4294967295 }"),
+        ("tree-limit", "target[0].tree.items",
+         "[[target]]\npath = \"/x\"\n\
+          tree = { depth = 2, width = 9, items = 18446744073709551615 }"),
+        ("no-work", "phase[0].job[0]", "[[phase]]\n[[phase.job]]"),
+        ("two-works", "phase[0].job[0].entries", "[[phase]]\n[[phase.job]]\nblocks={}\nentries={}"),
+        ("not-yet-entries", "phase[0].job[0].entries", "[[phase]]\n[[phase.job]]\nentries = {}"),
+        ("no-steps", "phase[0].job[0].entries.steps", "[[phase]]\n[[phase.job]]\nentries = {}"),
+        ("loader", "phase[0].job[0].entries.loader.batch",
+         "[[phase]]\n[[phase.job]]\nentries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
+        ("blocks-on-tree", "phase[0].job[0].targets[0]",
+         "[[target]]\nkind = \"tree\"\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\nblocks = {}"),
+        ("entries-target", "phase[0].job[0].targets[0]",
+         "[[target]]\nkind = \"file\"\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\nentries = {}"),
+        ("steady", "phase[0].stop.steady.agree.percent",
+         "[[phase]]\nstop.steady.agree = { window = \"1s\", windows = 5, percent = 0 }"),
+        ("steady", "phase[0].stop.steady.agree.windows",
+         "[[phase]]\nstop.steady.agree = { window = \"1s\", windows = 1, percent = 1 }"),
+        ("steady", "phase[0].stop.steady.snia.window",
+         "[[phase]]\nstop.steady.snia = { window = 0, windows = 5 }"),
+        ("wear-out-time", "phase[0].stop.stonewall", "[[phase]]\nstop.stonewall = \"wear_out\""),
+        ("duplicate-name", "phase[1].name", "[[phase]]\nname = \"x\"\n[[phase]]\nname = \"x\""),
+        ("workers", "phase[0]",
+         "[[phase]]\n[[phase.job]]\nworkers = 4000\n[[phase.job]]\nworkers = 4000"),
+        ("buffers", "phase[0].job[0].blocks.depth",
+         "[[phase]]\n[[phase.job]]\nworkers = 4096\nblocks = { depth = 4096, size = \"1m\" }"),
+    ];
+    for (rule, place, text) in cases {
+        let problems = found(text);
+        let said = problems.iter().any(|p| p.rule == rule && p.place.as_str() == place);
+        assert!(said, "{rule} {place}: {problems:#?}");
+    }
+}
+
+#[test]
+fn what_only_code_can_build_is_found_too() {
+    let (mut plan, _) = text::read("x", &plan("", "", "")).expect("it is good");
+    plan.version = 0;
+    if let Some(blocks) = &mut plan.phases[0].jobs[0].blocks {
+        blocks.mix = crate::units::Mix { read: 50, write: 0, trim: 0 };
+        blocks.size = crate::units::PerOp::all(crate::units::SizeSpec::Weighted(Vec::new()));
+    }
+    let rules: Vec<_> = check(&plan).iter().map(|p| p.rule).collect();
+    assert_eq!(rules, ["version", "weights", "mix"]);
+    assert!(!can_run(&check(&plan)));
+}
+
+#[test]
+fn sentences() {
+    let text = plan(
+        "",
+        "workers = 2\ntargets = [\"dsik\", \"disk\"]",
+        "depth = 32\nsize = \"1m\"\nalign = 100\ndirect = true\nshare = \"slice\"\n\
+         engine = \"mmap\"\nuring.nop = true\nmix = \"trim\"\npace.ops = 0\n\
+         durability = { fsync_every = 1, fdatasync_every = 2 }",
+    );
+    let lines: Vec<_> = found(&text)
+        .iter()
+        .map(|p| format!("{:?} {}: {}\n  -> {}\n", p.severity, p.rule, p.message, p.remedy))
+        .collect();
+    insta::assert_snapshot!(lines.concat(), @r##"
+    Error unknown-target: there is no target dsik; did you mean disk?
+      -> write disk
+    Error direct-alignment: align 100B is not a multiple of 512 bytes, as direct I/O needs
+      -> use a multiple of 512 (better 4k), or direct = false
+    Error share-target: 2 slices of 1048600B do not fit into the 1MiB that are used of target disk
+      -> use fewer or smaller ones, or a size of at least 2097200B
+    Warning depth-sync: mmap keeps one operation in flight per worker; depth 32 has no effect
+      -> set workers = 64, or engine = "io_uring"
+    Error uring-engine: uring is set, but the engine is mmap
+      -> set engine = "io_uring", or remove uring
+    Error mmap-direct: mmap works on the page cache and cannot be direct
+      -> set direct = false
+    Error mmap-trim: mmap cannot trim, but the mix is trim
+      -> use another engine for trims
+    Error pace: the rate is 0 operations per second
+      -> give a rate above 0, or remove it for full speed
+    Error two-syncs: fsync_every is 1 and fdatasync_every 2; only one is done
+      -> remove one of the two
+    "##);
+}

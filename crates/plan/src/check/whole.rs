@@ -1,0 +1,77 @@
+//! The plan and its phases as such.
+
+use std::collections::HashSet;
+
+use super::{Found, PARTS_MAX, REPEATS_MAX, TIME_MAX, WORKERS_MAX};
+use crate::{Nanos, PLAN_VERSION, Phase, Place, Plan};
+
+pub(super) fn check(plan: &Plan, out: &mut Found) {
+    let root = Place::root();
+    if plan.version != PLAN_VERSION {
+        let message = format!("the plan is of version {}", plan.version);
+        out.error("version", root.key("version"), message, format!("set it to {PLAN_VERSION}"));
+    }
+    out.count("repeats", root.key("repeats"), plan.repeats.into(), REPEATS_MAX.into());
+    parts("no-targets", plan.targets.len(), &root, "target", out);
+    parts("no-phases", plan.phases.len(), &root, "phase", out);
+    let names = plan.phases.iter().map(|phase| phase.name.as_str());
+    duplicates(names, &root.key("phase"), "phase", out);
+}
+
+pub(super) fn check_phase(phase: &Phase, at: &Place, out: &mut Found) {
+    out.count("repeats", at.key("repeats"), phase.repeats.into(), REPEATS_MAX.into());
+    time_limit(phase.ramp, at.key("ramp"), out);
+    time_limit(phase.delay, at.key("delay"), out);
+    parts("no-jobs", phase.jobs.len(), at, "job", out);
+    let names = phase.jobs.iter().map(|job| job.name.as_str());
+    duplicates(names, &at.key("job"), "job", out);
+    let workers: u64 = phase.jobs.iter().map(|job| u64::from(job.workers)).sum();
+    // A single job that has too many is told in its own place.
+    let single = phase.jobs.iter().any(|job| job.workers > WORKERS_MAX);
+    if workers > u64::from(WORKERS_MAX) && !single {
+        let message =
+            format!("phase {} has {workers} workers in all, more than {WORKERS_MAX}", phase.name);
+        out.error("workers", at.clone(), message, "use fewer workers and more depth");
+    }
+}
+
+/// At least one part, and not more than are supported.
+fn parts(rule: &'static str, number: usize, at: &Place, key: &str, out: &mut Found) {
+    let whole = if at.parent().is_none() { "the plan" } else { "the phase" };
+    match number {
+        0 => {
+            let message = format!("{whole} has no {key}");
+            out.error(rule, at.clone(), message, format!("add a [[{}]] section", section(at, key)));
+        }
+        n if n > PARTS_MAX => {
+            let message = format!("{whole} has {n} {key}s, more than {PARTS_MAX}");
+            out.error("parts-limit", at.key(key), message, "divide it into several plans");
+        }
+        _ => {}
+    }
+}
+
+fn section(at: &Place, key: &str) -> String {
+    if at.parent().is_none() { key.to_owned() } else { format!("phase.{key}") }
+}
+
+fn duplicates<'a>(names: impl Iterator<Item = &'a str>, at: &Place, what: &str, out: &mut Found) {
+    let mut seen = HashSet::new();
+    for (i, name) in names.enumerate() {
+        // Two that were left unnamed are not confused by anyone who wrote names.
+        if !seen.insert(name) && name != what && !name.is_empty() {
+            let message = format!("another {what} is called {name} too");
+            let remedy = "give each its own name, so that reports can be told apart";
+            out.warning("duplicate-name", at.index(i).key("name"), message, remedy);
+        }
+    }
+}
+
+/// No time is longer than a year.
+pub(super) fn time_limit(time: Nanos, place: Place, out: &mut Found) {
+    if time > TIME_MAX {
+        let what = super::key_of(&place).to_owned();
+        let message = format!("{what} is {time}, more than a year");
+        out.error("time-limit", place, message, format!("set {what} to at most {TIME_MAX}"));
+    }
+}

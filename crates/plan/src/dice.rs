@@ -1,0 +1,298 @@
+//! Arbitrary plans for tests, made from the bytes that a property test draws.
+
+use std::path::PathBuf;
+
+use crate::blocks::*;
+use crate::entries::{Entries, Loader, Over, Select, Step, Tree};
+use crate::units::{Extent, Mix, Op, PerOp, SizeSpec};
+use crate::*;
+
+/// A source of choices: the same bytes give the same plan, no bytes the simplest one.
+pub struct Dice<'b>(pub std::slice::Iter<'b, u8>);
+
+impl Dice<'_> {
+    fn byte(&mut self) -> u8 {
+        self.0.next().copied().unwrap_or(0)
+    }
+
+    fn yes(&mut self) -> bool {
+        self.byte() % 3 == 1
+    }
+
+    fn option<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.yes() { Some(make(self)) } else { None }
+    }
+
+    fn list<T>(&mut self, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let length = self.byte() % 4;
+        (0..length).map(|_| make(self)).collect()
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[usize::from(self.byte()) % from.len()].clone()
+    }
+
+    /// Numbers of all magnitudes, with a liking for the edges.
+    fn number(&mut self) -> u64 {
+        let byte = u64::from(self.byte());
+        match self.byte() % 6 {
+            0 => byte,
+            1 => byte << 9,
+            2 => byte.wrapping_mul(0x0101_0101_0101_0101),
+            3 => u64::MAX - byte,
+            4 => 1 << (byte % 64),
+            _ => byte.wrapping_mul(1_000_000_007),
+        }
+    }
+
+    fn count(&mut self) -> u32 {
+        self.number() as u32
+    }
+
+    /// A finite number.
+    fn float(&mut self) -> f64 {
+        let (number, divisor) = (self.number() as f64, f64::from(self.byte()) + 0.1);
+        if self.yes() { -number / divisor } else { number / divisor }
+    }
+
+    fn text(&mut self) -> String {
+        let words = ["", "disk", "a b", "tab\t", "new\nline", "\"q\"", "it's", "µ→", "[x].y", "\\"];
+        self.pick(&words).to_owned()
+    }
+
+    fn bytes(&mut self) -> Bytes {
+        Bytes(self.number())
+    }
+
+    fn nanos(&mut self) -> Nanos {
+        Nanos(self.number())
+    }
+
+    fn extent(&mut self) -> Extent {
+        match self.byte() % 2 {
+            0 => Extent::Bytes(self.bytes()),
+            _ => Extent::Percent(f64::from(self.byte()) / 255.0 * 100.0),
+        }
+    }
+
+    pub fn size(&mut self) -> SizeSpec {
+        match self.byte() % 3 {
+            0 => SizeSpec::Fixed(self.bytes()),
+            1 => SizeSpec::Range(self.bytes(), self.bytes()),
+            _ => {
+                let mut list = self.list(|d| (d.bytes(), d.byte() % 101));
+                list.push((self.bytes(), self.byte() % 101));
+                SizeSpec::Weighted(list)
+            }
+        }
+    }
+
+    pub fn mix(&mut self) -> Mix {
+        let read = self.byte() % 101;
+        let write = self.byte() % (101 - read);
+        Mix { read, write, trim: 100 - read - write }
+    }
+
+    fn per_op<T: Clone>(&mut self, mut make: impl FnMut(&mut Self) -> T) -> PerOp<T> {
+        let mut all = PerOp::all(make(self));
+        for op in Op::ALL {
+            if self.yes() {
+                *all.of_mut(op) = make(self);
+            }
+        }
+        all
+    }
+
+    pub fn plan(&mut self) -> Plan {
+        Plan {
+            version: PLAN_VERSION,
+            name: self.text(),
+            seed: self.number(),
+            repeats: self.count(),
+            targets: self.list(Self::target),
+            phases: self.list(Self::phase),
+        }
+    }
+
+    fn target(&mut self) -> Target {
+        use TargetKind as Kind;
+        Target {
+            name: self.text(),
+            path: PathBuf::from(self.text()),
+            kind: self.pick(&[Kind::Auto, Kind::File, Kind::FileSet, Kind::Device, Kind::Null]),
+            size: self.option(Self::bytes),
+            files: self.count(),
+            layout: self.pick(&[Layout::Write, Layout::Allocate, Layout::Sparse, Layout::Never]),
+            keep: self.yes(),
+            overwrite: self.yes(),
+            tree: self.option(|d| Tree {
+                depth: d.count(),
+                width: d.count(),
+                items: d.number(),
+                items_per_rank: d.yes(),
+                leaves_only: d.yes(),
+                per_rank: d.yes(),
+                file_size: d.size(),
+            }),
+        }
+    }
+
+    fn phase(&mut self) -> Phase {
+        Phase {
+            name: self.text(),
+            stop: self.stop(),
+            ramp: self.nanos(),
+            delay: self.nanos(),
+            repeats: self.count(),
+            jobs: self.list(Self::job),
+        }
+    }
+
+    fn stop(&mut self) -> Stop {
+        Stop {
+            time: self.option(Self::nanos),
+            bytes: self.option(Self::bytes),
+            ops: self.option(Self::number),
+            passes: self.option(Self::count),
+            steady: self.option(|d| match d.yes() {
+                true => Steady::Snia { window: d.nanos(), windows: d.count() },
+                false => {
+                    Steady::Agree { window: d.nanos(), windows: d.count(), percent: d.float() }
+                }
+            }),
+            continue_on_error: self.yes(),
+            stonewall: self.pick(&[Stonewall::Cut, Stonewall::WearOut]),
+        }
+    }
+
+    fn job(&mut self) -> Job {
+        Job {
+            name: self.text(),
+            workers: self.count(),
+            targets: self.list(Self::text),
+            sharing: self.pick(&[Sharing::Shared, Sharing::Own]),
+            rank_shift: self.number() as i64,
+            placement: Placement {
+                cpus: self.list(Self::count),
+                split: self.yes(),
+                numa_node: self.option(Self::count),
+            },
+            delay: self.nanos(),
+            stop: self.option(Self::stop),
+            blocks: self.option(Self::blocks),
+            entries: self.option(Self::entries),
+        }
+    }
+
+    fn entries(&mut self) -> Entries {
+        Entries {
+            over: self.pick(&[Over::Items, Over::Directories]),
+            steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Put])),
+            select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
+            size: self.option(Self::bytes),
+            direct: self.yes(),
+            loader: self.option(|d| Loader {
+                batch: d.count(),
+                prefetch: d.count(),
+                compute: d.nanos(),
+            }),
+        }
+    }
+
+    fn access(&mut self) -> Access {
+        match self.byte() % 11 {
+            0 => Access::Sequential,
+            1 => Access::Backward,
+            2 => Access::Holes { hole: self.bytes() },
+            3 => Access::Random,
+            4 => Access::Permutation,
+            5 => Access::Zipf { theta: self.float() },
+            6 => Access::Pareto { h: self.float() },
+            7 => Access::Normal { deviation_percent: self.float() },
+            8 => Access::Zoned {
+                zones: self.list(|d| Zone { access_percent: d.float(), size_percent: d.float() }),
+            },
+            9 => Access::HotBand {
+                hit_percent: self.float(),
+                start_percent: self.float(),
+                length_percent: self.float(),
+            },
+            _ => Access::Trace { file: PathBuf::from(self.text()) },
+        }
+    }
+
+    fn share(&mut self) -> Share {
+        match self.byte() % 4 {
+            0 => Share::Whole,
+            1 => Share::Slice,
+            2 => Share::Interleave,
+            _ => Share::Segments { block: self.bytes(), count: self.count() },
+        }
+    }
+
+    pub fn blocks(&mut self) -> Blocks {
+        Blocks {
+            mix: self.mix(),
+            access: self.access(),
+            random_percent: self.per_op(Self::byte),
+            size: self.per_op(Self::size),
+            align: self.option(Self::bytes),
+            range: Range { start: self.extent(), length: self.option(Self::extent) },
+            share: self.share(),
+            depth: self.count(),
+            batch_submit: self.option(Self::count),
+            batch_reap: self.count(),
+            engine: self.pick(&Engine::ALL),
+            uring: self.uring(),
+            rwf: Rwf { hipri: self.yes(), nowait: self.yes(), ..Rwf::default() },
+            direct: self.yes(),
+            durability: Durability {
+                open: self.pick(&[OpenSync::None, OpenSync::Dsync, OpenSync::Sync]),
+                fsync_every: self.number(),
+                fdatasync_every: self.number(),
+                fsync_at_end: self.yes(),
+            },
+            hints: Hints {
+                evict: self.yes(),
+                advice: self.pick(&[Advice::None, Advice::Random]),
+                huge_pages: self.yes(),
+            },
+            pace: self.pace(),
+            content: Content {
+                fill: self.pick(&[Fill::Pool, Fill::Fresh, Fill::Zero]),
+                compressible_percent: self.byte(),
+                duplicate_percent: self.byte(),
+            },
+            verify: self.option(|d| Verify {
+                interval: d.bytes(),
+                continue_on_mismatch: d.yes(),
+                seed: d.number(),
+            }),
+        }
+    }
+
+    fn uring(&mut self) -> Uring {
+        Uring {
+            sqpoll: self.yes(),
+            sqpoll_cpu: self.option(Self::count),
+            iopoll: self.yes(),
+            fixed_buffers: self.option(Self::yes),
+            fixed_files: self.option(Self::yes),
+            defer_taskrun: self.option(Self::yes),
+            nop: self.yes(),
+        }
+    }
+
+    fn pace(&mut self) -> Pace {
+        Pace {
+            ops: self.option(|d| OpsPerSec(d.number())),
+            bytes: self.option(|d| BytesPerSec(d.number())),
+            per_direction: self.option(|d| {
+                let (read, write) = (OpsPerSec(d.number()), OpsPerSec(d.number()));
+                PerOp { read, write, trim: OpsPerSec(d.number()) }
+            }),
+            arrival: self.pick(&[Arrival::Fixed, Arrival::Poisson]),
+            think: self.option(|d| Think { time: d.nanos(), every: d.count(), spin: d.yes() }),
+        }
+    }
+}

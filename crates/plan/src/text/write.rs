@@ -1,0 +1,192 @@
+//! Writing plans as TOML that people like to read: defaults left out, small tables on one line.
+
+use std::path::{Path, PathBuf};
+
+use crate::blocks::{Access, Blocks, Pace, Think, Verify};
+use crate::entries::{Entries, Tree};
+use crate::{Job, Nanos, Phase, Plan, Stop, Target};
+
+use super::node::Node;
+
+/// Options whose mere presence means something: kept even where they hold nothing but defaults.
+const PRESENT: [&str; 6] = [
+    "target.tree",
+    "phase.job.stop",
+    "phase.job.blocks",
+    "phase.job.entries",
+    "phase.job.blocks.verify",
+    "phase.job.blocks.pace.think",
+];
+
+/// Keys that help a reader even where they hold the default, or that have none.
+const ALWAYS: [&str; 6] = [
+    "version",
+    "target.name",
+    "phase.name",
+    "phase.job.name",
+    "phase.job.blocks.pace.think.time",
+    "phase.job.blocks.pace.think.every",
+];
+
+/// Tables that get a section of their own; all others are written on one line.
+const SECTIONS: [&str; 6] =
+    ["target", "target.tree", "phase", "phase.job", "phase.job.blocks", "phase.job.entries"];
+
+/// Longer lines are broken, if they hold a list.
+const LINE_CHARS_MAX: usize = 96;
+
+/// The plan as TOML. [`super::read`] gives back an equal plan.
+///
+/// Paths that are not text are written with replacement characters; [`crate::check`] refuses
+/// them.
+pub fn write(plan: &Plan) -> String {
+    let mut node = tree(plan);
+    prune(&mut node, Some(&tree(&template())), "");
+    let mut out = String::new();
+    section(&mut out, &node, "");
+    out
+}
+
+/// The plan with every path made text, so that it can be serialised.
+pub(super) fn printable(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    for target in &mut plan.targets {
+        target.path = as_text(&target.path);
+    }
+    for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+        if let Some(Blocks { access: Access::Trace { file }, .. }) = &mut job.blocks {
+            *file = as_text(file);
+        }
+    }
+    plan
+}
+
+fn as_text(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().into_owned())
+}
+
+/// The plan as plain values.
+pub(super) fn tree(plan: &Plan) -> Node {
+    // By way of JSON, which keeps the order of fields; text that serde wrote is readable.
+    serde_json::from_str(&super::to_json(plan)).unwrap_or(Node::Null)
+}
+
+/// A plan that has one of everything, all with default values.
+fn template() -> Plan {
+    let think = Think { time: Nanos(0), every: 0, spin: false };
+    let blocks = Blocks {
+        pace: Pace { think: Some(think), ..Pace::default() },
+        verify: Some(Verify::default()),
+        ..Blocks::default()
+    };
+    let job = Job {
+        stop: Some(Stop::default()),
+        blocks: Some(blocks),
+        entries: Some(Entries::default()),
+        ..Job::default()
+    };
+    Plan {
+        targets: vec![Target { tree: Some(Tree::default()), ..Target::default() }],
+        phases: vec![Phase { jobs: vec![job], ..Phase::default() }],
+        ..Plan::default()
+    }
+}
+
+fn child(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// Leaves out what equals the default.
+fn prune(node: &mut Node, default: Option<&Node>, path: &str) {
+    match node {
+        Node::Table(entries) => entries.retain_mut(|(key, value)| {
+            keep(value, default.and_then(|default| default.get(key)), &child(path, key))
+        }),
+        Node::List(elements) if is_list_section(path) => {
+            let default = default.and_then(Node::first);
+            elements.iter_mut().for_each(|element| prune(element, default, path));
+        }
+        _ => {}
+    }
+}
+
+/// Prunes a value; false where nothing of it needs to be written.
+fn keep(value: &mut Node, default: Option<&Node>, path: &str) -> bool {
+    if is_list_section(path) {
+        prune(value, default, path);
+        return *value != Node::List(Vec::new());
+    }
+    let needed = ALWAYS.contains(&path) || PRESENT.contains(&path);
+    let differs = match (&*value, default) {
+        // Whether a table differs shows when its options have been looked at: one that is present
+        // stays even where it equals the template's.
+        (Node::Table(_), Some(Node::Table(_))) => {
+            prune(value, default, path);
+            *value != Node::Table(Vec::new())
+        }
+        _ => Some(&*value) != default,
+    };
+    needed || differs
+}
+
+/// True for lists of sections, whose elements have defaults of their own.
+fn is_list_section(path: &str) -> bool {
+    matches!(path, "target" | "phase" | "phase.job")
+}
+
+/// The entries of a table: first those on one line, then the sections below it.
+fn section(out: &mut String, node: &Node, path: &str) {
+    let Node::Table(entries) = node else { return };
+    let is_section = |key: &str| SECTIONS.contains(&child(path, key).as_str());
+    for (key, value) in entries.iter().filter(|(key, _)| !is_section(key)) {
+        line(out, key, value);
+    }
+    for (key, value) in entries.iter().filter(|(key, _)| is_section(key)) {
+        let path = child(path, key);
+        match value {
+            Node::List(elements) => {
+                for element in elements {
+                    out.push_str(&format!("\n[[{path}]]\n"));
+                    section(out, element, &path);
+                }
+            }
+            value => {
+                out.push_str(&format!("\n[{path}]\n"));
+                section(out, value, &path);
+            }
+        }
+    }
+}
+
+fn line(out: &mut String, key: &str, value: &Node) {
+    let line = format!("{key} = {}\n", inline(value));
+    match value {
+        Node::List(elements) if line.chars().count() > LINE_CHARS_MAX => {
+            let lines: Vec<_> = elements.iter().map(|e| format!("    {},\n", inline(e))).collect();
+            out.push_str(&format!("{key} = [\n{}]\n", lines.concat()));
+        }
+        _ => out.push_str(&line),
+    }
+}
+
+/// The value on one line. Keys are the types' field names and need no quotes.
+fn inline(node: &Node) -> String {
+    match node {
+        // A number that is not finite was lost on the way; it reads back as one.
+        Node::Null => "nan".to_owned(),
+        Node::Bool(value) => value.to_string(),
+        Node::Int(value) => value.to_string(),
+        Node::Float(value) => toml::Value::from(*value).to_string(),
+        Node::Text(value) => toml::Value::from(value.as_str()).to_string(),
+        Node::List(elements) => {
+            let parts: Vec<_> = elements.iter().map(inline).collect();
+            format!("[{}]", parts.join(", "))
+        }
+        Node::Table(entries) if entries.is_empty() => "{}".to_owned(),
+        Node::Table(entries) => {
+            let parts: Vec<_> =
+                entries.iter().map(|(k, v)| format!("{k} = {}", inline(v))).collect();
+            format!("{{ {} }}", parts.join(", "))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Hosts, targets and devices in a few words.
+
+use candor_record::Facts;
+use candor_record::facts::{
+    DeviceFacts, DeviceKind, Filesystem, HostFacts, Link, PathKind, TargetFacts, value,
+};
+
+use crate::number;
+
+/// What drives a device.
+pub(crate) fn kind(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Partition => "partition",
+        DeviceKind::Loop => "loop device",
+        DeviceKind::Dm => "device mapper",
+        DeviceKind::Md => "md array",
+        DeviceKind::Zram => "zram, compressed memory",
+        DeviceKind::Brd => "RAM disk",
+        DeviceKind::Pmem => "persistent memory",
+        DeviceKind::Virtio => "virtio",
+        DeviceKind::Nvme => "NVMe",
+        DeviceKind::NvmeFabric => "NVMe over fabrics",
+        DeviceKind::Ata => "ATA",
+        DeviceKind::Scsi => "SCSI",
+        DeviceKind::Usb => "USB",
+        DeviceKind::Nbd => "network block device",
+        DeviceKind::NullBlk => "null_blk, no medium",
+        DeviceKind::Other => "block device",
+    }
+}
+
+/// What a path is.
+pub(crate) fn path_kind(kind: PathKind) -> &'static str {
+    match kind {
+        PathKind::Missing => "not there yet",
+        PathKind::File => "file",
+        PathKind::Directory => "directory",
+        PathKind::Device => "block device",
+        PathKind::Other => "neither file nor directory nor block device",
+    }
+}
+
+/// The host in one line: kernel, processor, memory.
+pub(crate) fn host(host: &HostFacts) -> String {
+    let mut parts = Vec::new();
+    parts.extend(value(&host.kernel).map(|release| format!("Linux {release}")));
+    parts.extend(value(&host.cpus).map(|n| number::counted(u64::from(*n), "CPU")));
+    parts.extend(value(&host.cpu_model).cloned());
+    parts.extend(
+        value(&host.numa_nodes).filter(|n| **n > 1).map(|nodes| format!("{nodes} NUMA nodes")),
+    );
+    parts.extend(value(&host.memory_bytes).map(|bytes| format!("{} memory", number::size(*bytes))));
+    parts.extend(value(&host.hypervisor).filter(|v| **v).map(|_| "virtual machine".to_owned()));
+    parts.join(", ")
+}
+
+/// A device with what matters about it: `sda (ATA, Samsung SSD 860, 500 GB)`.
+pub(crate) fn device(device: &DeviceFacts) -> String {
+    let model = value(&device.model).map(|model| model.trim().to_owned());
+    let parts: Vec<_> = [kind(device.kind).to_owned()]
+        .into_iter()
+        .chain(model.filter(|model| !model.is_empty()))
+        .chain([number::device_size(device.size_bytes)])
+        .collect();
+    format!("{} ({})", device.name, parts.join(", "))
+}
+
+/// A link and what it carries: `SATA 6.0 Gbps, 600 MB/s at most`.
+pub(crate) fn link(link: &Link) -> String {
+    let ceiling = number::rate(link.ceiling_bytes_per_s as f64);
+    let negotiated = &link.negotiated.value;
+    // The kernel's own words often begin with the kind.
+    match negotiated.to_lowercase().contains(&link.kind.to_lowercase()) {
+        true => format!("{negotiated}, {ceiling} at most"),
+        false => format!("{} {negotiated}, {ceiling} at most", link.kind),
+    }
+}
+
+/// A filesystem and where its bytes are: `ext4`, `nfs4 from host:/export`, `tmpfs (memory)`.
+pub(crate) fn filesystem(filesystem: &Filesystem) -> String {
+    match (filesystem.in_memory, filesystem.remote) {
+        (true, _) => format!("{} (this machine's memory)", filesystem.kind),
+        (_, true) => format!("{} from {}", filesystem.kind, filesystem.source),
+        _ => filesystem.kind.clone(),
+    }
+}
+
+/// A target from its path down to the devices at the end, in one line.
+pub(crate) fn target(facts: &Facts, target: &TargetFacts) -> String {
+    // Before a run, its own files are not there yet; that is no news.
+    let mut text = match target.kind {
+        PathKind::Missing => target.path.clone(),
+        kind => format!("{} ({})", target.path, path_kind(kind)),
+    };
+    if let Some(on) = &target.filesystem {
+        text = format!("{text}: {}", filesystem(on));
+    }
+    let Some(top) = value(&target.device) else { return text };
+    let leaves = facts.leaves(top);
+    let top_is_leaf = leaves.iter().any(|leaf| leaf.name == *top);
+    let joint = if target.filesystem.is_some() { " on" } else { "," };
+    if !top_is_leaf {
+        text = format!("{text}{joint} {top}");
+    }
+    let named: Vec<_> = leaves.iter().map(|leaf| device(leaf)).collect();
+    match (named.is_empty(), top_is_leaf) {
+        (true, _) => text,
+        (false, true) => format!("{text}{joint} {}", named.join(", ")) + &links(&leaves),
+        (false, false) => format!("{text} → {}", named.join(", ")) + &links(&leaves),
+    }
+}
+
+/// The distinct links of some devices, each once.
+fn links(devices: &[&DeviceFacts]) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for text in devices.iter().filter_map(|device| device.link.as_ref()).map(link) {
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    told.iter().map(|text| format!("; {text}")).collect()
+}

@@ -1,0 +1,176 @@
+//! What `candor inspect` prints: the host, and each target from its path down to the devices.
+
+mod device;
+
+#[cfg(test)]
+mod tests;
+
+use candor_record::Facts;
+use candor_record::facts::{
+    Canary, CanaryOutcome, CgroupFacts, DirectIo, Fact, FileFacts, Filesystem, HostFacts, IoLimit,
+    TargetFacts, value,
+};
+
+use crate::describe;
+use crate::layout::Page;
+use crate::number::{self, counted, size};
+use crate::style::{Style, Tone};
+
+/// The facts as text.
+pub fn text(facts: &Facts, style: &Style) -> String {
+    let mut page = Page::new(style);
+    host(&mut page, &facts.host);
+    for target in &facts.targets {
+        page.blank();
+        self::target(&mut page, facts, target);
+    }
+    if !facts.missing.is_empty() {
+        page.heading("Could not be read");
+    }
+    for missing in &facts.missing {
+        page.paragraph("  ", &crate::report::describe_missing(missing));
+    }
+    page.finish()
+}
+
+fn host(page: &mut Page, host: &HostFacts) {
+    labelled(page, "Host", &describe::host(host));
+    let available = value(&host.memory_available_bytes).map(|b| format!("{} available", size(*b)));
+    labelled(page, "Memory", &available.unwrap_or_default());
+    let cost = value(&host.clock_cost_ns).map(|ns| format!("{ns:.0} ns a reading"));
+    let clock = value(&host.clocksource).cloned();
+    labelled(page, "Clock", &[clock, cost].into_iter().flatten().collect::<Vec<_>>().join(", "));
+    let governor = value(&host.cpu_governor).map(|name| format!("frequency governor {name}"));
+    labelled(page, "CPU", &governor.unwrap_or_default());
+    let limits = cgroup(&host.cgroup).join("; ");
+    let limits = if limits.is_empty() { limits } else { format!("control group: {limits}") };
+    labelled(page, "Limits", &limits);
+    let locked = value(&host.lockdown).filter(|mode| *mode != "none");
+    labelled(page, "Lockdown", locked.map_or("", String::as_str));
+}
+
+/// A line with its name in front; none where there is nothing to say.
+fn labelled(page: &mut Page, name: &str, text: &str) {
+    if !text.is_empty() {
+        page.paragraph(&format!("{name:<12}"), text);
+    }
+}
+
+fn cgroup(limits: &CgroupFacts) -> Vec<String> {
+    let memory = value(&limits.memory_max_bytes).map(|b| format!("at most {} of memory", size(*b)));
+    let cpu = value(&limits.cpu_max).map(|cpus| format!("at most {cpus} CPUs' worth of time"));
+    let io = limits.io.iter().map(|fact: &Fact<IoLimit>| io_limit(&fact.value));
+    memory.into_iter().chain(cpu).chain(io).collect()
+}
+
+fn io_limit(limit: &IoLimit) -> String {
+    let rate = |bytes: u64| number::rate(bytes as f64);
+    let iops = |ops: u64| format!("{} IOPS", number::iops(ops as f64));
+    let parts: Vec<_> = [
+        ("read", limit.read_bytes_per_s.map(rate)),
+        ("write", limit.write_bytes_per_s.map(rate)),
+        ("read", limit.read_ops_per_s.map(iops)),
+        ("write", limit.write_ops_per_s.map(iops)),
+    ]
+    .into_iter()
+    .filter_map(|(op, text)| Some(format!("{op} at most {}", text?)))
+    .collect();
+    format!("device {}: {}", limit.device, parts.join(", "))
+}
+
+fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
+    let kind = describe::path_kind(target.kind);
+    page.line(&format!("{} ({kind})", page.style.paint(Tone::Strong, &target.path)));
+    let mut lead = String::from("└─ ");
+    if let Some(on) = &target.filesystem {
+        page.paragraph(&lead, &filesystem(on));
+        lead.insert_str(0, "   ");
+    }
+    if let Some(top) = value(&target.device) {
+        device::tree(page, facts, top, "", &lead);
+    } else if target.filesystem.as_ref().is_none_or(|on| !on.in_memory && !on.remote) {
+        page.paragraph(&lead, "no block device was found under it");
+    }
+    for direct in direct_io(&target.files) {
+        labelled(page, "Direct I/O", &direct);
+    }
+    for file in &target.files {
+        labelled(page, "File", &self::file(file));
+    }
+    if let Some(canary) = &target.canary {
+        labelled(page, "Canary", &self::canary(canary));
+    }
+}
+
+fn filesystem(on: &Filesystem) -> String {
+    format!(
+        "{} at {}: {} of {} free, blocks of {}; {}",
+        describe::filesystem(on),
+        on.mount_point,
+        size(on.available_bytes),
+        size(on.size_bytes),
+        size(on.block_bytes),
+        on.options,
+    )
+}
+
+/// What direct I/O needs, each answer once.
+fn direct_io(files: &[FileFacts]) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for file in files {
+        let text = match file.direct {
+            DirectIo::Unknown => "the kernel does not say what it needs".to_owned(),
+            DirectIo::Unsupported => "the filesystem says it does not do it here".to_owned(),
+            DirectIo::Aligned { memory, offset } => format!(
+                "buffers aligned to {}, offsets and lengths to {}",
+                size(u64::from(memory)),
+                size(u64::from(offset))
+            ),
+        };
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    told
+}
+
+fn file(file: &FileFacts) -> String {
+    let mut parts =
+        vec![size(file.size_bytes), format!("{} allocated", size(file.allocated_bytes))];
+    if let Some(extents) = value(&file.extents) {
+        parts.push(counted(extents.count, "extent"));
+        let unwritten = (extents.unwritten_bytes > 0)
+            .then(|| format!("{} never written", size(extents.unwritten_bytes)));
+        let encoded = (extents.encoded_bytes > 0)
+            .then(|| format!("{} stored compressed", size(extents.encoded_bytes)));
+        let holes = (extents.mapped_bytes < file.size_bytes)
+            .then(|| format!("only {} mapped, the rest are holes", size(extents.mapped_bytes)));
+        parts.extend([unwritten, encoded, holes].into_iter().flatten());
+    }
+    format!("{}: {}", file.path, parts.join(", "))
+}
+
+fn canary(canary: &Canary) -> String {
+    let conclusion = match canary.outcome {
+        CanaryOutcome::NotMade => return "no proving read could be made".to_owned(),
+        CanaryOutcome::Counted => "the block layer's counters vouch for this target",
+        CanaryOutcome::CountedBelow => {
+            "the top device counts nothing, but the devices below it vouch for this target"
+        }
+        CanaryOutcome::NotCounted => {
+            "nobody counted it, so the block layer cannot vouch for this target"
+        }
+        CanaryOutcome::NothingToRead => "the read needed no device, so it proves nothing",
+    };
+    if canary.bytes == 0 {
+        return conclusion.to_owned();
+    }
+    let how = if canary.direct { "a direct read" } else { "a buffered read" };
+    let counted: Vec<_> =
+        canary.counted.iter().map(|(name, bytes)| format!("{name} {}", size(*bytes))).collect();
+    let counted = match counted.is_empty() {
+        true => String::new(),
+        false => format!(" (counted: {})", counted.join(", ")),
+    };
+    format!("{how} of {} from {}{counted}: {conclusion}", size(canary.bytes), canary.path)
+}

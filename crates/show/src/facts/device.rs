@@ -1,0 +1,135 @@
+//! A block device and what lies under it, as a tree.
+
+use candor_record::Facts;
+use candor_record::facts::{DeviceFacts, Fact, LoopBacking, QueueFacts, value};
+
+use crate::describe;
+use crate::layout::Page;
+use crate::number::{self, size};
+
+/// Deepest tree that is drawn; a loop in the facts must not become a loop here.
+const DEPTH_MAX: usize = 12;
+
+/// The device and all below it. `indent` continues the lines of the devices above; `lead` opens
+/// this one's.
+pub(super) fn tree(page: &mut Page, facts: &Facts, name: &str, indent: &str, lead: &str) {
+    let Some(device) = facts.device(name) else {
+        page.paragraph(&format!("{indent}{lead}"), &format!("{name} (nothing known about it)"));
+        return;
+    };
+    page.paragraph(&format!("{indent}{lead}"), &headline(device));
+    // Below a `├─` the line goes on, below a `└─` it does not.
+    let inner = format!("{indent}{}", lead.replace("├─", "│ ").replace("└─", "  "));
+    let below: Vec<&String> = device.below.iter().collect();
+    let bar = if below.is_empty() { "   " } else { "│  " };
+    for (label, text) in details(device) {
+        page.paragraph(&format!("{inner}{bar}{label:<10}"), &text);
+    }
+    if inner.chars().count() > 3 * DEPTH_MAX {
+        return;
+    }
+    for (i, name) in below.iter().enumerate() {
+        let lead = if i + 1 == below.len() { "└─ " } else { "├─ " };
+        tree(page, facts, name, &inner, lead);
+    }
+}
+
+fn headline(device: &DeviceFacts) -> String {
+    let mut text = describe::device(device);
+    if let Some(start) = value(&device.partition_start_bytes) {
+        text = format!("{text}, begins at {}", size(*start));
+    }
+    text
+}
+
+fn details(device: &DeviceFacts) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
+        ("blocks", blocks(&device.queue)),
+        ("requests", requests(&device.queue)),
+        ("queue", queue(&device.queue)),
+        ("cache", cache(&device.queue)),
+        ("quirks", quirks(device)),
+    ];
+    if let Some(backing) = &device.loop_backing {
+        lines.push(("backing", loop_backing(backing)));
+    }
+    if let Some(link) = &device.link {
+        lines.push(("link", describe::link(link)));
+        lines.push(("", format!("= {}", link.arithmetic)));
+        let possible = link.possible.as_ref().filter(|p| p.value != link.negotiated.value);
+        lines.extend(possible.map(|p| ("", format!("both ends could do {}", p.value))));
+    }
+    lines.push(("held by", device.held_by.join(", ")));
+    lines.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// The size of a positive fact, after its name.
+fn sized(name: &str, fact: &Option<Fact<u64>>) -> Option<String> {
+    value(fact).filter(|bytes| **bytes > 0).map(|bytes| format!("{name} {}", size(*bytes)))
+}
+
+fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn blocks(queue: &QueueFacts) -> String {
+    joined([
+        sized("logical", &queue.logical_block_bytes),
+        sized("physical", &queue.physical_block_bytes),
+        sized("optimal", &queue.optimal_io_bytes),
+        sized("chunks of", &queue.chunk_bytes),
+        sized("misaligned by", &queue.alignment_offset_bytes),
+    ])
+}
+
+fn requests(queue: &QueueFacts) -> String {
+    joined([
+        sized("at most", &queue.max_request_bytes),
+        sized("hardware takes", &queue.max_hw_request_bytes),
+        value(&queue.max_segments).map(|n| number::counted(*n, "segment")),
+    ])
+}
+
+fn queue(queue: &QueueFacts) -> String {
+    joined([
+        value(&queue.nr_requests).map(|n| number::counted(*n, "request")),
+        value(&queue.device_depth).map(|n| format!("the device takes {n} at once")),
+        value(&queue.scheduler).map(|name| format!("scheduler {name}")),
+        sized("read-ahead", &queue.read_ahead_bytes),
+        value(&queue.io_poll).filter(|on| **on).map(|_| "completions can be polled".to_owned()),
+    ])
+}
+
+fn cache(queue: &QueueFacts) -> String {
+    let fua = value(&queue.fua).map(|on| if *on { "with FUA" } else { "without FUA" });
+    joined([value(&queue.write_cache).cloned(), fua.map(str::to_owned)])
+}
+
+/// What is unusual about a device.
+fn quirks(device: &DeviceFacts) -> String {
+    joined([
+        value(&device.counts_io)
+            .filter(|on| !**on)
+            .map(|_| "the kernel does not count I/O on it".to_owned()),
+        value(&device.bio_based)
+            .filter(|on| **on)
+            .map(|_| "no request queue of its own".to_owned()),
+        value(&device.queue.rotational)
+            .filter(|on| **on)
+            .map(|_| "taken for a rotating disk".to_owned()),
+        value(&device.queue.zoned)
+            .filter(|model| *model != "none")
+            .map(|model| format!("zoned: {model}")),
+        value(&device.numa_node).filter(|node| **node > 0).map(|node| format!("NUMA node {node}")),
+    ])
+}
+
+fn loop_backing(backing: &LoopBacking) -> String {
+    let how = match value(&backing.direct) {
+        Some(true) => "direct",
+        Some(false) => "through the page cache",
+        None => "unknown whether direct",
+    };
+    let on = backing.filesystem.as_ref().map(|fs| format!(" on {fs}")).unwrap_or_default();
+    format!("{}{on}, {how}", backing.file.value)
+}

@@ -1,0 +1,144 @@
+//! Screens of `candor inspect`.
+
+use candor_record::facts::*;
+use insta::assert_snapshot;
+
+use super::*;
+use crate::sample;
+
+fn plain(facts: &Facts) -> String {
+    text(facts, &Style::default())
+}
+
+#[test]
+fn a_directory_on_a_partition() {
+    assert_snapshot!(plain(&sample::facts()), @r#"
+    Host        Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB memory
+    Memory      20 GiB available
+    Clock       tsc, 24 ns a reading
+    CPU         frequency governor performance
+    Limits      control group: at most 4 GiB of memory; at most 2 CPUs' worth of time; device 8:0: read
+                at most 1k IOPS
+
+    /data (directory)
+    └─ ext4 at /data: 120 GiB of 490 GiB free, blocks of 4 KiB; rw,relatime
+       └─ sda1 (partition, 500 GB), begins at 1 MiB
+          └─ sda (ATA, Example SSD 860, 500 GB)
+                blocks    logical 512 B, physical 4 KiB
+                requests  at most 1.25 MiB, hardware takes 32 MiB, 168 segments
+                queue     64 requests, the device takes 32 at once, scheduler mq-deadline, read-ahead
+                          128 KiB
+                cache     write back, without FUA
+                link      SATA 6.0 Gbps, 600 MB/s at most
+                          = 6.0 Gb/s × 8/10 ÷ 8 bits
+                held by   /data
+    Direct I/O  buffers aligned to 512 B, offsets and lengths to 4 KiB
+    File        /data/candor.0: 1 GiB, 1 GiB allocated, 8 extents
+    Canary      a direct read of 64 KiB from /data/candor.0 (counted: sda1 64 KiB, sda 64 KiB): the
+                block layer's counters vouch for this target
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+    "#);
+}
+
+#[test]
+fn an_array_of_devices() {
+    let device = |name: &str, kind, below: &[&str]| DeviceFacts {
+        name: name.into(),
+        kind,
+        size_bytes: 2_000_000_000_000,
+        below: below.iter().map(|name| (*name).to_owned()).collect(),
+        ..DeviceFacts::default()
+    };
+    let mut member = device("loop0", DeviceKind::Loop, &[]);
+    member.counts_io = Some(Fact::new(false, "queue/iostats"));
+    member.loop_backing = Some(LoopBacking {
+        file: Fact::new("/srv/image".into(), "loop/backing_file"),
+        direct: Some(Fact::new(false, "loop/dio")),
+        filesystem: Some("xfs".into()),
+    });
+    let mut array = device("md0", DeviceKind::Md, &["loop0", "sdb"]);
+    array.queue.chunk_bytes = Some(Fact::new(65536, "queue/chunk_sectors"));
+    array.held_by = vec!["/srv".into(), "swap".into()];
+    let target = TargetFacts {
+        path: "/dev/mapper/data".into(),
+        kind: PathKind::Device,
+        device: Some(Fact::new("dm-0".into(), "stat")),
+        canary: Some(Canary { outcome: CanaryOutcome::NotMade, ..Canary::default() }),
+        ..TargetFacts::default()
+    };
+    let facts = Facts {
+        devices: vec![device("dm-0", DeviceKind::Dm, &["md0"]), array, member],
+        targets: vec![target],
+        ..Facts::default()
+    };
+    assert_snapshot!(plain(&facts), @r#"
+    /dev/mapper/data (block device)
+    └─ dm-0 (device mapper, 2 TB)
+       └─ md0 (md array, 2 TB)
+          │  blocks    chunks of 64 KiB
+          │  held by   /srv, swap
+          ├─ loop0 (loop device, 2 TB)
+          │     quirks    the kernel does not count I/O on it
+          │     backing   /srv/image on xfs, through the page cache
+          └─ sdb (nothing known about it)
+    Canary      no proving read could be made
+    "#);
+}
+
+#[test]
+fn memory_and_a_remote_filesystem() {
+    let on = |kind: &str, in_memory, remote| TargetFacts {
+        path: format!("/mnt/{kind}"),
+        kind: PathKind::File,
+        filesystem: Some(Filesystem {
+            kind: kind.into(),
+            source: "server:/export".into(),
+            mount_point: format!("/mnt/{kind}"),
+            options: "rw".into(),
+            size_bytes: 1 << 30,
+            available_bytes: 1 << 29,
+            block_bytes: 4096,
+            in_memory,
+            remote,
+        }),
+        files: vec![FileFacts {
+            path: format!("/mnt/{kind}/a"),
+            size_bytes: 1 << 20,
+            allocated_bytes: 1 << 19,
+            extents: Some(Fact::new(
+                Extents {
+                    count: 1,
+                    mapped_bytes: 1 << 19,
+                    unwritten_bytes: 4096,
+                    encoded_bytes: 4096,
+                },
+                "FIEMAP",
+            )),
+            direct: DirectIo::Unsupported,
+        }],
+        canary: Some(Canary { outcome: CanaryOutcome::NothingToRead, ..Canary::default() }),
+        ..TargetFacts::default()
+    };
+    let facts = Facts {
+        targets: vec![on("tmpfs", true, false), on("nfs4", false, true)],
+        ..Facts::default()
+    };
+    assert_snapshot!(plain(&facts), @r#"
+    /mnt/tmpfs (file)
+    └─ tmpfs (this machine's memory) at /mnt/tmpfs: 512 MiB of 1 GiB free, blocks of 4 KiB; rw
+    Direct I/O  the filesystem says it does not do it here
+    File        /mnt/tmpfs/a: 1 MiB, 512 KiB allocated, 1 extent, 4 KiB never written, 4 KiB stored
+                compressed, only 512 KiB mapped, the rest are holes
+    Canary      the read needed no device, so it proves nothing
+
+    /mnt/nfs4 (file)
+    └─ nfs4 from server:/export at /mnt/nfs4: 512 MiB of 1 GiB free, blocks of 4 KiB; rw
+    Direct I/O  the filesystem says it does not do it here
+    File        /mnt/nfs4/a: 1 MiB, 512 KiB allocated, 1 extent, 4 KiB never written, 4 KiB stored
+                compressed, only 512 KiB mapped, the rest are holes
+    Canary      the read needed no device, so it proves nothing
+    "#);
+}

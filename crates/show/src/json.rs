@@ -1,0 +1,19 @@
+//! The document for machines.
+//!
+//! One JSON object, versioned by its first key; `docs/report.md` describes it and
+//! `docs/report-schema.json` is its schema, held against real reports by this crate's tests.
+
+mod pretty;
+pub mod schema;
+
+use candor_record::{Facts, Report};
+
+/// The report as JSON, one line break at its end.
+pub fn report(report: &Report) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(report)?))
+}
+
+/// The facts of `candor inspect` as JSON, one line break at the end.
+pub fn facts(facts: &Facts) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(facts)?))
+}

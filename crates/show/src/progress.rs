@@ -1,0 +1,305 @@
+//! One line that tells how far a run is.
+//!
+//! A pure consumer of [`Event`]s: it takes each with the time it came and gives what to write to
+//! stderr. On a terminal the line is written over itself; elsewhere only beginnings and ends of
+//! phases are told, a line each, so that a log stays short.
+
+use candor_plan::units::Op;
+use candor_record::{Event, Measurement, PrepareStep, Sample};
+
+use crate::layout::{cut, width};
+use crate::number;
+
+/// Progress of one run.
+#[derive(Debug)]
+pub struct Line {
+    terminal: bool,
+    columns: usize,
+    run: Run,
+    phase: Phase,
+    /// What was last told of a preparation, so that a log tells it once.
+    preparing: String,
+}
+
+/// What is known about the run as a whole.
+#[derive(Debug, Default)]
+struct Run {
+    phases: usize,
+    expected_ns: Option<u64>,
+    /// Expected length of the phases that are over.
+    over_ns: u64,
+    /// Phases that began. The trials of a search, which share the index of the phase that they
+    /// are made for, count as one with it.
+    begun: usize,
+    /// Index of the last one.
+    index: Option<usize>,
+}
+
+/// What is known about the phase that runs.
+#[derive(Debug, Default)]
+struct Phase {
+    name: String,
+    started_ns: u64,
+    expected_ns: Option<u64>,
+    /// The last sample of each job.
+    samples: Vec<(String, Sample)>,
+}
+
+impl Line {
+    /// A line for a terminal of `columns`, or for a log.
+    pub fn new(terminal: bool, columns: usize) -> Self {
+        Line {
+            terminal,
+            columns: columns.max(20),
+            run: Run::default(),
+            phase: Phase::default(),
+            preparing: String::new(),
+        }
+    }
+
+    /// What to write for an event that came at `now_ns` of any steady clock.
+    pub fn on(&mut self, event: &Event, now_ns: u64) -> String {
+        match event {
+            Event::RunStarted { phases, expected_ns, .. } => {
+                self.run = Run { phases: *phases, expected_ns: *expected_ns, ..Run::default() };
+                String::new()
+            }
+            Event::Preparing { phase, step, what, bytes_done, bytes_total } => {
+                self.prepared(phase, *step, what, (*bytes_done, *bytes_total))
+            }
+            Event::PhaseStarted { phase, index, expected_ns } => {
+                self.begin(phase, *index, *expected_ns, now_ns)
+            }
+            Event::Sampled { job, sample, in_ramp, .. } => {
+                self.sampled(job, *sample, *in_ramp, now_ns)
+            }
+            Event::PhaseDone { measurements, .. } => self.end(measurements),
+            Event::RunDone { .. } => self.clear(),
+            Event::WorkerDone { .. } | Event::Found { .. } | Event::Noted { .. } => String::new(),
+        }
+    }
+
+    /// Makes room for other output: wipes the line off a terminal.
+    pub fn clear(&self) -> String {
+        if self.terminal { "\r\x1b[K".to_owned() } else { String::new() }
+    }
+
+    fn prepared(
+        &mut self,
+        phase: &str,
+        step: PrepareStep,
+        what: &str,
+        bytes: (u64, u64),
+    ) -> String {
+        let doing = match step {
+            PrepareStep::Inspect => "inspecting",
+            PrepareStep::LayOut => "laying out",
+            PrepareStep::Evict => "dropping from the cache",
+            PrepareStep::SetUp => "setting up",
+            PrepareStep::CleanUp => "removing",
+        };
+        let told = format!("{doing} {what}");
+        let amount = match bytes {
+            (_, 0) => String::new(),
+            (done, total) => format!(", {} of {}", number::size(done), number::size(total)),
+        };
+        if self.terminal {
+            let place = self.place(self.run.begun + 1);
+            let joint = if phase.is_empty() { "" } else { " · " };
+            return self.over(&format!("{place}{phase}{joint}{told}{amount}"));
+        }
+        // Only what takes long is worth a line of a log, and only once.
+        let worth = step == PrepareStep::LayOut && told != self.preparing;
+        self.preparing.clone_from(&told);
+        match (worth, bytes.1) {
+            (false, _) => String::new(),
+            (true, 0) => format!("{told}\n"),
+            (true, total) => format!("{told}, {}\n", number::size(total)),
+        }
+    }
+
+    fn begin(&mut self, name: &str, index: usize, expected_ns: Option<u64>, now_ns: u64) -> String {
+        self.run.over_ns += self.phase.expected_ns.unwrap_or(0);
+        let same_place = self.run.index.replace(index) == Some(index);
+        // A phase of the same place and name is a repeat.
+        if !same_place || self.phase.name == name {
+            self.run.begun += 1;
+        }
+        self.run.phases = self.run.phases.max(self.run.begun);
+        self.phase =
+            Phase { name: name.to_owned(), started_ns: now_ns, expected_ns, samples: Vec::new() };
+        let head = self.head();
+        match (self.terminal, expected_ns) {
+            (true, _) => self.over(&format!("{head}{}", self.left(now_ns))),
+            (false, None) => format!("{head}\n"),
+            (false, Some(ns)) => format!("{head}, {}\n", number::wait(ns)),
+        }
+    }
+
+    fn sampled(&mut self, job: &str, sample: Sample, in_ramp: bool, now_ns: u64) -> String {
+        match self.phase.samples.iter_mut().find(|(name, _)| name == job) {
+            Some((_, last)) => *last = sample,
+            None => self.phase.samples.push((job.to_owned(), sample)),
+        }
+        if !self.terminal {
+            return String::new();
+        }
+        let (mut ops_per_s, mut bytes_per_s) = (0.0, 0.0);
+        for (_, sample) in self.phase.samples.iter().filter(|(_, sample)| sample.length_ns > 0) {
+            let seconds = sample.length_ns as f64 / 1e9;
+            for op in Op::ALL {
+                ops_per_s += *sample.ops.of(op) as f64 / seconds;
+                bytes_per_s += *sample.bytes.of(op) as f64 / seconds;
+            }
+        }
+        let ramp = if in_ramp { " (ramp)" } else { "" };
+        let rates = rates(ops_per_s, bytes_per_s);
+        self.over(&format!("{} · {rates}{ramp}{}", self.head(), self.left(now_ns)))
+    }
+
+    fn end(&mut self, measurements: &[Measurement]) -> String {
+        if self.terminal {
+            return String::new();
+        }
+        let all = measurements.iter().flat_map(|m| m.ops.iter().map(|(_, stats)| stats));
+        let (ops, bytes) =
+            all.fold((0.0, 0.0), |(ops, bytes), s| (ops + s.ops_per_s, bytes + s.bytes_per_s));
+        format!("{}: {}\n", self.head(), rates(ops, bytes))
+    }
+
+    /// `[2/6] `, or nothing for a run of one phase.
+    fn place(&self, number: usize) -> String {
+        match self.run.phases {
+            0 | 1 => String::new(),
+            phases => format!("[{}/{phases}] ", number.min(phases)),
+        }
+    }
+
+    fn head(&self) -> String {
+        format!("{}{}", self.place(self.run.begun), self.phase.name)
+    }
+
+    /// Time left of the phase and of the run, as far as they are known.
+    fn left(&self, now_ns: u64) -> String {
+        let passed_ns = now_ns.saturating_sub(self.phase.started_ns);
+        let Some(expected_ns) = self.phase.expected_ns else { return String::new() };
+        let phase = number::wait(expected_ns.saturating_sub(passed_ns));
+        match self.run.expected_ns {
+            Some(all_ns) if self.run.phases > 1 => {
+                let gone_ns = self.run.over_ns + passed_ns.min(expected_ns);
+                format!(" · {phase} left, {} in all", number::wait(all_ns.saturating_sub(gone_ns)))
+            }
+            _ => format!(" · {phase} left"),
+        }
+    }
+
+    /// The text over the last one, within the terminal's width.
+    fn over(&self, text: &str) -> String {
+        // The last column stays free: some terminals wrap when it is filled.
+        let text = cut(text, self.columns - 1);
+        debug_assert!(width(&text) < self.columns);
+        format!("\r{text}\x1b[K")
+    }
+}
+
+fn rates(ops_per_s: f64, bytes_per_s: f64) -> String {
+    match bytes_per_s > 0.0 {
+        true => format!("{} IOPS {}", number::iops(ops_per_s), number::rate(bytes_per_s)),
+        false => format!("{} IOPS", number::iops(ops_per_s)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::PerOp;
+    use candor_record::{Snapshot, Verdict};
+
+    use super::*;
+    use crate::sample;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn events() -> Vec<(u64, Event)> {
+        let sample = Sample {
+            at_ns: 4 * SECOND,
+            length_ns: SECOND,
+            ops: PerOp { read: 12_300, write: 0, trim: 0 },
+            bytes: PerOp { read: 50_380_800, write: 0, trim: 0 },
+            latency_sum_ns: SECOND,
+        };
+        let name = "random read 4 KiB, depth 1".to_owned();
+        let lay_out = |done| Event::Preparing {
+            phase: name.clone(),
+            step: PrepareStep::LayOut,
+            what: "/data/candor.0".into(),
+            bytes_done: done,
+            bytes_total: 1 << 30,
+        };
+        let started = |index, phase: &str| Event::PhaseStarted {
+            phase: phase.into(),
+            index,
+            expected_ns: Some(8 * SECOND),
+        };
+        let measurements =
+            vec![sample::measurement(Op::Read, sample::stats(12_300.0, 4096, 80_000))];
+        let start =
+            Event::RunStarted { name: "check".into(), phases: 6, expected_ns: Some(50 * SECOND) };
+        vec![
+            (0, start),
+            (0, started(0, "sequential write")),
+            (8 * SECOND, lay_out(1 << 29)),
+            (9 * SECOND, lay_out(1 << 30)),
+            (10 * SECOND, started(1, &name)),
+            (
+                14 * SECOND,
+                Event::Sampled { phase: name.clone(), job: "job".into(), in_ramp: false, sample },
+            ),
+            (
+                18 * SECOND,
+                Event::PhaseDone {
+                    phase: name,
+                    measurements,
+                    after: Box::new(Snapshot::default()),
+                },
+            ),
+            (19 * SECOND, Event::RunDone { verdict: Verdict::Believable, interrupted: false }),
+        ]
+    }
+
+    fn told(line: &mut Line) -> String {
+        let told = events().into_iter().map(|(at, event)| line.on(&event, at));
+        let told = told.collect::<String>().replace('\r', "\n<").replace("\x1b[K", ">");
+        told.trim().to_owned()
+    }
+
+    #[test]
+    fn on_a_terminal() {
+        insta::assert_snapshot!(told(&mut Line::new(true, 120)), @r#"
+        <[1/6] sequential write · 8 s left, 50 s in all>
+        <[2/6] random read 4 KiB, depth 1 · laying out /data/candor.0, 512 MiB of 1 GiB>
+        <[2/6] random read 4 KiB, depth 1 · laying out /data/candor.0, 1 GiB of 1 GiB>
+        <[2/6] random read 4 KiB, depth 1 · 8 s left, 42 s in all>
+        <[2/6] random read 4 KiB, depth 1 · 12.3k IOPS 50.4 MB/s · 4 s left, 38 s in all>
+        <>
+        "#);
+    }
+
+    #[test]
+    fn in_a_log() {
+        insta::assert_snapshot!(told(&mut Line::new(false, 120)), @r#"
+        [1/6] sequential write, 8 s
+        laying out /data/candor.0, 1 GiB
+        [2/6] random read 4 KiB, depth 1, 8 s
+        [2/6] random read 4 KiB, depth 1: 12.3k IOPS 50.4 MB/s
+        "#);
+    }
+
+    #[test]
+    fn never_wider_than_the_terminal() {
+        let mut line = Line::new(true, 40);
+        for (at, event) in events() {
+            let text = line.on(&event, at).replace(['\r'], "").replace("\x1b[K", "");
+            assert!(width(&text) < 40, "{text}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The page that a person reads first.
+//!
+//! In the order of a reader's questions: can it be believed, what storage is this, what did it do
+//! beside what it could do, what do I need to know, what was not as I asked, what could not be
+//! seen. Everything else is in the JSON report.
+
+mod findings;
+mod results;
+mod troubles;
+
+#[cfg(test)]
+mod tests;
+
+use candor_record::{PhaseReport, Report, Verdict};
+
+use crate::layout::{Page, wrap};
+use crate::style::{Style, Tone};
+use crate::{describe, number, words};
+
+/// The report as text.
+pub fn text(report: &Report, style: &Style) -> String {
+    let mut page = Page::new(style);
+    head(&mut page, report);
+    results::section(&mut page, report);
+    troubles::section(&mut page, report);
+    findings::section(&mut page, report);
+    notes(&mut page, report);
+    unseen(&mut page, report);
+    page.blank();
+    page.aside("", &ran(report));
+    page.finish()
+}
+
+/// Files that were written beside the report, as the last lines of a run.
+pub fn written(run_dir: Option<&str>, json: Option<&str>) -> String {
+    let mut text = String::new();
+    if let Some(dir) = run_dir {
+        text.push_str(&format!("The run is kept in {dir} (report.txt, report.json, plan.toml).\n"));
+        text.push_str(&format!("Repeat it with: candor run {dir}/plan.toml\n"));
+    }
+    if let Some(file) = json {
+        text.push_str(&format!("The report for machines is in {file}.\n"));
+    }
+    text
+}
+
+/// Verdict, what cut the run short, what the storage is.
+fn head(page: &mut Page, report: &Report) {
+    let (line, tone) = verdict_line(report);
+    // Painted line by line, so that a wrapped headline is coloured to its end.
+    for line in wrap(&line, page.style.columns()) {
+        page.line(&page.style.paint(tone, &line));
+    }
+    if let Some(sentence) = &report.cut_short {
+        page.paragraph("Cut short: ", &ended(sentence));
+    } else if report.interrupted {
+        page.paragraph("Cut short: ", "interrupted; the figures cover what ran until then.");
+    }
+    for target in &report.facts.targets {
+        page.paragraph("", &describe::target(&report.facts, target));
+    }
+}
+
+/// Whether to believe it, in a line; of a series, in how many results.
+fn verdict_line(report: &Report) -> (String, Tone) {
+    let judged: Vec<&PhaseReport> = report.phases.iter().filter(|phase| !phase.probe).collect();
+    if !judged.iter().any(|phase| results::measured(phase)) {
+        // No finding speaks against a number that does not exist.
+        return ("Nothing was measured.".to_owned(), Tone::Bad);
+    }
+    let label = words::verdict(report.verdict);
+    // Why a run was cut short stands on a line of its own.
+    let headline = match report.headline.trim() {
+        text if text.starts_with("Cut short") => "",
+        text => text,
+    };
+    // Often the headline begins with the verdict.
+    let about =
+        headline.strip_prefix(label).unwrap_or(headline).trim_start_matches([':', '.', ' ']);
+    let verdict = match judged.len() {
+        1 => label.to_owned(),
+        n if report.verdict == Verdict::Believable => format!("{label}: all {n} results"),
+        n => {
+            let so = judged.iter().filter(|phase| phase.verdict == report.verdict).count();
+            format!("{label}: {so} of {n} results")
+        }
+    };
+    let phase = judged.iter().find(|phase| phase.headline == report.headline);
+    // `(the page cache): …` goes on after what it is about, without a colon of its own.
+    let joint = if about.starts_with('(') { "" } else { ":" };
+    let line = match (judged.len(), about.is_empty(), phase) {
+        (_, true, _) => format!("{verdict}."),
+        (1, ..) => format!("{verdict}{joint} {}", ended(about)),
+        (_, _, None) => format!("{verdict}; {}", ended(about)),
+        // One result of many that are alike tells nothing about the others.
+        _ if report.verdict == Verdict::Believable => format!("{verdict}."),
+        (_, _, Some(phase)) => format!("{verdict}. In {}{joint} {}", phase.name, ended(about)),
+    };
+    (line, words::tone(report.verdict))
+}
+
+/// The text with a full stop.
+fn ended(text: &str) -> String {
+    match text.ends_with(['.', '!', '?', ':']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
+}
+
+/// Differences between what was asked and what ran.
+fn notes(page: &mut Page, report: &Report) {
+    if report.notes.is_empty() {
+        return;
+    }
+    page.heading("Not exactly as asked");
+    for note in &report.notes {
+        let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        page.paragraph("  ", &format!("{place}{}: {} ({})", note.asked, note.did, note.why));
+    }
+}
+
+/// What could not be read, and the rules that had to stay silent, each once.
+fn unseen(page: &mut Page, report: &Report) {
+    let missing = &report.facts.missing;
+    if !missing.is_empty() {
+        page.heading("Could not be read");
+    }
+    for missing in missing {
+        page.paragraph("  ", &describe_missing(missing));
+    }
+    let mut silent: Vec<String> = Vec::new();
+    for silence in report.phases.iter().flat_map(|phase| &phase.silent) {
+        let text = format!("{} (lacks {})", silence.rule, silence.lacked);
+        if !silent.contains(&text) {
+            silent.push(text);
+        }
+    }
+    if !silent.is_empty() {
+        page.heading("Rules that could not be applied");
+        page.aside("  ", &silent.join(", "));
+    }
+}
+
+/// What is missing, why, and what would help.
+pub(crate) fn describe_missing(missing: &candor_record::facts::Missing) -> String {
+    match missing.enable.is_empty() {
+        true => format!("{}: {}", missing.what, missing.why),
+        false => format!("{}: {}; {}", missing.what, missing.why, missing.enable),
+    }
+}
+
+/// Which program ran when, how long, and on what host.
+fn ran(report: &Report) -> String {
+    let elapsed = number::time_ns((report.elapsed_s * 1e9) as u64);
+    let host = describe::host(&report.facts.host);
+    let host = if host.is_empty() { host } else { format!(" on {host}") };
+    format!("candor {} ran {elapsed} from {}{host}.", report.candor_version, report.started)
+}
+
+/// The colour of the number itself: one that measures something else should not look like a result.
+fn number_tone(verdict: Verdict) -> Option<Tone> {
+    (verdict == Verdict::MeasuresElse).then_some(Tone::Dim)
+}

@@ -1,0 +1,127 @@
+//! Diagnoses, heaviest first, each told once however many phases it holds for.
+
+use candor_record::{Finding, Report, Weight};
+
+use crate::layout::{Align, Cell, Page, Table, wrap};
+use crate::style::Tone;
+use crate::words;
+
+/// Alike findings of several phases.
+struct Folded<'a> {
+    /// The first of them: it lends its sentence and its numbers.
+    finding: &'a Finding,
+    /// Names of the phases whose finding says exactly the same.
+    same: Vec<&'a str>,
+    /// Names of the phases whose finding has numbers of its own.
+    other: Vec<&'a str>,
+}
+
+/// The diagnoses.
+pub(super) fn section(page: &mut Page, report: &Report) {
+    let mut all = folded(report);
+    if all.is_empty() {
+        return;
+    }
+    // A stable sort: within one weight the order of the phases stays.
+    all.sort_by_key(|entry| std::cmp::Reverse((entry.finding.weight, entry.finding.confidence)));
+    page.heading("Findings");
+    for entry in &all {
+        finding(page, entry, report.phases.len() > 1);
+        page.blank();
+    }
+}
+
+fn folded(report: &Report) -> Vec<Folded<'_>> {
+    let mut all: Vec<Folded> = Vec::new();
+    for phase in &report.phases {
+        for finding in &phase.findings {
+            let alike = |entry: &&mut Folded| {
+                let first = entry.finding;
+                first.rule == finding.rule
+                    && first.weight == finding.weight
+                    && first.limits == finding.limits
+                    && first.measures == finding.measures
+            };
+            let Some(entry) = all.iter_mut().find(alike) else {
+                all.push(Folded { finding, same: vec![&phase.name], other: Vec::new() });
+                continue;
+            };
+            let known = |names: &[&str]| names.contains(&phase.name.as_str());
+            if known(&entry.same) || known(&entry.other) {
+                continue;
+            }
+            match entry.finding.sentence == finding.sentence {
+                true => entry.same.push(&phase.name),
+                false => entry.other.push(&phase.name),
+            }
+        }
+    }
+    all
+}
+
+fn finding(page: &mut Page, entry: &Folded, many_phases: bool) {
+    let finding = entry.finding;
+    let style = *page.style;
+    page.line(&format!(
+        "  {} {} {}",
+        style.paint(Tone::Strong, &format!("{:<3}", finding.rule)),
+        style.paint(words::weight_tone(finding.weight), &words::meaning(finding)),
+        style.paint(Tone::Dim, &format!("({})", words::confidence(finding.confidence))),
+    ));
+    match finding.weight {
+        // What takes nothing from a result takes little room; the JSON report has the numbers.
+        Weight::Explains => {
+            page.paragraph("      ", &format!("{} {}", finding.sentence, finding.advice));
+            located(page, entry, many_phases);
+        }
+        _ => {
+            page.paragraph("      ", &finding.sentence);
+            located(page, entry, many_phases);
+            evidence(page, finding);
+            if !finding.advice.is_empty() {
+                page.paragraph("      ", &finding.advice);
+            }
+        }
+    }
+    if let Some(command) = &finding.next {
+        // Never wrapped: it is there to be copied.
+        page.line(&format!("      try: {}", style.paint(Tone::Strong, command)));
+    }
+}
+
+/// The phases a finding holds for, where that is a question.
+fn located(page: &mut Page, entry: &Folded, many_phases: bool) {
+    if !many_phases {
+        return;
+    }
+    let same = entry.same.join("; ");
+    let text = match entry.other.is_empty() {
+        true => format!("In {same}."),
+        false => format!("In {same}. With numbers of their own in {}.", entry.other.join("; ")),
+    };
+    page.aside("      ", &text);
+}
+
+fn evidence(page: &mut Page, finding: &Finding) {
+    if finding.evidence.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left)]);
+    for evidence in &finding.evidence {
+        let from = Cell::toned(evidence.from.as_str(), Tone::Dim);
+        table.row(vec![evidence.what.as_str().into(), evidence.value.as_str().into(), from]);
+    }
+    if table.width() + 8 <= page.style.columns() {
+        // The first line holds the names of the columns, and these have none.
+        for line in table.lines(page.style).iter().skip(1) {
+            page.line(&format!("        {line}"));
+        }
+        return;
+    }
+    for evidence in &finding.evidence {
+        let text = format!("{}: {} ({})", evidence.what, evidence.value, evidence.from);
+        for (i, line) in wrap(&text, page.style.columns() - 10).iter().enumerate() {
+            page.line(&format!("        {}{line}", if i == 0 { "" } else { "  " }));
+        }
+    }
+}

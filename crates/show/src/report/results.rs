@@ -1,0 +1,318 @@
+//! The table of results, expectation beside measurement.
+
+use candor_plan::units::Op;
+use candor_record::{Ceiling, Latency, Measurement, OpStats, PhaseReport, Report, Verdict, Weight};
+
+use super::number_tone;
+use crate::layout::{Align, Cell, Page, Table, cut, width, wrap};
+use crate::style::{Style, Tone};
+use crate::{number, words};
+
+/// Longest name of a row; the JSON report has it in full.
+const NAME_COLUMNS_MAX: usize = 44;
+/// Room that names keep however narrow the terminal is.
+const NAME_COLUMNS_MIN: usize = 12;
+
+/// One line of the table, and what is said about it.
+#[derive(Default)]
+struct Row {
+    name: String,
+    /// What it counts; absent where it only adds to the row above.
+    direction: Option<Op>,
+    /// IOPS, MB/s, MiB/s, median and 99th percentile.
+    numbers: [Cell; 5],
+    /// Set in the first row of a phase.
+    phase: Option<About>,
+}
+
+/// What is said once about a phase.
+struct About {
+    /// The ceiling it came nearest to.
+    at_most: String,
+    /// Its share of that ceiling.
+    used: String,
+    mark: Cell,
+    /// What limited it or what it measured instead, and the findings that say so.
+    remark: String,
+}
+
+/// How much stands beside the numbers, and how much below them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Everything in one line.
+    Wide,
+    /// The remark below.
+    Medium,
+    /// Ceiling and remark below.
+    Narrow,
+}
+
+/// The table, and how each ceiling in it comes about.
+pub(super) fn section(page: &mut Page, report: &Report) {
+    let rows: Vec<Row> =
+        report.phases.iter().filter(|phase| !phase.probe).flat_map(phase_rows).collect();
+    if !rows.is_empty() {
+        page.blank();
+        for line in draw(page.style, &rows) {
+            page.line(&line);
+        }
+    }
+    probes(page, report);
+    ceilings(page, report);
+}
+
+/// The steps of a search, in one line: they chose what was measured, and are no results.
+fn probes(page: &mut Page, report: &Report) {
+    let step = |phase: &PhaseReport| {
+        let all = phase.measurements.iter().flat_map(|m| Op::ALL.map(|op| m.ops.of(op)));
+        let rates = all.filter(|stats| stats.ops > 0).map(|stats| number::iops(stats.ops_per_s));
+        format!("{}: {} IOPS", phase.name, rates.collect::<Vec<_>>().join(" and "))
+    };
+    let steps: Vec<_> = report.phases.iter().filter(|phase| phase.probe).map(step).collect();
+    if !steps.is_empty() {
+        page.blank();
+        page.aside("", &format!("Short trials, not judged: {}.", steps.join("; ")));
+    }
+}
+
+/// The table in the widest shape that fits.
+fn draw(style: &Style, rows: &[Row]) -> Vec<String> {
+    for shape in [Shape::Wide, Shape::Medium] {
+        let table = table(rows, shape, NAME_COLUMNS_MAX);
+        if table.width() <= style.columns() {
+            return with_remarks(style, rows, &table, shape);
+        }
+    }
+    let too_wide = table(rows, Shape::Narrow, NAME_COLUMNS_MAX).width();
+    let names = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(NAME_COLUMNS_MAX);
+    let names = (names + style.columns()).saturating_sub(too_wide).max(NAME_COLUMNS_MIN);
+    let table = table(rows, Shape::Narrow, names.min(NAME_COLUMNS_MAX));
+    with_remarks(style, rows, &table, Shape::Narrow)
+}
+
+fn table(rows: &[Row], shape: Shape, names: usize) -> Table {
+    use Align::{Left, Right};
+    let numbers =
+        [("IOPS", Right), ("MB/s", Right), ("MiB/s", Right), ("p50", Right), ("p99", Right)];
+    let mut columns = [&[("", Left)], &numbers[..]].concat();
+    let mut phases = rows.iter().filter_map(|row| row.phase.as_ref());
+    let with_ceilings = shape != Shape::Narrow && phases.any(|about| !about.at_most.is_empty());
+    if with_ceilings {
+        columns.extend([("at most", Right), ("used", Right)]);
+    }
+    columns.push(("believe", Left));
+    if shape == Shape::Wide {
+        columns.push(("why", Left));
+    }
+    let mut table = Table::new(&columns);
+    for row in rows {
+        let mut cells = [&[Cell::from(cut(&row.name, names))], &row.numbers[..]].concat();
+        if let Some(about) = &row.phase {
+            if with_ceilings {
+                cells.extend([about.at_most.as_str().into(), about.used.as_str().into()]);
+            }
+            cells.push(about.mark.clone());
+            if shape == Shape::Wide {
+                cells.push(about.remark.as_str().into());
+            }
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// The lines of the table, and below the last row of each phase what found no room beside it.
+fn with_remarks(style: &Style, rows: &[Row], table: &Table, shape: Shape) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut remark = String::new();
+    for (i, line) in table.lines(style).into_iter().enumerate() {
+        // The first line holds the names of the columns.
+        if let Some(about) = i.checked_sub(1).and_then(|i| rows[i].phase.as_ref()) {
+            lines.extend(below(style, &remark));
+            remark = about.below(shape);
+        }
+        lines.push(line);
+    }
+    lines.extend(below(style, &remark));
+    lines
+}
+
+fn below(style: &Style, remark: &str) -> Vec<String> {
+    let lines = wrap(remark, style.columns() - 6).into_iter();
+    lines.filter(|line| !line.is_empty()).map(|line| format!("    {line}")).collect()
+}
+
+impl About {
+    fn of(phase: &PhaseReport) -> About {
+        let [at_most, used] = nearest_ceiling(phase);
+        let mark = match measured(phase) {
+            true => Cell::toned(words::mark(phase.verdict), words::tone(phase.verdict)),
+            false => Cell::from("-"),
+        };
+        About { at_most, used, mark, remark: remark(phase) }
+    }
+
+    /// What stands below the row.
+    fn below(&self, shape: Shape) -> String {
+        let ceiling = match (self.used.is_empty(), self.at_most.is_empty()) {
+            (_, true) => String::new(),
+            (true, _) => format!("at most {}", self.at_most),
+            (false, _) => format!("{} of the {} at most", self.used, self.at_most),
+        };
+        match shape {
+            Shape::Wide => String::new(),
+            Shape::Medium => self.remark.clone(),
+            Shape::Narrow if ceiling.is_empty() || self.remark.is_empty() => {
+                format!("{ceiling}{}", self.remark)
+            }
+            Shape::Narrow => format!("{ceiling}; {}", self.remark),
+        }
+    }
+}
+
+/// Whether anything completed in a phase.
+pub(super) fn measured(phase: &PhaseReport) -> bool {
+    phase.measurements.iter().any(|measurement| measurement.ops_done() > 0)
+}
+
+/// The rows of a phase: one if it did one kind of thing, else a title and one for each.
+fn phase_rows(phase: &PhaseReport) -> Vec<Row> {
+    let many_jobs = phase.measurements.len() > 1;
+    let rows: Vec<Row> = phase
+        .measurements
+        .iter()
+        .flat_map(|measurement| job_rows(measurement, many_jobs, phase.verdict))
+        .collect();
+    let mut rows = match rows.iter().filter(|row| row.direction.is_some()).count() {
+        // The first row is the phase; what follows (flushes, intended starts) belongs to it.
+        1 => rows,
+        _ => std::iter::once(Row::default()).chain(rows).collect(),
+    };
+    let first = &mut rows[0];
+    first.name = title(phase, first.direction);
+    first.phase = Some(About::of(phase));
+    rows
+}
+
+/// The name of a phase, with what tells its only row from others.
+fn title(phase: &PhaseReport, direction: Option<Op>) -> String {
+    let unnamed = |op: &Op| !phase.name.to_lowercase().contains(op.name());
+    let direction = direction.filter(unnamed).map(|op| format!(", {}", op.name()));
+    let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
+    let after = [direction, repeat].into_iter().flatten().collect::<String>();
+    // The end stays: it is what differs.
+    format!("{}{after}", cut(&phase.name, NAME_COLUMNS_MAX - width(&after)))
+}
+
+/// One row per direction that a job used, each followed by what belongs to it.
+fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row> {
+    let prefix = if named { format!("  {} ", measurement.job) } else { "  ".to_owned() };
+    let row = |name: &str, numbers, direction| Row {
+        name: format!("{prefix}{name}"),
+        numbers,
+        direction,
+        ..Row::default()
+    };
+    let mut rows = Vec::new();
+    for op in Op::ALL {
+        let stats = measurement.ops.of(op);
+        if stats.ops == 0 && stats.failed == 0 {
+            continue;
+        }
+        rows.push(row(op.name(), numbers(stats, stats.latency.as_ref(), verdict), Some(op)));
+        if let Some(latency) = &stats.from_intended {
+            let [.., p50, p99] = numbers(stats, Some(latency), verdict);
+            let numbers = [Cell::default(), Cell::default(), Cell::default(), p50, p99];
+            rows.push(row(&format!("{} from intended start", op.name()), numbers, None));
+        }
+    }
+    if measurement.sync.ops > 0 {
+        let latency = measurement.sync.latency.as_ref();
+        let [iops, _, _, p50, p99] = numbers(&measurement.sync, latency, verdict);
+        rows.push(row("flush", [iops, Cell::default(), Cell::default(), p50, p99], None));
+    }
+    rows
+}
+
+fn numbers(stats: &OpStats, latency: Option<&Latency>, verdict: Verdict) -> [Cell; 5] {
+    let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p)).map(number::time_ns);
+    let cell = |text: Option<String>| match (text, number_tone(verdict)) {
+        (None, _) => Cell::from("-"),
+        (Some(text), Some(tone)) => Cell::toned(text, tone),
+        (Some(text), None) => Cell::from(text),
+    };
+    [
+        cell(Some(number::iops(stats.ops_per_s))),
+        cell((stats.bytes > 0).then(|| number::mb_per_s(stats.bytes_per_s))),
+        cell((stats.bytes > 0).then(|| number::mib_per_s(stats.bytes_per_s))),
+        cell(percentile(50.0)),
+        cell(percentile(99.0)),
+    ]
+}
+
+/// The ceiling that a phase came nearest to, and its share of it.
+fn nearest_ceiling(phase: &PhaseReport) -> [String; 2] {
+    let nearest = phase
+        .ceilings
+        .iter()
+        .max_by(|a, b| a.used.unwrap_or(-1.0).total_cmp(&b.used.unwrap_or(-1.0)));
+    let Some(ceiling) = nearest else { return Default::default() };
+    [at_most(ceiling), ceiling.used.map(number::share).unwrap_or_default()]
+}
+
+fn at_most(ceiling: &Ceiling) -> String {
+    match (ceiling.bytes_per_s, ceiling.ops_per_s) {
+        (Some(bytes), _) => number::rate(bytes),
+        (None, Some(ops)) => format!("{} IOPS", number::iops(ops)),
+        (None, None) => String::new(),
+    }
+}
+
+/// What limited a phase or what it measured instead, and the findings that say so.
+fn remark(phase: &PhaseReport) -> String {
+    let measures = phase
+        .findings
+        .iter()
+        .find(|finding| finding.weight == Weight::MeasuresElse)
+        .and_then(|finding| finding.measures.as_ref())
+        .map(|what| format!("measures {what}"));
+    let limited = phase.limited_by.as_ref().map(|what| format!("limited by {what}"));
+    let mut rules: Vec<&str> = phase
+        .findings
+        .iter()
+        .filter(|finding| finding.weight > Weight::Explains)
+        .map(|finding| finding.rule.as_str())
+        .collect();
+    rules.dedup();
+    let rules = (!rules.is_empty()).then(|| format!("see {}", rules.join(", ")));
+    let ended = phase
+        .measurements
+        .iter()
+        .find_map(|measurement| words::ended_early(measurement.ended))
+        .map(str::to_owned);
+    [ended, measures, limited, rules].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// How each ceiling comes about, each once.
+fn ceilings(page: &mut Page, report: &Report) {
+    let mut told: Vec<(&str, String)> = Vec::new();
+    let judged = report.phases.iter().filter(|phase| !phase.probe);
+    for ceiling in judged.flat_map(|phase| &phase.ceilings) {
+        let value = at_most(ceiling);
+        let text = match ceiling.arithmetic.contains(&value) && !value.is_empty() {
+            true => ceiling.arithmetic.clone(),
+            false => format!("{value} = {}", ceiling.arithmetic),
+        };
+        if !told.iter().any(|(element, told)| *element == ceiling.element && *told == text) {
+            told.push((&ceiling.element, text));
+        }
+    }
+    if told.is_empty() {
+        return;
+    }
+    page.blank();
+    page.line(&page.style.paint(Tone::Strong, "At most"));
+    for (element, text) in told {
+        page.aside("  ", &format!("{element}: {text}"));
+    }
+}

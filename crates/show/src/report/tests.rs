@@ -1,0 +1,386 @@
+//! Screens of a report.
+
+use candor_plan::Bytes;
+use candor_plan::units::Op;
+use candor_record::*;
+use insta::assert_snapshot;
+
+use super::*;
+use crate::sample::{self, finding, measurement, phase, stats};
+
+mod shapes;
+
+fn plain(report: &Report) -> String {
+    text(report, &Style::default())
+}
+
+#[test]
+fn believable() {
+    let report = sample::report("every number is the storage's own.", sample::series());
+    assert_snapshot!(plain(&report), @r#"
+    Believable: all 6 results; every number is the storage's own.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
+    most
+
+                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  believe
+    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  yes
+        limited by the SATA link
+    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  yes
+        limited by the SATA link
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
+        limited by one request at a time
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
+        limited by the device
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
+        limited by one request at a time
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
+      flush                            640               1.56 ms  15.0 ms
+        limited by the flush after each write
+
+    At most
+      SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
+    memory.
+    "#);
+}
+
+/// Large requests that were split, on a link that was nearly full.
+fn split_requests(sentence: &str) -> Vec<Finding> {
+    let split = Finding {
+        advice: "Use 256 KiB blocks, or raise max_sectors_kb.".into(),
+        evidence: vec![Evidence::new("pieces per operation", "4.00", "stat of sda")],
+        ..finding("C1", Weight::Remark, sentence)
+    };
+    let full = Finding {
+        limits: Some("the SATA link".into()),
+        confidence: Confidence::Likely,
+        ..finding("D1", Weight::Explains, "522 MB/s is 87 % of what the link can carry.")
+    };
+    vec![split, full]
+}
+
+/// A finding that several phases share is told once.
+#[test]
+fn with_remarks() {
+    let mut phases = sample::series();
+    for (phase, op) in phases.iter_mut().zip(["write", "read"]) {
+        let sentence = format!("Each 1 MiB {op} reached sda in 4 pieces of 256 KiB.");
+        phase.findings = split_requests(&sentence);
+        phase.verdict = Verdict::WithRemarks;
+    }
+    let mut report = sample::report("large requests were split by the kernel.", phases);
+    report.notes = vec![Note {
+        asked: "registered buffers".into(),
+        did: "without them".into(),
+        why: "the limit of locked memory is 64 KiB".into(),
+        place: Some("job.toml:12:3".into()),
+    }];
+    report.phases[2].silent =
+        vec![Silence { rule: "B8".into(), lacked: "run-queue waits of the workers".into() }];
+    assert_snapshot!(plain(&report), @r#"
+    Believable with remarks: 2 of 6 results; large requests were split by the kernel.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
+    most
+
+                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  believe
+    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  remarks
+        limited by the SATA link; see C1
+    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  remarks
+        limited by the SATA link; see C1
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
+        limited by one request at a time
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
+        limited by the device
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
+        limited by one request at a time
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
+      flush                            640               1.56 ms  15.0 ms
+        limited by the flush after each write
+
+    At most
+      SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
+
+    Findings
+      C1  remark (certain)
+          Each 1 MiB write reached sda in 4 pieces of 256 KiB.
+          In sequential write 1 MiB, depth 8. With numbers of their own in sequential read 1 MiB, depth
+          8.
+            pieces per operation  4.00  stat of sda
+          Use 256 KiB blocks, or raise max_sectors_kb.
+
+      D1  the limit: the SATA link (likely)
+          522 MB/s is 87 % of what the link can carry.
+          In sequential write 1 MiB, depth 8; sequential read 1 MiB, depth 8.
+
+    Not exactly as asked
+      job.toml:12:3: registered buffers: without them (the limit of locked memory is 64 KiB)
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+
+    Rules that could not be applied
+      B8 (lacks run-queue waits of the workers)
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
+    memory.
+    "#);
+}
+
+#[test]
+fn measures_something_else() {
+    let cached = PhaseReport {
+        findings: vec![sample::page_cache()],
+        ceilings: vec![sample::link_ceiling(Some(9.05))],
+        verdict: Verdict::MeasuresElse,
+        ..phase("re-read 1 MiB", measurement(Op::Read, stats(5180.0, 1 << 20, 180_000)))
+    };
+    let report = sample::report(
+        "Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.",
+        vec![cached],
+    );
+    assert_snapshot!(plain(&report), @r#"
+    Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
+    most
+
+                    IOPS  MB/s  MiB/s     p50      p99   at most   used  believe
+    re-read 1 MiB  5.18k  5432   5180  189 µs  1.79 ms  600 MB/s  9.05×  no
+        measures the page cache; see A1
+
+    At most
+      SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
+
+    Findings
+      A1  measures the page cache (certain)
+          97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not the disk.
+            bytes read by the engine    54.3 GB        own counters
+            bytes fetched from storage  1.63 GB (3 %)  /proc/self/io read_bytes
+            bytes counted on sda        1.63 GB        /sys/class/block/sda/stat
+          Bypass the page cache, or evict the file and check that it is gone.
+          try: candor run --target /data/file --rw read --bs 1m --direct
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
+    memory.
+    "#);
+}
+
+#[test]
+fn not_verifiable() {
+    let blind = PhaseReport {
+        findings: vec![Finding {
+            advice: "Test a device that the kernel counts.".into(),
+            ..finding("A17", Weight::NotVerifiable, "Linux does not count I/O on this device.")
+        }],
+        ceilings: vec![],
+        verdict: Verdict::NotVerifiable,
+        ..phase("phase", measurement(Op::Read, stats(9_000.0, 4096, 100_000)))
+    };
+    assert_snapshot!(plain(&sample::report("", vec![blind])), @r#"
+    Not verifiable here.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
+    most
+
+                 IOPS  MB/s  MiB/s     p50      p99  believe   why
+    phase, read    9k  36.9   35.2  105 µs  1.00 ms  unproven  see A17
+
+    Findings
+      A17 not verifiable (certain)
+          Linux does not count I/O on this device.
+          Test a device that the kernel counts.
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
+    memory.
+    "#);
+}
+
+#[test]
+fn interrupted() {
+    let mut phases = sample::series();
+    phases.truncate(2);
+    phases[1].measurements[0].ended = Ended::Interrupted;
+    let mut report = sample::report("as far as it went.", phases);
+    report.interrupted = true;
+    assert_snapshot!(plain(&report), @r#"
+    Believable: all 2 results; as far as it went.
+    Cut short: interrupted; the figures cover what ran until then.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
+    most
+
+                                     IOPS  MB/s  MiB/s      p50     p99   at most  used  believe
+    sequential write 1 MiB, depth 8   498   522    498  16.7 ms  158 ms  600 MB/s  87 %  yes
+        limited by the SATA link
+    sequential read 1 MiB, depth 8    535   561    535  15.7 ms  149 ms  600 MB/s  93 %  yes
+        interrupted; limited by the SATA link
+
+    At most
+      SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
+    memory.
+    "#);
+    report.cut_short = Some("interrupted by SIGTERM in phase 2 of 6.".into());
+    assert!(plain(&report).contains("Cut short: interrupted by SIGTERM in phase 2 of 6.\n"));
+}
+
+#[test]
+fn out_of_space_and_corrupted() {
+    let mut full = measurement(Op::Write, stats(900.0, 65536, 400_000));
+    full.ended = Ended::Failed;
+    full.ops.write.short = 1;
+    full.errors = vec![IoFailure {
+        op: Some(Op::Write),
+        path: "/data/candor.0".into(),
+        offset: 589_824_000,
+        errno: 28,
+        message: "No space left on device".into(),
+        count: 3,
+    }];
+    let mut wrong = measurement(Op::Read, stats(900.0, 65536, 400_000));
+    wrong.verify = Some(VerifyStats {
+        blocks: 144_000,
+        flipped: 1,
+        stale: 1200,
+        first: vec![Mismatch {
+            path: "/data/candor.0".into(),
+            offset: 4096,
+            length: Bytes(4096),
+            kind: MismatchKind::Flipped,
+            detail: "checksum 1f2e3d4c, expected 5b6a7988".into(),
+        }],
+        ..VerifyStats::default()
+    });
+    let mut right = measurement(Op::Read, stats(900.0, 65536, 400_000));
+    right.verify = Some(VerifyStats { blocks: 144_000, ..VerifyStats::default() });
+    let phases = vec![phase("fill", full), phase("check one", wrong), phase("check two", right)];
+    let mut report = sample::report("the figures cover what ran until the error.", phases);
+    report.cut_short = Some("/data is full: a write of 64 KiB found no space left.".into());
+    assert_snapshot!(plain(&report), @r#"
+    Believable: all 3 results; the figures cover what ran until the error.
+    Cut short: /data is full: a write of 64 KiB found no space left.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
+    most
+
+                     IOPS  MB/s  MiB/s     p50      p99   at most  used  believe  why
+    fill, write       900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes      stopped by an error
+    check one, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes
+    check two, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes
+
+    At most
+      SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
+
+    Errors
+      fill: write of /data/candor.0 failed 3 times, first at offset 589824000: No space left on device
+      fill: 1 write moved fewer bytes than asked
+      check one: 144,000 blocks checked, not all as written: 1 flipped, 1,200 stale
+      check one: 4 KiB at offset 4096 of /data/candor.0: checksum 1f2e3d4c, expected 5b6a7988
+
+    Verified
+      check two: 144,000 blocks, all as written
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
+    memory.
+    "#);
+}
+
+/// Headlines come from the judge, and begin with the verdict.
+#[test]
+fn a_series_with_one_result_that_is_none() {
+    let mut phases = sample::series();
+    for (i, phase) in phases.iter_mut().enumerate() {
+        phase.headline = format!("Believable: result {i}.");
+    }
+    let headline = "Measures something else (the page cache): nothing came from sda.";
+    phases[1].headline = headline.into();
+    phases[1].verdict = Verdict::MeasuresElse;
+    phases[1].findings = vec![sample::page_cache()];
+    let mut trial = phase("searching at depth 4", measurement(Op::Read, stats(20e3, 4096, 1000)));
+    trial.probe = true;
+    phases.insert(3, trial);
+    let report = sample::report(headline, phases);
+    assert_snapshot!(plain(&report), @r#"
+    Measures something else: 1 of 6 results. In sequential read 1 MiB, depth 8 (the page cache): nothing
+    came from sda.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
+    most
+
+                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  believe
+    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  yes
+        limited by the SATA link
+    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  no
+        measures the page cache; limited by the SATA link; see A1
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
+        limited by one request at a time
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
+        limited by the device
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
+        limited by one request at a time
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
+      flush                            640               1.56 ms  15.0 ms
+        limited by the flush after each write
+
+    Short trials, not judged: searching at depth 4: 20k IOPS.
+
+    At most
+      SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
+
+    Findings
+      A1  measures the page cache (certain)
+          97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not the disk.
+          In sequential read 1 MiB, depth 8.
+            bytes read by the engine    54.3 GB        own counters
+            bytes fetched from storage  1.63 GB (3 %)  /proc/self/io read_bytes
+            bytes counted on sda        1.63 GB        /sys/class/block/sda/stat
+          Bypass the page cache, or evict the file and check that it is gone.
+          try: candor run --target /data/file --rw read --bs 1m --direct
+
+    Could not be read
+      temperature and wear of sda: the device node may not be opened (permission denied); run as root,
+      or with read access to /dev/sda
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
+    memory.
+    "#);
+}
+
+#[test]
+fn nothing_ran() {
+    let mut report = sample::report("", vec![]);
+    report.facts = Facts::default();
+    assert_snapshot!(plain(&report), @r#"
+    Nothing was measured.
+
+    candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z.
+    "#);
+}
+
+#[test]
+fn files_beside_the_report() {
+    assert_snapshot!(written(Some("runs/1"), Some("out.json")), @r#"
+    The run is kept in runs/1 (report.txt, report.json, plan.toml).
+    Repeat it with: candor run runs/1/plan.toml
+    The report for machines is in out.json.
+    "#);
+    assert_eq!(written(None, None), "");
+}

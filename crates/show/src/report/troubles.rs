@@ -1,0 +1,102 @@
+//! What went wrong while it ran: failed operations, short ones, blocks that are not as written.
+
+use candor_plan::units::Op;
+use candor_record::{IoFailure, Measurement, Report, VerifyStats};
+
+use crate::layout::Page;
+use crate::number::{count, counted, size};
+
+/// Mismatches told in full; the JSON report has more.
+const MISMATCHES_MAX: usize = 5;
+
+/// Errors and the results of verification.
+pub(super) fn section(page: &mut Page, report: &Report) {
+    let mut lines = Vec::new();
+    for phase in &report.phases {
+        for measurement in &phase.measurements {
+            let told = job(measurement);
+            lines.extend(told.into_iter().map(|line| format!("{}: {line}", phase.name)));
+        }
+    }
+    if !lines.is_empty() {
+        page.heading("Errors");
+    }
+    for line in lines {
+        page.paragraph("  ", &line);
+    }
+    verified(page, report);
+}
+
+fn job(measurement: &Measurement) -> Vec<String> {
+    let mut lines: Vec<String> = measurement.errors.iter().map(failure).collect();
+    for op in Op::ALL {
+        let short = measurement.ops.of(op).short;
+        if short > 0 {
+            lines.push(format!("{} moved fewer bytes than asked", counted(short, op.name())));
+        }
+    }
+    let Some(verify) = &measurement.verify else { return lines };
+    if wrong(verify) {
+        lines.push(mismatches(verify));
+        for mismatch in verify.first.iter().take(MISMATCHES_MAX) {
+            lines.push(format!(
+                "{} at offset {} of {}: {}",
+                size(mismatch.length.0),
+                mismatch.offset,
+                mismatch.path,
+                mismatch.detail
+            ));
+        }
+    }
+    lines
+}
+
+fn failure(failure: &IoFailure) -> String {
+    let what = failure.op.map_or("flush or set-up", Op::name);
+    let times = counted(failure.count, "time");
+    format!(
+        "{what} of {} failed {times}, first at offset {}: {}",
+        failure.path, failure.offset, failure.message
+    )
+}
+
+fn kinds(verify: &VerifyStats) -> [(u64, &'static str); 5] {
+    [
+        (verify.flipped, "flipped"),
+        (verify.torn, "torn"),
+        (verify.misdirected, "misdirected"),
+        (verify.stale, "stale"),
+        (verify.foreign, "not written by this run"),
+    ]
+}
+
+fn wrong(verify: &VerifyStats) -> bool {
+    kinds(verify).iter().any(|(n, _)| *n > 0)
+}
+
+fn mismatches(verify: &VerifyStats) -> String {
+    let kinds: Vec<_> = kinds(verify)
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, kind)| format!("{} {kind}", count(n)))
+        .collect();
+    let blocks = counted(verify.blocks, "block");
+    format!("{blocks} checked, not all as written: {}", kinds.join(", "))
+}
+
+/// Where verification was on and found nothing, that is a result too.
+fn verified(page: &mut Page, report: &Report) {
+    let clean: Vec<_> = report
+        .phases
+        .iter()
+        .flat_map(|phase| phase.measurements.iter().map(move |m| (&phase.name, &m.verify)))
+        .filter_map(|(name, verify)| Some((name, verify.as_ref().filter(|v| !wrong(v))?)))
+        .collect();
+    if !clean.is_empty() {
+        page.heading("Verified");
+    }
+    for (name, verify) in clean {
+        let blocks = counted(verify.blocks, "block");
+        page.paragraph("  ", &format!("{name}: {blocks}, all as written"));
+    }
+}

@@ -1,0 +1,410 @@
+//! Hand-built records for the tests of every screen.
+
+use candor_plan::units::{Op, PerOp};
+use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Stop, Target};
+use candor_record::facts::*;
+use candor_record::*;
+
+/// A latency distribution: `count` samples around `median_ns`, a few of them ten times slower.
+pub(crate) fn latency(count: u64, median_ns: u64) -> Option<Latency> {
+    let mut histogram = Histogram::new();
+    for i in 0..count {
+        let spread = median_ns + (i % 40) * median_ns / 400;
+        histogram.record(if i % 80 == 79 { median_ns * 10 } else { spread });
+    }
+    Latency::from_histogram(histogram)
+}
+
+/// What `ops_per_s` operations of `size` bytes amount to over ten seconds.
+pub(crate) fn stats(ops_per_s: f64, size: u64, median_ns: u64) -> OpStats {
+    let ops = (ops_per_s * 10.0) as u64;
+    OpStats {
+        ops,
+        bytes: ops * size,
+        ops_per_s,
+        bytes_per_s: ops_per_s * size as f64,
+        latency: latency(4000, median_ns),
+        ..OpStats::default()
+    }
+}
+
+/// A job that went in one direction.
+pub(crate) fn measurement(op: Op, stats: OpStats) -> Measurement {
+    let mut ops: PerOp<OpStats> = PerOp::default();
+    *ops.of_mut(op) = stats;
+    Measurement {
+        job: "job".into(),
+        workers: 1,
+        elapsed_ns: 10_000_000_000,
+        ops,
+        engine: EngineUsed {
+            name: "io_uring".into(),
+            features: vec!["fixed-buffers".into(), "defer-taskrun".into()],
+            clock: "tsc".into(),
+            clock_cost_ns: 12.5,
+        },
+        occupancy: 1.0,
+        ended: Ended::Time,
+        ..Measurement::default()
+    }
+}
+
+/// A phase with one job.
+pub(crate) fn phase(name: &str, measurement: Measurement) -> PhaseReport {
+    PhaseReport {
+        name: name.into(),
+        measurements: vec![measurement],
+        ceilings: vec![link_ceiling(None)],
+        ..PhaseReport::default()
+    }
+}
+
+/// The ceiling of the SATA link of [`facts`].
+pub(crate) fn link_ceiling(used: Option<f64>) -> Ceiling {
+    Ceiling {
+        element: "SATA link of sda".into(),
+        bytes_per_s: Some(600e6),
+        ops_per_s: None,
+        arithmetic: "6.0 Gb/s × 8/10 ÷ 8 bits".into(),
+        used,
+    }
+}
+
+/// A finding with everything in it.
+pub(crate) fn finding(rule: &str, weight: Weight, sentence: &str) -> Finding {
+    Finding {
+        rule: rule.into(),
+        weight,
+        confidence: Confidence::Certain,
+        job: None,
+        limits: None,
+        measures: None,
+        sentence: sentence.into(),
+        evidence: vec![],
+        advice: String::new(),
+        next: None,
+    }
+}
+
+/// The page cache, told by its rule.
+pub(crate) fn page_cache() -> Finding {
+    Finding {
+        measures: Some("the page cache".into()),
+        evidence: vec![
+            Evidence::new("bytes read by the engine", "54.3 GB", "own counters"),
+            Evidence::new(
+                "bytes fetched from storage",
+                "1.63 GB (3 %)",
+                "/proc/self/io read_bytes",
+            ),
+            Evidence::new("bytes counted on sda", "1.63 GB", "/sys/class/block/sda/stat"),
+        ],
+        advice: "Bypass the page cache, or evict the file and check that it is gone.".into(),
+        next: Some("candor run --target /data/file --rw read --bs 1m --direct".into()),
+        ..finding(
+            "A1",
+            Weight::MeasuresElse,
+            "97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not \
+             the disk.",
+        )
+    }
+}
+
+fn queue() -> QueueFacts {
+    let file = |name: &str| format!("/sys/block/sda/queue/{name}");
+    let number = |n: u64, name: &str| Some(Fact::new(n, file(name)));
+    QueueFacts {
+        logical_block_bytes: number(512, "logical_block_size"),
+        physical_block_bytes: number(4096, "physical_block_size"),
+        optimal_io_bytes: number(0, "optimal_io_size"),
+        max_request_bytes: number(1280 << 10, "max_sectors_kb"),
+        max_hw_request_bytes: number(32 << 20, "max_hw_sectors_kb"),
+        max_segments: number(168, "max_segments"),
+        chunk_bytes: number(0, "chunk_sectors"),
+        nr_requests: number(64, "nr_requests"),
+        device_depth: number(32, "../device/queue_depth"),
+        scheduler: Some(Fact::new("mq-deadline".into(), file("scheduler"))),
+        read_ahead_bytes: number(128 << 10, "read_ahead_kb"),
+        write_cache: Some(Fact::new("write back".into(), file("write_cache"))),
+        fua: Some(Fact::new(false, file("fua"))),
+        rotational: Some(Fact::new(false, file("rotational"))),
+        io_poll: Some(Fact::new(false, file("io_poll"))),
+        zoned: Some(Fact::new("none".into(), file("zoned"))),
+        alignment_offset_bytes: number(0, "../alignment_offset"),
+    }
+}
+
+fn devices() -> Vec<DeviceFacts> {
+    let link = Link {
+        kind: "SATA".into(),
+        negotiated: Fact::new("6.0 Gbps".into(), "/sys/class/ata_link/link1/sata_spd"),
+        possible: Some(Fact::new("6.0 Gbps".into(), "/sys/class/ata_link/link1/hw_sata_spd_limit")),
+        ceiling_bytes_per_s: 600_000_000,
+        arithmetic: "6.0 Gb/s × 8/10 ÷ 8 bits".into(),
+    };
+    let disk = DeviceFacts {
+        name: "sda".into(),
+        number: "8:0".into(),
+        kind: DeviceKind::Ata,
+        size_bytes: 500_107_862_016,
+        model: Some(Fact::new("Example SSD 860".into(), "/sys/block/sda/device/model")),
+        bio_based: Some(Fact::new(false, "/sys/block/sda/mq")),
+        counts_io: Some(Fact::new(true, "/sys/block/sda/queue/iostats")),
+        queue: queue(),
+        link: Some(link),
+        numa_node: Some(Fact::new(0, "/sys/block/sda/device/numa_node")),
+        held_by: vec!["/data".into()],
+        ..DeviceFacts::default()
+    };
+    let partition = DeviceFacts {
+        name: "sda1".into(),
+        number: "8:1".into(),
+        kind: DeviceKind::Partition,
+        size_bytes: 500_000_000_000,
+        below: vec!["sda".into()],
+        partition_start_bytes: Some(Fact::new(1 << 20, "/sys/class/block/sda1/start")),
+        ..DeviceFacts::default()
+    };
+    vec![partition, disk]
+}
+
+/// A directory on ext4 on a partition of a SATA disk.
+pub(crate) fn facts() -> Facts {
+    let host = HostFacts {
+        kernel: Some(Fact::new("6.12.9".into(), "uname")),
+        cpu_model: Some(Fact::new("Example CPU 7000".into(), "/proc/cpuinfo")),
+        cpus: Some(Fact::new(8, "sched_getaffinity")),
+        numa_nodes: Some(Fact::new(1, "/sys/devices/system/node")),
+        memory_bytes: Some(Fact::new(32 << 30, "/proc/meminfo MemTotal")),
+        memory_available_bytes: Some(Fact::new(20 << 30, "/proc/meminfo MemAvailable")),
+        page_bytes: 4096,
+        clocksource: Some(Fact::new("tsc".into(), "/sys/devices/system/clocksource")),
+        clock_cost_ns: Some(Fact::new(24.0, "clock_gettime")),
+        hypervisor: Some(Fact::new(false, "/proc/cpuinfo flags")),
+        lockdown: Some(Fact::new("none".into(), "/sys/kernel/security/lockdown")),
+        cpu_governor: Some(Fact::new("performance".into(), "/sys/devices/system/cpu/cpu0")),
+        cgroup: CgroupFacts {
+            memory_max_bytes: Some(Fact::new(4 << 30, "/sys/fs/cgroup/memory.max")),
+            cpu_max: Some(Fact::new(2.0, "/sys/fs/cgroup/cpu.max")),
+            io: vec![Fact::new(
+                IoLimit { device: "8:0".into(), read_ops_per_s: Some(1000), ..IoLimit::default() },
+                "/sys/fs/cgroup/io.max",
+            )],
+        },
+    };
+    Facts { host, targets: vec![target()], devices: devices(), missing: vec![missing()] }
+}
+
+fn missing() -> Missing {
+    Missing {
+        what: "temperature and wear of sda".into(),
+        why: "the device node may not be opened (permission denied)".into(),
+        enable: "run as root, or with read access to /dev/sda".into(),
+    }
+}
+
+fn target() -> TargetFacts {
+    TargetFacts {
+        target: "target".into(),
+        path: "/data".into(),
+        kind: PathKind::Directory,
+        filesystem: Some(Filesystem {
+            kind: "ext4".into(),
+            source: "/dev/sda1".into(),
+            mount_point: "/data".into(),
+            options: "rw,relatime".into(),
+            size_bytes: 490 << 30,
+            available_bytes: 120 << 30,
+            block_bytes: 4096,
+            in_memory: false,
+            remote: false,
+        }),
+        device: Some(Fact::new("sda1".into(), "/proc/self/mountinfo")),
+        files: vec![FileFacts {
+            path: "/data/candor.0".into(),
+            size_bytes: 1 << 30,
+            allocated_bytes: 1 << 30,
+            extents: Some(Fact::new(
+                Extents { count: 8, mapped_bytes: 1 << 30, unwritten_bytes: 0, encoded_bytes: 0 },
+                "FIEMAP",
+            )),
+            direct: DirectIo::Aligned { memory: 512, offset: 4096 },
+        }],
+        canary: Some(Canary {
+            path: "/data/candor.0".into(),
+            bytes: 65536,
+            direct: true,
+            counted: vec![("sda1".into(), 65536), ("sda".into(), 65536)],
+            outcome: CanaryOutcome::Counted,
+        }),
+    }
+}
+
+fn plan() -> Plan {
+    let blocks = Blocks { direct: true, ..Blocks::default() };
+    let job = Job { blocks: Some(blocks), targets: vec!["target".into()], ..Job::default() };
+    let stop = Stop { time: Some(Nanos::from_secs(10)), ..Stop::default() };
+    Plan {
+        name: "check".into(),
+        targets: vec![Target {
+            path: "/data".into(),
+            size: Some(Bytes(1 << 30)),
+            ..Target::default()
+        }],
+        phases: vec![Phase { stop, jobs: vec![job], ..Phase::default() }],
+        ..Plan::default()
+    }
+}
+
+/// A report of these phases; the verdict is the worst of theirs.
+pub(crate) fn report(headline: &str, phases: Vec<PhaseReport>) -> Report {
+    let verdict = phases.iter().map(|phase| phase.verdict).max().unwrap_or_default();
+    Report {
+        report_version: REPORT_VERSION,
+        candor_version: "0.1.0".into(),
+        started: "2026-01-02T03:04:05Z".into(),
+        elapsed_s: 58.2,
+        command: ["candor", "check", "/data"].map(String::from).to_vec(),
+        plan: plan(),
+        facts: facts(),
+        phases,
+        notes: vec![],
+        verdict,
+        headline: headline.into(),
+        cut_short: None,
+        interrupted: false,
+    }
+}
+
+/// The honest series of `candor check`, in which nothing is wrong.
+pub(crate) fn series() -> Vec<PhaseReport> {
+    let named = [
+        ("sequential write 1 MiB, depth 8", Op::Write, 498.0, 1 << 20, 15_900_000, "the SATA link"),
+        ("sequential read 1 MiB, depth 8", Op::Read, 535.0, 1 << 20, 14_900_000, "the SATA link"),
+        ("random read 4 KiB, depth 1", Op::Read, 9_120.0, 4096, 105_000, "one request at a time"),
+        ("random read 4 KiB, depth 32", Op::Read, 91_400.0, 4096, 346_000, "the device"),
+        ("random write 4 KiB, depth 1", Op::Write, 22_800.0, 4096, 41_000, "one request at a time"),
+    ];
+    let mut phases: Vec<PhaseReport> = named
+        .into_iter()
+        .map(|(name, op, iops, size, median_ns, limit)| {
+            let stats = stats(iops, size, median_ns);
+            let used = stats.bytes_per_s / 600e6;
+            PhaseReport {
+                ceilings: vec![link_ceiling(Some(used))],
+                limited_by: Some(limit.into()),
+                ..phase(name, measurement(op, stats))
+            }
+        })
+        .collect();
+    let mut durable = measurement(Op::Write, stats(640.0, 4096, 48_000));
+    durable.sync = OpStats { bytes: 0, ..stats(640.0, 0, 1_500_000) };
+    phases.push(PhaseReport {
+        limited_by: Some("the flush after each write".into()),
+        ..phase("durable write 4 KiB", durable)
+    });
+    phases
+}
+
+/// A report with something in every place.
+pub(crate) fn full() -> Report {
+    let mut facts = facts();
+    facts.devices[0].loop_backing = Some(LoopBacking {
+        file: Fact::new("/srv/image".into(), "loop/backing_file"),
+        direct: Some(Fact { privileged: true, ..Fact::new(false, "loop/dio") }),
+        filesystem: Some("xfs".into()),
+    });
+    let limit = &mut facts.host.cgroup.io[0].value;
+    limit.read_bytes_per_s = Some(1_000_000);
+    limit.write_bytes_per_s = Some(1_000_000);
+    limit.write_ops_per_s = Some(1000);
+    let note = Note {
+        asked: "registered buffers".into(),
+        did: "without them".into(),
+        why: "the limit of locked memory is 64 KiB".into(),
+        place: Some("job.toml:12:3".into()),
+    };
+    Report {
+        facts,
+        notes: vec![note],
+        cut_short: Some("interrupted in phase 1 of 1.".into()),
+        interrupted: true,
+        ..report("so it is.", vec![full_phase()])
+    }
+}
+
+fn full_phase() -> PhaseReport {
+    let finding =
+        Finding { job: Some("job".into()), limits: Some("the page cache".into()), ..page_cache() };
+    let idle = IdleWindow { before: full_snapshot(), after: full_snapshot() };
+    PhaseReport {
+        before: full_snapshot(),
+        after: full_snapshot(),
+        after_flush: Some(full_snapshot()),
+        during: vec![full_snapshot()],
+        idle: Some(idle),
+        ceilings: vec![Ceiling { ops_per_s: Some(146_484.0), ..link_ceiling(Some(0.87)) }],
+        findings: vec![finding],
+        silent: vec![Silence { rule: "B8".into(), lacked: "run-queue waits".into() }],
+        limited_by: Some("the SATA link".into()),
+        ..phase("write", full_measurement())
+    }
+}
+
+fn full_measurement() -> Measurement {
+    let stats = OpStats {
+        submission: latency(4000, 1000),
+        from_intended: latency(4000, 90_000),
+        ..stats(900.0, 4096, 80_000)
+    };
+    let progress = Progress { at_ns: 9_000_000_000, ops: 8_900, bytes: 36_454_400 };
+    Measurement {
+        elapsed_with_flush_ns: Some(11_000_000_000),
+        ops: PerOp::all(stats.clone()),
+        sync: stats.clone(),
+        first_done: Some(progress),
+        last_done: progress,
+        samples: vec![Sample { at_ns: 1_000_000_000, ops: PerOp::all(900), ..Sample::default() }],
+        per_worker: vec![WorkerStats { run_wait_ns: Some(1000), ..WorkerStats::default() }],
+        errors: vec![IoFailure {
+            op: Some(Op::Write),
+            path: "/data/candor.0".into(),
+            offset: 4096,
+            errno: 28,
+            message: "No space left on device".into(),
+            count: 1,
+        }],
+        verify: Some(VerifyStats {
+            blocks: 1000,
+            first: vec![Mismatch {
+                path: "/data/candor.0".into(),
+                offset: 4096,
+                length: Bytes(4096),
+                kind: MismatchKind::Torn,
+                detail: "two generations".into(),
+            }],
+            ..VerifyStats::default()
+        }),
+        ..measurement(Op::Write, stats)
+    }
+}
+
+fn full_snapshot() -> Snapshot {
+    let cache = CacheState {
+        size_bytes: 1 << 30,
+        resident_bytes: 4096,
+        dirty_bytes: Some(0),
+        writeback_bytes: Some(0),
+    };
+    Snapshot {
+        at_ns: 1,
+        devices: vec![("sda".into(), DiskCounters::default())],
+        process_io: Some(ProcessIo::default()),
+        cache: Some(cache),
+        vmstat: Some(VmStat::default()),
+        cpu: Some(CpuTimes::default()),
+        cpus: vec![CpuTimes::default()],
+        pressure: Some(Pressure::default()),
+        softirq_block: vec![0],
+    }
+}

@@ -1,0 +1,80 @@
+//! The words for the values of the record, each in one place.
+
+use candor_record::{Confidence, Ended, Finding, Verdict, Weight};
+
+use crate::style::Tone;
+
+/// A verdict as it opens a report.
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Believable => "Believable",
+        Verdict::WithRemarks => "Believable with remarks",
+        Verdict::NotVerifiable => "Not verifiable here",
+        Verdict::MeasuresElse => "Measures something else",
+    }
+}
+
+/// A verdict as it stands in a column named "believe".
+pub(crate) fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Believable => "yes",
+        Verdict::WithRemarks => "remarks",
+        Verdict::NotVerifiable => "unproven",
+        Verdict::MeasuresElse => "no",
+    }
+}
+
+/// The colour of a verdict.
+pub(crate) fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Believable => Tone::Good,
+        Verdict::WithRemarks | Verdict::NotVerifiable => Tone::Caution,
+        Verdict::MeasuresElse => Tone::Bad,
+    }
+}
+
+/// What a finding means, with what it names.
+pub(crate) fn meaning(finding: &Finding) -> String {
+    let mut text = match finding.weight {
+        Weight::Explains => "explains".to_owned(),
+        Weight::Remark => "remark".to_owned(),
+        Weight::NotVerifiable => "not verifiable".to_owned(),
+        Weight::MeasuresElse => "measures something else".to_owned(),
+    };
+    if let Some(what) = &finding.measures {
+        text = format!("measures {what}");
+    }
+    match &finding.limits {
+        Some(what) if finding.weight == Weight::Explains => format!("the limit: {what}"),
+        Some(what) => format!("{text}; the limit: {what}"),
+        None => text,
+    }
+}
+
+/// The colour of a weight.
+pub(crate) fn weight_tone(weight: Weight) -> Tone {
+    match weight {
+        Weight::Explains => Tone::Good,
+        Weight::Remark | Weight::NotVerifiable => Tone::Caution,
+        Weight::MeasuresElse => Tone::Bad,
+    }
+}
+
+/// How sure a finding is.
+pub(crate) fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Possible => "possible",
+        Confidence::Likely => "likely",
+        Confidence::Certain => "certain",
+    }
+}
+
+/// Why a job ended before its time; none where it did not.
+pub(crate) fn ended_early(ended: Ended) -> Option<&'static str> {
+    match ended {
+        Ended::Done | Ended::Time | Ended::Steady => None,
+        Ended::Interrupted => Some("interrupted"),
+        Ended::Failed => Some("stopped by an error"),
+        Ended::Stalled => Some("stopped because nothing completed any more"),
+    }
+}
