@@ -4,6 +4,7 @@ use candor_plan::units::Op;
 use candor_record::Ceiling;
 use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
 
+use crate::expect;
 use crate::flow::Flow;
 use crate::fmt;
 use crate::fmt::ratio;
@@ -20,6 +21,8 @@ pub enum Kind {
     Cgroup,
     /// The plan.
     Pace,
+    /// What earlier phases let expect; not a limit.
+    Earlier,
 }
 
 /// A ceiling and what sets it.
@@ -36,6 +39,7 @@ pub fn bounds(view: &View) -> Vec<Bound> {
     let mut bounds = links(view);
     bounds.extend(view.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(view, limit)));
     bounds.extend(view.ran.iter().flat_map(pace));
+    bounds.extend(expect::bounds(view));
     bounds
 }
 

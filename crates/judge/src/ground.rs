@@ -55,7 +55,7 @@ impl Planned<'_> {
     /// It is slowed down on purpose.
     pub fn paced(&self) -> bool {
         let pace = &self.blocks.pace;
-        pace.ops.is_some() || pace.bytes.is_some() || pace.think.is_some()
+        *pace != candor_plan::blocks::Pace::default()
     }
 }
 

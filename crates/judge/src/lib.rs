@@ -10,6 +10,7 @@ mod ceilings;
 mod command;
 mod coverage;
 mod draft;
+mod expect;
 mod flow;
 mod fmt;
 mod fold;

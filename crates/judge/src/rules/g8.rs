@@ -2,7 +2,7 @@
 
 use candor_record::{Ceiling, Confidence, Finding, Weight};
 
-use crate::ceilings::Bound;
+use crate::ceilings::{Bound, Kind};
 use crate::draft::Draft;
 use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
@@ -33,7 +33,7 @@ fn after(view: &View) -> Outcome {
 
 /// The family of units whose factor the gap is.
 fn gap(bound: &Bound) -> Option<(f64, &'static str, &'static str)> {
-    bound.ceiling.bytes_per_s?;
+    bound.ceiling.bytes_per_s.filter(|_| bound.kind != Kind::Earlier)?;
     let used = bound.ceiling.used.filter(|used| *used > 0.0)?;
     let apart = used.max(1.0 / used);
     FAMILIES.into_iter().find(|(factor, _, _)| (apart / factor - 1.0).abs() <= UNIT_GAP.value)

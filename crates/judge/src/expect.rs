@@ -1,0 +1,155 @@
+//! What earlier phases of the same run let expect, where no link or limit tells.
+//!
+//! Two extrapolations, both with their arithmetic: small operations cannot move more bytes than
+//! large sequential ones did, and N at a time cannot do more than N times what one at a time did.
+//! They are expectations, not laws: a cache that has warmed up may pass them, so no rule takes
+//! them for a limit.
+
+use candor_plan::units::{Op, SizeSpec};
+use candor_plan::{Blocks, Phase};
+use candor_record::{Ceiling, OpStats, PhaseReport, Verdict};
+
+use crate::ceilings::{Bound, Kind, as_ops};
+use crate::fmt::{self, ratio};
+use crate::view::{Ran, View};
+
+/// A sequential phase tells of operations this many times smaller than its own.
+const MUCH_SMALLER: f64 = 4.0;
+
+/// Expectations for the phase's only job; none where several jobs share the target.
+pub fn bounds(view: &View) -> Vec<Bound> {
+    let [ran] = view.ran.as_slice() else { return Vec::new() };
+    let Some((op, size)) = single(ran.blocks) else { return Vec::new() };
+    let stats = ran.measured.ops.of(op);
+    let earlier = view.earlier.iter().filter(|report| tells(report));
+    let alike = earlier.filter_map(|report| {
+        let phase = view.plan.phases.get(report.plan_phase)?;
+        alike(phase, ran, op).map(|blocks| (report, blocks))
+    });
+    let mut bounds = Vec::new();
+    for (report, blocks) in alike {
+        let before = report.measurements[0].ops.of(op);
+        bounds.extend(as_sequential(blocks, before, size, stats, &report.name));
+        bounds.extend(as_one_at_a_time(blocks, before, ran, size, stats));
+    }
+    bounds
+}
+
+fn tells(report: &PhaseReport) -> bool {
+    !report.probe && report.verdict <= Verdict::WithRemarks && report.measurements.len() == 1
+}
+
+/// The only direction and the only size of some work.
+fn single(blocks: &Blocks) -> Option<(Op, f64)> {
+    let op = Op::ALL.into_iter().find(|op| blocks.mix.of(*op) == 100)?;
+    match blocks.size.of(op) {
+        SizeSpec::Fixed(size) => Some((op, size.0 as f64)),
+        _ => None,
+    }
+}
+
+/// The work of an earlier phase that differs from this one in size, order or depth only.
+fn alike<'a>(phase: &'a Phase, ran: &Ran, op: Op) -> Option<&'a Blocks> {
+    let [job] = phase.jobs.as_slice() else { return None };
+    let blocks = job.blocks.as_ref()?;
+    let durable = |blocks: &Blocks| {
+        let d = &blocks.durability;
+        (d.open, d.fsync_every, d.fdatasync_every)
+    };
+    let same = job.targets == ran.job.targets
+        && blocks.mix.of(op) == 100
+        && blocks.direct == ran.blocks.direct
+        && durable(blocks) == durable(ran.blocks);
+    let at_full_speed = blocks.pace == candor_plan::blocks::Pace::default();
+    (same && at_full_speed).then_some(blocks)
+}
+
+fn as_sequential(
+    blocks: &Blocks,
+    before: &OpStats,
+    size: f64,
+    stats: &OpStats,
+    name: &str,
+) -> Option<Bound> {
+    let (_, large) = single(blocks)?;
+    let applies = !blocks.access.is_random() && large >= MUCH_SMALLER * size;
+    let (ops_per_s, arithmetic) = as_ops(before.bytes_per_s, size).filter(|_| applies)?;
+    let element = format!("what `{name}` moved");
+    Some(bound(element, ops_per_s, arithmetic, stats))
+}
+
+fn as_one_at_a_time(
+    blocks: &Blocks,
+    before: &OpStats,
+    ran: &Ran,
+    size: f64,
+    stats: &OpStats,
+) -> Option<Bound> {
+    let (_, other) = single(blocks)?;
+    let concurrency = ran.concurrency();
+    let random = blocks.access.is_random() == ran.blocks.access.is_random();
+    if other != size || blocks.depth != 1 || concurrency <= 1.0 || !random {
+        return None;
+    }
+    let mean_ns = before.latency.as_ref()?.mean_ns;
+    let ops_per_s = ratio(concurrency * 1e9, mean_ns);
+    let time = fmt::time(mean_ns);
+    let arithmetic = format!("{concurrency} ÷ {time} = {}", fmt::iops(ops_per_s));
+    Some(bound("one at a time, so many times over".into(), ops_per_s, arithmetic, stats))
+}
+
+fn bound(element: String, ops_per_s: f64, arithmetic: String, stats: &OpStats) -> Bound {
+    let used = (ops_per_s > 0.0 && stats.ops_per_s > 0.0).then(|| stats.ops_per_s / ops_per_s);
+    let ceiling =
+        Ceiling { element, bytes_per_s: None, ops_per_s: Some(ops_per_s), arithmetic, used };
+    Bound { kind: Kind::Earlier, ceiling }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+    use candor_plan::blocks::Access;
+    use candor_plan::units::PerOp;
+
+    use super::*;
+    use crate::testcase::TestCase;
+
+    /// A random read at depth 32, after `earlier` with its work changed by `change`.
+    fn after(earlier: TestCase, change: impl FnOnce(&mut Blocks)) -> Vec<Bound> {
+        let mut case = TestCase::direct(4096, 32, 1, 64_000.0);
+        let mut phase = case.plan.phases[0].clone();
+        if let Some(blocks) = &mut phase.jobs[0].blocks {
+            change(blocks);
+        }
+        case.plan.phases.insert(0, phase);
+        let report = PhaseReport { plan_phase: 0, name: "before".into(), ..earlier.report };
+        case.earlier = vec![report];
+        bounds(&case.view())
+    }
+
+    #[test]
+    fn one_at_a_time_bounds_many() {
+        let bounds = after(TestCase::direct(4096, 1, 1, 10_000.0), |blocks| blocks.depth = 1);
+        assert_eq!(bounds.len(), 1);
+        assert_eq!(bounds[0].ceiling.arithmetic, "32 ÷ 100 µs = 320k IOPS");
+        assert!((bounds[0].ceiling.used.unwrap() - 0.2).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_sequential_rate_bounds_small_operations() {
+        let bounds = after(TestCase::direct(1 << 20, 8, 1, 500.0), |blocks| {
+            blocks.access = Access::Sequential;
+            blocks.size = PerOp::all(SizeSpec::Fixed(Bytes(1 << 20)));
+        });
+        assert_eq!(bounds.len(), 1);
+        assert_eq!(bounds[0].ceiling.arithmetic, "524 MB/s ÷ 4 KiB = 128k IOPS");
+    }
+
+    #[test]
+    fn other_work_bounds_nothing() {
+        let buffered = after(TestCase::direct(4096, 1, 1, 10_000.0), |blocks| {
+            (blocks.depth, blocks.direct) = (1, false);
+        });
+        assert_eq!(buffered, []);
+    }
+}
