@@ -1,2 +1,249 @@
-//! candor: a storage benchmark that tells you whether to believe it.
-fn main() {}
+//! candor, fio and bare loops side by side, in one interleaved run.
+//!
+//! `cargo run --release -p candor-bench -- --help` says how. Root is needed for the zram device;
+//! with `--target` any device or file is read instead, and nothing is ever written to it.
+
+mod host;
+mod interrupt;
+mod report;
+mod stats;
+mod targets;
+mod tool;
+mod workload;
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use report::{Rounds, Row};
+use targets::{Folder, Zram};
+use tool::{Invocation, Outcome, Tools};
+use workload::{Place, WORKLOADS, Workload};
+
+const USAGE: &str = "\
+candor, fio and bare loops side by side.
+
+usage: cargo run --release -p candor-bench -- [options]
+
+  --pairs N          rounds of candor, fio, bare loop per workload (7)
+  --seconds S        length of each run (2)
+  --target PATH      device or file to read instead of a zram device of our own
+  --only NAME,…      these workloads only: uring, uring-reap1, uring-cached, libaio, psync,
+                     cached, null, nop
+  --out DIR          where results.json and results.md go (bench/results)
+  --dir DIR          where the cached file is made (the system's folder for temporary files)
+  --fio PATH         fio (the one on PATH)
+  --candor PATH      candor (the one built beside this program)
+  --without-candor   fio and bare loops only
+  --no-build         do not build candor and the bare loops first
+";
+
+/// What the command line asks for.
+struct Options {
+    pairs: usize,
+    seconds: f64,
+    target: Option<PathBuf>,
+    only: Vec<String>,
+    out: PathBuf,
+    dir: PathBuf,
+    fio: PathBuf,
+    candor: Option<PathBuf>,
+    without_candor: bool,
+    build: bool,
+}
+
+impl Options {
+    fn read(words: impl Iterator<Item = String>) -> Result<Options, String> {
+        let mut options = Options {
+            pairs: 7,
+            seconds: 2.0,
+            target: None,
+            only: Vec::new(),
+            out: "bench/results".into(),
+            dir: std::env::temp_dir(),
+            fio: "fio".into(),
+            candor: None,
+            without_candor: false,
+            build: true,
+        };
+        let mut words = words;
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            let wrong = |_| format!("{word} needs a number");
+            match word.as_str() {
+                "--pairs" => options.pairs = value()?.parse().map_err(wrong)?,
+                "--seconds" => {
+                    options.seconds = value()?.parse().map_err(|_| format!("{word}: a number"))?;
+                }
+                "--target" => options.target = Some(value()?.into()),
+                "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
+                "--out" => options.out = value()?.into(),
+                "--dir" => options.dir = value()?.into(),
+                "--fio" => options.fio = value()?.into(),
+                "--candor" => options.candor = Some(value()?.into()),
+                "--without-candor" => options.without_candor = true,
+                "--no-build" => options.build = false,
+                _ => return Err(format!("unknown option {word}\n\n{USAGE}")),
+            }
+        }
+        let known = |name: &&String| WORKLOADS.iter().any(|w| w.name == **name);
+        match options.only.iter().find(|name| !known(name)) {
+            Some(name) => Err(format!("there is no workload {name}\n\n{USAGE}")),
+            None if options.pairs == 0 => Err("--pairs needs at least 1".to_owned()),
+            None if options.seconds.is_nan() || options.seconds < 0.1 => {
+                Err("--seconds needs at least 0.1".to_owned())
+            }
+            None => Ok(options),
+        }
+    }
+
+    fn wants(&self, workload: &Workload) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == workload.name)
+    }
+}
+
+fn main() -> ExitCode {
+    if std::env::args().any(|w| w == "--help" || w == "-h") {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    interrupt::catch();
+    match Options::read(std::env::args().skip(1)).and_then(|options| compare(&options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Everything: build, make the targets, run, report.
+fn compare(options: &Options) -> Result<(), String> {
+    let tools = tools(options)?;
+    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|w| options.wants(w)).collect();
+    let place = |place| wanted.iter().any(|w| w.place == place);
+    if host::load() > 0.5 {
+        eprintln!("warning: the machine is busy (load {}), expect noise", host::load());
+    }
+    let machine = host::describe(&tools.fio, tools.candor.as_deref());
+    let folder = Folder::make(&options.dir)?;
+    let needs_device = place(Place::Device) && options.target.is_none();
+    let zram = if needs_device { Some(Zram::add()?) } else { None };
+    let device = options.target.clone().or(zram.as_ref().map(Zram::path)).unwrap_or_default();
+    let file = if place(Place::CachedFile) { folder.cached_file()? } else { PathBuf::new() };
+    let mut rows = Vec::new();
+    for workload in wanted {
+        let at = if workload.place == Place::Device { &device } else { &file };
+        let row = run_workload(options, &tools, &folder, workload, at)?;
+        println!("{}", report::line(&row));
+        rows.push(row);
+    }
+    report::write(&options.out, &machine, options.pairs, options.seconds, &rows)?;
+    println!("\nwritten: {0}/results.md and {0}/results.json", options.out.display());
+    Ok(())
+}
+
+/// Finds the tools, building our own first.
+fn tools(options: &Options) -> Result<Tools, String> {
+    let here = std::env::current_exe().map_err(|e| format!("this program's path: {e}"))?;
+    let beside = here.parent().unwrap_or(Path::new(".")).to_path_buf();
+    let own_candor = options.candor.is_none() && !options.without_candor;
+    if let (true, Some(cargo)) = (options.build, std::env::var_os("CARGO")) {
+        let mut build = Command::new(cargo);
+        build.args(["build", "--release", "--bins", "-p", "candor-bench"]);
+        if own_candor {
+            build.args(["-p", "candor"]);
+        }
+        let built = build.status().is_ok_and(|status| status.success());
+        built.then_some(()).ok_or("the build failed; --no-build skips it")?;
+    }
+    let candor = options.candor.clone().unwrap_or_else(|| beside.join("candor"));
+    let candor = (!options.without_candor).then_some(candor);
+    Ok(Tools { fio: options.fio.clone(), candor, bare: beside })
+}
+
+/// The rounds of one workload: candor, fio, bare, candor, fio, bare, …
+fn run_workload<'a>(
+    options: &Options,
+    tools: &Tools,
+    folder: &Folder,
+    workload: &'a Workload,
+    at: &Path,
+) -> Result<Row<'a>, String> {
+    let seconds = options.seconds;
+    let (fio, tried) = match workload.fio {
+        "" => (None, Vec::new()),
+        _ => choose_fio(options, tools, folder, workload, at)?,
+    };
+    let mut candor =
+        Rounds::new(Invocation::candor(tools, workload, at, seconds, folder.join("report.json")));
+    let mut fio = Rounds::new(fio);
+    let mut bare = Rounds::new(Invocation::bare(tools, workload, at, seconds));
+    for round in 0..options.pairs {
+        progress(&format!("{}: round {} of {}", workload.name, round + 1, options.pairs));
+        for side in [&mut candor, &mut fio, &mut bare] {
+            side.run(folder)?;
+        }
+    }
+    progress("");
+    Ok(Row { workload, candor, fio, bare, fio_tried: tried })
+}
+
+/// fio's settings with the operations per second of each, fastest first.
+type Tried = Vec<(String, f64)>;
+
+/// Tries fio's settings in three interleaved rounds of half a second and keeps the fastest.
+fn choose_fio(
+    options: &Options,
+    tools: &Tools,
+    folder: &Folder,
+    workload: &Workload,
+    at: &Path,
+) -> Result<(Option<Invocation>, Tried), String> {
+    let settings = workload.fio_settings();
+    let mut figures = vec![Vec::new(); settings.len()];
+    for round in 0..3 {
+        progress(&format!("{}: fio's fastest setting, round {} of 3", workload.name, round + 1));
+        for (setting, figures) in settings.iter().zip(&mut figures) {
+            let run = Invocation::fio(tools, workload, setting, at, 0.5).run(folder)?;
+            figures.push(run.iops);
+        }
+    }
+    progress("");
+    let median = |f: Vec<f64>| stats::Spread::of(f).map_or(0.0, |s| s.median);
+    let mut tried: Tried = settings.into_iter().zip(figures.into_iter().map(median)).collect();
+    tried.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let best = tried.first().map(|(s, _)| s.as_str()).unwrap_or_default();
+    let best = Invocation::fio(tools, workload, best, at, options.seconds);
+    Ok((Some(best), tried))
+}
+
+/// Shows where the run stands, in place of what was shown before, if anybody watches.
+fn progress(text: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K{text}");
+    }
+}
+
+/// Sum over some outcomes.
+fn total(outcomes: &[Outcome], figure: impl Fn(&Outcome) -> f64) -> f64 {
+    outcomes.iter().map(figure).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Options, String> {
+        Options::read(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn a_command_line_is_read_or_refused_with_a_sentence() {
+        let options = read("--pairs 3 --only psync,nop --without-candor").expect("all known");
+        assert!(options.pairs == 3 && options.only.len() == 2 && options.without_candor);
+        assert!(read("--only nothing").is_err_and(|e| e.contains("nothing")));
+        assert!(read("--pairs").is_err_and(|e| e.contains("needs a value")));
+        assert!(read("--pairs 0").is_err() && read("--seconds x").is_err());
+    }
+}

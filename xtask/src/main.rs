@@ -1,2 +1,36 @@
-//! candor: a storage benchmark that tells you whether to believe it.
-fn main() {}
+//! Chores of the repository: `tidy`, `setup`, `test`.
+
+mod setup;
+mod suite;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo run -p xtask -- COMMAND
+
+  tidy    check the house rules; prints one line per breach
+  setup   install what the tests need (Debian and its kin, as root), or say what is missing
+  test    setup, format, lints, licences, house rules and all tests; ends with a count
+";
+
+fn main() -> ExitCode {
+    let command = std::env::args().nth(1).unwrap_or_default();
+    let done = match command.as_str() {
+        "tidy" => tidy::command(&root()),
+        "setup" => setup::command(),
+        "test" => suite::command(&root()),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The repository: the folder above this package.
+fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_path_buf()
+}

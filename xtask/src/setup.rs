@@ -1,0 +1,85 @@
+//! Installs what tests need beyond Rust.
+
+use std::path::Path;
+use std::process::Command;
+
+/// (program, package of Debian and Ubuntu, what tests use it for)
+const NEEDS: &[(&str, &str, &str)] = &[
+    ("fio", "fio", "its job files and its figures"),
+    ("iostat", "sysstat", "a second opinion on device counters"),
+    ("mkfs.ext4", "e2fsprogs", "file systems on scratch devices"),
+    ("mkfs.xfs", "xfsprogs", "file systems on scratch devices"),
+    ("losetup", "mount", "scratch devices"),
+    ("lsblk", "util-linux", "a second opinion on the block devices"),
+];
+
+/// Where programs are, beside `PATH`: a user's may lack the administrator's folders.
+const ADMIN_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin";
+
+/// Installs what is missing where that is possible; true if nothing is missing afterwards.
+pub fn command() -> bool {
+    let missing = missing(NEEDS, find);
+    if missing.is_empty() {
+        println!("everything that the tests need is there");
+        return true;
+    }
+    let packages: Vec<&str> = missing.iter().map(|(_, package, _)| *package).collect();
+    if is_root() && find("apt-get") {
+        let installed = install(&packages) || (update() && install(&packages));
+        if !installed {
+            eprintln!("apt-get could not install: {}", packages.join(" "));
+        }
+    }
+    let missing = self::missing(NEEDS, find);
+    for (program, package, purpose) in &missing {
+        eprintln!("missing: {program} (package {package}), for {purpose}");
+    }
+    missing.is_empty()
+}
+
+type Need = (&'static str, &'static str, &'static str);
+
+fn missing(needs: &[Need], there: impl Fn(&str) -> bool) -> Vec<Need> {
+    needs.iter().filter(|(program, _, _)| !there(program)).copied().collect()
+}
+
+/// True if a program of this name can be started.
+pub fn find(program: &str) -> bool {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut folders = path.split(':').chain(ADMIN_FOLDERS.split(':'));
+    folders.any(|folder| Path::new(folder).join(program).is_file())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).trim() == "0")
+}
+
+fn install(packages: &[&str]) -> bool {
+    let mut apt = apt();
+    apt.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages);
+    apt.status().is_ok_and(|status| status.success())
+}
+
+fn update() -> bool {
+    apt().args(["update", "--quiet"]).status().is_ok_and(|status| status.success())
+}
+
+fn apt() -> Command {
+    let mut apt = Command::new("apt-get");
+    apt.env("DEBIAN_FRONTEND", "noninteractive");
+    apt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_not_there_is_missing() {
+        assert!(missing(NEEDS, |_| true).is_empty());
+        let missing = missing(NEEDS, |program| program != "fio");
+        assert_eq!(missing.iter().map(|need| need.0).collect::<Vec<_>>(), ["fio"]);
+        assert!(find("sh") && !find("no program has this name"));
+    }
+}

@@ -1,0 +1,236 @@
+//! Everything that must hold before a change goes in, with one count at the end.
+//!
+//! Each gate (format, lints, licences, house rules) counts as one test.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{setup, tidy};
+
+/// How long the advisory database may take to arrive before that gate is skipped.
+const FETCH_LIMIT: Duration = Duration::from_secs(60);
+
+/// What the tests came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+
+    fn one(passed: bool) -> Count {
+        Count { passed: u64::from(passed), failed: u64::from(!passed), skipped: 0 }
+    }
+
+    const SKIPPED: Count = Count { passed: 0, failed: 0, skipped: 1 };
+}
+
+/// Runs all of it; true if nothing failed.
+pub fn command(root: &Path) -> bool {
+    if !setup::command() {
+        println!("tests that need what is missing will be skipped");
+    }
+    let mut total = Count::default();
+    gate(&mut total, "format", || Count::one(cargo(root, &["fmt", "--all", "--check"])));
+    let lints =
+        ["clippy", "--workspace", "--all-targets", "--quiet", "--locked", "--", "-D", "warnings"];
+    gate(&mut total, "lints", || Count::one(cargo(root, &lints)));
+    gate(&mut total, "house rules", || Count::one(tidy::command(root)));
+    dependencies(&mut total, root);
+    gate(&mut total, "tests", || tests(root));
+    println!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
+    total.failed == 0
+}
+
+/// Runs one gate, saying which and how long it took.
+fn gate(total: &mut Count, name: &str, run: impl FnOnce() -> Count) {
+    println!("== {name}");
+    let began = Instant::now();
+    let count = run();
+    let word = match count {
+        Count { failed: 1.., .. } => "failed",
+        Count { passed: 0, .. } => "skipped",
+        _ => "passed",
+    };
+    println!("== {name}: {word} in {:.1} s", began.elapsed().as_secs_f64());
+    total.add(count);
+}
+
+fn cargo(root: &Path, words: &[&str]) -> bool {
+    let status = cargo_command(root).args(words).status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn cargo_command(root: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(root);
+    cargo
+}
+
+/// Licences, sources and duplicates of dependencies; known vulnerabilities where the network is.
+fn dependencies(total: &mut Count, root: &Path) {
+    let deny = cargo_deny(root);
+    let check = |words: &[&str]| match &deny {
+        Some(deny) => {
+            let mut check = Command::new(deny);
+            check.current_dir(root).args(["--locked", "check", "--hide-inclusion-graph"]);
+            Count::one(check.args(words).status().is_ok_and(|status| status.success()))
+        }
+        None => Count::SKIPPED,
+    };
+    gate(total, "dependencies", || check(&["bans", "licenses", "sources"]));
+    gate(total, "advisories", || match &deny {
+        Some(deny) if fetched(root, deny) => check(&["--disable-fetch", "advisories"]),
+        _ => Count::SKIPPED,
+    });
+}
+
+/// True if the advisory database could be fetched in time.
+fn fetched(root: &Path, deny: &Path) -> bool {
+    let mut fetch = Command::new(deny);
+    fetch.current_dir(root).args(["fetch", "db"]).env("GIT_TERMINAL_PROMPT", "0");
+    let Ok(mut child) = fetch.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+        return false;
+    };
+    let began = Instant::now();
+    while began.elapsed() < FETCH_LIMIT {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => std::thread::sleep(Duration::from_millis(100)),
+            Err(_) => break,
+        }
+    }
+    // Failing to end it, or to collect it, changes nothing for the gate: it is skipped.
+    let _ = child.kill();
+    let _ = child.wait();
+    false
+}
+
+/// cargo-deny: the one on PATH, else our own below `target`, built if need be (some minutes).
+fn cargo_deny(root: &Path) -> Option<PathBuf> {
+    if setup::find("cargo-deny") {
+        return Some("cargo-deny".into());
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let tools = target.join("tools");
+    let deny = tools.join("bin/cargo-deny");
+    if !deny.is_file() {
+        println!("building cargo-deny into {}: this takes some minutes, once", tools.display());
+        let mut install = cargo_command(root);
+        install.args(["install", "cargo-deny", "--locked", "--quiet", "--version", "^0.20"]);
+        // Nothing else of that build is of use here, so its own folder goes with it.
+        if !install.arg("--root").arg(&tools).status().is_ok_and(|status| status.success()) {
+            println!("skipped: cargo-deny is not here and could not be built");
+            return None;
+        }
+    }
+    Some(deny)
+}
+
+/// All tests of the workspace, counted over all test binaries.
+fn tests(root: &Path) -> Count {
+    let mut command = cargo_command(root);
+    command.args(["test", "--workspace", "--no-fail-fast", "--locked", "--", "--show-output"]);
+    let Ok(mut child) = command.stdout(Stdio::piped()).spawn() else {
+        eprintln!("cargo could not be started");
+        return Count::one(false);
+    };
+    let mut tally = Tally::default();
+    if let Some(out) = child.stdout.take() {
+        for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            tally.line(&line);
+        }
+    }
+    tally.count(child.wait().is_ok_and(|status| status.success()))
+}
+
+/// Reads the output of test binaries, which was asked for with `--show-output`.
+#[derive(Default)]
+struct Tally {
+    count: Count,
+    /// Tests that said that they were skipped; they ended without a failure, hence as passed.
+    said_skipped: u64,
+    /// The test whose output is being shown has already been counted as skipped.
+    skipped: bool,
+}
+
+impl Tally {
+    fn line(&mut self, line: &str) {
+        if line.starts_with("---- ") || line.starts_with("running ") {
+            self.skipped = false;
+        } else if line.starts_with("skipped:") && !self.skipped {
+            self.skipped = true;
+            self.said_skipped += 1;
+        } else if let Some(figures) = line.strip_prefix("test result: ") {
+            let figure = |name: &str| {
+                let words: Vec<&str> = figures.split([' ', ';', '.']).collect();
+                let at = words.iter().position(|word| *word == name)?;
+                words.get(at.checked_sub(1)?)?.parse().ok()
+            };
+            self.count.passed += figure("passed").unwrap_or(0);
+            self.count.failed += figure("failed").unwrap_or(0);
+            self.count.skipped += figure("ignored").unwrap_or(0);
+        }
+    }
+
+    /// The count; what failed without a failing test, such as a build, counts as one.
+    fn count(self, success: bool) -> Count {
+        let mut count = self.count;
+        count.passed = count.passed.saturating_sub(self.said_skipped);
+        count.skipped += self.said_skipped;
+        count.failed += u64::from(!success && count.failed == 0);
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\
+running 3 tests
+test a ... ok
+test b ... ok
+test c ... ok
+
+successes:
+
+---- a stdout ----
+skipped: no root
+skipped: no root, said twice
+---- b stdout ----
+not skipped: that is only a word
+
+test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+running 1 test
+test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s";
+
+    fn tally(output: &str) -> Tally {
+        let mut tally = Tally::default();
+        output.lines().for_each(|line| tally.line(line));
+        tally
+    }
+
+    #[test]
+    fn results_of_all_binaries_are_added_up() {
+        let count = tally(OUTPUT).count(false);
+        assert_eq!(count, Count { passed: 3, failed: 2, skipped: 2 });
+    }
+
+    #[test]
+    fn a_failure_without_a_failing_test_counts() {
+        assert_eq!(tally("").count(false), Count { passed: 0, failed: 1, skipped: 0 });
+        assert_eq!(tally("").count(true), Count::default());
+    }
+}

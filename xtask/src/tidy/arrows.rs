@@ -1,0 +1,159 @@
+//! Arrows between crates point down, and the floors that do I/O by hand stay without tokio.
+
+use std::collections::HashSet;
+
+use toml::{Table, Value};
+
+use super::{Breach, Source};
+
+const OWN_PREFIX: &str = "candor-";
+
+/// (crate, floor); `candor` itself is the package without a prefix.
+const FLOORS: &[(&str, u32)] = &[
+    ("plan", 1),
+    ("record", 1),
+    ("engine", 2),
+    ("observe", 2),
+    ("judge", 2),
+    ("dialects", 2),
+    ("show", 2),
+    ("run", 3),
+    ("explore", 4),
+    ("fleet", 4),
+    ("candor", 5),
+];
+
+/// The one arrow within a floor: a report contains the plan it came from.
+const WITHIN_FLOOR: (&str, &str) = ("record", "plan");
+
+/// Packages in whose dependencies tokio has no place: the timed loop and what describes it.
+const WITHOUT_TOKIO: &[&str] = &["candor-engine", "candor-plan"];
+
+fn floor(name: &str) -> Option<u32> {
+    FLOORS.iter().find(|(of, _)| *of == name).map(|(_, floor)| *floor)
+}
+
+/// Arrows that point up or sideways.
+pub fn check(sources: &[Source]) -> Vec<Breach> {
+    // Packages deeper down, such as a crate's fuzz targets, are part of no floor.
+    let is_crate = |s: &&Source| {
+        matches!(s.path.split('/').collect::<Vec<_>>()[..], ["crates", _, "Cargo.toml"])
+    };
+    sources.iter().filter(is_crate).flat_map(check_manifest).collect()
+}
+
+fn check_manifest(manifest: &Source) -> Vec<Breach> {
+    let Ok(table) = manifest.text.parse::<Table>() else {
+        return vec![manifest.breach(1, "the manifest is not TOML")];
+    };
+    let package = table.get("package").and_then(|p| p.get("name")).and_then(Value::as_str);
+    let own = package.map_or("", |name| name.trim_start_matches(OWN_PREFIX));
+    let Some(own_floor) = floor(own) else {
+        return vec![manifest.breach(1, format!("{own} has no floor in the table: give it one"))];
+    };
+    let mut breaches = Vec::new();
+    for used in dependencies(&table) {
+        let Some(used) = used.strip_prefix(OWN_PREFIX) else { continue };
+        let allowed = floor(used).is_some_and(|floor| floor < own_floor);
+        if !allowed && (own, used) != WITHIN_FLOOR {
+            let line =
+                manifest.text.lines().position(|l| l.contains(&format!("{OWN_PREFIX}{used}")));
+            let sentence =
+                format!("{own} (floor {own_floor}) may not use {used}: only floors below");
+            breaches.push(manifest.breach(line.map_or(1, |i| i + 1), sentence));
+        }
+    }
+    breaches
+}
+
+/// Names of all that a manifest depends on, for any purpose and any platform.
+fn dependencies(table: &Table) -> Vec<&str> {
+    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let mut names = Vec::new();
+    for (key, value) in table {
+        match value.as_table() {
+            Some(list) if kinds.contains(&key.as_str()) => {
+                names.extend(list.keys().map(String::as_str));
+            }
+            Some(platforms) if key == "target" => {
+                let platforms = platforms.values().filter_map(Value::as_table);
+                names.extend(platforms.flat_map(dependencies));
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Packages below which tokio has crept in.
+pub fn without_tokio(sources: &[Source]) -> Vec<Breach> {
+    let Some(lock) = sources.iter().find(|s| s.path == "Cargo.lock") else { return Vec::new() };
+    let Ok(table) = lock.text.parse::<Table>() else {
+        return vec![lock.breach(1, "the lock file is not TOML")];
+    };
+    let packages = table.get("package").and_then(Value::as_array);
+    let packages: Vec<&Value> = packages.into_iter().flatten().collect();
+    let with_tokio = |package: &&&str| closure(&packages, package).contains("tokio");
+    WITHOUT_TOKIO
+        .iter()
+        .filter(with_tokio)
+        .map(|package| lock.breach(1, format!("{package} depends on tokio: it must not")))
+        .collect()
+}
+
+/// Everything that a package of the lock file depends on, directly or not.
+fn closure<'a>(packages: &[&'a Value], package: &'a str) -> HashSet<&'a str> {
+    let mut found = HashSet::new();
+    let mut waiting = vec![package];
+    while let Some(name) = waiting.pop() {
+        let named = |p: &&&Value| p.get("name").and_then(Value::as_str) == Some(name);
+        for entry in packages.iter().filter(named) {
+            let needs = entry.get("dependencies").and_then(Value::as_array);
+            // An entry is a name, and a version where there are several.
+            let names = needs.into_iter().flatten().filter_map(|n| n.as_str()?.split(' ').next());
+            waiting.extend(names.filter(|name| found.insert(*name)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrows(name: &str, rest: &str) -> Vec<Breach> {
+        let text = format!("[package]\nname = \"{name}\"\n{rest}");
+        check(&[Source::new("crates/x/Cargo.toml", &text)])
+    }
+
+    #[test]
+    fn arrows_up_and_sideways_are_found() {
+        let up = arrows("candor-plan", "[dependencies]\ncandor-run = { workspace = true }\n");
+        assert_eq!((up.len(), up[0].line), (1, 4));
+        assert_eq!(arrows("candor-judge", "[dev-dependencies]\ncandor-observe = \"1\"").len(), 1);
+        assert_eq!(arrows("candor-plan", "[dependencies]\ncandor-record = \"1\"").len(), 1);
+        let on_linux = "[target.'cfg(unix)'.dependencies]\ncandor-candor = \"1\"";
+        assert_eq!(arrows("candor-engine", on_linux).len(), 1);
+        assert_eq!(arrows("candor-new", "").len(), 1);
+    }
+
+    #[test]
+    fn arrows_down_are_fine() {
+        let all = "[dependencies]\ncandor-plan = \"1\"\nserde = \"1\"";
+        assert!(arrows("candor-record", all).is_empty());
+        assert!(arrows("candor", "[dependencies]\ncandor-explore = \"1\"").is_empty());
+    }
+
+    #[test]
+    fn tokio_is_found_however_deep() {
+        let lock = |middle: &str| {
+            let text = format!(
+                "[[package]]\nname = \"candor-engine\"\ndependencies = [\"a 1.0\"]\n\
+                 [[package]]\nname = \"a\"\ndependencies = [\"{middle}\", \"candor-engine\"]\n"
+            );
+            without_tokio(&[Source::new("Cargo.lock", &text)])
+        };
+        assert_eq!(lock("tokio").len(), 1);
+        assert!(lock("tokio-less").is_empty());
+    }
+}

@@ -1,0 +1,54 @@
+//! `unsafe` lives in the engine and in observe; elsewhere it is listed here with its reason.
+
+use super::leftovers::has_word;
+use super::{Breach, Source};
+
+/// Where it is at home.
+const HOMES: &[&str] = &["crates/engine/", "crates/observe/"];
+
+/// (file or folder, reason)
+const LISTED: &[(&str, &str)] = &[
+    ("crates/run/src/stop.rs", "installs the handlers of SIGINT and SIGTERM"),
+    ("crates/run/src/made.rs", "unlinks candor's files from within such a handler"),
+    ("bench/src/lib.rs", "the bare loops' clock, buffers and CPU time"),
+    ("bench/src/bin/", "bare loops are system calls and little else"),
+    ("bench/src/tool.rs", "wait4 and kill of the tools it starts"),
+    ("bench/src/interrupt.rs", "the signal handler"),
+];
+
+/// `unsafe` elsewhere.
+pub fn check(sources: &[Source]) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    let elsewhere = |source: &&Source| {
+        let mut places = HOMES.iter().copied().chain(LISTED.iter().map(|(place, _)| *place));
+        !places.any(|place| source.path.starts_with(place))
+    };
+    for source in sources.iter().filter(|s| s.is_rust()).filter(elsewhere) {
+        for (i, line) in source.layers.code.lines().enumerate() {
+            if has_word(line, "unsafe") {
+                let sentence = "unsafe outside the engine and observe: move it there, or list it";
+                breaches.push(source.breach(i + 1, sentence));
+            }
+        }
+    }
+    breaches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsafe_elsewhere_is_found() {
+        let text = "\nfn f() { unsafe { g() } }";
+        assert_eq!(check(&[Source::new("crates/plan/src/a.rs", text)])[0].line, 2);
+    }
+
+    #[test]
+    fn unsafe_at_home_and_the_word_alone_are_not() {
+        let text = "fn f() { unsafe { g() } }";
+        assert!(check(&[Source::new("crates/engine/src/a.rs", text)]).is_empty());
+        let text = "#![deny(unsafe_op_in_unsafe_fn)] // unsafe\nconst A: &str = \"unsafe\";";
+        assert!(check(&[Source::new("crates/plan/src/a.rs", text)]).is_empty());
+    }
+}
