@@ -291,14 +291,23 @@ impl ReadyJob {
                 Ok(worker.run(&mut engine))
             }};
         }
+        macro_rules! run_calls {
+            ($engine:expr) => {{
+                let engine = $engine;
+                let worker = self.worker(rank, content, buffers, bytes);
+                ready();
+                gate.pass();
+                Ok(worker.run_calls(engine))
+            }};
+        }
         let blocks = &self.blocks;
         match blocks.engine {
-            Engine::Psync => run!(Psync::new(&context)),
-            Engine::Pvsync => run!(Pvsync::new(&context, blocks.rwf)),
+            Engine::Psync => run_calls!(Psync::new(&context)),
+            Engine::Pvsync => run_calls!(Pvsync::new(&context, blocks.rwf)),
             Engine::Libaio => run!(Libaio::new(&context)?),
             Engine::IoUring => run!(Uring::new(&context, &blocks.uring)?),
             Engine::Mmap => {
-                run!(Mmap::new(&context, blocks.mix.write > 0, blocks.hints.advice)?)
+                run_calls!(Mmap::new(&context, blocks.mix.write > 0, blocks.hints.advice)?)
             }
             Engine::Null => run!(Null::new(&context)),
         }

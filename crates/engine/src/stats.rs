@@ -38,11 +38,11 @@ impl Buckets {
         }
     }
 
-    /// Adds one latency.
+    /// Adds a latency that `ops` operations had.
     #[inline(always)]
-    pub fn record(&self, ns: u64) {
-        add(&self.counts[bucket_of(ns)], 1);
-        add(&self.sum_ns, ns);
+    pub fn record(&self, ops: u64, ns: u64) {
+        add(&self.counts[bucket_of(ns)], ops);
+        add(&self.sum_ns, ops * ns);
         if ns < self.min_ns.load(Relaxed) {
             self.min_ns.store(ns, Relaxed);
         }
@@ -82,13 +82,13 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Counts a completion.
+    /// Counts operations that completed with one latency, and the bytes they moved together.
     #[inline(always)]
-    pub fn completed(&self, bytes: u64, ns: u64) {
-        add(&self.ops, 1);
+    pub fn completed(&self, ops: u64, bytes: u64, ns: u64) {
+        add(&self.ops, ops);
         add(&self.bytes, bytes);
         if let Some(latency) = &self.latency {
-            latency.record(ns);
+            latency.record(ops, ns);
         }
     }
 

@@ -16,7 +16,7 @@ use candor_record::{Ended, WorkerStats};
 
 use crate::clock::Clock;
 use crate::content::Content;
-use crate::engines::Io;
+use crate::engines::{Call, Io, OneAtATime};
 use crate::failures::Failures;
 use crate::files::Files;
 use crate::memory::Mapping;
@@ -103,6 +103,40 @@ pub struct WorkerEnd {
     pub features: Vec<String>,
 }
 
+/// Completions in a row of one kind that started together.
+#[derive(Default)]
+struct Alike {
+    kind: Option<Kind>,
+    started: u64,
+    ops: u64,
+    bytes: u64,
+}
+
+impl Alike {
+    #[inline(always)]
+    fn of(slot: &Slot) -> Alike {
+        Alike { kind: Some(slot.kind), started: slot.started, ops: 0, bytes: 0 }
+    }
+
+    #[inline(always)]
+    fn takes(&self, slot: &Slot) -> bool {
+        self.kind == Some(slot.kind) && self.started == slot.started
+    }
+
+    #[inline(always)]
+    fn add(&mut self, bytes: u32) {
+        self.ops += 1;
+        self.bytes += u64::from(bytes);
+    }
+
+    #[inline(always)]
+    fn count(&self, bank: &Bank, clock: &Clock, now: u64) {
+        if let (Some(kind), 1..) = (self.kind, self.ops) {
+            bank.of(kind).completed(self.ops, self.bytes, clock.ns(now - self.started));
+        }
+    }
+}
+
 /// Longest rest without looking at the stop flag.
 const REST_NS_MAX: u64 = 50_000_000;
 
@@ -140,11 +174,57 @@ impl Worker {
 
     /// Runs until the stream ends, time is up, or something stops it.
     pub fn run<E: Io>(self, engine: &mut E) -> WorkerEnd {
-        let parts = &self.parts;
-        match parts.content.is_some() || parts.verifier.is_some() || parts.pacer.is_some() {
+        match self.has_extras() {
             true => self.turn_until_done::<E, true>(engine),
             false => self.turn_until_done::<E, false>(engine),
         }
+    }
+
+    /// The same with an engine of single calls.
+    pub fn run_calls<C: Call>(self, mut engine: C) -> WorkerEnd {
+        match self.has_extras() {
+            true => self.turn_until_done::<_, true>(&mut OneAtATime::new(engine)),
+            false => self.call_until_done(&mut engine),
+        }
+    }
+
+    fn has_extras(&self) -> bool {
+        let parts = &self.parts;
+        parts.content.is_some() || parts.verifier.is_some() || parts.pacer.is_some()
+    }
+
+    /// The loop of plain single calls, which needs no batches: one slot serves all.
+    #[inline(always)]
+    fn call_until_done<C: Call>(mut self, engine: &mut C) -> WorkerEnd {
+        let (clock, live, shared) =
+            (self.parts.clock, self.parts.live.clone(), self.parts.shared.clone());
+        let live = &live[self.parts.rank as usize];
+        self.start();
+        let mut bank = live.bank(self.counting);
+        let mut now = clock.now();
+        loop {
+            if now >= self.mark {
+                bank = self.at_mark(now, live);
+            }
+            if shared.stop.load(Relaxed) {
+                self.drain(Ended::Interrupted);
+            }
+            if self.draining || !self.parts.stream.next(&mut self.slots[0]) {
+                break;
+            }
+            let slot = &self.slots[0];
+            let issued = clock.now();
+            let result = engine.call(slot);
+            now = clock.now();
+            let ns = clock.ns(now - issued);
+            if result == slot.length as i32 {
+                bank.of(slot.kind).completed(1, u64::from(slot.length), ns);
+            } else {
+                self.odd(bank, Completion { slot: 0, result }, ns);
+            }
+            self.last_completion = now;
+        }
+        self.finish(live, engine.features())
     }
 
     #[inline(always)]
@@ -163,7 +243,7 @@ impl Worker {
                 self.drain(Ended::Interrupted);
             }
             if !self.draining {
-                self.fill::<E, EXTRAS>(engine, now);
+                self.fill::<EXTRAS>(now);
             }
             if self.in_flight == 0 {
                 if self.draining {
@@ -172,6 +252,7 @@ impl Worker {
                 now = self.rest(now);
                 continue;
             }
+            engine.queue(&self.slots, &self.batch);
             let issued = clock.now();
             self.stamp::<EXTRAS>(issued, now);
             let (min, wait_ns) = self.patience::<EXTRAS>(issued);
@@ -226,17 +307,17 @@ impl Worker {
         }
     }
 
-    /// Hands operations to the engine until the batch is full or nothing may start.
+    /// Adds operations to the batch until it is full or nothing may start.
     #[inline(always)]
-    fn fill<E: Io, const EXTRAS: bool>(&mut self, engine: &mut E, now: u64) {
+    fn fill<const EXTRAS: bool>(&mut self, now: u64) {
         while self.batch.len() < self.parts.batch {
             if !EXTRAS {
                 let Some(index) = self.prepare() else { return };
-                self.hand_over(engine, index);
+                self.hand_over(index);
                 continue;
             }
             if self.sync_next.is_some() {
-                return self.fill_sync(engine);
+                return self.fill_sync();
             }
             if let Some(pacer) = &self.parts.pacer {
                 if self.parts.shared.elapsed_ns(&self.parts.clock, now) < pacer.next_ns() {
@@ -251,13 +332,12 @@ impl Worker {
                 self.deferred = Some(index);
                 return;
             }
-            self.issue(engine, index, now);
+            self.issue(index, now);
         }
     }
 
     #[inline(always)]
-    fn hand_over<E: Io>(&mut self, engine: &mut E, index: u32) {
-        engine.push(index, &self.slots[index as usize]);
+    fn hand_over(&mut self, index: u32) {
         self.batch.push(index);
         self.in_flight += 1;
     }
@@ -284,7 +364,7 @@ impl Worker {
     }
 
     #[inline(always)]
-    fn issue<E: Io>(&mut self, engine: &mut E, index: u32, now: u64) {
+    fn issue(&mut self, index: u32, now: u64) {
         let sync_every = self.sync_every();
         let slot = &mut self.slots[index as usize];
         if slot.kind == Kind::Write {
@@ -305,7 +385,7 @@ impl Worker {
             slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
             pacer.issued(shared.elapsed_ns(&self.parts.clock, now), slot.length);
         }
-        self.hand_over(engine, index);
+        self.hand_over(index);
     }
 
     /// Number of writes between flushes; a number that is never reached for none.
@@ -319,7 +399,7 @@ impl Worker {
     }
 
     /// Flushes file after file, each once everything before it has completed.
-    fn fill_sync<E: Io>(&mut self, engine: &mut E) {
+    fn fill_sync(&mut self) {
         let (Some(file), 0) = (self.sync_next, self.in_flight) else { return };
         if file as usize >= self.parts.files.all().len() {
             self.sync_next = None;
@@ -330,7 +410,7 @@ impl Worker {
         slot.kind =
             if self.parts.durability.fsync_every > 0 { Kind::Fsync } else { Kind::Fdatasync };
         (slot.file, slot.length, slot.offset) = (file, 0, 0);
-        self.hand_over(engine, index);
+        self.hand_over(index);
         self.sync_next = Some(file + 1);
     }
 
@@ -385,21 +465,22 @@ impl Worker {
     }
 
     /// Accounts for everything that completed in a turn.
+    ///
+    /// Operations of one batch have one start and one end; what is alike is counted at once.
     #[inline(always)]
     fn account<const EXTRAS: bool>(&mut self, bank: &Bank, now: u64) {
-        let count = self.done.len();
-        // Operations of one batch have one start and one end, so their latency is worked out once.
-        let (mut started, mut ns) = (u64::MAX, 0);
-        for at in 0..count {
+        let mut alike = Alike::default();
+        for at in 0..self.done.len() {
             let completion = self.done.as_slice()[at];
             let slot = &self.slots[completion.slot as usize];
-            if slot.started != started {
-                started = slot.started;
-                ns = self.parts.clock.ns(now - started);
+            if !alike.takes(slot) {
+                alike.count(bank, &self.parts.clock, now);
+                alike = Alike::of(slot);
             }
             if completion.result == slot.length as i32 {
-                bank.of(slot.kind).completed(u64::from(slot.length), ns);
+                alike.add(slot.length);
             } else {
+                let ns = self.parts.clock.ns(now - slot.started);
                 self.odd(bank, completion, ns);
             }
             if EXTRAS && self.parts.pacer.is_some() {
@@ -410,7 +491,8 @@ impl Worker {
             }
             self.free.push(completion.slot);
         }
-        self.in_flight -= count;
+        alike.count(bank, &self.parts.clock, now);
+        self.in_flight -= self.done.len();
         self.done.clear();
         self.last_completion = now;
     }
@@ -421,7 +503,7 @@ impl Worker {
         let slot = self.slots[completion.slot as usize];
         let counters = bank.of(slot.kind);
         if completion.result > 0 {
-            counters.completed(completion.result as u64, ns);
+            counters.completed(1, completion.result as u64, ns);
             counters.came_short();
             return;
         }
@@ -439,14 +521,14 @@ impl Worker {
         if let Some(intended) = &bank.of(slot.kind).intended
             && completion.result > 0
         {
-            intended.record(self.parts.clock.ns(now.saturating_sub(slot.intended)));
+            intended.record(1, self.parts.clock.ns(now.saturating_sub(slot.intended)));
         }
     }
 
     fn count_submission(&self, bank: &Bank, ns: u64) {
         for &index in &self.batch {
             if let Some(submission) = &bank.of(self.slots[index as usize].kind).submission {
-                submission.record(ns);
+                submission.record(1, ns);
             }
         }
     }

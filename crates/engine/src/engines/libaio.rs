@@ -171,11 +171,9 @@ impl Libaio {
             done.push(event.data as u32, event.result as i32);
         }
     }
-}
 
-impl Io for Libaio {
     #[inline(always)]
-    fn push(&mut self, index: u32, slot: &Slot) {
+    fn queue_one(&mut self, index: u32, slot: &Slot) {
         let opcode = match slot.kind {
             Kind::Read => IOCB_CMD_PREAD,
             Kind::Write => IOCB_CMD_PWRITE,
@@ -190,6 +188,15 @@ impl Io for Libaio {
         block.aio_offset = slot.offset as i64;
         self.pending[self.pending_count] = block;
         self.pending_count += 1;
+    }
+}
+
+impl Io for Libaio {
+    #[inline(always)]
+    fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
+        for &index in batch {
+            self.queue_one(index, &slots[index as usize]);
+        }
     }
 
     #[inline(always)]

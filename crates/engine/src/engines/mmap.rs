@@ -11,11 +11,11 @@ use std::sync::{Arc, Once};
 
 use candor_plan::blocks::Advice;
 
-use super::{Context, Io, answer, blocking_call};
+use super::{Call, Context, answer, blocking_call};
 use crate::error::EngineError;
 use crate::files::{Files, OpenFile};
 use crate::memory::PAGE_BYTES;
-use crate::slots::{Done, Kind, Slot};
+use crate::slots::{Kind, Slot};
 
 thread_local! {
     /// The mapping that this thread copies from or to, as (address, length); length 0 for none.
@@ -137,7 +137,6 @@ fn install_handler() {
 pub struct Mmap {
     files: Arc<Files>,
     mapped: Vec<Mapped>,
-    pending: Option<u32>,
 }
 
 impl Mmap {
@@ -151,10 +150,12 @@ impl Mmap {
             Mapped::new(file, writes, advice).map_err(EngineError::file("map", &file.path))
         };
         let mapped = context.files.all().iter().map(map).collect::<Result<_, _>>()?;
-        Ok(Mmap { files: context.files.clone(), mapped, pending: None })
+        Ok(Mmap { files: context.files.clone(), mapped })
     }
+}
 
-    fn call(&self, slot: &Slot) -> i32 {
+impl Call for Mmap {
+    fn call(&mut self, slot: &Slot) -> i32 {
         let mapped = &self.mapped[slot.file as usize];
         let end = slot.offset.saturating_add(u64::from(slot.length));
         match slot.kind {
@@ -166,25 +167,5 @@ impl Mmap {
             Kind::Fsync | Kind::Fdatasync => mapped.flush(),
             Kind::Trim => blocking_call(&self.files, slot),
         }
-    }
-}
-
-impl Io for Mmap {
-    #[inline(always)]
-    fn push(&mut self, index: u32, _: &Slot) {
-        debug_assert!(self.pending.is_none(), "one operation at a time");
-        self.pending = Some(index);
-    }
-
-    #[inline(always)]
-    fn turn(&mut self, slots: &[Slot], _: usize, _: Option<u64>, done: &mut Done) -> u64 {
-        if let Some(index) = self.pending.take() {
-            done.push(index, self.call(&slots[index as usize]));
-        }
-        0
-    }
-
-    fn features(&self) -> Vec<String> {
-        Vec::new()
     }
 }

@@ -20,14 +20,14 @@ use crate::slots::{Done, Kind, Slot};
 
 /// A way to issue I/O, as the loop sees it.
 ///
-/// Every slot that is pushed comes back exactly once as a completion, also when handing it over
-/// failed: then with a negated error number. The buffer of a pushed slot is the engine's until
+/// Every slot that is queued comes back exactly once as a completion, also when handing it over
+/// failed: then with a negated error number. The buffer of a queued slot is the engine's until
 /// then.
 pub trait Io {
-    /// Takes an operation to be handed over with the next turn. Makes no system call.
-    fn push(&mut self, index: u32, slot: &Slot);
+    /// Takes operations to be handed over with the next turn. Makes no system call.
+    fn queue(&mut self, slots: &[Slot], batch: &[u32]);
 
-    /// Hands over what was pushed, waits until at least `min` operations have completed or
+    /// Hands over what was queued, waits until at least `min` operations have completed or
     /// `wait_ns` has passed, and adds what completed to `done`.
     ///
     /// Returns the tick at which the submitting system call returned, where submitting is a call
@@ -36,6 +36,50 @@ pub trait Io {
 
     /// What is in use, for the report.
     fn features(&self) -> Vec<String>;
+}
+
+/// A way to issue I/O one operation at a time: a call that returns when it is done.
+pub trait Call {
+    /// Does an operation: bytes moved, or a negated error number.
+    fn call(&mut self, slot: &Slot) -> i32;
+
+    /// What is in use, for the report.
+    fn features(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// An engine of single calls, for the loop that knows batches.
+pub struct OneAtATime<C> {
+    engine: C,
+    pending: Option<u32>,
+}
+
+impl<C: Call> OneAtATime<C> {
+    /// Around an engine.
+    pub fn new(engine: C) -> Self {
+        OneAtATime { engine, pending: None }
+    }
+}
+
+impl<C: Call> Io for OneAtATime<C> {
+    #[inline(always)]
+    fn queue(&mut self, _: &[Slot], batch: &[u32]) {
+        debug_assert!(batch.len() <= 1, "one operation at a time");
+        self.pending = batch.first().copied();
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, slots: &[Slot], _: usize, _: Option<u64>, done: &mut Done) -> u64 {
+        if let Some(index) = self.pending.take() {
+            done.push(index, self.engine.call(&slots[index as usize]));
+        }
+        0
+    }
+
+    fn features(&self) -> Vec<String> {
+        self.engine.features()
+    }
 }
 
 /// What every engine is made from.

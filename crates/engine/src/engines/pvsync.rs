@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use candor_plan::blocks::Rwf;
 
-use super::{Context, Io, answer, blocking_call};
+use super::{Call, Context, answer, blocking_call};
 use crate::files::Files;
-use crate::slots::{Done, Kind, Slot};
+use crate::slots::{Kind, Slot};
 
 const RWF_HIPRI: libc::c_int = 0x01;
 const RWF_DSYNC: libc::c_int = 0x02;
@@ -16,7 +16,6 @@ const RWF_DONTCACHE: libc::c_int = 0x80;
 /// The engine.
 pub struct Pvsync {
     files: Arc<Files>,
-    pending: Option<u32>,
     read_flags: libc::c_int,
     write_flags: libc::c_int,
     names: Vec<String>,
@@ -37,11 +36,13 @@ impl Pvsync {
             names.push("rwf-dsync".into());
         }
         let write_flags = read_flags | if rwf.dsync { RWF_DSYNC } else { 0 };
-        Pvsync { files: context.files.clone(), pending: None, read_flags, write_flags, names }
+        Pvsync { files: context.files.clone(), read_flags, write_flags, names }
     }
+}
 
+impl Call for Pvsync {
     #[inline(always)]
-    fn call(&self, slot: &Slot) -> i32 {
+    fn call(&mut self, slot: &Slot) -> i32 {
         let fd = self.files.get(slot.file).raw();
         let vector = libc::iovec { iov_base: slot.buffer.cast(), iov_len: slot.length as usize };
         let offset = slot.offset as i64;
@@ -57,22 +58,6 @@ impl Pvsync {
             }
             _ => blocking_call(&self.files, slot),
         }
-    }
-}
-
-impl Io for Pvsync {
-    #[inline(always)]
-    fn push(&mut self, index: u32, _: &Slot) {
-        debug_assert!(self.pending.is_none(), "one operation at a time");
-        self.pending = Some(index);
-    }
-
-    #[inline(always)]
-    fn turn(&mut self, slots: &[Slot], _: usize, _: Option<u64>, done: &mut Done) -> u64 {
-        if let Some(index) = self.pending.take() {
-            done.push(index, self.call(&slots[index as usize]));
-        }
-        0
     }
 
     fn features(&self) -> Vec<String> {

@@ -20,13 +20,49 @@ const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 /// The engine.
 pub struct Uring {
     ring: IoUring,
+    how: How,
+    /// Trims of devices, which io_uring cannot carry on most kernels.
+    blocking: Vec<u32>,
+    features: Vec<String>,
+}
+
+/// How an operation becomes an entry of the ring.
+struct How {
     files: Arc<Files>,
     fixed_files: bool,
     fixed_buffers: bool,
     no_ops: bool,
-    /// Trims of devices, which io_uring cannot carry on most kernels.
-    blocking: Vec<u32>,
-    features: Vec<String>,
+}
+
+impl How {
+    /// The entry of an operation that the ring can carry, which is all but trims.
+    #[inline(always)]
+    fn entry(&self, slot: &Slot) -> squeue::Entry {
+        if self.no_ops {
+            return opcode::Nop::new().build();
+        }
+        let (buffer, length, offset) = (slot.buffer, slot.length, slot.offset);
+        // A registered file is named by its index, marked by a flag.
+        let (file, flags) = match self.fixed_files {
+            true => (types::Fd(slot.file as i32), squeue::Flags::FIXED_FILE),
+            false => (types::Fd(self.files.get(slot.file).raw()), squeue::Flags::empty()),
+        };
+        let entry = match (slot.kind, self.fixed_buffers) {
+            (Kind::Read, true) => {
+                opcode::ReadFixed::new(file, buffer, length, 0).offset(offset).build()
+            }
+            (Kind::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
+            (Kind::Write, true) => {
+                opcode::WriteFixed::new(file, buffer, length, 0).offset(offset).build()
+            }
+            (Kind::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).build(),
+            (Kind::Fdatasync, _) => {
+                opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
+            }
+            (Kind::Fsync | Kind::Trim, _) => opcode::Fsync::new(file).build(),
+        };
+        entry.flags(flags)
+    }
 }
 
 /// True if this kernel has io_uring and lets this process use it.
@@ -86,10 +122,12 @@ impl Uring {
         };
         let mut uring = Uring {
             ring,
-            files: context.files.clone(),
-            fixed_files: false,
-            fixed_buffers: false,
-            no_ops: options.nop,
+            how: How {
+                files: context.files.clone(),
+                fixed_files: false,
+                fixed_buffers: false,
+                no_ops: options.nop,
+            },
             blocking: Vec::with_capacity(context.depth),
             features: names.into_iter().map(str::to_owned).collect(),
         };
@@ -105,7 +143,7 @@ impl Uring {
         let submitter = self.ring.submitter();
         if wanted(options.fixed_files, "files", || submitter.register_files(&context.files.raw()))?
         {
-            self.fixed_files = true;
+            self.how.fixed_files = true;
             self.features.push("fixed-files".into());
         }
         let bytes = context.buffer_bytes * context.depth;
@@ -114,7 +152,7 @@ impl Uring {
             // SAFETY: the buffers outlive the ring: the worker drops its engine first.
             let register = || unsafe { submitter.register_buffers(&[vector]) };
             if wanted(options.fixed_buffers, "buffers", register)? {
-                self.fixed_buffers = true;
+                self.how.fixed_buffers = true;
                 self.features.push("fixed-buffers".into());
             }
         }
@@ -122,35 +160,6 @@ impl Uring {
             self.features.push("fixed-ring".into());
         }
         Ok(())
-    }
-
-    #[inline(always)]
-    fn entry(&self, slot: &Slot) -> Option<squeue::Entry> {
-        if self.no_ops {
-            return Some(opcode::Nop::new().build());
-        }
-        let (buffer, length, offset) = (slot.buffer, slot.length, slot.offset);
-        // A registered file is named by its index, marked by a flag.
-        let (file, flags) = match self.fixed_files {
-            true => (types::Fd(slot.file as i32), squeue::Flags::FIXED_FILE),
-            false => (types::Fd(self.files.get(slot.file).raw()), squeue::Flags::empty()),
-        };
-        let entry = match (slot.kind, self.fixed_buffers) {
-            (Kind::Read, true) => {
-                opcode::ReadFixed::new(file, buffer, length, 0).offset(offset).build()
-            }
-            (Kind::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
-            (Kind::Write, true) => {
-                opcode::WriteFixed::new(file, buffer, length, 0).offset(offset).build()
-            }
-            (Kind::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).build(),
-            (Kind::Fsync, _) => opcode::Fsync::new(file).build(),
-            (Kind::Fdatasync, _) => {
-                opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
-            }
-            (Kind::Trim, _) => return None,
-        };
-        Some(entry.flags(flags))
     }
 
     #[cold]
@@ -192,21 +201,27 @@ fn wanted(
 
 impl Io for Uring {
     #[inline(always)]
-    fn push(&mut self, index: u32, slot: &Slot) {
-        let Some(entry) = self.entry(slot) else {
-            return self.blocking.push(index);
-        };
-        let entry = entry.user_data(u64::from(index));
-        // SAFETY: the slot's buffer and file live until its completion is reaped; a ring with as
-        // many entries as slots cannot be full.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        debug_assert!(pushed.is_ok(), "more operations than slots");
+    fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
+        let Uring { ring, blocking, how, .. } = self;
+        let mut queue = ring.submission();
+        for &index in batch {
+            let slot = &slots[index as usize];
+            if slot.kind == Kind::Trim {
+                blocking.push(index);
+                continue;
+            }
+            let entry = how.entry(slot).user_data(u64::from(index));
+            // SAFETY: the slot's buffer and file live until its completion is reaped; a ring with
+            // as many entries as slots cannot be full.
+            let pushed = unsafe { queue.push(&entry) };
+            debug_assert!(pushed.is_ok(), "more operations than slots");
+        }
     }
 
     #[inline(always)]
     fn turn(&mut self, slots: &[Slot], min: usize, wait_ns: Option<u64>, done: &mut Done) -> u64 {
         while let Some(index) = self.blocking.pop() {
-            done.push(index, blocking_call(&self.files, &slots[index as usize]));
+            done.push(index, blocking_call(&self.how.files, &slots[index as usize]));
         }
         let min = min.saturating_sub(done.len());
         match wait_ns {
@@ -219,7 +234,7 @@ impl Io for Uring {
         }
         for completion in self.ring.completion() {
             let index = completion.user_data() as u32;
-            let result = match self.no_ops {
+            let result = match self.how.no_ops {
                 true => slots[index as usize].length as i32,
                 false => completion.result(),
             };

@@ -48,6 +48,30 @@ pub struct Stream {
     file_next: usize,
     trace: Option<TraceCursor>,
     budget: Budget,
+    uniform: Option<Uniform>,
+}
+
+/// The commonest stream, with everything worked out beforehand: one direction, one file, one
+/// length, uniform over a contiguous share.
+#[derive(Clone, Copy)]
+struct Uniform {
+    op: Op,
+    file: u32,
+    length: u32,
+    start: u64,
+    step: u64,
+    positions: u64,
+}
+
+impl Uniform {
+    fn of(parts: &Parts) -> Option<Uniform> {
+        let op = Op::ALL.into_iter().find(|op| parts.mix.of(*op) == 100)?;
+        let [place] = parts.places.as_slice() else { return None };
+        let Order::UniformFixed { positions, length } = place.order else { return None };
+        let plain = parts.trace.is_none() && *parts.random_percent.of(op) == 0;
+        let (start, step) = place.space.contiguous().filter(|_| plain)?;
+        Some(Uniform { op, file: place.file, length, start, step, positions })
+    }
 }
 
 /// What a stream is made from.
@@ -70,7 +94,12 @@ pub struct Parts {
 
 impl Stream {
     /// From its parts.
-    pub fn new(parts: Parts) -> Stream {
+    pub fn new(mut parts: Parts) -> Stream {
+        let uniform = Uniform::of(&parts);
+        if let Some(uniform) = &uniform {
+            let budget = &mut parts.budget;
+            budget.ops = budget.ops.min(budget.bytes.div_ceil(u64::from(uniform.length.max(1))));
+        }
         Stream {
             random: parts.random,
             mix: parts.mix,
@@ -82,13 +111,29 @@ impl Stream {
             file_next: 0,
             trace: parts.trace,
             budget: parts.budget,
+            uniform,
         }
     }
 
     /// Writes the next operation into `slot`; false when the budget is spent.
     #[inline(always)]
     pub fn next(&mut self, slot: &mut Slot) -> bool {
-        if self.budget.ops == 0 || self.budget.bytes == 0 {
+        if self.budget.ops == 0 {
+            return false;
+        }
+        if let Some(uniform) = &self.uniform {
+            self.budget.ops -= 1;
+            slot.kind = uniform.op.into();
+            slot.file = uniform.file;
+            slot.length = uniform.length;
+            slot.offset = uniform.start + self.random.below(uniform.positions) * uniform.step;
+            return true;
+        }
+        self.next_general(slot)
+    }
+
+    fn next_general(&mut self, slot: &mut Slot) -> bool {
+        if self.budget.bytes == 0 {
             return false;
         }
         if self.trace.is_some() {

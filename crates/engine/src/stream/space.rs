@@ -73,6 +73,11 @@ impl Space {
         self.align
     }
 
+    /// Start in the file and distance of positions, where the share is one piece of the file.
+    pub fn contiguous(&self) -> Option<(u64, u64)> {
+        (self.layout == Layout::Contiguous).then_some((self.start, self.align))
+    }
+
     /// True if an operation of that length fits.
     pub fn holds(&self, length: u32) -> bool {
         u64::from(length) <= self.length
