@@ -2,8 +2,9 @@
 //!
 //! Random bytes are made once, into a pool. A write of up to [`COPY_BYTES_MAX`] is copied from the
 //! pool, at a place that moves on; a longer one stays in its buffer, which was filled from its own
-//! random stream. Every 512 bytes then get a stamp that never repeats. So equal bytes recur only
-//! at distances beyond the pool, and no two blocks are alike.
+//! random stream, unless reads go through that buffer as well. Every 512 bytes then get a stamp
+//! that never repeats. So equal bytes recur only at distances beyond the pool, and no two blocks
+//! are alike.
 
 use std::sync::Arc;
 
@@ -51,6 +52,8 @@ pub struct Content {
     plan: Plan,
     pool: Pool,
     random: Random,
+    /// Buffers do not keep what was put in before the start: reads or repeats go through them too.
+    overwritten: bool,
     at: usize,
     /// The next stamp; the worker's number in the high bits keeps workers apart.
     stamp: u64,
@@ -58,10 +61,12 @@ pub struct Content {
 
 impl Content {
     /// For the worker of that rank.
-    pub fn new(plan: Plan, pool: Pool, seed: u64, rank: u32) -> Content {
+    /// `reads` tells whether the same buffers are also read into.
+    pub fn new(plan: Plan, pool: Pool, seed: u64, rank: u32, reads: bool) -> Content {
         let mut random = Random::new(seed, 0x0064_6174_6100 + u64::from(rank));
         let at = random.below((POOL_BYTES / SECTOR_BYTES) as u64) as usize * SECTOR_BYTES;
-        Content { plan, pool, random, at, stamp: (u64::from(rank) + 1) << 40 }
+        let overwritten = reads || plan.duplicate_percent > 0;
+        Content { plan, pool, random, overwritten, at, stamp: (u64::from(rank) + 1) << 40 }
     }
 
     /// Fills a worker's buffers before the clock starts.
@@ -81,6 +86,7 @@ impl Content {
     #[inline(always)]
     pub fn bytes(&mut self, bytes: &mut [u8]) {
         match self.plan.fill {
+            Fill::Zero if self.overwritten => bytes.fill(0),
             Fill::Zero => {}
             Fill::Fresh => fill(bytes, &self.plan, &mut self.random),
             Fill::Pool => self.draw_from_pool(bytes),
@@ -92,9 +98,11 @@ impl Content {
         if self.repeats() {
             return self.repeat(bytes);
         }
-        if bytes.len() <= COPY_BYTES_MAX {
-            bytes.copy_from_slice(&self.pool[self.at..self.at + bytes.len()]);
-            self.advance(bytes.len());
+        if bytes.len() <= COPY_BYTES_MAX || self.overwritten {
+            for part in bytes.chunks_mut(COPY_BYTES_MAX) {
+                part.copy_from_slice(&self.pool[self.at..self.at + part.len()]);
+                self.advance(part.len());
+            }
         }
         self.stamp(bytes);
     }
@@ -140,7 +148,7 @@ mod tests {
     use super::*;
 
     fn blocks(plan: Plan, count: usize) -> Vec<Vec<u8>> {
-        let mut content = Content::new(plan, pool(&plan, 1), 1, 0);
+        let mut content = Content::new(plan, pool(&plan, 1), 1, 0, false);
         let mut block = vec![0; 4096];
         content.prepare(&mut block);
         (0..count)

@@ -49,12 +49,4 @@ impl EngineError {
         let what = what.into();
         move |cause| EngineError::System { what, cause }
     }
-
-    /// True where the user interrupted the preparation.
-    pub fn is_interrupt(&self) -> bool {
-        let (EngineError::File { cause, .. } | EngineError::System { cause, .. }) = self else {
-            return false;
-        };
-        cause.kind() == io::ErrorKind::Interrupted
-    }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Advice, Blocks, Engine, OpenSync};
-use candor_plan::{Job, Plan, Target, TargetKind};
+use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
 use rustix::fs::Advice as Fadvise;
 
 use crate::error::EngineError;
@@ -65,10 +65,11 @@ impl Files {
         self.0.iter().map(|file| file.descriptor).collect()
     }
 
-    /// Opens everything a job works on.
+    /// Opens everything a job works on. Nothing is created here: who prepares a phase makes its
+    /// files, and knows which ones are its own.
     ///
     /// # Errors
-    /// A file that cannot be opened, or is smaller than one operation.
+    /// A file that is not there, cannot be opened, or ends before the plan's size.
     pub fn open(plan: &Plan, job: &Job, blocks: &Blocks) -> Result<Files, EngineError> {
         let mut files = Vec::new();
         for target in job.targets.iter().filter_map(|name| plan.target(name)) {
@@ -77,7 +78,10 @@ impl Files {
                 continue;
             }
             for path in paths(target) {
-                files.push(open_one(&path, target, blocks)?);
+                let file = open_one(&path, target, blocks)?;
+                files.push(file.fit(target, blocks).map_err(|(message, remedy)| {
+                    EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
+                })?);
             }
         }
         Ok(Files(files))
@@ -102,9 +106,7 @@ pub fn paths(target: &Target) -> Vec<PathBuf> {
     (0..target.files).map(|i| target.path.join(format!("candor.{}.{i}", target.name))).collect()
 }
 
-fn open_one(path: &Path, target: &Target, blocks: &Blocks) -> Result<OpenFile, EngineError> {
-    let destroys = blocks.mix.destroys();
-    let is_device = path.metadata().is_ok_and(|m| m.file_type().is_block_device());
+fn open_one(path: &Path, target: &Target, blocks: &Blocks) -> Result<Opened, EngineError> {
     let mut flags = libc::O_CLOEXEC;
     if blocks.direct {
         flags |= libc::O_DIRECT;
@@ -114,24 +116,46 @@ fn open_one(path: &Path, target: &Target, blocks: &Blocks) -> Result<OpenFile, E
         OpenSync::Dsync => libc::O_DSYNC,
         OpenSync::Sync => libc::O_SYNC,
     };
-    if is_device && destroys {
-        // The kernel refuses a device that is mounted or otherwise held.
-        flags |= libc::O_EXCL;
-    }
     // A mapping for writing must be readable too.
     let handle = OpenOptions::new()
         .read(true)
-        .write(destroys)
-        .create(destroys && !is_device)
+        .write(blocks.mix.destroys())
         .custom_flags(flags)
         .open(path)
         .map_err(EngineError::file(opening(blocks.direct), path))?;
-    let present =
-        length(&handle, is_device).map_err(EngineError::file("find the size of", path))?;
+    let sized = handle.metadata().and_then(|metadata| {
+        let is_device = metadata.file_type().is_block_device();
+        Ok((is_device, length(&handle, is_device)?))
+    });
+    let (is_device, present) = sized.map_err(EngineError::file("find the size of", path))?;
     let size = target.size.map_or(present, |size| size.0);
     advise(&handle, blocks.hints.advice);
     let descriptor = handle.as_raw_fd();
-    Ok(OpenFile { path: path.to_owned(), size, is_device, handle: Some(handle), descriptor })
+    let path = path.to_owned();
+    let file = OpenFile { path, size, is_device, handle: Some(handle), descriptor };
+    Ok(Opened { file, present })
+}
+
+/// An open file with its length.
+struct Opened {
+    file: OpenFile,
+    present: u64,
+}
+
+impl Opened {
+    /// The file, if it can have the plan's size; else what does not fit, and what to do.
+    fn fit(self, target: &Target, blocks: &Blocks) -> Result<OpenFile, (String, &'static str)> {
+        let Opened { file, present } = self;
+        // Writes make a file longer; nothing makes a device longer.
+        let reads = blocks.mix.read > 0 || blocks.engine == Engine::Mmap;
+        let is_fixed = file.is_device || (reads && target.layout == Layout::Never);
+        if file.size > present && is_fixed {
+            let (path, size, present) = (file.path.display(), Bytes(file.size), Bytes(present));
+            let message = format!("size is {size}, and `{path}` has {present}");
+            return Err((message, "set a smaller size, or remove it to use all there is"));
+        }
+        Ok(file)
+    }
 }
 
 fn opening(direct: bool) -> &'static str {
@@ -139,7 +163,7 @@ fn opening(direct: bool) -> &'static str {
 }
 
 /// Length of a file or device.
-pub(crate) fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
+fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
     match is_device {
         true => rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).map_err(Into::into),
         false => file.metadata().map(|metadata| metadata.len()),
@@ -155,4 +179,40 @@ fn advise(file: &File, advice: Advice) {
     };
     // Advice is a hint; a filesystem that does not take it changes nothing about correctness.
     let _ = rustix::fs::fadvise(file, 0, None, advice);
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::Mix;
+
+    use super::*;
+
+    fn open(path: &Path, size: u64, layout: Layout, mix: Mix) -> Result<Files, EngineError> {
+        let target =
+            Target { path: path.into(), size: Some(Bytes(size)), layout, ..Target::default() };
+        let job = Job { targets: vec![target.name.clone()], ..Job::default() };
+        let plan = Plan { targets: vec![target], ..Plan::default() };
+        Files::open(&plan, &job, &Blocks { mix, ..Blocks::default() })
+    }
+
+    #[test]
+    fn nothing_is_created() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("absent");
+        assert!(open(&path, 4096, Layout::Write, Mix::WRITE).is_err());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn reads_end_where_the_file_does() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, [0; 4096]).expect("written");
+        let sentence = open(&path, 8192, Layout::Never, Mix::READ).expect_err("too short");
+        assert!(sentence.to_string().contains("has 4KiB"), "{sentence}");
+        for (size, mix) in [(4096, Mix::READ), (8192, Mix::WRITE)] {
+            let files = open(&path, size, Layout::Never, mix).expect("opened");
+            assert_eq!(files.get(0).size, size);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! From workers' counters and ends to a job's measurement.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use candor_plan::units::{Op, PerOp};
 use candor_record::{
     Ended, EngineUsed, Latency, Measurement, OpStats, Progress, Sample, VerifyStats,
@@ -28,9 +30,19 @@ pub fn sample(before: &Totals, after: &Totals, at_ns: u64, length_ns: u64) -> Sa
     }
 }
 
-/// The measurement of a job whose workers have ended, or were given up.
-pub fn measurement(job: &ReadyJob, ends: Vec<WorkerEnd>, clock: Clock) -> Measurement {
-    let elapsed_ns = ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0);
+/// The measurement of a job whose workers have ended or, if `stalled`, were given up.
+pub fn measurement(
+    job: &ReadyJob,
+    ends: Vec<WorkerEnd>,
+    clock: Clock,
+    stalled: bool,
+) -> Measurement {
+    let from = job.shared.count_from.load(Relaxed);
+    let elapsed_ns = match stalled {
+        // Counters include workers that have not ended, so time goes on to the present.
+        true => clock.ns(clock.now().saturating_sub(from)),
+        false => ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0),
+    };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let ended = ends.iter().map(|end| end.ended).max_by_key(severity).unwrap_or(Ended::Stalled);
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();

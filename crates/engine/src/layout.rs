@@ -14,7 +14,7 @@ use crate::error::EngineError;
 use crate::session::Session;
 use crate::verify;
 
-/// Bytes per write.
+/// Bytes per write, or a little more or less: a multiple of the interval of headers.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// How a file is to be laid out.
@@ -32,7 +32,8 @@ pub struct Wanted {
     pub seed: u64,
 }
 
-/// Brings a file to its length, keeping what it has; true if anything was made.
+/// Brings an existing file to its length, keeping what it has but for a last block that is too
+/// short for its header; true if anything was made.
 ///
 /// Written bytes are flushed, so that they do not weigh on what follows. `progress` is told the
 /// bytes written so far.
@@ -46,16 +47,13 @@ pub fn lay_out(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<bool, EngineError> {
-    let present = path.metadata().map_or(0, |metadata| metadata.len());
+    let metadata = path.metadata().map_err(EngineError::file("lay out", path))?;
+    let present = metadata.len();
     if wanted.layout == Layout::Never || present >= wanted.size {
         return Ok(false);
     }
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(EngineError::file("create", path))?;
+    let opened = OpenOptions::new().write(true).open(path);
+    let file = opened.map_err(EngineError::file("lay out", path))?;
     let made = match wanted.layout {
         Layout::Never => Ok(()),
         Layout::Sparse => file.set_len(wanted.size),
@@ -80,26 +78,87 @@ fn write_out(
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
     let pool = content::pool(&wanted.content, wanted.seed);
-    let mut content = Content::new(wanted.content, pool, wanted.seed, u32::MAX >> 8);
-    let mut buffer = vec![0; CHUNK_BYTES];
+    let mut content = Content::new(wanted.content, pool, wanted.seed, u32::MAX >> 8, false);
+    let interval = wanted.verify.map_or(1, |plan| plan.interval.0.max(1));
+    let chunk_bytes = (CHUNK_BYTES as u64 / interval).max(1) * interval;
+    let mut buffer = vec![0; chunk_bytes as usize];
     content.prepare(&mut buffer);
     let sealed = wanted.verify.map(|plan| {
         // All blocks are of the first generation.
         (plan, verify::Map::new(wanted.size, plan.interval.0, 1))
     });
-    let mut at = from;
+    let mut at = from / interval * interval;
     while at < wanted.size {
         if stop.load(Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let chunk = &mut buffer[..(wanted.size - at).min(CHUNK_BYTES as u64) as usize];
+        let chunk = &mut buffer[..(wanted.size - at).min(chunk_bytes) as usize];
         content.bytes(chunk);
         if let Some((plan, map)) = &sealed {
             verify::seal(chunk, at, plan, map);
         }
         file.write_all_at(chunk, at)?;
         at += chunk.len() as u64;
-        progress(at - from);
+        progress(at.saturating_sub(from));
     }
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+
+    use super::*;
+    use crate::verify::Expected;
+
+    /// Blocks of a file that hold no header of their own.
+    fn unsealed(path: &Path, plan: &Verify) -> Vec<usize> {
+        let bytes = std::fs::read(path).expect("read");
+        let interval = plan.interval.0 as usize;
+        let is_wrong = |(index, block): (usize, &[u8])| {
+            let offset = (index * interval) as u64;
+            let expected = Expected { offset, seed: plan.seed, generation: verify::UNKNOWN };
+            verify::check(block, &expected).map(|_| index)
+        };
+        bytes.chunks_exact(interval).enumerate().filter_map(is_wrong).collect()
+    }
+
+    #[test]
+    fn headers_of_any_interval_are_laid_out_from_any_length() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("file");
+        for (interval, present) in [(4096, 0), (12 << 10, 0), (2 << 20, 0), (12 << 10, 30_000)] {
+            std::fs::write(&path, vec![7; present]).expect("written");
+            let plan = Verify { interval: Bytes(interval), ..Verify::default() };
+            let wanted = Wanted {
+                size: 5 << 20,
+                layout: Layout::Write,
+                content: ContentPlan::default(),
+                verify: Some(plan),
+                seed: 1,
+            };
+            let stop = AtomicBool::new(false);
+            let made = lay_out(&mut Session::new(), &path, &wanted, &stop, &mut |_| {});
+            assert!(made.expect("laid out"));
+            let kept: Vec<usize> = (0..present / interval as usize).collect();
+            assert_eq!(unsealed(&path, &plan), kept, "{interval} from {present}");
+            assert_eq!(path.metadata().expect("there").len(), wanted.size);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_not_made() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("absent");
+        let wanted = Wanted {
+            size: 4096,
+            layout: Layout::Write,
+            content: ContentPlan::default(),
+            verify: None,
+            seed: 1,
+        };
+        let stop = AtomicBool::new(false);
+        let made = lay_out(&mut Session::new(), &path, &wanted, &stop, &mut |_| {});
+        assert!(made.is_err() && !path.exists());
+    }
 }

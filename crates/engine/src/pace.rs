@@ -98,8 +98,19 @@ impl Pacer {
         self.think.is_some_and(|think| think.spin)
     }
 
-    /// The operation that was due was issued, at `now_ns`, with that many bytes.
-    pub fn issued(&mut self, now_ns: u64, bytes: u32) {
+    /// True once a rest is due: it begins when everything in flight has completed.
+    pub fn wants_rest(&self) -> bool {
+        self.think.is_some_and(|think| self.since_think >= think.every)
+    }
+
+    /// The rest begins.
+    pub fn begin_rest(&mut self, now_ns: u64) {
+        self.since_think = 0;
+        self.rest_until_ns = now_ns + self.think.map_or(0, |think| think.time.0);
+    }
+
+    /// The operation that was due was issued, with that many bytes.
+    pub fn issued(&mut self, bytes: u32) {
         let lane = &mut self.lanes[self.due];
         let mean = lane.gap_op_ns.max(lane.gap_byte_ns * f64::from(bytes));
         lane.next_ns += match &mut self.poisson {
@@ -109,13 +120,7 @@ impl Pacer {
         if self.lanes.len() > 1 {
             self.find_due();
         }
-        if let Some(think) = self.think {
-            self.since_think += 1;
-            if self.since_think >= think.every {
-                self.since_think = 0;
-                self.rest_until_ns = now_ns + think.time.0;
-            }
-        }
+        self.since_think += u32::from(self.think.is_some());
     }
 }
 
@@ -134,8 +139,11 @@ mod tests {
         while pacer.next_ns() < seconds * 1_000_000_000 {
             now = now.max(pacer.next_ns());
             intended.push(pacer.intended_ns());
-            pacer.issued(now, bytes);
+            pacer.issued(bytes);
             now += service_ns;
+            if pacer.wants_rest() {
+                pacer.begin_rest(now);
+            }
         }
         intended
     }
@@ -177,9 +185,12 @@ mod tests {
     fn think_time_comes_after_every_n() {
         let think = Think { time: Nanos(1_000_000), every: 4, spin: false };
         let pace = Pace { think: Some(think), ..Pace::default() };
-        // Four operations of 1 µs, then 1 ms of rest, counted from the start of the fourth.
+        // Four operations of 1 µs, then 1 ms of rest from the end of the fourth.
         let count = simulate(&pace, 1, 1000, 4096).len();
-        assert!((3980..=3996).contains(&count), "{count}");
+        assert!((3980..=3988).contains(&count), "{count}");
+        // A slow device leaves the rest as long as it was asked for.
+        let slow = simulate(&pace, 1, 5_000_000, 4096).len();
+        assert!((188..=192).contains(&slow), "{slow}");
     }
 
     #[test]
@@ -200,7 +211,7 @@ mod tests {
         let mut counts = [0; 3];
         while pacer.next_ns() < 10_000_000_000 {
             counts[pacer.direction().unwrap() as usize] += 1;
-            pacer.issued(pacer.next_ns(), 4096);
+            pacer.issued(4096);
         }
         // A sum of gaps may end a hair before the tenth second.
         assert!((9000..=9001).contains(&counts[0]) && (1000..=1001).contains(&counts[1]));

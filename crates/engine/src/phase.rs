@@ -1,19 +1,20 @@
 //! A phase: workers are made ready, released together, watched, and gathered.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use candor_plan::{Phase, Plan};
-use candor_record::{Ended, Measurement, Progress, Sample};
+use candor_record::{Ended, Measurement, Sample};
 
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::failures::Failures;
 use crate::gather;
-use crate::prepare::{ReadyJob, is_rated};
+use crate::prepare::{ReadyJob, longest_gap_ns};
 use crate::random::mix;
 use crate::session::Session;
 use crate::shared::Gate;
@@ -63,7 +64,7 @@ pub struct Prepared {
     messages: Receiver<Message>,
     clock: Clock,
     ramp_ns: u64,
-    first_done: Vec<Arc<Mutex<Option<Progress>>>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Prepared {
@@ -80,12 +81,12 @@ impl Prepared {
         let mut jobs = Vec::new();
         for (index, job) in phase.jobs.iter().enumerate() {
             let stop = job.stop.as_ref().unwrap_or(&phase.stop);
-            let seed = mix(u64::from(repeat), index as u64);
+            let seed = mix(mix(phase_salt(plan, phase), u64::from(repeat)), index as u64);
             jobs.push(Arc::new(ReadyJob::new(session, plan, job, stop, seed)?));
         }
         let (sender, messages) = mpsc::channel();
-        let prepared = Prepared {
-            first_done: jobs.iter().map(|_| Arc::default()).collect(),
+        let mut prepared = Prepared {
+            threads: Vec::new(),
             jobs,
             gate: Arc::default(),
             messages,
@@ -98,10 +99,11 @@ impl Prepared {
         Ok(prepared)
     }
 
-    fn start_workers(&self, sender: &Sender<Message>) -> Result<(), EngineError> {
+    fn start_workers(&mut self, sender: &Sender<Message>) -> Result<(), EngineError> {
         for (index, job) in self.jobs.iter().enumerate() {
             for rank in 0..job.job.workers {
-                self.start_worker(index, rank, job.clone(), sender.clone())?;
+                let thread = self.start_worker(index, rank, job.clone(), sender.clone())?;
+                self.threads.push(thread);
             }
         }
         Ok(())
@@ -113,24 +115,29 @@ impl Prepared {
         rank: u32,
         job: Arc<ReadyJob>,
         sender: Sender<Message>,
-    ) -> Result<(), EngineError> {
-        let (gate, first_done) = (self.gate.clone(), self.first_done[index].clone());
+    ) -> Result<JoinHandle<()>, EngineError> {
+        let gate = self.gate.clone();
         let body = move || {
             let ready = sender.clone();
-            let end = job.live(rank, &gate, move || {
-                // A control plane that has gone away needs no word.
-                let _ = ready.send(Message::Ready);
+            // A worker that panics must not leave the others waiting for ever.
+            let life = AssertUnwindSafe(|| {
+                job.live(rank, &gate, move || {
+                    // A control plane that has gone away needs no word.
+                    let _ = ready.send(Message::Ready);
+                })
             });
-            if let Ok(end) = &end {
-                mark_first_done(&first_done, &job, end);
-            }
+            let end = catch_unwind(life).unwrap_or_else(|_| {
+                job.shared.stop.store(true, Relaxed);
+                let cause = std::io::Error::other("it panicked; this is a bug in candor");
+                Err(EngineError::system(format!("go on with worker {rank}"))(cause))
+            });
+            drop(job);
             let _ = sender.send(Message::Ended { job: index, rank, end: Box::new(end) });
         };
         thread::Builder::new()
             .name(format!("worker-{index}-{rank}"))
             .stack_size(STACK_BYTES)
             .spawn(body)
-            .map(drop)
             .map_err(EngineError::system(format!("start worker {rank}")))
     }
 
@@ -153,7 +160,7 @@ impl Prepared {
     }
 
     /// Releases the barrier and runs to the end, or until `stop` is set.
-    pub fn run(self, stop: &AtomicBool, watch: &mut dyn Watch) -> Vec<Measurement> {
+    pub fn run(mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Vec<Measurement> {
         watch.about_to_start();
         let release = self.release();
         let mut control = Control {
@@ -170,11 +177,21 @@ impl Prepared {
         };
         control.watch_over(stop, watch);
         watch.ended();
-        let flushed = control.flush();
-        if flushed.iter().any(|flushed| flushed.at_ns.is_some()) {
+        // A device that no longer answers would not answer a flush either.
+        let flushed = match control.stalled {
+            true => self.jobs.iter().map(|_| Flushed::default()).collect(),
+            false => control.flush(),
+        };
+        if flushed.iter().any(|flushed| flushed.took_ns.is_some()) {
             watch.flushed();
         }
-        control.gather(flushed)
+        let stalled = control.stalled;
+        let measurements = control.gather(flushed);
+        if stalled {
+            // Threads that do not come back are left to themselves.
+            self.threads.clear();
+        }
+        measurements
     }
 
     /// Fixes all times, then opens the gate; the tick of the release.
@@ -193,27 +210,32 @@ impl Prepared {
     }
 }
 
-/// Workers that still wait at the gate end at once.
+/// Workers that still wait at the gate end at once. All threads are waited for: their tables of
+/// open files, in which devices may be claimed, go with them.
 impl Drop for Prepared {
     fn drop(&mut self) {
         self.jobs.iter().for_each(|job| job.shared.stop.store(true, Relaxed));
         self.gate.release();
+        for thread in self.threads.drain(..) {
+            // A panic was caught and told before.
+            let _ = thread.join();
+        }
     }
 }
 
-/// The first worker to end takes a snapshot of what all have done by then.
-fn mark_first_done(first: &Mutex<Option<Progress>>, job: &ReadyJob, end: &WorkerEnd) {
-    let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-    if first.is_none() && end.stats.ops > 0 {
-        *first = Some(Totals::of(job.live.iter(), true).progress(end.stats.elapsed_ns));
-    }
+/// What tells the random choices of phases apart: the place in the plan, or for a phase that is
+/// not part of it, its name.
+fn phase_salt(plan: &Plan, phase: &Phase) -> u64 {
+    let place = plan.phases.iter().position(|known| known == phase);
+    let by_name = || phase.name.bytes().fold(u64::MAX, |salt, byte| mix(salt, u64::from(byte)));
+    place.map_or_else(by_name, |place| place as u64)
 }
 
 /// The final flush of a job.
 #[derive(Default)]
 struct Flushed {
-    /// Its end, in ns since the job's counting began; none if there was no flush.
-    at_ns: Option<u64>,
+    /// How long it took; none if there was no flush.
+    took_ns: Option<u64>,
     failures: Failures,
 }
 
@@ -286,19 +308,28 @@ impl Control<'_> {
         self.phase.jobs.iter().for_each(|job| job.shared.stop.store(true, Relaxed));
     }
 
-    /// True once nothing has completed for [`STALL`], rests under a rate left aside.
+    /// True once nothing has ended for [`STALL`] and the longest rest that the plan asks for.
     fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
         let now: u64 = live.map(Live::progress).sum();
-        let rests = self
-            .phase
-            .jobs
-            .iter()
-            .any(|job| job.blocks.pace.think.is_some() || is_rated(&job.blocks.pace));
-        if now != last.1 || rests {
+        let tick = self.phase.clock.now();
+        let waits = |job: &Arc<ReadyJob>| tick < job.shared.started.load(Relaxed);
+        if now != last.1 || self.phase.jobs.iter().any(waits) {
             *last = (Instant::now(), now);
         }
-        last.0.elapsed() > STALL
+        last.0.elapsed() > STALL + self.longest_rest()
+    }
+
+    /// The longest time in which a plan may want nothing to be issued.
+    fn longest_rest(&self) -> Duration {
+        let rest = |job: &Arc<ReadyJob>| {
+            let pace = &job.blocks.pace;
+            let think = pace.think.map_or(0, |think| think.time.0);
+            // Gaps of a Poisson process rarely exceed thirty times their mean.
+            let gap = longest_gap_ns(pace, &job.blocks, job.job.workers);
+            think.saturating_add(gap.saturating_mul(30))
+        };
+        Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
     }
 
     /// Does what is due: the end of the ramp, a sample.
@@ -347,14 +378,14 @@ impl Control<'_> {
                 return Flushed::default();
             }
             let mut failures = Failures::default();
+            let before = self.phase.clock.now();
             for file in job.files.all() {
                 if let Some(Err(error)) = file.handle().map(std::fs::File::sync_all) {
                     failures.add_flush(&file.path, &error);
                 }
             }
-            let from = job.shared.count_from.load(Relaxed);
-            let ns = self.phase.clock.ns(self.phase.clock.now().saturating_sub(from));
-            Flushed { at_ns: Some(ns), failures }
+            let ns = self.phase.clock.ns(self.phase.clock.now() - before);
+            Flushed { took_ns: Some(ns), failures }
         };
         self.phase.jobs.iter().map(flush).collect()
     }
@@ -362,18 +393,18 @@ impl Control<'_> {
     fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
         let (stalled, interrupted) = (self.stalled, self.interrupted);
         let phase = self.phase;
-        let firsts = phase.first_done.iter();
-        let parts = self.ends.into_iter().zip(self.samples).zip(firsts).zip(flushed);
+        let parts = self.ends.into_iter().zip(self.samples).zip(flushed);
         phase
             .jobs
             .iter()
             .zip(parts)
-            .map(|(job, (((ends, samples), first), flushed))| {
-                let first = *first.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut measurement = gather::measurement(job, ends, phase.clock);
+            .map(|(job, ((ends, samples), flushed))| {
+                let first = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut measurement = gather::measurement(job, ends, phase.clock, stalled);
                 measurement.samples = samples;
                 measurement.first_done = first;
-                measurement.elapsed_with_flush_ns = flushed.at_ns;
+                let elapsed_ns = measurement.elapsed_ns;
+                measurement.elapsed_with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
                 measurement.errors.extend(flushed.failures.into_list());
                 if stalled {
                     measurement.ended = Ended::Stalled;

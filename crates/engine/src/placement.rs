@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 
 use candor_plan::Placement;
+use rustix::thread::CpuSet;
 
 use crate::error::EngineError;
 
@@ -22,16 +23,25 @@ pub fn bind(placement: &Placement, rank: u32) -> Result<(), EngineError> {
         prefer_memory_of(node)?;
     }
     if cpus.is_empty() {
-        return Ok(());
+        return match placement.numa_node {
+            None => Ok(()),
+            Some(node) => Err(unusable(&placement.cpus, &format!("NUMA node {node} has none"))),
+        };
+    }
+    if let Some(cpu) = cpus.iter().find(|cpu| **cpu as usize >= CpuSet::MAX_CPU) {
+        return Err(unusable(&cpus, &format!("there is no CPU {cpu}")));
     }
     if placement.split {
         cpus = vec![cpus[rank as usize % cpus.len()]];
     }
-    let mut set = rustix::thread::CpuSet::new();
-    let known = cpus.iter().filter(|cpu| (**cpu as usize) < rustix::thread::CpuSet::MAX_CPU);
-    known.for_each(|cpu| set.set(*cpu as usize));
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|cpu| set.set(*cpu as usize));
     rustix::thread::sched_setaffinity(None, &set)
         .map_err(|errno| EngineError::system(format!("run on CPUs {cpus:?}"))(errno.into()))
+}
+
+fn unusable(cpus: &[u32], why: &str) -> EngineError {
+    EngineError::system(format!("run on CPUs {cpus:?}"))(io::Error::other(why.to_owned()))
 }
 
 fn node_cpus(node: u32) -> Result<Vec<u32>, EngineError> {

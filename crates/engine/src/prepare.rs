@@ -1,10 +1,12 @@
 //! From a job of a plan to workers that only wait for the barrier.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use candor_plan::blocks::{Access, Blocks, Engine, Pace};
+use candor_plan::rank::{self, Seat};
 use candor_plan::units::{Op, PerOp, SizeSpec};
-use candor_plan::{Bytes, Job, Plan, Sharing, Stop};
+use candor_plan::{Bytes, Job, Plan, Stop};
+use candor_record::Progress;
 
 use crate::clock::Clock;
 use crate::content::{self, Content, Pool};
@@ -45,6 +47,8 @@ pub struct ReadyJob {
     pub live: Arc<[Live]>,
     /// Shared with its workers.
     pub shared: Arc<Shared>,
+    /// What all had done when the first of them ended.
+    pub first_done: Arc<Mutex<Option<Progress>>>,
     clock: Clock,
     seed: u64,
     pool: Option<Pool>,
@@ -94,6 +98,7 @@ impl ReadyJob {
             files,
             live,
             shared: Arc::default(),
+            first_done: Arc::default(),
             clock: session.clock(),
             seed,
             pool,
@@ -101,8 +106,52 @@ impl ReadyJob {
             trace,
             blocks,
         };
-        ready.check_sizes().map_err(|(message, remedy)| unfit(message, remedy))?;
+        ready.check_fit().map_err(|(message, remedy)| unfit(message, remedy))?;
         Ok(ready)
+    }
+
+    /// What the text of the plan alone does not tell: whether everything fits its files.
+    fn check_fit(&self) -> Result<(), (String, &'static str)> {
+        self.check_sizes()?;
+        self.check_trace()?;
+        self.check_verify()
+    }
+
+    /// The directions of a trace are those of the mix, for which files are opened and buffers
+    /// filled.
+    fn check_trace(&self) -> Result<(), (String, &'static str)> {
+        let lines = self.trace.iter().flat_map(|lines| lines.iter());
+        match lines.map(|line| line.op).find(|op| self.blocks.mix.of(*op) == 0) {
+            None => Ok(()),
+            Some(op) => {
+                let message = format!("the trace has {}s, but the mix has none", op.name());
+                Err((message, "give each direction of the trace a share of the mix"))
+            }
+        }
+    }
+
+    /// Every operation begins and ends on a block that has a header of its own.
+    fn check_verify(&self) -> Result<(), (String, &'static str)> {
+        let Some(verify) = &self.blocks.verify else { return Ok(()) };
+        let interval = verify.interval.0;
+        let hole = match self.blocks.access {
+            Access::Holes { hole } => hole.0,
+            _ => 0,
+        };
+        let traced = self.trace.iter().flat_map(|lines| lines.iter());
+        let traced = traced.flat_map(|line| [line.offset, u64::from(line.length)]);
+        let starts =
+            (0..self.job.workers).flat_map(|rank| self.own_files(rank)).map(|(file, rank)| {
+                Space::new(&self.blocks, self.files.get(file).size, rank).offset(0)
+            });
+        match starts.chain(traced).chain([hole]).find(|at| at % interval != 0) {
+            None => Ok(()),
+            Some(at) => {
+                let interval = Bytes(interval);
+                let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
+                Err((message, "start and leave out whole verified blocks"))
+            }
+        }
     }
 
     /// Every worker's share holds at least one operation of the greatest length.
@@ -112,13 +161,16 @@ impl ReadyJob {
             for (file, rank) in self.own_files(rank) {
                 let open = self.files.get(file);
                 let space = Space::new(&self.blocks, open.size, rank);
-                if !space.holds(length) || space.end() > open.size {
+                if !space.holds(length) || space.end() > space.limit() {
                     let message = format!(
-                        "`{}` has {} for worker {} of {}, and one operation takes {}",
+                        "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
+                         operations of {}",
                         open.path.display(),
-                        Bytes(space.length().min(open.size)),
+                        Bytes(space.limit().saturating_sub(space.start())),
                         rank.rank + 1,
                         rank.of,
+                        Bytes(space.length()),
+                        Bytes(space.end()),
                         Bytes(u64::from(length)),
                     );
                     return Err((message, "set a larger size, or smaller operations"));
@@ -139,23 +191,20 @@ impl ReadyJob {
 
     /// Operations in flight: one for engines that cannot have more.
     fn depth(&self) -> usize {
-        if self.blocks.engine.is_async() { self.blocks.depth.max(1) as usize } else { 1 }
+        // Trims block their thread, so that one is in flight at a time whatever was asked for.
+        let one = !self.blocks.engine.is_async() || self.blocks.mix.trim == 100;
+        if one { 1 } else { self.blocks.depth.max(1) as usize }
     }
 
     /// The files of a worker, and its rank among those who share each.
     fn own_files(&self, rank: u32) -> Vec<(u32, Rank)> {
-        let workers = i64::from(self.job.workers.max(1));
-        let shifted = (i64::from(rank) + self.job.rank_shift).rem_euclid(workers) as u64;
-        let (workers, files) = (workers as u64, self.files.all().len() as u64);
-        match self.job.sharing {
-            Sharing::Shared => {
-                (0..files as u32).map(|file| (file, Rank { rank: shifted, of: workers })).collect()
-            }
-            Sharing::Own => {
-                let file = shifted % files;
-                let of = (workers - file).div_ceil(files).max(1);
-                vec![(file as u32, Rank { rank: shifted / files, of })]
-            }
+        let (workers, files) = (u64::from(self.job.workers), self.files.all().len() as u64);
+        let data_rank = rank::data_rank(u64::from(rank), workers, self.job.rank_shift);
+        let seat = Seat::of(self.job.sharing, data_rank, workers, files);
+        let at = |file: u64| (file as u32, Rank { rank: seat.seat, of: seat.seats });
+        match seat.file {
+            Some(file) => vec![at(file)],
+            None => (0..files).map(at).collect(),
         }
     }
 
@@ -174,7 +223,6 @@ impl ReadyJob {
             let order = Order::new(&blocks.access, &space, fixed, &mut random);
             places.push(Place { file, space, order });
         }
-        let budget = self.budget(&places);
         let rank = Rank { rank: u64::from(rank), of: u64::from(self.job.workers) };
         Stream::new(stream::Parts {
             random,
@@ -183,12 +231,11 @@ impl ReadyJob {
             random_percent: blocks.random_percent,
             places,
             trace: self.trace.clone().map(|lines| trace::Cursor::new(lines, rank)),
-            budget,
         })
     }
 
     /// What bounds a worker's stream, beside time.
-    fn budget(&self, places: &[Place]) -> Budget {
+    fn budget(&self, rank: u32) -> Budget {
         let stop = &self.stop;
         let unbounded = stop.time.is_some() && stop.passes.is_none();
         let bounded = stop.bytes.is_some() || stop.ops.is_some();
@@ -201,14 +248,18 @@ impl ReadyJob {
             bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
         };
         let Some(passes) = passes else { return budget };
+        let spaces = self
+            .own_files(rank)
+            .into_iter()
+            .map(|(file, rank)| Space::new(&self.blocks, self.files.get(file).size, rank));
         if let Some(trace) = &self.trace {
             let lines = trace.len().div_ceil(self.job.workers.max(1) as usize) as u64;
             budget.ops = budget.ops.min(passes.saturating_mul(lines));
         } else if let Some(length) = fixed_size(&self.blocks) {
-            let pass: u64 = places.iter().map(|p| pass_ops(&self.blocks, &p.space, length)).sum();
+            let pass: u64 = spaces.map(|space| pass_ops(&self.blocks, &space, length)).sum();
             budget.ops = budget.ops.min(passes.saturating_mul(pass));
         } else {
-            let pass: u64 = places.iter().map(|place| place.space.length()).sum();
+            let pass: u64 = spaces.map(|space| space.length()).sum();
             budget.bytes = budget.bytes.min(passes.saturating_mul(pass));
         }
         budget
@@ -218,7 +269,7 @@ impl ReadyJob {
         &self,
         rank: u32,
         content: Option<Content>,
-        buffers: Mapping,
+        buffers: &Mapping,
         bytes: usize,
     ) -> Worker {
         let blocks = &self.blocks;
@@ -237,6 +288,10 @@ impl ReadyJob {
                 Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32),
             ),
             durability: blocks.durability,
+            own_files: self.own_files(rank).into_iter().map(|(file, _)| file).collect(),
+            budget: self.budget(rank),
+            first_done: self.first_done.clone(),
+            trims: blocks.mix.trim > 0,
             depth,
             batch,
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
@@ -265,10 +320,13 @@ impl ReadyJob {
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
         let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
+        // Declared before the engine, so that it outlives whatever the engine has in flight.
         let mut buffers = Mapping::new(bytes * self.depth(), self.blocks.hints.huge_pages)
             .map_err(EngineError::system(what))?;
-        let mut content =
-            self.pool.clone().map(|pool| Content::new(self.blocks.content, pool, self.seed, rank));
+        let mut content = self.pool.clone().map(|pool| {
+            let reads = self.blocks.mix.read > 0;
+            Content::new(self.blocks.content, pool, self.seed, rank, reads)
+        });
         match &mut content {
             Some(content) => content.prepare(buffers.as_mut_slice()),
             // Touched here, so that no page is faulted in during the measurement.
@@ -277,7 +335,6 @@ impl ReadyJob {
         let context = Context {
             files: &self.files,
             depth: self.depth(),
-            batch: self.depth(),
             buffers: &buffers,
             buffer_bytes: bytes,
             clock: self.clock,
@@ -285,7 +342,7 @@ impl ReadyJob {
         macro_rules! run {
             ($engine:expr) => {{
                 let mut engine = $engine;
-                let worker = self.worker(rank, content, buffers, bytes);
+                let worker = self.worker(rank, content, &buffers, bytes);
                 ready();
                 gate.pass();
                 Ok(worker.run(&mut engine))
@@ -294,7 +351,7 @@ impl ReadyJob {
         macro_rules! run_calls {
             ($engine:expr) => {{
                 let engine = $engine;
-                let worker = self.worker(rank, content, buffers, bytes);
+                let worker = self.worker(rank, content, &buffers, bytes);
                 ready();
                 gate.pass();
                 Ok(worker.run_calls(engine))
@@ -336,8 +393,20 @@ fn pass_ops(blocks: &Blocks, space: &Space, length: u32) -> u64 {
 }
 
 /// True where there is a rate, so that latency also counts from the intended start.
-pub fn is_rated(pace: &Pace) -> bool {
+fn is_rated(pace: &Pace) -> bool {
     pace.ops.is_some() || pace.bytes.is_some() || pace.per_direction.is_some()
+}
+
+/// The longest gap between operations of one worker that a rate asks for, 0 without a rate.
+pub fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
+    let gap = |per_s: u64| 1_000_000_000u64.saturating_mul(u64::from(workers)) / per_s.max(1);
+    let ops = pace.ops.map(|rate| gap(rate.0));
+    let size = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(0);
+    let bytes = pace.bytes.map(|rate| gap(rate.0).saturating_mul(size));
+    let directions = pace.per_direction.iter().flat_map(PerOp::iter);
+    let directions = directions.filter(|(op, _)| blocks.mix.of(*op) > 0);
+    let slowest = directions.map(|(_, rate)| gap(rate.0)).max();
+    [ops, bytes, slowest].into_iter().flatten().max().unwrap_or(0)
 }
 
 fn recorded(blocks: &Blocks) -> Recorded {

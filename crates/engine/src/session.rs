@@ -12,7 +12,7 @@ use crate::verify::{Map, UNKNOWN};
 /// State of the engine over the phases of a run.
 pub struct Session {
     clock: Clock,
-    maps: HashMap<PathBuf, Arc<Map>>,
+    maps: HashMap<(PathBuf, u64), Arc<Map>>,
 }
 
 impl Default for Session {
@@ -32,14 +32,20 @@ impl Session {
         self.clock
     }
 
-    /// What is known about the blocks of a file: nothing at first.
+    /// What is known about the blocks of a file: nothing at first, and nothing again once it is
+    /// used further than before.
     pub fn map(&mut self, path: &Path, size: u64, verify: &Verify) -> Arc<Map> {
         let new = || Map::new(size, verify.interval.0, UNKNOWN);
-        self.maps.entry(path.to_owned()).or_insert_with(new).clone()
+        let map = self.maps.entry((path.to_owned(), verify.interval.0)).or_insert_with(new);
+        if !map.covers(size) {
+            *map = new();
+        }
+        map.clone()
     }
 
     /// Notes that a file was laid out with headers of the first generation.
     pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
-        self.maps.insert(path.to_owned(), Map::new(size, verify.interval.0, 1));
+        self.maps
+            .insert((path.to_owned(), verify.interval.0), Map::new(size, verify.interval.0, 1));
     }
 }

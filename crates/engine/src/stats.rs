@@ -3,7 +3,7 @@
 //! Every counter has one writer, so adding is a plain load and store. A worker has two banks: one
 //! for the ramp and one that counts; switching banks is how the ramp is left out.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use candor_plan::units::{Op, PerOp};
 use candor_record::histogram::{BUCKETS, bucket_of};
@@ -182,21 +182,12 @@ impl Bank {
 pub struct Live {
     ramp: Bank,
     counted: Bank,
-    /// The ramp is over for this worker.
-    pub counting: AtomicBool,
-    /// The worker has ended.
-    pub ended: AtomicBool,
 }
 
 impl Live {
     /// All zero.
     pub fn new(recorded: &Recorded) -> Live {
-        Live {
-            ramp: Bank::new(recorded),
-            counted: Bank::new(recorded),
-            counting: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
-        }
+        Live { ramp: Bank::new(recorded), counted: Bank::new(recorded) }
     }
 
     /// The bank of the ramp, or the one that counts.
@@ -204,10 +195,11 @@ impl Live {
         if counting { &self.counted } else { &self.ramp }
     }
 
-    /// Operations so far, ramp included: what a watchdog looks at.
+    /// Operations that ended so far, well or not, ramp included: what a watchdog looks at.
     pub fn progress(&self) -> u64 {
-        let ops = |bank: &Bank| bank.0.iter().map(|c| c.ops.load(Relaxed)).sum::<u64>();
-        ops(&self.ramp) + ops(&self.counted)
+        let ended = |c: &Counters| c.ops.load(Relaxed) + c.failed.load(Relaxed);
+        let sum = |bank: &Bank| bank.0.iter().map(ended).sum::<u64>();
+        sum(&self.ramp) + sum(&self.counted)
     }
 }
 

@@ -27,6 +27,9 @@ const CRC_AT: Range<usize> = 36..40;
 const WRITING: u32 = 1 << 31;
 /// Generation of blocks whose content is not known: any own generation is right.
 pub const UNKNOWN: u32 = 0;
+/// Generation of blocks that hold nothing of ours for certain, after a trim or a failed write:
+/// they are not judged.
+pub const NOTHING: u32 = WRITING - 1;
 /// Bits that may differ between a damaged stamp and the right one for it to count as damaged
 /// rather than as another's.
 const DAMAGED_BITS_MAX: u32 = 8;
@@ -44,6 +47,11 @@ impl Map {
         let count = size.div_ceil(interval.max(1)) as usize;
         let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
         Arc::new(Map { interval, entries })
+    }
+
+    /// True if it knows all blocks of so many bytes.
+    pub fn covers(&self, size: u64) -> bool {
+        self.entries.len() as u64 >= size.div_ceil(self.interval.max(1))
     }
 
     fn blocks(&self, offset: u64, length: u32) -> &[AtomicU32] {
@@ -66,11 +74,12 @@ impl Map {
         true
     }
 
-    /// Ends a write: the blocks have their next generation, or none that is known if it failed.
+    /// Ends a write: the blocks have their next generation, or nothing that could be judged if it
+    /// failed.
     pub fn end_write(&self, offset: u64, length: u32, succeeded: bool) {
         for block in self.blocks(offset, length) {
             let old = block.load(Ordering::Relaxed) & !WRITING;
-            let new = if succeeded { next(old) } else { UNKNOWN };
+            let new = if succeeded { next(old) } else { NOTHING };
             block.store(new, Ordering::Release);
         }
     }
@@ -83,16 +92,26 @@ impl Map {
         })
     }
 
-    /// The generation that the block at `offset` has or, during a write, will have.
-    pub fn generation(&self, offset: u64) -> u32 {
-        let entry = self.blocks(offset, 1).first().map_or(UNKNOWN, |b| b.load(Ordering::Acquire));
+    fn entry(&self, offset: u64) -> u32 {
+        self.blocks(offset, 1).first().map_or(UNKNOWN, |block| block.load(Ordering::Acquire))
+    }
+
+    /// The generation of the last finished write to the block at `offset`.
+    pub fn finished(&self, offset: u64) -> u32 {
+        self.entry(offset) & !WRITING
+    }
+
+    /// The generation of the write under way to the block at `offset`, which the caller has
+    /// claimed; where nothing is claimed, that of the last one.
+    pub fn under_way(&self, offset: u64) -> u32 {
+        let entry = self.entry(offset);
         if entry & WRITING != 0 { next(entry & !WRITING) } else { entry }
     }
 }
 
-/// The generation after `generation`; never [`UNKNOWN`].
+/// The generation after `generation`; never [`UNKNOWN`] nor [`NOTHING`].
 fn next(generation: u32) -> u32 {
-    (generation + 1) % WRITING + u32::from(generation + 1 == WRITING)
+    if generation + 1 >= NOTHING { 1 } else { generation + 1 }
 }
 
 /// Where a block should be from, and from which write.
@@ -111,7 +130,7 @@ pub fn seal(buffer: &mut [u8], offset: u64, plan: &Plan, map: &Map) {
     let interval = plan.interval.0 as usize;
     for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
         let offset = offset + (index * interval) as u64;
-        let generation = map.generation(offset);
+        let generation = map.under_way(offset);
         seal_block(block, &Expected { offset, seed: plan.seed, generation });
     }
 }
@@ -289,9 +308,10 @@ mod tests {
         assert_eq!(map.begin_read(4096, 4096), None);
         assert!(map.begin_read(8192, 4096).is_some(), "the failed claim left nothing behind");
         map.end_write(0, 8192, true);
-        assert_eq!((map.generation(0), map.generation(8192)), (1, 0));
+        assert_eq!((map.finished(0), map.finished(8192)), (1, 0));
         assert!(map.begin_write(0, 4096));
         map.end_write(0, 4096, false);
-        assert_eq!(map.generation(0), UNKNOWN);
+        assert_eq!(map.finished(0), NOTHING);
+        assert_eq!(next(NOTHING), 1);
     }
 }

@@ -8,11 +8,11 @@
 //! The loop is compiled twice per engine: with `EXTRAS` for work that writes, flushes, verifies or
 //! is paced, and without for plain reads, which then carry none of these checks.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use candor_plan::blocks::Durability;
-use candor_record::{Ended, WorkerStats};
+use candor_record::{Ended, Progress, WorkerStats};
 
 use crate::clock::Clock;
 use crate::content::Content;
@@ -24,8 +24,8 @@ use crate::pace::Pacer;
 use crate::placement::Usage;
 use crate::shared::Shared;
 use crate::slots::{Completion, Done, Kind, Slot};
-use crate::stats::{Bank, Live};
-use crate::stream::Stream;
+use crate::stats::{Bank, Live, Totals};
+use crate::stream::{Budget, Stream};
 use crate::verifier::Verifier;
 
 /// What a worker is made from.
@@ -42,12 +42,20 @@ pub struct Parts {
     pub pacer: Option<Pacer>,
     /// When writes are made durable.
     pub durability: Durability,
+    /// The files it uses, as indices into the job's: what its flushes flush.
+    pub own_files: Box<[u32]>,
+    /// What bounds its stream once operations count.
+    pub budget: Budget,
+    /// Where the first worker to end leaves what all had done by then.
+    pub first_done: Arc<Mutex<Option<Progress>>>,
     /// Operations in flight.
     pub depth: usize,
     /// Operations handed over at once at most.
     pub batch: usize,
     /// Completions to wait for.
     pub reap: usize,
+    /// Some of its operations are trims.
+    pub trims: bool,
     /// Go on after errors.
     pub continue_on_error: bool,
     /// Its files.
@@ -74,8 +82,8 @@ pub struct Worker {
     draining: bool,
     ended: Ended,
     writes_since_sync: u64,
-    /// The next file to flush, while a flush of all files is due.
-    sync_next: Option<u32>,
+    /// The next of its files to flush, while a flush is due.
+    sync_next: Option<usize>,
     /// The next tick at which something changes: end of the ramp, then end of time.
     mark: u64,
     counting: bool,
@@ -85,8 +93,6 @@ pub struct Worker {
     verify_ticks: u64,
     paced_ticks: u64,
     last_completion: u64,
-    /// Declared last: buffers outlive everything that points into them.
-    _buffers: Mapping,
 }
 
 /// What a worker leaves behind.
@@ -141,8 +147,8 @@ impl Alike {
 const REST_NS_MAX: u64 = 50_000_000;
 
 impl Worker {
-    /// With its buffers, of which each slot has an equal part.
-    pub fn new(parts: Parts, buffers: Mapping, buffer_bytes: usize) -> Worker {
+    /// Over buffers that outlive it, of which each slot has an equal part.
+    pub fn new(parts: Parts, buffers: &Mapping, buffer_bytes: usize) -> Worker {
         let depth = parts.depth;
         let slot = |index: usize| {
             // SAFETY: the mapping has `depth` parts of `buffer_bytes`.
@@ -168,7 +174,6 @@ impl Worker {
             paced_ticks: 0,
             last_completion: 0,
             parts,
-            _buffers: buffers,
         }
     }
 
@@ -190,7 +195,7 @@ impl Worker {
 
     fn has_extras(&self) -> bool {
         let parts = &self.parts;
-        parts.content.is_some() || parts.verifier.is_some() || parts.pacer.is_some()
+        parts.content.is_some() || parts.verifier.is_some() || parts.pacer.is_some() || parts.trims
     }
 
     /// The loop of plain single calls, which needs no batches: one slot serves all.
@@ -209,8 +214,12 @@ impl Worker {
             if shared.stop.load(Relaxed) {
                 self.drain(Ended::Interrupted);
             }
-            if self.draining || !self.parts.stream.next(&mut self.slots[0]) {
+            if self.draining {
                 break;
+            }
+            if !self.parts.stream.next(&mut self.slots[0]) {
+                self.drain(Ended::Done);
+                continue;
             }
             let slot = &self.slots[0];
             let issued = clock.now();
@@ -267,11 +276,19 @@ impl Worker {
         self.finish(live, engine.features())
     }
 
+    /// Waits until the job is to start, then begins with the ramp or at once with counting.
     fn start(&mut self) {
-        let shared = &self.parts.shared;
+        let (clock, shared) = (self.parts.clock, self.parts.shared.clone());
+        let started = shared.started.load(Relaxed);
+        while clock.now() < started && !shared.stop.load(Relaxed) {
+            let ns = clock.ns(started.saturating_sub(clock.now())).min(REST_NS_MAX);
+            std::thread::sleep(std::time::Duration::from_nanos(ns));
+        }
         self.mark = shared.count_from.load(Relaxed);
         self.last_completion = self.mark;
-        if self.parts.clock.now() >= self.mark {
+        // What runs in the ramp is not taken from what was asked for.
+        self.parts.stream.bound(Budget::NONE);
+        if clock.now() >= self.mark {
             self.begin_counting();
         }
     }
@@ -281,7 +298,7 @@ impl Worker {
         self.mark = self.parts.shared.deadline.load(Relaxed);
         self.usage_before = Usage::of_this_thread();
         (self.fill_ticks, self.verify_ticks, self.paced_ticks) = (0, 0, 0);
-        self.parts.live[self.parts.rank as usize].counting.store(true, Release);
+        self.parts.stream.bound(self.parts.budget);
     }
 
     #[cold]
@@ -317,9 +334,18 @@ impl Worker {
                 continue;
             }
             if self.sync_next.is_some() {
-                return self.fill_sync();
+                self.fill_sync();
+                if self.sync_next.is_some() {
+                    return;
+                }
             }
-            if let Some(pacer) = &self.parts.pacer {
+            if let Some(pacer) = &mut self.parts.pacer {
+                if pacer.wants_rest() {
+                    if self.in_flight > 0 {
+                        return;
+                    }
+                    pacer.begin_rest(self.parts.shared.elapsed_ns(&self.parts.clock, now));
+                }
                 if self.parts.shared.elapsed_ns(&self.parts.clock, now) < pacer.next_ns() {
                     return;
                 }
@@ -332,7 +358,11 @@ impl Worker {
                 self.deferred = Some(index);
                 return;
             }
-            self.issue(index, now);
+            self.issue(index);
+            if self.slots[index as usize].kind == Kind::Trim {
+                // A trim blocks its thread; nothing is queued behind it.
+                return;
+            }
         }
     }
 
@@ -364,7 +394,7 @@ impl Worker {
     }
 
     #[inline(always)]
-    fn issue(&mut self, index: u32, now: u64) {
+    fn issue(&mut self, index: u32) {
         let sync_every = self.sync_every();
         let slot = &mut self.slots[index as usize];
         if slot.kind == Kind::Write {
@@ -383,7 +413,7 @@ impl Worker {
         if let Some(pacer) = &mut self.parts.pacer {
             let shared = &self.parts.shared;
             slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
-            pacer.issued(shared.elapsed_ns(&self.parts.clock, now), slot.length);
+            pacer.issued(slot.length);
         }
         self.hand_over(index);
     }
@@ -400,18 +430,18 @@ impl Worker {
 
     /// Flushes file after file, each once everything before it has completed.
     fn fill_sync(&mut self) {
-        let (Some(file), 0) = (self.sync_next, self.in_flight) else { return };
-        if file as usize >= self.parts.files.all().len() {
+        let (Some(next), 0) = (self.sync_next, self.in_flight) else { return };
+        let Some(&file) = self.parts.own_files.get(next) else {
             self.sync_next = None;
             return;
-        }
+        };
         let Some(index) = self.free.pop() else { return };
         let slot = &mut self.slots[index as usize];
         slot.kind =
             if self.parts.durability.fsync_every > 0 { Kind::Fsync } else { Kind::Fdatasync };
         (slot.file, slot.length, slot.offset) = (file, 0, 0);
         self.hand_over(index);
-        self.sync_next = Some(file + 1);
+        self.sync_next = Some(next + 1);
     }
 
     /// Stamps the batch with the tick of its hand-over; `filled_from` is when filling it began.
@@ -428,7 +458,7 @@ impl Worker {
     /// How many completions to wait for, and how long.
     #[inline(always)]
     fn patience<const EXTRAS: bool>(&self, now: u64) -> (usize, Option<u64>) {
-        if self.draining || (EXTRAS && (self.sync_next.is_some() || self.deferred.is_some())) {
+        if self.draining || (EXTRAS && self.must_wait()) {
             return (1, None);
         }
         if self.free.is_empty() {
@@ -441,6 +471,12 @@ impl Worker {
             None | Some(0) => (0, None),
             Some(ns) => (1, Some(ns.min(REST_NS_MAX))),
         }
+    }
+
+    /// Nothing may be issued before something in flight has completed.
+    fn must_wait(&self) -> bool {
+        let rests = self.parts.pacer.as_ref().is_some_and(Pacer::wants_rest);
+        self.sync_next.is_some() || self.deferred.is_some() || rests
     }
 
     /// Waits for the next intended start, or for another worker's write to end.
@@ -515,7 +551,6 @@ impl Worker {
         }
     }
 
-    #[cold]
     fn count_intended(&mut self, bank: &Bank, completion: Completion, now: u64) {
         let slot = &self.slots[completion.slot as usize];
         if let Some(intended) = &bank.of(slot.kind).intended
@@ -533,7 +568,6 @@ impl Worker {
         }
     }
 
-    #[cold]
     fn verify(&mut self, completion: Completion) {
         let Some(verifier) = &mut self.parts.verifier else { return };
         let before = self.parts.clock.now();
@@ -554,13 +588,19 @@ impl Worker {
         let from = self.parts.shared.count_from.load(Relaxed);
         let counters = live.bank(true).all();
         let sum = |read: fn(&crate::stats::Counters) -> u64| counters[..3].iter().map(read).sum();
-        live.ended.store(true, Release);
+        // A worker that time has ended was at work, or at rest as asked, until then.
+        let end = match self.ended {
+            Ended::Time => self.last_completion.max(self.parts.shared.deadline.load(Relaxed)),
+            _ => self.last_completion,
+        };
+        let elapsed_ns = clock.ns(end.saturating_sub(from));
+        mark_first_done(&self.parts, sum(|c| c.ops.load(Relaxed)), elapsed_ns);
         WorkerEnd {
             stats: WorkerStats {
                 rank: self.parts.rank,
                 ops: sum(|c| c.ops.load(Relaxed)),
                 bytes: sum(|c| c.bytes.load(Relaxed)),
-                elapsed_ns: clock.ns(self.last_completion.saturating_sub(from)),
+                elapsed_ns,
                 cpu_user_ns: after.user_ns - before.user_ns,
                 cpu_system_ns: after.system_ns - before.system_ns,
                 run_wait_ns: wait(after).zip(wait(before)).map(|(a, b)| a - b),
@@ -577,5 +617,14 @@ impl Worker {
             verifier: self.parts.verifier,
             features,
         }
+    }
+}
+
+/// The first worker to end takes a snapshot of what all have done by then, before it gives
+/// anything back.
+fn mark_first_done(parts: &Parts, ops: u64, elapsed_ns: u64) {
+    let mut first = parts.first_done.lock().unwrap_or_else(PoisonError::into_inner);
+    if first.is_none() && ops > 0 {
+        *first = Some(Totals::of(parts.live.iter(), true).progress(elapsed_ns));
     }
 }

@@ -35,6 +35,7 @@ fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
         seed: 1,
     };
     let stop = AtomicBool::new(false);
+    std::fs::File::create_new(path).expect("created");
     layout::lay_out(session, path, &wanted, &stop, &mut |_| {}).expect("laid out");
 }
 
@@ -246,6 +247,7 @@ fn a_thousand_corruptions_of_each_kind_in_one_file_are_found_and_no_other() {
     let dir = scratch();
     let path = dir.path().join("file");
     let mut session = Session::new();
+    std::fs::File::create_new(&path).expect("created");
     verified(&mut session, &path, blocks * BLOCK, Mix::WRITE);
     let older = std::fs::read(&path).expect("the first generation");
     verified(&mut session, &path, blocks * BLOCK, Mix::WRITE);
@@ -272,4 +274,62 @@ fn a_thousand_corruptions_of_each_kind_in_one_file_are_found_and_no_other() {
     let found = verified(&mut session, &path, blocks * BLOCK, Mix::READ).verify.expect("verified");
     let counts = [found.flipped, found.torn, found.misdirected, found.stale, found.foreign];
     assert_eq!((found.blocks, counts), (blocks, [EACH, EACH, EACH, EACH, 0]));
+}
+
+#[test]
+fn a_ramp_takes_nothing_from_what_was_asked_for() {
+    let dir = scratch();
+    let blocks = Blocks { engine: Engine::Null, depth: 4, ..Blocks::default() };
+    let stop = Stop { ops: Some(1000), ..Stop::default() };
+    let mut plan = plan(&dir.path().join("file"), 2, stop, blocks);
+    plan.phases[0].ramp = Nanos(100_000_000);
+    let measured = run(&mut Session::new(), &plan);
+    assert_eq!((measured.ops_done(), measured.ended), (2000, Ended::Done));
+}
+
+#[test]
+fn a_delayed_job_starts_later_and_is_not_charged_for_it() {
+    let dir = scratch();
+    let blocks = Blocks { engine: Engine::Null, ..Blocks::default() };
+    let stop = Stop { ops: Some(10), ..Stop::default() };
+    let mut plan = plan(&dir.path().join("file"), 1, stop, blocks);
+    plan.phases[0].jobs[0].delay = Nanos(200_000_000);
+    let before = std::time::Instant::now();
+    let measured = run(&mut Session::new(), &plan);
+    assert!(before.elapsed() >= std::time::Duration::from_millis(200));
+    assert!(measured.elapsed_ns < 100_000_000 && measured.ops_done() == 10, "{measured:?}");
+}
+
+#[test]
+fn trimmed_blocks_are_no_mismatch() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let verify = Verify::default();
+    let mut session = Session::new();
+    lay_out(&mut session, &path, Some(verify));
+    let blocks = Blocks {
+        engine: Engine::IoUring,
+        depth: 8,
+        mix: Mix { read: 60, write: 25, trim: 15 },
+        access: Access::Random,
+        verify: Some(verify),
+        ..Blocks::default()
+    };
+    let stop = Stop { ops: Some(3000), ..Stop::default() };
+    let measured = run(&mut session, &plan(&path, 2, stop, blocks));
+    assert_eq!(measured.ended, Ended::Done, "{:?} {:?}", measured.verify, measured.errors);
+    assert!(measured.ops.trim.ops > 500);
+}
+
+#[test]
+fn work_that_leaves_its_range_is_refused() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut session = Session::new();
+    lay_out(&mut session, &path, None);
+    let blocks =
+        Blocks { share: Share::Segments { block: Bytes(1 << 20), count: 5 }, ..Blocks::default() };
+    let plan = plan(&path, 1, Stop::default(), blocks);
+    let refused = Prepared::new(&mut session, &plan, &plan.phases[0], 0).err().expect("refused");
+    assert!(refused.to_string().contains("5MiB of it up to 5MiB"), "{refused}");
 }

@@ -236,7 +236,10 @@ mod tests {
         }
 
         #[test]
-        fn quantiles_are_within_a_bucket(mut values in prop::collection::vec(1u64..1 << 40, 1..200), q in 0.0f64..1.0) {
+        fn quantiles_are_within_a_bucket(
+            mut values in prop::collection::vec(1u64..1 << 40, 1..200),
+            q in 0.0f64..1.0,
+        ) {
             let mut histogram = Histogram::new();
             values.iter().for_each(|v| histogram.record(*v));
             values.sort_unstable();

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::io;
 use std::ptr;
+use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Arc, Once};
 
 use candor_plan::blocks::Advice;
@@ -60,6 +61,7 @@ impl Mapped {
         // SAFETY: the caller checked that offset and length lie within the mapping.
         let place = unsafe { self.start.add(slot.offset as usize) };
         COPYING.set((self.start as usize, self.bytes));
+        compiler_fence(Ordering::SeqCst);
         // SAFETY: both ranges are mapped, `length` long, and do not overlap; a page that cannot be
         // had is replaced by the handler below.
         unsafe {
@@ -68,12 +70,13 @@ impl Mapped {
                 _ => ptr::copy_nonoverlapping(place, slot.buffer, slot.length as usize),
             }
         }
+        compiler_fence(Ordering::SeqCst);
         COPYING.set((0, 0));
-        let fault = FAULT.take();
-        if fault != 0 {
-            self.map_back(fault, descriptor);
+        let intact = FAULT.take() == 0;
+        if !intact {
+            self.map_back(slot, descriptor);
         }
-        fault == 0
+        intact
     }
 
     fn flush(&self) -> i32 {
@@ -81,15 +84,17 @@ impl Mapped {
         answer(unsafe { libc::msync(self.start.cast(), self.bytes, libc::MS_SYNC) } as isize)
     }
 
-    /// Puts the file's page back where the handler put zeros.
+    /// Puts the file's pages back where the handler put zeros: any of those of the operation.
     #[cold]
-    fn map_back(&self, address: usize, descriptor: libc::c_int) {
-        let page = address / PAGE_BYTES * PAGE_BYTES;
+    fn map_back(&self, slot: &Slot, descriptor: libc::c_int) {
+        let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
+        let end = (slot.offset as usize + slot.length as usize).next_multiple_of(PAGE_BYTES);
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-        let offset = (page - self.start as usize) as i64;
-        // SAFETY: the page lies within this mapping, which nobody else uses.
+        // SAFETY: the pages lie within this mapping, which nobody else uses. If the kernel has no
+        // memory for it, zeros stay in their place, of operations that were reported as failed.
         unsafe {
-            libc::mmap(page as *mut _, PAGE_BYTES, self.protection, flags, descriptor, offset)
+            let start = self.start.add(first).cast();
+            libc::mmap(start, end - first, self.protection, flags, descriptor, first as i64)
         };
     }
 }

@@ -88,8 +88,6 @@ pub struct Context<'a> {
     pub files: &'a Arc<Files>,
     /// Operations in flight at most.
     pub depth: usize,
-    /// Operations handed over at once at most.
-    pub batch: usize,
     /// The worker's buffers: one mapping, `depth` parts of `buffer_bytes`.
     pub buffers: &'a crate::memory::Mapping,
     /// Bytes per buffer.

@@ -21,8 +21,11 @@ const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 pub struct Uring {
     ring: IoUring,
     how: How,
-    /// Trims of devices, which io_uring cannot carry on most kernels.
+    /// Trims, which io_uring cannot carry on most kernels, and flushes where it polls.
     blocking: Vec<u32>,
+    /// Operations for which the queue had no room.
+    refused: Vec<u32>,
+    polls: bool,
     features: Vec<String>,
 }
 
@@ -87,9 +90,13 @@ fn setups(options: &Options, entries: u32) -> Vec<(io::Result<IoUring>, Vec<&'st
     };
     let mut tries = Vec::new();
     let defer = options.defer_taskrun.unwrap_or(true) && !options.sqpoll;
+    let insists = options.defer_taskrun == Some(true);
     if defer {
         let build = builder().setup_single_issuer().setup_defer_taskrun().build(entries);
         tries.push((build, vec!["single-issuer", "defer-taskrun"]));
+    }
+    if insists {
+        return tries;
     }
     if tries.iter().all(|(built, _)| built.is_err()) && !options.sqpoll {
         let build = builder().setup_coop_taskrun().build(entries);
@@ -107,7 +114,9 @@ impl Uring {
     /// # Errors
     /// The kernel's, with the likely cause: io_uring absent, forbidden, or out of memory.
     pub fn new(context: &Context<'_>, options: &Options) -> Result<Uring, EngineError> {
-        let entries = (context.depth as u32).next_power_of_two();
+        // The kernel's submission thread may show a completion before it frees the entry.
+        let spare = if options.sqpoll { 2 } else { 1 };
+        let entries = (context.depth as u32).next_power_of_two() * spare;
         let mut error = None;
         let mut built = None;
         for (result, names) in setups(options, entries) {
@@ -129,6 +138,8 @@ impl Uring {
                 no_ops: options.nop,
             },
             blocking: Vec::with_capacity(context.depth),
+            refused: Vec::with_capacity(context.depth),
+            polls: options.iopoll,
             features: names.into_iter().map(str::to_owned).collect(),
         };
         uring.register(context, options)?;
@@ -147,7 +158,7 @@ impl Uring {
             self.features.push("fixed-files".into());
         }
         let bytes = context.buffer_bytes * context.depth;
-        if bytes <= FIXED_BUFFER_BYTES_MAX {
+        if bytes <= FIXED_BUFFER_BYTES_MAX || options.fixed_buffers == Some(true) {
             let vector = libc::iovec { iov_base: context.buffers.as_ptr().cast(), iov_len: bytes };
             // SAFETY: the buffers outlive the ring: the worker drops its engine first.
             let register = || unsafe { submitter.register_buffers(&[vector]) };
@@ -160,6 +171,18 @@ impl Uring {
             self.features.push("fixed-ring".into());
         }
         Ok(())
+    }
+
+    /// What the ring does not carry: handed over behind it, done in this thread.
+    #[cold]
+    fn aside(&mut self, slots: &[Slot], done: &mut Done) {
+        let _ = self.ring.submitter().submit();
+        while let Some(index) = self.refused.pop() {
+            done.push(index, -libc::EBUSY);
+        }
+        while let Some(index) = self.blocking.pop() {
+            done.push(index, blocking_call(&self.how.files, &slots[index as usize]));
+        }
     }
 
     #[cold]
@@ -202,26 +225,27 @@ fn wanted(
 impl Io for Uring {
     #[inline(always)]
     fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
-        let Uring { ring, blocking, how, .. } = self;
+        let Uring { ring, blocking, refused, how, polls, .. } = self;
         let mut queue = ring.submission();
         for &index in batch {
             let slot = &slots[index as usize];
-            if slot.kind == Kind::Trim {
+            let flush = matches!(slot.kind, Kind::Fsync | Kind::Fdatasync);
+            if slot.kind == Kind::Trim || (*polls && flush) {
                 blocking.push(index);
                 continue;
             }
             let entry = how.entry(slot).user_data(u64::from(index));
-            // SAFETY: the slot's buffer and file live until its completion is reaped; a ring with
-            // as many entries as slots cannot be full.
-            let pushed = unsafe { queue.push(&entry) };
-            debug_assert!(pushed.is_ok(), "more operations than slots");
+            // SAFETY: the slot's buffer and file live until its completion is reaped.
+            if unsafe { queue.push(&entry) }.is_err() {
+                refused.push(index);
+            }
         }
     }
 
     #[inline(always)]
     fn turn(&mut self, slots: &[Slot], min: usize, wait_ns: Option<u64>, done: &mut Done) -> u64 {
-        while let Some(index) = self.blocking.pop() {
-            done.push(index, blocking_call(&self.how.files, &slots[index as usize]));
+        if !self.blocking.is_empty() || !self.refused.is_empty() {
+            self.aside(slots, done);
         }
         let min = min.saturating_sub(done.len());
         match wait_ns {

@@ -35,6 +35,11 @@ pub struct Budget {
     pub bytes: u64,
 }
 
+impl Budget {
+    /// No bound at all.
+    pub const NONE: Budget = Budget { ops: u64::MAX, bytes: u64::MAX };
+}
+
 /// One worker's operations.
 pub struct Stream {
     random: Random,
@@ -88,18 +93,12 @@ pub struct Parts {
     pub places: Vec<Place>,
     /// The trace, which then decides everything else.
     pub trace: Option<TraceCursor>,
-    /// Its bounds.
-    pub budget: Budget,
 }
 
 impl Stream {
     /// From its parts.
-    pub fn new(mut parts: Parts) -> Stream {
+    pub fn new(parts: Parts) -> Stream {
         let uniform = Uniform::of(&parts);
-        if let Some(uniform) = &uniform {
-            let budget = &mut parts.budget;
-            budget.ops = budget.ops.min(budget.bytes.div_ceil(u64::from(uniform.length.max(1))));
-        }
         Stream {
             random: parts.random,
             mix: parts.mix,
@@ -110,8 +109,17 @@ impl Stream {
             places: parts.places.into(),
             file_next: 0,
             trace: parts.trace,
-            budget: parts.budget,
+            budget: Budget::NONE,
             uniform,
+        }
+    }
+
+    /// From now on it gives no more than that.
+    pub fn bound(&mut self, budget: Budget) {
+        self.budget = budget;
+        if let Some(uniform) = &self.uniform {
+            let length = u64::from(uniform.length.max(1));
+            self.budget.ops = budget.ops.min(budget.bytes.div_ceil(length));
         }
     }
 

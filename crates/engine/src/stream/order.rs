@@ -15,11 +15,15 @@ pub enum Order {
         at: u64,
         /// Bytes left out.
         hole: u64,
+        /// Positions are multiples of it.
+        align: u64,
     },
     /// Descending; `below` is the end of the next operation, 0 for the start of a pass.
     Descending {
         /// End of the next operation.
         below: u64,
+        /// Positions are multiples of it.
+        align: u64,
     },
     /// Uniform, operations of one length, with the number of positions worked out beforehand.
     UniformFixed {
@@ -68,11 +72,13 @@ impl Order {
     /// A trace has no order of its own; it is ascending here and never asked.
     pub fn new(access: &Access, space: &Space, fixed: Option<u32>, random: &mut Random) -> Order {
         let length = fixed.unwrap_or(space.align() as u32);
+        // Without an explicit alignment, ordered operations lie side by side.
+        let align = space.explicit_align();
         let positions = space.positions(length);
         match access {
-            Access::Sequential | Access::Trace { .. } => Order::Ascending { at: 0, hole: 0 },
-            Access::Holes { hole } => Order::Ascending { at: 0, hole: hole.0 },
-            Access::Backward => Order::Descending { below: 0 },
+            Access::Sequential | Access::Trace { .. } => Order::Ascending { at: 0, hole: 0, align },
+            Access::Holes { hole } => Order::Ascending { at: 0, hole: hole.0, align },
+            Access::Backward => Order::Descending { below: 0, align },
             Access::Random => match fixed {
                 Some(length) => Order::UniformFixed { positions, length },
                 None => Order::Uniform,
@@ -107,8 +113,10 @@ impl Order {
 
     fn position(&mut self, space: &Space, length: u32, random: &mut Random) -> u64 {
         match self {
-            Order::Ascending { at, hole } => ascend(at, *hole, space.length(), length),
-            Order::Descending { below } => descend(below, space.length(), length),
+            Order::Ascending { at, hole, align } => {
+                ascend(at, *hole, *align, space.length(), length)
+            }
+            Order::Descending { below, align } => descend(below, *align, space.length(), length),
             _ => {
                 let positions = space.positions(length);
                 let index = self.index(positions, random);
@@ -139,18 +147,18 @@ impl Order {
 }
 
 #[inline(always)]
-fn ascend(at: &mut u64, hole: u64, end: u64, length: u32) -> u64 {
+fn ascend(at: &mut u64, hole: u64, align: u64, end: u64, length: u32) -> u64 {
     let length = u64::from(length);
     let position = if *at + length > end { 0 } else { *at };
-    *at = position + length + hole;
+    *at = position.saturating_add(length + hole).next_multiple_of(align);
     position
 }
 
 #[inline(always)]
-fn descend(below: &mut u64, end: u64, length: u32) -> u64 {
+fn descend(below: &mut u64, align: u64, end: u64, length: u32) -> u64 {
     let length = u64::from(length);
     // A pass starts at the end, less what does not make up a whole operation.
     let top = if *below < length { end - end % length.max(1) } else { *below };
-    *below = top.saturating_sub(length);
+    *below = top.saturating_sub(length) / align * align;
     *below
 }

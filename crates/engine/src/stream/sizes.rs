@@ -48,14 +48,6 @@ impl Sizes {
         }
     }
 
-    /// The one length, where there is only one.
-    pub fn fixed(&self) -> Option<u32> {
-        match self {
-            Sizes::Fixed(length) => Some(*length),
-            _ => None,
-        }
-    }
-
     /// The next length.
     #[inline(always)]
     pub fn pick(&self, random: &mut Random) -> u32 {

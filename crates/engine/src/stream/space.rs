@@ -5,6 +5,7 @@
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, Share};
+use candor_plan::units::Extent;
 
 /// One of `of` workers that share a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,9 @@ pub struct Space {
     start: u64,
     length: u64,
     align: u64,
+    explicit_align: u64,
+    /// One past the last byte of the range that the plan allows.
+    limit: u64,
     layout: Layout,
 }
 
@@ -39,12 +43,20 @@ impl Space {
     ///
     /// The result may be too small for one operation; see [`Space::holds`].
     pub fn new(blocks: &Blocks, size: u64, rank: Rank) -> Space {
-        let start = blocks.range.start.of(Bytes(size)).0.min(size);
-        let rest = size - start;
-        let length = blocks.range.length.map_or(rest, |extent| extent.of(Bytes(size)).0.min(rest));
         let size_min = smallest(blocks);
         let align = blocks.align.map_or(size_min, |align| align.0).max(1);
-        let contiguous = |start, length| Space { start, length, align, layout: Layout::Contiguous };
+        let explicit_align = blocks.align.map_or(1, |align| align.0).max(1);
+        let mut start = blocks.range.start.of(Bytes(size)).0.min(size);
+        if let Extent::Percent(_) = blocks.range.start {
+            // A share of the whole rarely falls on a block.
+            start = start / align * align;
+        }
+        let rest = size - start;
+        let length = blocks.range.length.map_or(rest, |extent| extent.of(Bytes(size)).0.min(rest));
+        let limit = start + length;
+        let whole =
+            Space { start, length, align, explicit_align, limit, layout: Layout::Contiguous };
+        let contiguous = |start, length| Space { start, length, ..whole.clone() };
         match blocks.share {
             Share::Whole => contiguous(start, length),
             Share::Slice => {
@@ -55,12 +67,35 @@ impl Space {
             }
             Share::Interleave => {
                 let rows = length / size_min / rank.of;
-                dealt(start, size_min, rows, align, rank)
+                whole.dealt(size_min, rows, rank)
             }
-            Share::Segments { block, count } => {
-                dealt(start, block.0.max(1), u64::from(count), align, rank)
-            }
+            Share::Segments { block, count } => whole.dealt(block.0.max(1), u64::from(count), rank),
         }
+    }
+
+    fn dealt(&self, block: u64, rows: u64, rank: Rank) -> Space {
+        Space {
+            start: self.start.saturating_add(rank.rank.saturating_mul(block)),
+            length: rows.saturating_mul(block),
+            align: self.align.min(block),
+            layout: Layout::Dealt { block, ranks: rank.of },
+            ..self.clone()
+        }
+    }
+
+    /// First byte of the file that the share may use.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// One past the last byte that the plan allows.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The alignment that the plan asks for, 1 if it asks for none.
+    pub fn explicit_align(&self) -> u64 {
+        self.explicit_align
     }
 
     /// Its length in bytes.
@@ -115,16 +150,15 @@ impl Space {
 
     /// One past the last byte of the file that the share uses.
     pub fn end(&self) -> u64 {
-        if self.length == 0 { self.start } else { self.offset(self.length - 1) + 1 }
-    }
-}
-
-fn dealt(start: u64, block: u64, rows: u64, align: u64, rank: Rank) -> Space {
-    Space {
-        start: start + rank.rank * block,
-        length: rows * block,
-        align: align.min(block),
-        layout: Layout::Dealt { block, ranks: rank.of },
+        match (self.length, &self.layout) {
+            (0, _) => self.start,
+            (length, Layout::Contiguous) => self.start.saturating_add(length),
+            (length, Layout::Dealt { block, ranks }) => {
+                let rows_before = (length - 1) / block;
+                let before = rows_before.saturating_mul(block.saturating_mul(*ranks));
+                self.start.saturating_add(before).saturating_add((length - 1) % block + 1)
+            }
+        }
     }
 }
 

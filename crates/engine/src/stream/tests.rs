@@ -18,16 +18,21 @@ fn stream(blocks: &Blocks, size: u64, rank: Rank, ops: u64) -> Stream {
         write: Sizes::new(&blocks.size.write),
         trim: Sizes::new(&blocks.size.trim),
     };
-    let order = Order::new(&blocks.access, &space, sizes.read.fixed(), &mut random);
-    Stream::new(Parts {
+    let fixed = match &blocks.size.read {
+        SizeSpec::Fixed(size) => Some(size.0 as u32),
+        _ => None,
+    };
+    let order = Order::new(&blocks.access, &space, fixed, &mut random);
+    let mut stream = Stream::new(Parts {
         random,
         mix: blocks.mix,
         sizes,
         random_percent: blocks.random_percent,
         places: vec![Place { file: 0, space, order }],
         trace: None,
-        budget: Budget { ops, bytes: u64::MAX },
-    })
+    });
+    stream.bound(Budget { ops, bytes: u64::MAX });
+    stream
 }
 
 fn offsets(blocks: &Blocks, size: u64, rank: Rank, ops: u64) -> Vec<u64> {

@@ -85,9 +85,4 @@ impl Cursor {
         self.at = (self.at + self.step) % self.lines.len();
         line
     }
-
-    /// The longest operation of all.
-    pub fn length_max(&self) -> u32 {
-        self.lines.iter().map(|line| line.length).max().unwrap_or(0)
-    }
 }
