@@ -1,2 +1,17 @@
-//! candor: a storage benchmark that tells you whether to believe it.
-fn main() {}
+//! Whole-program tests: the `candor` binary against real files, devices and mistakes.
+//!
+//! They assert findings and relations, never absolute speeds. What a machine cannot offer (root,
+//! loop devices, control groups) makes a test say `skipped: NAME: reason` and end. Loads that
+//! would be foreign traffic to each other take turns: see [`support::alone`].
+
+mod believe;
+mod check;
+mod commands;
+mod faults;
+mod honest;
+mod limits;
+mod plans;
+mod safety;
+mod scale;
+mod support;
+mod verify;

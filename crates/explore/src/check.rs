@@ -4,6 +4,9 @@
 //! the start is both a measurement and what lays that file out. On a file or a device it only
 //! reads, unless the user consents to writing.
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Access, Durability, Hints};
@@ -101,30 +104,57 @@ pub fn check(
     let expected = Some((steps, Nanos::from_secs(u64::from(options.seconds))));
     let run = Options { expected, ..run.clone() };
     let mut runner: Box<Local> = Box::new(Local::open(&plan, &run, events)?);
-    let cut_short = check.steps(runner.as_mut(), events).err().map(|stop| stop.0);
+    let cut_short = match check.steps(runner.as_mut(), events) {
+        Ok(()) => None,
+        Err(Stopped::Error(error)) if runner.plan().phases.is_empty() => return Err(error),
+        Err(Stopped::Error(error)) => Some(error.to_string()),
+        Err(Stopped::Early(why)) => Some(why),
+    };
     Ok(runner.finish(cut_short, events))
 }
 
-/// Why the series ended before its end, in a sentence.
-struct Stopped(String);
+/// Why the series ended before its end.
+enum Stopped {
+    /// A step could not run.
+    Error(RunError),
+    /// What a step showed, in a sentence.
+    Early(String),
+}
 
 impl From<RunError> for Stopped {
     fn from(error: RunError) -> Stopped {
-        Stopped(error.to_string())
+        Stopped::Error(error)
     }
 }
 
 fn target(options: &CheckOptions, path: &Path, in_directory: bool) -> Target {
     let file = path.join(format!("candor-check.{}", std::process::id()));
+    // What exists is not made longer, so there is no more of it to use.
+    let present = length(path).filter(|length| *length > 0 && !in_directory);
+    let size = options.size.map(|size| Bytes(present.map_or(size.0, |length| size.0.min(length))));
     Target {
         name: TARGET.into(),
         path: if in_directory { file } else { path.to_owned() },
-        size: options.size,
+        size,
         layout: if in_directory { Layout::Write } else { Layout::Never },
         keep: options.keep,
         overwrite: options.write,
         ..Target::default()
     }
+}
+
+/// Length of a file or a block device; absent for what is neither, or cannot be opened.
+fn length(path: &Path) -> Option<u64> {
+    let kind = path.metadata().ok()?.file_type();
+    let has_length = kind.is_file() || kind.is_block_device();
+    has_length.then(|| File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok())?
+}
+
+/// What a series works on after a first pass that wrote so much of it: large operations that are
+/// really there, one at least.
+fn written_part(written: u64, size: u64) -> Bytes {
+    let whole = |bytes: u64| bytes / LARGE.0 * LARGE.0;
+    if written >= size { Bytes(size) } else { Bytes(whole(written).max(LARGE.0)) }
 }
 
 impl Check {
@@ -164,11 +194,13 @@ impl Check {
             runner.resize(TARGET, Bytes(size.max(LARGE.0)));
         }
         let write = self.blocks(Mix::WRITE, Access::Sequential, LARGE, LARGE_DEPTH);
-        self.step(runner, "sequential write", write, 1, self.times.sequential, events)?;
-        if is_new {
-            let length = target.path.metadata().map_or(0, |metadata| metadata.len());
-            runner.resize(TARGET, Bytes(length / LARGE.0 * LARGE.0));
-        }
+        let phase = self.phase("sequential write", write, 1, self.times.sequential);
+        let report = runner.phase(&phase, false, events)?;
+        go_on(report)?;
+        let written = report.measurements.first().map_or(0, |m| m.ops.write.bytes);
+        let size = runner.plan().target(TARGET).and_then(|target| target.size);
+        let size = size.map(|size| size.0).or_else(|| length(&target.path)).unwrap_or(written);
+        runner.resize(TARGET, written_part(written, size));
         Ok(())
     }
 
@@ -247,5 +279,33 @@ impl Check {
 }
 
 fn go_on(report: &PhaseReport) -> Result<(), Stopped> {
-    cut_short(report).map_or(Ok(()), |why| Err(Stopped(why)))
+    cut_short(report).map_or(Ok(()), |why| Err(Stopped::Early(why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_used_than_there_is() {
+        let file = tempfile::NamedTempFile::new().expect("a scratch file");
+        file.as_file().set_len(9000).expect("sized");
+        let asked = |size| {
+            let (path, seconds) = (file.path().to_owned(), 1);
+            let options = CheckOptions { path, seconds, size, write: false, keep: false };
+            target(&options, file.path(), false).size
+        };
+        assert_eq!(asked(Some(Bytes(10 << 30))), Some(Bytes(9000)));
+        assert_eq!(asked(Some(Bytes(4096))), Some(Bytes(4096)));
+        assert_eq!(asked(None), None);
+    }
+
+    #[test]
+    fn only_what_was_written_is_used() {
+        let size = 100 * LARGE.0;
+        assert_eq!(written_part(size, size), Bytes(size));
+        assert_eq!(written_part(3 * size, size + 5), Bytes(size + 5));
+        assert_eq!(written_part(7 * LARGE.0 + 1, size), Bytes(7 * LARGE.0));
+        assert_eq!(written_part(0, size), LARGE);
+    }
 }

@@ -49,8 +49,10 @@ const GAIN: f64 = 1.05;
 const AS_GOOD: f64 = 0.95;
 /// A worker this busy may be the limit itself, so more of them are tried.
 const BUSY: f64 = 0.85;
-/// Slices that a search takes at most: all depths, and doubling workers a few times.
-const SLICES: f64 = 10.0;
+/// Workers are doubled up to this many.
+const WORKERS_MAX: u32 = 16;
+/// Slices that a search takes at most: all depths, and every doubling of workers.
+const SLICES: usize = DEPTHS.len() + WORKERS_MAX.ilog2() as usize;
 
 /// Finds the least concurrency that is as good as the best, on a host with `cpus` CPUs. `slice`
 /// measures one, given its share of the search's time.
@@ -61,11 +63,12 @@ pub fn saturate<E>(
     cpus: u32,
     slice: &mut dyn FnMut(Concurrency, f64) -> Result<Slice, E>,
 ) -> Result<Concurrency, E> {
+    let share = 1.0 / SLICES as f64;
     let mut seen = Vec::new();
     let (mut best, mut flat) = (0.0, 0);
     for depth in DEPTHS {
         let at = Concurrency { workers: 1, depth };
-        let result = slice(at, 1.0 / SLICES)?;
+        let result = slice(at, share)?;
         seen.push((at, result));
         flat = if result.ops_per_s > best * GAIN { 0 } else { flat + 1 };
         best = result.ops_per_s.max(best);
@@ -74,9 +77,9 @@ pub fn saturate<E>(
         }
     }
     let mut chosen = least_as_good(&seen, best);
-    while chosen.1.busiest > BUSY && chosen.0.workers * 2 <= cpus.min(16) {
+    while chosen.1.busiest > BUSY && chosen.0.workers * 2 <= cpus.min(WORKERS_MAX) {
         let at = Concurrency { workers: chosen.0.workers * 2, depth: chosen.0.depth };
-        let result = slice(at, 1.0 / SLICES)?;
+        let result = slice(at, share)?;
         if result.ops_per_s < chosen.1.ops_per_s * GAIN {
             break;
         }
@@ -118,5 +121,18 @@ mod tests {
         };
         let found = saturate(4, &mut bound_by_cpu);
         assert_eq!(found, Ok(Concurrency { workers: 4, depth: 2 }));
+    }
+
+    #[test]
+    fn the_longest_search_takes_all_its_time_and_no_more() {
+        let (mut slices, mut time) = (0, 0.0);
+        let mut endless = |at: Concurrency, share: f64| -> Result<Slice, ()> {
+            slices += 1;
+            time += share;
+            Ok(Slice { ops_per_s: f64::from(at.workers * at.depth), busiest: 1.0 })
+        };
+        let found = saturate(64, &mut endless);
+        assert_eq!(found, Ok(Concurrency { workers: 16, depth: 256 }));
+        assert!(slices == SLICES && (0.999..1.001).contains(&time), "{slices}, {time}");
     }
 }

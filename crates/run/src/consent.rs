@@ -1,21 +1,199 @@
-//! Whether a plan may do what it would do: checked before anything is opened for writing.
+//! Whether a plan may do what it would do: checked before a run, and again before each phase.
 
-use std::os::unix::fs::FileTypeExt;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use candor_engine::files;
 use candor_observe::Roots;
 use candor_plan::units::Mix;
-use candor_plan::{Blocks, Layout, Place, Plan, Problem, Target};
+use candor_plan::{Blocks, Layout, Place, Plan, Problem, Target, TargetKind};
 
-use crate::made::Made;
+use crate::claims::{self, Claims};
+use crate::error::RunError;
+use crate::made::{self, Made};
+use crate::signature;
 
-/// Everything that speaks against the plan. `made` are files of this run; `force` names a device
-/// that is written to although it is held.
-pub fn check(plan: &Plan, force: Option<&str>, made: &Made, roots: &Roots) -> Vec<Problem> {
-    let targets = plan.targets.iter().enumerate();
-    let check = |(index, target)| check_target(plan, index, target, force, made, roots);
-    targets.flat_map(check).collect()
+/// Keeps a run from doing harm: knows what is its own, and what the user consented to.
+#[derive(Debug, Default)]
+pub struct Guard {
+    /// Kernel name of a device that is written to although it is held.
+    force: Option<String>,
+    made: Made,
+    claims: Claims,
+    roots: Roots,
+}
+
+impl Guard {
+    /// Of a run that may write to the device of that kernel name although it is held.
+    pub fn new(force: Option<&str>, roots: &Roots) -> Guard {
+        Guard { force: force.map(str::to_owned), roots: roots.clone(), ..Guard::default() }
+    }
+
+    /// Lets a plan pass if nothing speaks against it, and claims the devices it writes to.
+    ///
+    /// # Errors
+    /// [`RunError::Unsafe`] with everything that speaks against it.
+    pub fn admit(&mut self, plan: &Plan) -> Result<(), RunError> {
+        let targets = plan.targets.iter().enumerate();
+        let problems: Vec<_> =
+            targets.flat_map(|(index, target)| self.check_target(plan, index, target)).collect();
+        if problems.is_empty() { self.claim(plan) } else { Err(RunError::Unsafe(problems)) }
+    }
+
+    /// Makes a file of a target where there is none. One that is there, or has appeared since the
+    /// plan was admitted, must be fit for use.
+    ///
+    /// # Errors
+    /// It is someone else's, or it cannot be made.
+    pub fn create(&mut self, plan: &Plan, index: usize, path: &Path) -> Result<(), RunError> {
+        let target = &plan.targets[index];
+        if target.kind != TargetKind::Device && !self.is_among_devices(path) {
+            match self.made.create(path, target.keep) {
+                Ok(()) => return Ok(()),
+                Err(error) if made::is_taken(&error) => {}
+                Err(error) => return Err(RunError::file("create", path)(error)),
+            }
+        }
+        let problems = self.check_path(target, path, destroys(plan, target), &place(index));
+        if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
+    }
+
+    /// Removes the files that the run made, but for those to be kept.
+    pub fn remove_files(&mut self) {
+        self.made.remove();
+    }
+
+    fn claim(&mut self, plan: &Plan) -> Result<(), RunError> {
+        for (index, target) in plan.targets.iter().enumerate() {
+            if !destroys(plan, target) {
+                continue;
+            }
+            for path in files::paths(target).into_iter().filter(|path| is_device(path)) {
+                let name = candor_observe::device_of_path(&path, &self.roots).unwrap_or_default();
+                if self.forces(&name) {
+                    continue;
+                }
+                self.claims.take(&path).map_err(|error| match claims::is_busy(&error) {
+                    true => {
+                        let why = "is in use, perhaps in another container or mount namespace";
+                        RunError::Unsafe(vec![held(&path, &place(index), why, &name)])
+                    }
+                    false => RunError::file("open exclusively", &path)(error),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn forces(&self, name: &str) -> bool {
+        self.force.as_deref() == Some(name)
+    }
+
+    /// What speaks against a target; of many files, against the first that is not fit.
+    fn check_target(&self, plan: &Plan, index: usize, target: &Target) -> Vec<Problem> {
+        if uses(plan, target).next().is_none() {
+            return Vec::new();
+        }
+        let (destroys, place) = (destroys(plan, target), place(index));
+        let paths = files::paths(target).into_iter();
+        let mut checked = paths.map(|path| self.check_path(target, &path, destroys, &place));
+        checked.find(|problems| !problems.is_empty()).unwrap_or_default()
+    }
+
+    fn check_path(
+        &self,
+        target: &Target,
+        path: &Path,
+        destroys: bool,
+        place: &Place,
+    ) -> Vec<Problem> {
+        let metadata = match path.metadata() {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return self.check_missing(target, path, place).into_iter().collect();
+            }
+            // Opening it will tell.
+            Err(_) => return Vec::new(),
+        };
+        let kind = metadata.file_type();
+        let files_only = matches!(target.kind, TargetKind::File | TargetKind::FileSet);
+        if kind.is_block_device() && !files_only {
+            return if destroys { self.check_device(target, path, place) } else { Vec::new() };
+        }
+        if !kind.is_file() || target.kind == TargetKind::Device {
+            return vec![not_usable(target, path, place)];
+        }
+        let grows = target.size.is_some_and(|size| size.0 > metadata.len())
+            && target.layout != Layout::Never;
+        let is_foreign = (destroys || grows) && !target.overwrite && !self.made.contains(path);
+        is_foreign.then(|| foreign_file(path, place, destroys)).into_iter().collect()
+    }
+
+    /// A name that stands for nothing is made a file, unless it was meant for something else.
+    fn check_missing(&self, target: &Target, path: &Path, place: &Place) -> Option<Problem> {
+        let (why, remedy) = if path.is_symlink() {
+            ("is a link to nothing", "name the file itself")
+        } else if target.kind == TargetKind::Device {
+            ("is to be a block device and does not exist", "name a device that exists")
+        } else if self.is_among_devices(path) {
+            ("does not exist, and no file is made among the devices", "name a device that exists")
+        } else {
+            return None;
+        };
+        let message = format!("`{}` {why}", path.display());
+        Some(Problem::error("target-kind", place.key("path"), message, remedy))
+    }
+
+    /// True for a name in the directory of device nodes itself; what is mounted below it, such as
+    /// shared memory, holds files like any other.
+    fn is_among_devices(&self, path: &Path) -> bool {
+        let parent = std::path::absolute(path).and_then(|path| match path.parent() {
+            Some(parent) => parent.canonicalize(),
+            None => Ok(path),
+        });
+        let Ok(parent) = parent else { return false };
+        let device = |path: &Path| path.metadata().ok().map(|metadata| metadata.dev());
+        parent.starts_with(&self.roots.dev) && device(&parent) == device(&self.roots.dev)
+    }
+
+    fn check_device(&self, target: &Target, path: &Path, place: &Place) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if !target.overwrite {
+            let shown = path.display();
+            let message = format!(
+                "`{shown}` is a block device, and the plan writes to it: its data would be lost"
+            );
+            let remedy = "say so with --overwrite, or `overwrite = true` at the target";
+            problems.push(Problem::error("consent-device", place.key("path"), message, remedy));
+        }
+        // Nobody can have come to hold what this run has claimed.
+        if !self.claims.holds(path) {
+            problems.extend(self.check_holders(path, place));
+        }
+        problems
+    }
+
+    fn check_holders(&self, path: &Path, place: &Place) -> Option<Problem> {
+        let Some(name) = candor_observe::device_of_path(path, &self.roots) else {
+            let message = format!("who uses `{}` cannot be told", path.display());
+            let remedy = "mount sysfs on /sys, which lists the users of every device";
+            return Some(Problem::error("held-device", place.key("path"), message, remedy));
+        };
+        if self.forces(&name) {
+            return None;
+        }
+        let holders = candor_observe::holders(&name, &self.roots);
+        let partitions = candor_observe::partitions(&name, &self.roots);
+        let why = if !holders.is_empty() {
+            format!("is in use by {}", holders.join(", "))
+        } else if !partitions.is_empty() {
+            format!("is partitioned: {}", partitions.join(", "))
+        } else {
+            format!("is {}", signature::membership(path)?)
+        };
+        Some(held(path, place, &why, &name))
+    }
 }
 
 /// The work that uses a target, null work left aside.
@@ -26,72 +204,26 @@ fn uses<'a>(plan: &'a Plan, target: &'a Target) -> impl Iterator<Item = &'a Bloc
         .filter(|blocks| !files::is_null(target, blocks))
 }
 
-fn check_target(
-    plan: &Plan,
-    index: usize,
-    target: &Target,
-    force: Option<&str>,
-    made: &Made,
-    roots: &Roots,
-) -> Vec<Problem> {
-    if uses(plan, target).next().is_none() {
-        return Vec::new();
-    }
-    let place = Place::root().key("target").index(index);
-    let destroys = uses(plan, target).any(|blocks| Mix::destroys(blocks.mix));
-    let mut problems = Vec::new();
-    for path in files::paths(target) {
-        let Ok(metadata) = path.metadata() else { continue };
-        if metadata.file_type().is_block_device() {
-            if destroys {
-                problems.extend(check_device(target, &path, &place, force, roots));
-            }
-        } else if metadata.is_file() {
-            let grows = target.size.is_some_and(|size| size.0 > metadata.len())
-                && target.layout != Layout::Never;
-            if (destroys || grows) && !target.overwrite && !made.contains(&path) {
-                problems.push(foreign_file(&path, &place, destroys));
-                break;
-            }
-        } else {
-            problems.push(not_usable(&path, &place));
-        }
-    }
-    problems
+fn destroys(plan: &Plan, target: &Target) -> bool {
+    uses(plan, target).any(|blocks| Mix::destroys(blocks.mix))
 }
 
-fn check_device(
-    target: &Target,
-    path: &Path,
-    place: &Place,
-    force: Option<&str>,
-    roots: &Roots,
-) -> Vec<Problem> {
-    let shown = path.display();
-    let mut problems = Vec::new();
-    if !target.overwrite {
-        problems.push(Problem::error(
-            "consent-device",
-            place.key("path"),
-            format!(
-                "`{shown}` is a block device, and the plan writes to it: its data would be lost"
-            ),
-            "say so with --overwrite, or `overwrite = true` at the target",
-        ));
-    }
-    let device = candor_observe::device_of_path(path, roots);
-    let holders =
-        device.as_ref().map_or_else(Vec::new, |name| candor_observe::holders(name, roots));
-    if !holders.is_empty() && device.as_deref() != force {
-        let name = device.unwrap_or_default();
-        problems.push(Problem::error(
-            "held-device",
-            place.key("path"),
-            format!("`{shown}` is in use by {}", holders.join(", ")),
-            format!("release it first, or insist by name with --force {name}"),
-        ));
-    }
-    problems
+/// True for a block device, or a link to one.
+pub fn is_device(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.file_type().is_block_device())
+}
+
+fn place(index: usize) -> Place {
+    Place::root().key("target").index(index)
+}
+
+fn held(path: &Path, place: &Place, why: &str, name: &str) -> Problem {
+    Problem::error(
+        "held-device",
+        place.key("path"),
+        format!("`{}` {why}", path.display()),
+        format!("release it first, or insist by name with --force {name}"),
+    )
 }
 
 fn foreign_file(path: &Path, place: &Place, destroys: bool) -> Problem {
@@ -105,12 +237,19 @@ fn foreign_file(path: &Path, place: &Place, destroys: bool) -> Problem {
     )
 }
 
-fn not_usable(path: &Path, place: &Place) -> Problem {
-    let shown = path.display();
+fn not_usable(target: &Target, path: &Path, place: &Place) -> Problem {
+    let wanted = match target.kind {
+        TargetKind::Device => "not a block device",
+        TargetKind::File | TargetKind::FileSet => "not a regular file",
+        _ => "neither a regular file nor a block device",
+    };
     Problem::error(
         "target-kind",
         place.key("path"),
-        format!("`{shown}` is neither a regular file nor a block device"),
+        format!("`{}` is {wanted}", path.display()),
         "name a file, a block device, or a directory with `kind = \"file_set\"`",
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,20 +6,24 @@
 //! and held devices are checked before anything is opened, and files that candor made are removed
 //! whatever happens.
 
+mod claims;
 mod consent;
 mod error;
 mod local;
 mod made;
+mod place;
 mod ready;
+mod signature;
 mod stop;
 mod watch;
+mod wrong;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_observe::Roots;
 use candor_plan::{Bytes, Engine, Nanos, Phase, Plan};
-use candor_record::{Event, Facts, PhaseReport, Report};
+use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use error::RunError;
 pub use local::Local;
@@ -99,19 +103,31 @@ fn run_phases(plan: &Plan, runner: &mut dyn Runner, events: &mut Events<'_>) -> 
     Ok(())
 }
 
-/// Why a run should not go on after this phase, in a sentence.
+/// Why a run should not go on after this phase, in a sentence: the worst that happened in it.
 pub fn cut_short(report: &PhaseReport) -> Option<String> {
-    use candor_record::Ended;
     let name = &report.name;
-    if interrupted().load(Relaxed) {
-        return Some(format!("the run was interrupted during `{name}`"));
+    let worst = report.measurements.iter().max_by_key(|measurement| severity(measurement.ended));
+    match worst.map(|measurement| (measurement.ended, measurement)) {
+        Some((Ended::Failed, measurement)) => Some(failure(name, measurement)),
+        Some((Ended::Stalled, _)) => {
+            Some(format!("`{name}` made no progress for a minute and was given up"))
+        }
+        Some((Ended::Interrupted, _)) => Some(interruption(name)),
+        _ => interrupted().load(Relaxed).then(|| interruption(name)),
     }
-    report.measurements.iter().find_map(|measurement| match measurement.ended {
-        Ended::Failed => Some(failure(name, measurement)),
-        Ended::Stalled => Some(format!("`{name}` made no progress for a minute and was given up")),
-        Ended::Interrupted => Some(format!("the run was interrupted during `{name}`")),
-        Ended::Done | Ended::Time | Ended::Steady => None,
-    })
+}
+
+fn severity(ended: Ended) -> u32 {
+    match ended {
+        Ended::Failed => 3,
+        Ended::Stalled => 2,
+        Ended::Interrupted => 1,
+        Ended::Done | Ended::Time | Ended::Steady => 0,
+    }
+}
+
+fn interruption(phase: &str) -> String {
+    format!("the run was interrupted during `{phase}`")
 }
 
 fn failure(phase: &str, measurement: &candor_record::Measurement) -> String {
@@ -152,14 +168,44 @@ pub fn best_async_engine() -> Engine {
 
 /// True if files in a directory, or that file or device itself, can be opened with `O_DIRECT`.
 pub fn takes_direct(path: &Path) -> bool {
+    let mut made = made::Made::default();
+    if !path.is_dir() {
+        return opens_direct(path);
+    }
+    made.create_probe(path).is_ok_and(|probe| opens_direct(&probe))
+}
+
+fn opens_direct(path: &Path) -> bool {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = std::fs::OpenOptions::new();
-    options.read(true).custom_flags(libc::O_DIRECT);
-    if !path.is_dir() {
-        return options.open(path).is_ok();
+    options.read(true).custom_flags(libc::O_DIRECT | libc::O_NONBLOCK).open(path).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_end_is_the_one_that_is_told() {
+        let all = [Ended::Done, Ended::Interrupted, Ended::Stalled, Ended::Failed];
+        let mut report = PhaseReport { name: "p".into(), ..PhaseReport::default() };
+        let mut told = Vec::new();
+        for ended in all {
+            let measurement = candor_record::Measurement { ended, ..Default::default() };
+            report.measurements.insert(0, measurement.clone());
+            report.measurements.push(measurement);
+            told.push(cut_short(&report));
+        }
+        assert_eq!(told[0], None);
+        for (sentence, word) in told[1..].iter().zip(["interrupted", "no progress", "failed"]) {
+            assert!(sentence.as_ref().is_some_and(|told| told.contains(word)), "{sentence:?}");
+        }
     }
-    let probe = path.join(format!(".candor-direct-{}", std::process::id()));
-    let mut made = made::Made::default();
-    made.add(&probe, false);
-    options.write(true).create_new(true).open(&probe).is_ok()
+
+    #[test]
+    fn asking_for_direct_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        takes_direct(dir.path());
+        assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 0);
+    }
 }

@@ -13,11 +13,11 @@ use candor_record::{
     Verdict,
 };
 
+use crate::consent::Guard;
 use crate::error::RunError;
-use crate::made::Made;
 use crate::stop::interrupted;
 use crate::watch::Watcher;
-use crate::{Events, Options, Runner, consent, ready};
+use crate::{Events, Options, Runner, place, ready, wrong};
 
 /// How long to look at the devices before candor does anything: traffic of others shows.
 const IDLE: Duration = Duration::from_millis(500);
@@ -31,7 +31,7 @@ pub struct Local {
     facts: Facts,
     phases: Vec<PhaseReport>,
     notes: Vec<Note>,
-    made: Made,
+    guard: Guard,
     started: String,
     clock: Instant,
 }
@@ -50,11 +50,12 @@ impl Local {
         events: &mut Events<'_>,
     ) -> Result<Local, RunError> {
         let roots = Roots::default();
-        let made = Made::default();
+        let mut guard = Guard::new(options.force.as_deref(), &roots);
         let warnings = match plan.phases.is_empty() {
             true => Vec::new(),
-            false => admit(plan, options, &made, &roots)?,
+            false => sensible(plan)?,
         };
+        guard.admit(plan)?;
         events(&started(plan, options));
         events(&Event::Preparing {
             phase: String::new(),
@@ -77,27 +78,32 @@ impl Local {
             facts,
             phases: Vec::new(),
             notes,
-            made,
+            guard,
             started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             clock: Instant::now(),
         })
     }
 
     /// The phase's place in the plan, and how often it ran before. A phase that the plan does not
-    /// have yet is checked and added to it.
-    fn place(&mut self, phase: &Phase) -> Result<(usize, u32), RunError> {
-        if let Some(index) = self.plan.phases.iter().position(|known| known == phase) {
-            let ran = self.phases.iter().filter(|ran| !ran.probe && ran.plan_phase == index);
-            return Ok((index, ran.count() as u32));
-        }
-        self.admit_one(phase)?;
-        self.plan.phases.push(phase.clone());
-        Ok((self.plan.phases.len() - 1, 0))
-    }
-
-    fn admit_one(&self, phase: &Phase) -> Result<(), RunError> {
+    /// have yet is checked and, unless it is a probe, added to it.
+    fn admit(&mut self, phase: &Phase, probe: bool) -> Result<(usize, u32), RunError> {
+        let ran = self.phases.iter().filter(|ran| !ran.probe).map(|ran| ran.plan_phase);
+        let ran: Vec<usize> = ran.collect();
+        let known = match probe {
+            true => None,
+            false => place::next(&self.plan.phases, &ran, phase),
+        };
         let alone = Plan { phases: vec![phase.clone()], ..self.plan.clone() };
-        admit(&alone, &self.options, &self.made, &self.roots).map(drop)
+        if known.is_none() {
+            sensible(&alone)?;
+        }
+        // What stands at a path may have changed since the run began.
+        self.guard.admit(&alone)?;
+        let index = known.unwrap_or(self.plan.phases.len());
+        if known.is_none() && !probe {
+            self.plan.phases.push(phase.clone());
+        }
+        Ok((index, ran.iter().filter(|ran| **ran == index).count() as u32))
     }
 
     fn files(&self, phase: &Phase) -> Vec<std::path::PathBuf> {
@@ -116,7 +122,7 @@ impl Local {
     }
 
     fn make_ready(&mut self, phase: &Phase, events: &mut Events<'_>) -> Result<(), RunError> {
-        ready::lay_out(&mut self.session, &self.plan, phase, &mut self.made, events)?;
+        ready::lay_out(&mut self.session, &mut self.guard, &self.plan, phase, events)?;
         ready::look(&mut self.facts, &self.plan, phase, &self.roots);
         let notes = ready::evict(&self.plan, phase, events)?;
         for note in &notes {
@@ -163,30 +169,30 @@ impl Local {
     }
 }
 
-/// Checks a plan and the consent it needs; the warnings, if it may run.
-fn admit(
-    plan: &Plan,
-    options: &Options,
-    made: &Made,
-    roots: &Roots,
-) -> Result<Vec<Problem>, RunError> {
+/// Checks a plan by itself; the warnings, if it makes sense.
+fn sensible(plan: &Plan) -> Result<Vec<Problem>, RunError> {
     let problems = candor_plan::check::check(plan);
-    if !candor_plan::check::can_run(&problems) {
-        return Err(RunError::BadPlan(problems));
+    if candor_plan::check::can_run(&problems) {
+        Ok(problems)
+    } else {
+        Err(RunError::BadPlan(problems))
     }
-    let harm = consent::check(plan, options.force.as_deref(), made, roots);
-    if harm.is_empty() { Ok(problems) } else { Err(RunError::Unsafe(harm)) }
 }
 
 /// The first event. A series knows better than its plan how long it will be.
 fn started(plan: &Plan, options: &Options) -> Event {
-    let phases = || plan.phases.iter().flat_map(|p| std::iter::repeat_n(p, p.repeats as usize));
-    let times = phases().map(expected_ns).collect::<Option<Vec<u64>>>();
     let repeats = u64::from(plan.repeats);
-    let planned = times.map(|times| times.iter().sum::<u64>() * repeats).filter(|sum| *sum > 0);
+    let (mut count, mut planned_ns) = (0u64, Some(0u64));
+    for phase in &plan.phases {
+        let times = u64::from(phase.repeats).saturating_mul(repeats);
+        count = count.saturating_add(times);
+        planned_ns = planned_ns
+            .zip(expected_ns(phase))
+            .map(|(sum, time)| sum.saturating_add(time.saturating_mul(times)));
+    }
     let (phases, expected_ns) = match options.expected {
         Some((phases, time)) => (phases, Some(time.0)),
-        None => (phases().count() * plan.repeats as usize, planned),
+        None => (usize::try_from(count).unwrap_or(usize::MAX), planned_ns.filter(|sum| *sum > 0)),
     };
     Event::RunStarted { name: plan.name.clone(), phases, expected_ns }
 }
@@ -195,10 +201,10 @@ fn started(plan: &Plan, options: &Options) -> Event {
 fn expected_ns(phase: &Phase) -> Option<u64> {
     let job = |job: &candor_plan::Job| {
         let stop = job.stop.as_ref().unwrap_or(&phase.stop);
-        stop.time.map(|Nanos(time)| time + job.delay.0)
+        stop.time.map(|Nanos(time)| time.saturating_add(job.delay.0))
     };
     let longest = phase.jobs.iter().map(job).collect::<Option<Vec<_>>>()?.into_iter().max()?;
-    Some(longest + phase.ramp.0 + phase.delay.0)
+    Some(longest.saturating_add(phase.ramp.0).saturating_add(phase.delay.0))
 }
 
 /// A warning about the plan, as a note of the report: the option is not used as written.
@@ -226,10 +232,7 @@ impl Runner for Local {
         probe: bool,
         events: &mut Events<'_>,
     ) -> Result<&PhaseReport, RunError> {
-        let (plan_phase, repeat) = match probe {
-            true => self.admit_one(phase).map(|()| (self.plan.phases.len(), 0))?,
-            false => self.place(phase)?,
-        };
+        let (plan_phase, repeat) = self.admit(phase, probe)?;
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         let idle = self.idle_window(&mut sampler);
         self.make_ready(phase, events)?;
@@ -250,6 +253,10 @@ impl Runner for Local {
         let mut report = self.run_prepared(prepared, &mut sampler, report, events);
         if !probe {
             self.judge(phase, &mut report, ahead);
+            for note in wrong::weigh(&mut report) {
+                events(&Event::Noted { note: note.clone() });
+                self.notes.push(note);
+            }
         }
         for finding in &report.findings {
             let phase = report.name.clone();
@@ -272,7 +279,7 @@ impl Runner for Local {
     }
 
     fn finish(mut self: Box<Self>, cut_short: Option<String>, events: &mut Events<'_>) -> Report {
-        self.made.remove();
+        self.guard.remove_files();
         let judged = self.phases.iter().filter(|phase| !phase.probe);
         let worst = judged.max_by_key(|phase| phase.verdict);
         let verdict = worst.map_or(Verdict::NotVerifiable, |phase| phase.verdict);

@@ -1,45 +1,96 @@
 //! Files that candor made: removed at the end of a run, whatever ends it.
+//!
+//! A file is made only where there is nothing, not even a dangling link, and it is remembered
+//! with its device and inode: what stands at its path later is only ever touched or removed if it
+//! is still that file.
 
+use std::collections::HashMap;
 use std::ffi::CString;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// All files to remove, for the handler of the second interrupt.
-static TO_REMOVE: Mutex<Vec<CString>> = Mutex::new(Vec::new());
+static TO_REMOVE: Mutex<Vec<(CString, Identity)>> = Mutex::new(Vec::new());
 
-fn c_path(path: &Path) -> Option<CString> {
-    CString::new(path.as_os_str().as_bytes()).ok()
+/// Names tried for a probe before giving up.
+const PROBES_MAX: u32 = 16;
+
+/// Which file it is, whatever its path: device and inode.
+type Identity = (u64, u64);
+
+fn identity(path: &Path) -> Option<Identity> {
+    path.symlink_metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// A file of this run.
+#[derive(Debug)]
+struct Own {
+    identity: Identity,
+    keep: bool,
 }
 
 /// The files made by one run.
 #[derive(Debug, Default)]
 pub struct Made {
-    paths: Vec<(PathBuf, bool)>,
+    files: HashMap<PathBuf, Own>,
 }
 
 impl Made {
-    /// A file is about to be made; it is kept or removed at the end.
-    pub fn add(&mut self, path: &Path, keep: bool) {
-        self.paths.push((path.to_owned(), keep));
-        if let (false, Some(path)) = (keep, c_path(path)) {
-            TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+    /// Makes an empty file, to be kept or removed at the end.
+    ///
+    /// # Errors
+    /// Something is there already, or the kernel refuses.
+    pub fn create(&mut self, path: &Path, keep: bool) -> io::Result<()> {
+        let name = CString::new(path.as_os_str().as_bytes())?;
+        let mut options = File::options();
+        options.write(true).create_new(true).custom_flags(libc::O_NOFOLLOW);
+        let metadata = options.open(path)?.metadata()?;
+        let identity = (metadata.dev(), metadata.ino());
+        self.files.insert(path.to_owned(), Own { identity, keep });
+        if !keep {
+            TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner).push((name, identity));
+        }
+        Ok(())
+    }
+
+    /// Makes an empty file in a directory under a name that nobody else has.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn create_probe(&mut self, directory: &Path) -> io::Result<PathBuf> {
+        let mut tried = 0;
+        loop {
+            // The keys of the hasher are random.
+            let number = RandomState::new().hash_one(tried);
+            let path = directory.join(format!(".candor-probe-{number:016x}"));
+            tried += 1;
+            match self.create(&path, false) {
+                Ok(()) => return Ok(path),
+                Err(error) if is_taken(&error) && tried < PROBES_MAX => {}
+                Err(error) => return Err(error),
+            }
         }
     }
 
-    /// True for a file that this run made.
+    /// True where that path still is a file that this run made.
     pub fn contains(&self, path: &Path) -> bool {
-        self.paths.iter().any(|(made, _)| made == path)
+        self.files.get(path).is_some_and(|own| identity(path) == Some(own.identity))
     }
 
     /// Removes what is not kept.
     pub fn remove(&mut self) {
-        for (path, _) in self.paths.drain(..).filter(|(_, keep)| !keep) {
-            // A file that was never made, or that someone else removed, is gone either way.
-            let _ = std::fs::remove_file(&path);
-            let gone = c_path(&path);
+        for (path, own) in self.files.drain().filter(|(_, own)| !own.keep) {
+            if identity(&path) == Some(own.identity) {
+                // A file that someone else removes just now is gone either way.
+                let _ = std::fs::remove_file(&path);
+            }
             let mut list = TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner);
-            list.retain(|path| Some(path) != gone.as_ref());
+            list.retain(|(name, _)| name.as_bytes() != path.as_os_str().as_bytes());
         }
     }
 }
@@ -50,15 +101,27 @@ impl Drop for Made {
     }
 }
 
+/// True for the kernel's answer that something of that name exists.
+pub fn is_taken(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AlreadyExists
+}
+
 /// Removes everything on the list, with calls that a signal handler may make.
 ///
 /// If the list is locked at that moment the interrupted thread is changing it; then nothing is
 /// removed rather than waiting for ever.
 pub fn remove_from_signal_handler() {
     if let Ok(list) = TO_REMOVE.try_lock() {
-        for path in list.iter() {
-            // SAFETY: the path is a valid C string; unlink may be called from a handler.
-            unsafe { libc::unlink(path.as_ptr()) };
+        for (name, identity) in list.iter() {
+            // SAFETY: the path is a valid C string and an all-zero stat is valid; lstat and
+            // unlink may be called from a handler.
+            unsafe {
+                let mut found: libc::stat = std::mem::zeroed();
+                let is_there = libc::lstat(name.as_ptr(), &raw mut found) == 0;
+                if is_there && (found.st_dev, found.st_ino) == *identity {
+                    libc::unlink(name.as_ptr());
+                }
+            }
         }
     }
 }
@@ -69,17 +132,52 @@ mod tests {
 
     #[test]
     fn removes_what_is_not_kept() {
-        let dir = std::env::temp_dir().join(format!("candor-made-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).expect("made");
-        let (kept, gone) = (dir.join("kept"), dir.join("gone"));
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let (kept, gone) = (dir.path().join("kept"), dir.path().join("gone"));
         let mut made = Made::default();
-        for (path, keep) in [(&kept, true), (&gone, false)] {
-            std::fs::write(path, "x").expect("written");
-            made.add(path, keep);
-        }
-        assert!(made.contains(&gone));
+        made.create(&kept, true).expect("made");
+        made.create(&gone, false).expect("made");
+        assert!(made.contains(&kept) && made.contains(&gone));
         drop(made);
         assert!(kept.exists() && !gone.exists());
-        std::fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    #[test]
+    fn what_is_there_is_never_taken_over() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let (file, link) = (dir.path().join("thesis"), dir.path().join("link"));
+        std::fs::write(&file, "words").expect("written");
+        std::os::unix::fs::symlink(dir.path().join("nothing"), &link).expect("linked");
+        let mut made = Made::default();
+        for path in [&file, &link] {
+            let error = made.create(path, false).expect_err("it is taken");
+            assert!(is_taken(&error) && !made.contains(path), "{error}");
+        }
+        drop(made);
+        assert_eq!(std::fs::read_to_string(&file).expect("still there"), "words");
+        assert!(!dir.path().join("nothing").exists() && link.is_symlink());
+    }
+
+    #[test]
+    fn a_file_put_in_its_place_is_left_alone() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let (own, other) = (dir.path().join("own"), dir.path().join("other"));
+        let mut made = Made::default();
+        made.create(&own, false).expect("made");
+        std::fs::write(&other, "words").expect("written");
+        std::fs::rename(&other, &own).expect("renamed");
+        assert!(!made.contains(&own));
+        drop(made);
+        assert_eq!(std::fs::read_to_string(&own).expect("still there"), "words");
+    }
+
+    #[test]
+    fn probes_have_names_of_their_own() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let mut made = Made::default();
+        let first = made.create_probe(dir.path()).expect("made");
+        assert_ne!(made.create_probe(dir.path()).expect("made"), first);
+        drop(made);
+        assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 0);
     }
 }

@@ -2,25 +2,30 @@
 
 use std::path::Path;
 
-use candor_engine::files;
 use candor_engine::layout::{self, Wanted};
+use candor_engine::{Session, files};
 use candor_observe::{Roots, cache, canary};
-use candor_plan::blocks::Engine;
-use candor_plan::{Blocks, Layout, Phase, Plan, Target};
-use candor_record::facts::{CanaryOutcome, PathKind};
+use candor_plan::blocks::{Access, Engine, Share};
+use candor_plan::units::{Extent, PerOp, SizeSpec};
+use candor_plan::{Blocks, Bytes, Job, Layout, Phase, Plan, Sharing, Target};
+use candor_record::facts::{CanaryOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
 
 use crate::Events;
+use crate::consent::{Guard, is_device};
 use crate::error::RunError;
 use crate::made::Made;
 use crate::stop::interrupted;
 
+/// A job of a phase, with its work.
+pub type Work<'a> = (&'a Job, &'a Blocks);
+
 /// The targets of a phase that have files or devices, with the work on each.
-pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, Vec<&'a Blocks>)> {
-    let work = |target: &'a Target| -> Vec<&'a Blocks> {
+pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, Vec<Work<'a>>)> {
+    let work = |target: &'a Target| -> Vec<Work<'a>> {
         let jobs = phase.jobs.iter().filter(|job| job.targets.contains(&target.name));
-        jobs.filter_map(|job| job.blocks.as_ref())
-            .filter(|blocks| !files::is_null(target, blocks))
+        jobs.filter_map(|job| Some((job, job.blocks.as_ref()?)))
+            .filter(|(_, blocks)| !files::is_null(target, blocks))
             .collect()
     };
     plan.targets
@@ -31,50 +36,52 @@ pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, 
         .collect()
 }
 
-/// True where the work needs all bytes of the file to be there. Only a sequential write does not:
-/// it makes them, and laying out first would be work done twice.
-fn needs_layout(work: &[&Blocks]) -> bool {
-    work.iter().any(|blocks| {
-        blocks.mix.read > 0
-            || blocks.mix.trim > 0
-            || blocks.engine == Engine::Mmap
-            || blocks.access.is_random()
-    })
+/// True for work that makes every byte of a file from its start on, so that laying it out first
+/// would be work done twice: one worker that only writes, in sequence, without a gap.
+fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
+    let alone = job.workers == 1 || job.sharing == Sharing::Own;
+    let aligned = blocks.align.is_none_or(|align| {
+        matches!(blocks.size.write, SizeSpec::Fixed(size) if size.0.is_multiple_of(align.0.max(1)))
+    });
+    let only_writes = blocks.mix.write > 0 && blocks.mix.read == 0 && blocks.mix.trim == 0;
+    let from_start = matches!(blocks.range.start, Extent::Bytes(Bytes(0)))
+        || matches!(blocks.range.start, Extent::Percent(percent) if percent == 0.0);
+    only_writes
+        && blocks.access == Access::Sequential
+        && blocks.random_percent == PerOp::all(0)
+        && blocks.share == Share::Whole
+        && blocks.engine != Engine::Mmap
+        && (alone && aligned && from_start)
 }
 
-/// Lays out what the work needs and notes which files are made.
+/// Makes the files that the work needs, and lays out those that must hold all their bytes.
 pub fn lay_out(
-    session: &mut candor_engine::Session,
+    session: &mut Session,
+    guard: &mut Guard,
     plan: &Plan,
     phase: &Phase,
-    made: &mut Made,
     events: &mut Events<'_>,
 ) -> Result<(), RunError> {
-    for (_, target, work) in targets(plan, phase) {
+    let alone = Plan { phases: vec![phase.clone()], ..plan.clone() };
+    for (index, target, work) in targets(plan, phase) {
+        let writes = work.iter().any(|(_, blocks)| blocks.mix.destroys());
+        let needs_layout = !work.iter().all(makes_all_bytes) && target.layout != Layout::Never;
+        let wanted = target.size.filter(|_| needs_layout);
+        if !writes && wanted.is_none() {
+            continue;
+        }
         for path in files::paths(target) {
-            let exists = path.exists();
-            let writes = work.iter().any(|blocks| blocks.mix.destroys());
-            let lays_out = needs_layout(&work) && target.layout != Layout::Never;
-            if !exists && (writes || lays_out) {
-                made.add(&path, target.keep);
+            guard.create(&alone, index, &path)?;
+            if let Some(size) = wanted.filter(|_| !is_device(&path)) {
+                lay_out_one(session, plan, phase, target, &path, size.0, events)?;
             }
-            if !lays_out || is_device(&path) {
-                continue;
-            }
-            let Some(size) = target.size else { continue };
-            lay_out_one(session, plan, phase, target, &path, size.0, events)?;
         }
     }
     Ok(())
 }
 
-fn is_device(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    path.metadata().is_ok_and(|metadata| metadata.file_type().is_block_device())
-}
-
 fn lay_out_one(
-    session: &mut candor_engine::Session,
+    session: &mut Session,
     plan: &Plan,
     phase: &Phase,
     target: &Target,
@@ -156,9 +163,11 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         return prove(facts, index, path, roots);
     }
     const PROBE_BYTES: u64 = 1 << 20;
-    let probe = path.join(format!(".candor-canary-{}", std::process::id()));
     let mut made = Made::default();
-    made.add(&probe, false);
+    let probe = match made.create_probe(path) {
+        Ok(probe) => probe,
+        Err(error) => return unproven(facts, &error.to_string()),
+    };
     let wanted = Wanted {
         size: PROBE_BYTES,
         layout: Layout::Write,
@@ -166,23 +175,27 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         verify: None,
         seed: u64::from(std::process::id()),
     };
-    let mut session = candor_engine::Session::new();
-    let laid_out = layout::lay_out(&mut session, &probe, &wanted, interrupted(), &mut |_| {});
+    let laid_out =
+        layout::lay_out(&mut Session::new(), &probe, &wanted, interrupted(), &mut |_| {});
     match laid_out {
         Ok(_) => prove(facts, index, &probe, roots),
-        Err(error) => facts.missing.push(candor_record::facts::Missing {
-            what: "whether the block layer counts I/O here".into(),
-            why: error.to_string(),
-            enable: "make the directory writable".into(),
-        }),
+        Err(error) => unproven(facts, &error.to_string()),
     }
+}
+
+fn unproven(facts: &mut Facts, why: &str) {
+    facts.missing.push(Missing {
+        what: "whether the block layer counts I/O here".into(),
+        why: why.into(),
+        enable: "make the directory writable".into(),
+    });
 }
 
 /// Drops the files of work that asks for it from the page cache; a note where pages stay.
 pub fn evict(plan: &Plan, phase: &Phase, events: &mut Events<'_>) -> Result<Vec<Note>, RunError> {
     let mut notes = Vec::new();
     for (_, target, work) in targets(plan, phase) {
-        if !work.iter().any(|blocks| blocks.hints.evict) {
+        if !work.iter().any(|(_, blocks)| blocks.hints.evict) {
             continue;
         }
         for path in files::paths(target).into_iter().filter(|path| path.exists()) {
@@ -212,4 +225,37 @@ fn evict_one(
         why: "pages that are dirty, being written, or mapped by a process cannot be dropped".into(),
         place: None,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::Mix;
+
+    use super::*;
+
+    #[test]
+    fn only_one_plain_sequential_writer_makes_its_own_bytes() {
+        let plain = Blocks { mix: Mix::WRITE, ..Blocks::default() };
+        let made = |job: Job, blocks: &Blocks| makes_all_bytes(&(&job, blocks));
+        assert!(made(Job::default(), &plain));
+        assert!(made(Job { workers: 4, sharing: Sharing::Own, ..Job::default() }, &plain));
+        assert!(made(Job::default(), &Blocks { align: Some(Bytes(512)), ..plain.clone() }));
+        assert!(!made(Job { workers: 2, ..Job::default() }, &plain));
+        let range = candor_plan::blocks::Range { start: Extent::Percent(50.0), length: None };
+        let gaps = [
+            Blocks { mix: Mix::READ, ..plain.clone() },
+            Blocks { mix: Mix { read: 0, write: 50, trim: 50 }, ..plain.clone() },
+            Blocks { access: Access::Backward, ..plain.clone() },
+            Blocks { access: Access::Holes { hole: Bytes(4096) }, ..plain.clone() },
+            Blocks { access: Access::Random, ..plain.clone() },
+            Blocks { random_percent: PerOp::all(10), ..plain.clone() },
+            Blocks { share: Share::Slice, ..plain.clone() },
+            Blocks { engine: Engine::Mmap, ..plain.clone() },
+            Blocks { align: Some(Bytes(8192)), ..plain.clone() },
+            Blocks { range, ..plain.clone() },
+        ];
+        for blocks in gaps {
+            assert!(!made(Job::default(), &blocks), "{blocks:?}");
+        }
+    }
 }

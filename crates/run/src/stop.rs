@@ -31,13 +31,18 @@ extern "C" fn on_signal(signal: libc::c_int) {
     }
 }
 
-/// Takes over SIGINT and SIGTERM.
+/// Takes over SIGINT, SIGTERM and, unless it is ignored as under `nohup`, SIGHUP.
 pub fn install_interrupt_handlers() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: an all-zero sigaction is valid; the handler stores to atomics and, the second
         // time, makes only async-signal-safe calls. Without SA_RESTART, a blocked call returns.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut action);
+            if signal == libc::SIGHUP && action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            action = std::mem::zeroed();
             action.sa_sigaction = on_signal as *const () as usize;
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }

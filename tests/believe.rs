@@ -1,0 +1,213 @@
+//! Known traps: each is set here, and candor has to name it.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::{FallocateFlags, fallocate};
+
+use crate::honest::believable;
+use crate::support::{
+    Loop, Mount, Report, Scratch, alone, candor, fingerprint, measured, root, skip, spawn,
+};
+
+const MIB: u64 = 1 << 20;
+
+/// `candor run` for a second of this on this.
+fn second(scratch: &Scratch, target: &str, words: &str) -> Report {
+    let mut all = vec!["run", "--target", target, "--seconds", "1"];
+    all.extend(words.split(' '));
+    let (ran, report) = measured(scratch, &all);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    report
+}
+
+/// False, with a word, where files lie in memory anyway.
+fn on_disk(scratch: &Scratch) -> bool {
+    let on_disk = std::fs::metadata(scratch.dir()).is_ok_and(|dir| {
+        // Filesystems without a device have major number 0.
+        dir.dev() >> 8 != 0
+    });
+    if !on_disk {
+        skip("the build's folder is not on a disk");
+    }
+    on_disk
+}
+
+#[test]
+fn the_same_file_three_ways() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !on_disk(&scratch) {
+        return;
+    }
+    let file = scratch.random_file("file", 64 * MIB);
+    believable(&scratch, &file, "--direct --rw randread --depth 8 --engine io_uring");
+    fingerprint(&file);
+    let reread = second(&scratch, &file, "--rw randread --buffered");
+    let finding = reread.denies("A1");
+    assert!(finding["measures"].as_str().unwrap().contains("page cache"), "{finding}");
+    assert!(reread.words("/headline").contains("page cache"), "{}", reread.told());
+    let write = second(&scratch, &file, "--rw randwrite --buffered --overwrite");
+    let finding = write.denies("A3");
+    assert!(finding["measures"].as_str().unwrap().contains("memory"), "{finding}");
+}
+
+#[test]
+fn the_page_cache_is_told_whatever_the_engine() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 32 * MIB);
+    fingerprint(&file);
+    for engine in ["psync", "pvsync", "io_uring", "libaio", "mmap"] {
+        let words = ["run", "--target", &file, "--rw", "read", "--bs", "64k", "--passes", "4"];
+        let (ran, report) = measured(&scratch, &[&words[..], &["--engine", engine]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        report.denies("A1");
+    }
+}
+
+#[test]
+fn the_text_leads_with_what_was_measured() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 16 * MIB);
+    fingerprint(&file);
+    let ran = candor(&["run", "--target", &file, "--rw", "randread", "--seconds", "1"]);
+    let first = ran.out.lines().next().unwrap_or_default();
+    assert!(first.starts_with("Measures something else"), "{}", ran.out);
+    assert!(ran.out.contains("A1") && ran.out.contains("--direct"), "{}", ran.out);
+}
+
+#[test]
+fn reading_what_was_just_written_is_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let plan = format!(
+        r#"
+[[target]]
+name = "data"
+path = "{}"
+size = "64m"
+[[phase]]
+name = "save"
+job = [{{ targets = ["data"], blocks = {{ mix = "write", size = "1m",
+    durability = {{ fsync_at_end = true }} }} }}]
+[[phase]]
+name = "restore"
+job = [{{ targets = ["data"], blocks = {{ mix = "read", size = "1m" }} }}]
+"#,
+        scratch.path("checkpoint")
+    );
+    let plan = scratch.file("plan.toml", &plan);
+    let (ran, report) = measured(&scratch, &["run", &plan]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    report.named("A2");
+    assert_eq!(report.words("/phases/1/verdict"), "measures_else", "{}", report.told());
+}
+
+#[test]
+fn unwritten_extents_are_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let path = scratch.path("reserved");
+    let file = File::create(&path).unwrap();
+    if let Err(error) = fallocate(&file, FallocateFlags::empty(), 0, 64 * MIB) {
+        return skip(&format!("the filesystem does not reserve: {error}"));
+    }
+    file.sync_all().unwrap();
+    let report = second(&scratch, &path, "--rw randread --direct");
+    report.denies("A9");
+    let laid_out = scratch.path("laid-out");
+    let report = second(&scratch, &laid_out, "--rw randread --direct --size 32m --layout allocate");
+    report.denies("A9");
+}
+
+#[test]
+fn holes_are_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let path = scratch.path("sparse");
+    File::create(&path).unwrap().set_len(64 * MIB).unwrap();
+    let report = second(&scratch, &path, "--rw randread --direct");
+    report.denies("A8");
+    assert!(report.finding("A9").is_none(), "{}", report.told());
+}
+
+#[test]
+fn half_a_hole_is_told_with_its_share() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let path = scratch.random_file("half", 32 * MIB);
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_len(64 * MIB).unwrap();
+    file.sync_all().unwrap();
+    let report = second(&scratch, &path, "--rw randread --direct");
+    let sentence = report.named("A8")["sentence"].to_string();
+    assert!(sentence.contains("50 %"), "{sentence}");
+    assert_ne!(report.verdict(), "believable", "{}", report.told());
+}
+
+#[test]
+fn tmpfs_is_told_to_be_memory() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(mount) = Mount::tmpfs(&scratch, "64m") else { return };
+    let file = mount.path("file");
+    for how in ["--direct", "--buffered"] {
+        let report = second(&scratch, &file, &format!("--rw randread --size 32m {how}"));
+        report.denies("A16");
+    }
+    let report = second(&scratch, &file, "--rw randwrite --size 32m");
+    report.denies("A16");
+}
+
+#[test]
+fn a_loop_on_a_cached_file_is_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::new(&scratch, 64 * MIB, &["--direct-io=off"]) else { return };
+    fingerprint(&device.backing);
+    let report = second(&scratch, &device.node, "--rw randread --direct");
+    report.denies("A13");
+    assert!(report.finding("A1").is_none(), "{}", report.told());
+}
+
+#[test]
+fn direct_that_is_not_is_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "data=journal") else { return };
+    let words = "--rw randread --direct --size 32m --evict";
+    let report = second(&scratch, &mount.path("file"), words);
+    report.named("A5");
+    assert_eq!(report.verdict(), "measures_else", "{}", report.told());
+}
+
+#[test]
+fn pages_that_others_hold_are_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 32 * MIB);
+    fingerprint(&file);
+    let words = ["run", "--target", &file, "--rw", "read", "--engine", "mmap"];
+    let mut holder = spawn(&[&words[..], &["--bs", "1m", "--seconds", "20"]].concat());
+    holder.wait_for(", 20 s");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let report = second(&scratch, &file, "--rw randread --evict");
+    report.named("A6");
+    drop(holder);
+}
+
+#[test]
+fn a_device_that_does_not_count_cannot_vouch() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(mut device) = Loop::direct(&scratch, 32 * MIB) else { return };
+    if !device.set("queue/iostats", "0") {
+        return skip("this kernel always counts on a loop device");
+    }
+    let report = second(&scratch, &device.node, "--rw randread --direct");
+    report.named("A17");
+    assert!(report.finding("A1").is_none(), "{}", report.told());
+}
+
+#[test]
+fn zeros_written_are_no_news_to_a_reader() {
+    // The layout that candor makes on its own is written and incompressible: no A-rule.
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !root() {
+        return;
+    }
+    let report = second(&scratch, &scratch.path("own"), "--rw randread --direct --size 32m");
+    let about_ground = report.heavy().into_iter().filter(|rule| rule.starts_with('A'));
+    assert_eq!(about_ground.collect::<Vec<_>>(), [""; 0], "{}", report.told());
+}

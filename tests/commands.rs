@@ -1,0 +1,216 @@
+//! The surface: help, suggestions, exit codes, what goes to stdout and what to stderr, `inspect`.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{
+    Loop, Mount, Report, Scratch, Zram, alone, candor, candor_reading, fingerprint, measured, skip,
+};
+
+const MIB: u64 = 1 << 20;
+
+#[test]
+fn every_command_has_help_with_its_exit_codes() {
+    for words in [&["--help"][..], &["check", "--help"], &["run", "--help"], &["inspect", "--help"]]
+    {
+        let ran = candor(words);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+        for word in ["Usage: candor", "Exit codes:", "--help"] {
+            assert!(ran.out.contains(word), "{words:?}: {}", ran.out);
+        }
+        assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
+    }
+    let ran = candor(&["--version"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.out.starts_with("candor 0."), "{}", ran.out);
+}
+
+#[test]
+fn words_that_do_not_exist_get_a_suggestion() {
+    for (words, near) in [
+        (&["chek", "/data"][..], "check"),
+        (&["run", "--dept", "4"], "--depth"),
+        (&["check", "--secnods", "4"], "--seconds"),
+        (&["inspect", "--jsn", "x"], "--json"),
+        (&["run", "--target", "f", "--engine", "iouring"], "io_uring"),
+    ] {
+        let ran = candor(words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}");
+        assert!(ran.err.contains(near), "{words:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn too_few_words_are_a_mistake_of_use() {
+    for words in [&[][..], &["check"], &["inspect"], &["run"], &["run", "--rw", "read"]] {
+        let ran = candor(words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}: {}", ran.err);
+        assert!(!ran.err.is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn stdout_is_data_and_stderr_the_rest() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.path("own");
+    let words = ["run", "--target", &file, "--size", "1m", "--rw", "read", "--passes", "1"];
+    let plain = candor(&words);
+    assert_eq!(plain.code, Some(0), "{}", plain.err);
+    assert!(plain.out.contains("sequential read") && !plain.err.is_empty());
+    let json = candor(&[&words[..], &["--json", "-"]].concat());
+    assert_eq!(json.code, Some(0), "{}", json.err);
+    assert_eq!(Report::of(&json.out).words("/phases/0/name"), "sequential read 4 KiB");
+    let quiet = candor(&[&words[..], &["--quiet"]].concat());
+    assert_eq!((quiet.code, quiet.err.as_str()), (Some(0), ""));
+    assert!(!plain.out.contains('\u{1b}') && !plain.err.contains('\u{1b}'), "colours in a file");
+    let coloured = candor(&[&words[..], &["--color", "always"]].concat());
+    assert!(coloured.out.contains('\u{1b}'));
+    let both = scratch.outside("both.json");
+    let written = candor(&[&words[..], &["--json", &both]].concat());
+    assert!(written.out.contains("sequential read"), "{}", written.out);
+    assert!(written.err.contains("both.json"), "{}", written.err);
+}
+
+#[test]
+fn reports_fit_the_documented_schema() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 4 * MIB);
+    let memory = Zram::random(4 * MIB);
+    let mut wrong = std::collections::BTreeSet::new();
+    let targets = [Some(file.as_str()), memory.as_ref().map(|memory| memory.node.as_str())];
+    for target in targets.into_iter().flatten() {
+        for words in [
+            "--rw read",
+            "--rw randwrite --overwrite --fsync-end --verify",
+            "--rw randread --engine libaio --depth 4 --direct",
+            "--rw randread --engine io_uring --rate-iops 5000 --workers 2",
+        ] {
+            let fixed = ["run", "--target", target, "--ops", "500"];
+            let words: Vec<_> = words.split(' ').collect();
+            let (_, report) = measured(&scratch, &[&fixed[..], &words].concat());
+            wrong.extend(report.violations());
+        }
+    }
+    let (_, report) = measured(&scratch, &["check", &scratch.dir(), "--seconds", "3"]);
+    wrong.extend(report.violations());
+    let wrong: Vec<_> = wrong.into_iter().collect();
+    assert!(wrong.is_empty(), "reports do not fit docs/report-schema.json:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.path("own");
+    for last in [&["--json", "-"][..], &["--quiet"]] {
+        let words = ["run", "--target", &file, "--size", "1m", "--rw", "read", "--passes", "1"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+        command.args(words).args(last).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("candor starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("candor ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{err}");
+        assert!(!err.contains("panicked") && !err.contains("error"), "{err}");
+    }
+}
+
+#[test]
+fn a_place_for_the_report_that_cannot_be_is_told_before_the_run() {
+    let scratch = Scratch::new();
+    let words = ["run", "--target", &scratch.path("own"), "--size", "1m", "--rw", "write"];
+    for place in [scratch.path("no/such/folder/report.json"), scratch.dir()] {
+        let ran = candor(&[&words[..], &["--seconds", "30", "--json", &place]].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains(&place), "{}", ran.err);
+        assert!(ran.wall.as_secs() < 5, "it ran first");
+    }
+    assert_eq!(scratch.entries(), [""; 0]);
+}
+
+#[test]
+fn a_plan_can_come_from_stdin() {
+    let ran = candor_reading(&["run", "-", "--dry-run"], "[[phase]]\nnmae = \"x\"\n");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("stdin:2:1") && ran.err.contains("name"), "{}", ran.err);
+}
+
+#[test]
+fn the_next_command_of_a_finding_runs() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file with a blank", MIB);
+    fingerprint(&file);
+    let words = ["run", "--target", &file, "--rw", "read", "--bs", "64k", "--seconds", "1"];
+    let ran = candor(&[&words[..], &["--json", "-"]].concat());
+    let report = Report::of(&ran.out);
+    let next = report.named("A1")["next"].as_str().expect("a next command").to_owned();
+    let folder = Path::new(env!("CARGO_BIN_EXE_candor")).parent().expect("a folder").display();
+    let script = format!("PATH={folder}:$PATH; {next} --dry-run");
+    let shell = Command::new("sh").args(["-c", &script]).output();
+    let shell = shell.expect("a shell");
+    assert!(shell.status.success(), "{next}: {}", String::from_utf8_lossy(&shell.stderr));
+    let plan = String::from_utf8_lossy(&shell.stdout);
+    assert!(plan.contains("file with a blank"), "{plan}");
+}
+
+/// `candor inspect` of this, as text; it leaves no trace.
+fn inspected(path: &str) -> String {
+    let ran = candor(&["inspect", path]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let json = candor(&["inspect", path, "--json", "-"]);
+    let facts: serde_json::Value = serde_json::from_str(&json.out).expect("JSON on stdout");
+    assert_eq!(facts["targets"].as_array().map(Vec::len), Some(1), "{}", json.out);
+    assert_eq!(facts["targets"][0]["path"], path);
+    ran.out
+}
+
+#[test]
+fn inspect_names_the_stack_below_a_directory_and_a_file() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
+    let (name, backing) = (device.name().to_owned(), device.backing.clone());
+    let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
+    let file = mount.path("thesis");
+    std::fs::write(&file, "words").unwrap();
+    for path in [&mount.dir, &file] {
+        let text = inspected(path);
+        for word in ["ext4", &name, &backing, "direct"] {
+            assert!(text.contains(word), "no {word} in\n{text}");
+        }
+    }
+    assert_eq!(mount.entries(), ["thesis"], "inspect left something");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "words");
+}
+
+#[test]
+fn inspect_of_devices_changes_nothing() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let before = fingerprint(&device.node);
+    let text = inspected(&device.node);
+    assert!(text.contains(device.name()) && text.contains("ounted"), "{text}");
+    assert_eq!(fingerprint(&device.node), before);
+    let Some(memory) = Zram::random(4 * MIB) else { return };
+    let text = inspected(&memory.node);
+    assert!(text.contains("zram") && text.contains("memory"), "{text}");
+}
+
+/// Reads and bytes read that a device has completed.
+fn reads(device: &Loop) -> Option<(u64, u64)> {
+    let stat = std::fs::read_to_string(device.sys("stat")).ok()?;
+    let mut fields = stat.split_whitespace().map_while(|field| field.parse::<u64>().ok());
+    let (ios, sectors) = (fields.next()?, fields.nth(1)?);
+    Some((ios, sectors * 512))
+}
+
+#[test]
+fn inspect_reads_no_more_than_its_canary() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let Some(before) = reads(&device) else { return skip("the device does not count") };
+    let ran = candor(&["inspect", &device.node]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let Some(after) = reads(&device) else { return skip("the device does not count") };
+    let bytes = after.1 - before.1;
+    assert!((1..=128 * 1024).contains(&bytes), "inspect read {bytes} bytes");
+}

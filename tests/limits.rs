@@ -1,0 +1,158 @@
+//! What stands between a workload and its device: depth, CPU, splits, small blocks, control
+//! groups, other people's traffic. Each is set here, and candor has to name it.
+
+use crate::support::{
+    Cgroup, Loop, Report, Running, Scratch, Spinners, Zram, alone, candor, measured, skip, spawn,
+};
+
+const MIB: u64 = 1 << 20;
+
+fn run(scratch: &Scratch, target: &str, words: &str) -> Report {
+    let mut all = vec!["run", "--target", target];
+    all.extend(words.split(' '));
+    let (ran, report) = measured(scratch, &all);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    report
+}
+
+#[test]
+fn depth_of_a_synchronous_engine_is_told_when_planned_and_when_run() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 32 * MIB);
+    let words = "--rw randread --direct --engine psync --depth 32 --seconds 1";
+    let mut dry = vec!["run", "--target", &file, "--dry-run"];
+    dry.extend(words.split(' '));
+    let dry = candor(&dry);
+    assert_eq!(dry.code, Some(0), "{}", dry.err);
+    for word in ["psync", "--depth 32", "32"] {
+        assert!(dry.err.contains(word), "{}", dry.err);
+    }
+    let report = run(&scratch, &file, words);
+    report.named("B1");
+    assert!(report.number("/phases/0/measurements/0/occupancy") <= 1.0, "{}", report.told());
+}
+
+#[test]
+fn buffered_libaio_is_told_to_be_synchronous() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 128 * MIB);
+    let words = "--rw randread --engine libaio --depth 32 --evict --seconds 1";
+    run(&scratch, &file, words).named("B2");
+}
+
+#[test]
+fn direct_libaio_is_not() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 64 * MIB);
+    let words = "--rw randread --engine libaio --depth 32 --direct --seconds 1";
+    let report = run(&scratch, &file, words);
+    assert!(report.finding("B2").is_none(), "{}", report.told());
+    assert!(report.finding("B1").is_none(), "{}", report.told());
+}
+
+#[test]
+fn split_requests_are_told_with_factor_piece_and_cause() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    if !device.set("queue/max_sectors_kb", "256") {
+        return skip("the loop device takes no max_sectors_kb");
+    }
+    let report = run(&scratch, &device.node, "--rw read --bs 1m --direct --seconds 1");
+    let sentence = report.named("C1")["sentence"].to_string();
+    for word in ["1 MiB", "4 × 256 KiB", "max_sectors_kb"] {
+        assert!(sentence.contains(word), "{sentence}");
+    }
+    let report = run(&scratch, &device.node, "--rw read --bs 128k --direct --seconds 1");
+    assert!(report.finding("C1").is_none(), "{}", report.told());
+}
+
+#[test]
+fn blocks_smaller_than_a_physical_sector_are_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 32 * MIB);
+    let report = run(&scratch, &file, "--rw randread --direct --seconds 1 --bs 4k");
+    let blocks = |what: &str| report.at("/facts/devices/0/queue")[what]["value"].as_u64();
+    let (logical, physical) = (blocks("logical_block_bytes"), blocks("physical_block_bytes"));
+    assert!(report.finding("C4").is_none(), "{}", report.told());
+    if (logical, physical) != (Some(512), Some(4096)) {
+        return skip("the disk has no 4 KiB sectors that can be read in parts");
+    }
+    for words in ["--rw randread --bs 512", "--rw randwrite --overwrite --bs 512"] {
+        let report = run(&scratch, &file, &format!("{words} --direct --seconds 1"));
+        let finding = report.named("C4");
+        let sentence = finding["sentence"].to_string();
+        assert!(sentence.contains("512") && sentence.contains("4 KiB"), "{sentence}");
+    }
+}
+
+#[test]
+fn flushes_are_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    for how in ["--fsync-every 1", "--open-sync dsync"] {
+        let words = format!("--rw randwrite --overwrite --direct {how} --seconds 1");
+        let report = run(&scratch, &device.node, &words);
+        report.named("C9");
+        assert!(report.finding("C10").is_none(), "{}", report.told());
+        // The empty flush is a request too, but splits nothing.
+        assert!(report.finding("C1").is_none(), "{}", report.told());
+    }
+    let cache = std::fs::read_to_string(device.sys("queue/write_cache")).unwrap_or_default();
+    if cache.trim() == "write back" {
+        let words = "--rw randwrite --overwrite --direct --seconds 1";
+        run(&scratch, &device.node, words).named("C10");
+    }
+}
+
+#[test]
+fn a_control_group_is_told_with_its_limit() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let Some(group) = Cgroup::reads_per_second(&device.numbers(), 80) else { return };
+    let json = scratch.outside("report.json");
+    let words = "--rw randread --direct --engine io_uring --depth 8 --seconds 4";
+    let mut all = vec!["run", "--target", &device.node, "--json", &json];
+    all.extend(words.split(' '));
+    let ran = Running::start(&mut group.candor(&all), std::process::Stdio::null()).wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report = Report::read(&json).expect("a report");
+    let sentence = report.named("F4")["sentence"].to_string();
+    assert!(sentence.contains("80"), "{sentence}");
+    let limited = report.words("/phases/0/limited_by");
+    assert!(limited.contains("control group"), "{limited}");
+    let free = run(&scratch, &device.node, words);
+    assert!(free.finding("F4").is_none(), "{}", free.told());
+}
+
+#[test]
+fn starvation_of_cpu_is_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Zram::random(32 * MIB) else { return };
+    let Some(_spinners) = Spinners::on(0, 2) else { return };
+    let words = "--rw randread --direct --seconds 2 --cpus 0";
+    let finding = run(&scratch, &device.node, words).named("B8").clone();
+    assert_eq!(finding["weight"], "remark", "{finding}");
+}
+
+#[test]
+fn traffic_of_others_is_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let words = ["run", "--target", &device.node, "--direct", "--rw", "randread"];
+    let mut other = spawn(&[&words[..], &["--bs", "64k", "--seconds", "20"]].concat());
+    other.wait_for(", 20 s");
+    let report = run(&scratch, &device.node, "--rw randread --direct --seconds 3");
+    let sentence = report.named("F10")["sentence"].to_string();
+    assert!(sentence.contains(device.name()), "{sentence}");
+    drop(other);
+}
+
+#[test]
+fn a_rate_limit_is_no_weakness_of_the_device() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 32 * MIB);
+    let words = "--rw randread --direct --engine io_uring --depth 16 --rate-iops 200 --seconds 3";
+    let report = run(&scratch, &file, words);
+    let limited = report.words("/phases/0/limited_by");
+    assert!(limited.contains("rate"), "{limited}");
+}

@@ -1,0 +1,257 @@
+//! Plans: all mistakes at once, each with its place; flags and TOML say the same; runs repeat.
+
+use serde_json::Value;
+
+use crate::support::{Scratch, alone, candor, candor_reading, measured};
+
+/// Line, column and a word of the message of each mistake.
+const MISTAKES: [(u32, u32, &str); 8] = [
+    (3, 1, "sed"),
+    (6, 8, "64q"),
+    (7, 1, "layuot"),
+    (10, 17, "parsecs"),
+    (13, 11, "workers"),
+    (14, 12, "nowhere"),
+    (16, 10, "io_urnig"),
+    (17, 9, "depth"),
+];
+
+const MISTAKEN: &str = r#"
+name = "mistaken"
+sed = 5
+[[target]]
+name = "data"
+size = "64q"
+layuot = "write"
+[[phase]]
+name = "p"
+stop = { time = "3 parsecs" }
+[[phase.job]]
+name = "j"
+workers = 0
+targets = ["nowhere"]
+[phase.job.blocks]
+engine = "io_urnig"
+depth = 0
+"#;
+
+#[test]
+fn all_mistakes_are_told_at_once_with_their_places() {
+    let scratch = Scratch::new();
+    let file = scratch.file("mistaken.toml", MISTAKEN);
+    let ran = candor(&["run", &file]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.out.is_empty(), "{}", ran.out);
+    let missing: Vec<_> = MISTAKES
+        .into_iter()
+        .filter(|(line, column, word)| {
+            !ran.err.contains(&format!("mistaken.toml:{line}:{column}")) || !ran.err.contains(word)
+        })
+        .collect();
+    assert!(missing.is_empty(), "not told: {missing:?}\n{}", ran.err);
+}
+
+/// As above, but all of it can be read; what it says makes no sense.
+const SENSELESS: &str = r#"
+[[target]]
+name = "data"
+path = "/data/file"
+size = "1m"
+[[target]]
+name = "data"
+path = "/data/other"
+[[phase]]
+repeats = 0
+[[phase.job]]
+workers = 0
+targets = ["nowhere"]
+[phase.job.blocks]
+depth = 0
+engine = "null"
+[[phase.job]]
+targets = ["data"]
+[phase.job.blocks]
+size = "1000"
+direct = true
+engine = "libaio"
+[[phase.job]]
+targets = ["data"]
+[phase.job.blocks]
+size = "2m"
+"#;
+
+#[test]
+fn all_contradictions_are_told_at_once_with_their_places() {
+    let scratch = Scratch::new();
+    let file = scratch.file("senseless.toml", SENSELESS);
+    let ran = candor(&["run", &file]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    let places = [(7, 8), (10, 11), (12, 11), (13, 12), (15, 9), (20, 8), (26, 8)];
+    let missing: Vec<_> = places
+        .into_iter()
+        .filter(|(line, column)| !ran.err.contains(&format!("senseless.toml:{line}:{column}")))
+        .collect();
+    assert!(missing.is_empty(), "not told: {missing:?}\n{}", ran.err);
+    assert_eq!(ran.err.matches(" = help: ").count(), ran.err.matches(" --> ").count());
+}
+
+#[test]
+fn mistakes_in_flags_point_at_the_word() {
+    let words = ["run", "--target", "f", "--bs", "4q", "--depth", "many", "--engine", "psnyc"];
+    let ran = candor(&[&words[..], &["--rw", "raedwrite"]].concat());
+    assert_eq!(ran.code, Some(2));
+    for part in ["4q", "many", "psync", "--rw raedwrite"] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    assert_eq!(ran.err.matches("command line:1:").count(), 4, "{}", ran.err);
+}
+
+#[test]
+fn what_cannot_run_yet_is_refused_by_name() {
+    let scratch = Scratch::new();
+    let plan = r#"
+[[target]]
+name = "tree"
+path = "/data/tree"
+kind = "tree"
+[[phase]]
+[[phase.job]]
+targets = ["tree"]
+[phase.job.entries]
+"#;
+    let file = scratch.file("entries.toml", plan);
+    let ran = candor(&["run", &file]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("entries") && ran.err.contains("entries.toml:"), "{}", ran.err);
+}
+
+#[test]
+fn files_that_are_no_plans_get_a_sentence() {
+    let scratch = Scratch::new();
+    let texts = ["", "= =", "[[phase]", "version = 99", "\u{0}\u{1}", "[global]\nrw=randread\n"];
+    for text in texts {
+        let file = scratch.file("odd.toml", text);
+        let ran = candor(&["run", &file]);
+        assert_eq!(ran.code, Some(2), "{text:?}: {}", ran.err);
+        assert!(ran.err.contains("odd.toml"), "{text:?}: {}", ran.err);
+    }
+    std::fs::write(scratch.outside("odd.toml"), [0xff, 0xfe, 0]).unwrap();
+    for file in [scratch.outside("odd.toml"), scratch.outside("missing.toml"), scratch.dir()] {
+        let ran = candor(&["run", &file]);
+        assert_eq!(ran.code, Some(2), "{file}: {}", ran.err);
+        assert!(ran.err.contains(&file), "{}", ran.err);
+    }
+}
+
+/// Flags, and the TOML that a person would write for the same.
+const TWINS: [(&str, &str); 3] = [
+    (
+        "--rw randread --bs 4k --depth 32 --engine io_uring --direct --size 1g --seconds 30",
+        r#"
+stop = { time = "30s" }
+job = [{ targets = ["target"], blocks = { mix = "read", access = "random", size = "4k", depth = 32,
+    engine = "io_uring", direct = true } }]
+"#,
+    ),
+    (
+        "--rw write --bs 1m --size 1g --workers 4 --share slice --fsync-end --ramp 1s --passes 2",
+        r#"
+ramp = "1s"
+stop = { passes = 2 }
+job = [{ workers = 4, targets = ["target"], blocks = { mix = "write", access = "sequential",
+    size = "1m", share = "slice", durability = { fsync_at_end = true } } }]
+"#,
+    ),
+    (
+        "--rw randread --mix read:70,write:30 --bs 8k:60,64k:40 --size 1g --rate-iops 500 \
+         --arrival poisson --ops 1000 --verify=8k",
+        r#"
+stop = { ops = 1000 }
+job = [{ targets = ["target"], blocks = { mix = "read:70,write:30", access = "random",
+    size = "8k:60,64k:40", pace = { ops = "500/s", arrival = "poisson" },
+    verify = { interval = "8k" } } }]
+"#,
+    ),
+];
+
+#[test]
+fn flags_and_toml_give_the_same_plan() {
+    for (flags, phase) in TWINS {
+        let mut words = vec!["run", "--dry-run", "--name", "twin", "--seed", "7", "--target", "f"];
+        words.extend(flags.split_whitespace());
+        let by_flags = candor(&words);
+        assert_eq!(by_flags.code, Some(0), "{}", by_flags.err);
+        let target = "[[target]]\npath = \"f\"\nsize = \"1g\"\n[[phase]]\nname = \"twin\"\n";
+        let toml = format!("name = \"twin\"\nseed = 7\n{target}{phase}");
+        let by_toml = candor_reading(&["run", "-", "--dry-run"], &toml);
+        assert_eq!(by_toml.code, Some(0), "{}", by_toml.err);
+        assert_eq!(by_flags.out, by_toml.out);
+        let again = candor_reading(&["run", "-", "--dry-run"], &by_flags.out);
+        assert_eq!(again.out, by_flags.out, "printing a plan changes it");
+    }
+}
+
+/// What a plan asks for, as the report has it.
+fn plan_of(report: &str) -> Value {
+    let text = std::fs::read_to_string(report).expect("a report");
+    serde_json::from_str::<Value>(&text).expect("JSON")["plan"].clone()
+}
+
+#[test]
+fn a_run_directory_repeats_its_run() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (first, second) = (scratch.outside("first"), scratch.outside("second"));
+    let file = scratch.path("own");
+    let words = ["run", "--target", &file, "--size", "8m", "--rw", "randrw", "--ops", "500"];
+    let more = ["--seed", "42", "--bs", "4k:60,8k:40", "--run-dir", &first];
+    let ran = candor(&[&words[..], &more].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for name in ["plan.toml", "report.json", "report.txt"] {
+        assert!(std::fs::metadata(format!("{first}/{name}")).is_ok(), "{name} is missing");
+    }
+    let kept = std::fs::read_to_string(format!("{first}/report.txt")).unwrap();
+    assert_eq!(kept, ran.out, "the kept text is not the one that was shown");
+    let again = candor(&["run", &format!("{first}/plan.toml"), "--run-dir", &second]);
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    let report = |dir: &str| format!("{dir}/report.json");
+    assert_eq!(plan_of(&report(&first)), plan_of(&report(&second)));
+    // The same seed does the same work, to the byte.
+    let ops = |dir: &str| {
+        let text = std::fs::read_to_string(report(dir)).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let ops = &value["phases"][0]["measurements"][0]["ops"];
+        [&ops["read"]["ops"], &ops["read"]["bytes"], &ops["write"]["ops"], &ops["write"]["bytes"]]
+            .map(Value::as_u64)
+    };
+    assert_eq!(ops(&first), ops(&second));
+    // A directory with somebody's files is not taken.
+    let ran = candor(&["run", &format!("{first}/plan.toml"), "--run-dir", &scratch.outside("")]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+}
+
+#[test]
+fn phases_and_repeats_run_in_order() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let plan = format!(
+        "repeats = 2\n[[target]]\npath = \"{}\"\nsize = \"1m\"\n[[phase]]\nname = \"fill\"\n\
+         job = [{{ targets = [\"target\"], blocks = {{ mix = \"write\" }} }}]\n\
+         [[phase]]\nname = \"look\"\nrepeats = 2\n\
+         job = [{{ name = \"a\", targets = [\"target\"], blocks = {{ mix = \"read\" }} }}, \
+         {{ name = \"b\", workers = 2, targets = [\"target\"], blocks = {{ mix = \"read\", \
+         access = \"random\" }} }}]\n",
+        scratch.path("own")
+    );
+    let file = scratch.file("plan.toml", &plan);
+    let (ran, report) = measured(&scratch, &["run", &file]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let phases = report.list("/phases");
+    let names: Vec<_> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fill", "look", "look", "fill", "look", "look"]);
+    for (i, phase) in phases.iter().enumerate().filter(|(_, phase)| phase["name"] == "look") {
+        let jobs = phase["measurements"].as_array().unwrap();
+        assert_eq!((jobs[0]["job"].as_str(), jobs[1]["job"].as_str()), (Some("a"), Some("b")));
+        assert_eq!(jobs[0]["ops"]["read"]["ops"], 256, "phase {i}");
+        assert_eq!(jobs[1]["workers"], 2);
+        assert_eq!(jobs[1]["per_worker"].as_array().unwrap().len(), 2);
+    }
+}

@@ -1,0 +1,303 @@
+//! Scratch devices, mounts and control groups. Nothing here touches what it did not make.
+
+use std::fs;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use super::{Scratch, random_file, root, skip};
+
+/// Runs a tool; its stdout if it worked.
+fn tool(words: &[&str]) -> Result<String, String> {
+    let output = Command::new(words[0]).args(&words[1..]).output();
+    let output = output.map_err(|error| format!("{}: {error}", words[0]))?;
+    let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    match output.status.success() {
+        true => Ok(line(&output.stdout)),
+        false => Err(format!("{} failed: {}", words.join(" "), line(&output.stderr))),
+    }
+}
+
+/// The value, or a word on why this test is skipped.
+fn or_skip<T>(result: Result<T, String>) -> Option<T> {
+    result.map_err(|reason| skip(&reason)).ok()
+}
+
+/// A loop device on a file of incompressible bytes.
+pub struct Loop {
+    /// Its node, such as `/dev/loop0`.
+    pub node: String,
+    /// Its backing file.
+    pub backing: String,
+    /// Limits that were changed, with what they were: the kernel keeps them with the number.
+    changed: Vec<(String, String)>,
+}
+
+impl Loop {
+    /// One of this many bytes that bypasses the page cache for its backing file.
+    pub fn direct(scratch: &Scratch, bytes: u64) -> Option<Loop> {
+        Loop::new(scratch, bytes, &["--direct-io=on"])
+    }
+
+    /// One with these options of `losetup`.
+    pub fn new(scratch: &Scratch, bytes: u64, options: &[&str]) -> Option<Loop> {
+        if !root() {
+            return None;
+        }
+        let backing = scratch.outside("backing");
+        random_file(&backing, bytes);
+        let losetup = [&["losetup", "--find", "--show"], options, &[backing.as_str()]].concat();
+        let node = or_skip(tool(&losetup))?;
+        let device = Loop { node, backing, changed: Vec::new() };
+        let direct = fs::read_to_string(device.sys("loop/dio")).unwrap_or_default();
+        if options.contains(&"--direct-io=on") && direct.trim() != "1" {
+            skip("the loop device does not do direct I/O on this filesystem");
+            return None;
+        }
+        Some(device)
+    }
+
+    /// One whose backing file is another block device.
+    pub fn over(lower: &Loop) -> Option<Loop> {
+        let node = or_skip(tool(&["losetup", "--find", "--show", &lower.node]))?;
+        Some(Loop { node, backing: lower.node.clone(), changed: Vec::new() })
+    }
+
+    /// Makes one partition on it, and gives its node.
+    pub fn partition(&self) -> Option<String> {
+        // One entry, of the type of Linux: from sector 2048 on, 20000 sectors.
+        let mut table = [0; 512];
+        table[446 + 4] = 0x83;
+        table[446 + 8..446 + 12].copy_from_slice(&2048u32.to_le_bytes());
+        table[446 + 12..446 + 16].copy_from_slice(&20000u32.to_le_bytes());
+        table[510..].copy_from_slice(&[0x55, 0xaa]);
+        let written = fs::write(&self.node, table);
+        or_skip(written.map_err(|error| format!("a loop device cannot be written: {error}")))?;
+        or_skip(tool(&["partx", "--add", &self.node]))?;
+        let node = format!("{}p1", self.node);
+        if fs::metadata(&node).is_err() {
+            skip("the kernel shows no partitions of loop devices");
+            return None;
+        }
+        Some(node)
+    }
+
+    /// Its kernel name, such as `loop0`.
+    pub fn name(&self) -> &str {
+        self.node.trim_start_matches("/dev/")
+    }
+
+    /// A file of it in sysfs.
+    pub fn sys(&self, file: &str) -> String {
+        format!("/sys/block/{}/{file}", self.name())
+    }
+
+    /// Its numbers, as `major:minor`.
+    pub fn numbers(&self) -> String {
+        fs::read_to_string(self.sys("dev")).expect("a device has numbers").trim().to_owned()
+    }
+
+    /// Sets one of its limits; false if the kernel refuses.
+    pub fn set(&mut self, file: &str, value: &str) -> bool {
+        let path = self.sys(file);
+        let Ok(old) = fs::read_to_string(&path) else { return false };
+        let set = fs::write(&path, value).is_ok();
+        self.changed.push((path, old));
+        set
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        for (path, old) in &self.changed {
+            let _ = fs::write(path, old.trim());
+        }
+        if fs::metadata(format!("{}p1", self.node)).is_ok() {
+            let _ = tool(&["partx", "--delete", &self.node]);
+        }
+        let _ = tool(&["losetup", "--detach", &self.node]);
+    }
+}
+
+/// A mounted filesystem of its own.
+pub struct Mount {
+    /// Where.
+    pub dir: String,
+    /// What it is on, if that is a device; kept for as long.
+    pub device: Option<Loop>,
+}
+
+impl Mount {
+    /// ext4 on a loop device, with these options of `mount`.
+    pub fn ext4(scratch: &Scratch, device: Loop, options: &str) -> Option<Mount> {
+        let mut mount = Mount::ext4_on(scratch, &device.node, options)?;
+        mount.device = Some(device);
+        Some(mount)
+    }
+
+    /// ext4 on a device that somebody else keeps.
+    pub fn ext4_on(scratch: &Scratch, node: &str, options: &str) -> Option<Mount> {
+        let format = "lazy_itable_init=0,lazy_journal_init=0,nodiscard";
+        or_skip(tool(&["mkfs.ext4", "-q", "-F", "-E", format, node]))?;
+        let dir = Mount::dir(scratch);
+        or_skip(tool(&["mount", "-t", "ext4", "-o", options, node, &dir]))?;
+        Some(Mount { dir, device: None })
+    }
+
+    /// tmpfs of this size.
+    pub fn tmpfs(scratch: &Scratch, size: &str) -> Option<Mount> {
+        if !root() {
+            return None;
+        }
+        let (dir, size) = (Mount::dir(scratch), format!("size={size}"));
+        or_skip(tool(&["mount", "-t", "tmpfs", "-o", &size, "candor-test", &dir]))?;
+        Some(Mount { dir, device: None })
+    }
+
+    fn dir(scratch: &Scratch) -> String {
+        let dir = scratch.outside("mounted");
+        fs::create_dir_all(&dir).expect("a mount point");
+        dir
+    }
+
+    /// A path in it.
+    pub fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.dir)
+    }
+
+    /// The device under it.
+    pub fn node(&self) -> &str {
+        self.device.as_ref().map_or("", |device| &device.node)
+    }
+
+    /// What lies in it, apart from what mkfs made.
+    pub fn entries(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.dir).expect("a mounted directory is readable").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name != "lost+found").collect()
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        for _ in 0..20 {
+            if tool(&["umount", &self.dir]).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// A zram device, added for one test.
+pub struct Zram {
+    number: String,
+    /// Its node, such as `/dev/zram3`.
+    pub node: String,
+}
+
+impl Zram {
+    /// One of this many bytes, filled with incompressible ones.
+    pub fn random(bytes: u64) -> Option<Zram> {
+        if !root() {
+            return None;
+        }
+        let added = fs::read_to_string("/sys/class/zram-control/hot_add");
+        let number = or_skip(added.map_err(|error| format!("no zram device: {error}")))?;
+        let number = number.trim().to_owned();
+        let device = Zram { node: format!("/dev/zram{number}"), number };
+        let sized = fs::write(device.sys("disksize"), bytes.to_string());
+        or_skip(sized.map_err(|error| format!("a zram device has no size: {error}")))?;
+        random_file(&device.node, bytes);
+        Some(device)
+    }
+
+    fn sys(&self, file: &str) -> String {
+        format!("/sys/block/zram{}/{file}", self.number)
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        for _ in 0..20 {
+            let removed = fs::write(self.sys("reset"), "1").is_ok()
+                && fs::write("/sys/class/zram-control/hot_remove", &self.number).is_ok();
+            if removed {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// A control group that limits reads of a device.
+pub struct Cgroup {
+    dir: String,
+}
+
+impl Cgroup {
+    /// One in which a device gives this many reads a second.
+    pub fn reads_per_second(device: &str, reads: u32) -> Option<Cgroup> {
+        if !root() {
+            return None;
+        }
+        let name = format!("candor-test-{}", std::process::id());
+        let old = "/sys/fs/cgroup/blkio";
+        let (dir, file, line) = match fs::metadata(format!("{old}/cgroup.procs")) {
+            Ok(_) => {
+                let line = format!("{device} {reads}");
+                (format!("{old}/{name}"), "blkio.throttle.read_iops_device", line)
+            }
+            Err(_) => {
+                // Where that fails, so does setting the limit, which tells.
+                let _ = fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+io");
+                (format!("/sys/fs/cgroup/{name}"), "io.max", format!("{device} riops={reads}"))
+            }
+        };
+        or_skip(fs::create_dir(&dir).map_err(|error| format!("no control group: {error}")))?;
+        let group = Cgroup { dir };
+        let set = fs::write(format!("{}/{file}", group.dir), line);
+        or_skip(set.map_err(|error| format!("the control group takes no limit: {error}")))?;
+        Some(group)
+    }
+
+    /// A command that runs candor with these words inside of it.
+    pub fn candor(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"echo $$ >"$0/cgroup.procs" && exec "$@""#, &self.dir]);
+        command.arg(env!("CARGO_BIN_EXE_candor")).args(words);
+        command
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.dir);
+    }
+}
+
+/// Processes that do nothing but use one CPU.
+pub struct Spinners(Vec<Child>);
+
+impl Spinners {
+    /// This many on this CPU.
+    pub fn on(cpu: u32, count: u32) -> Option<Spinners> {
+        let mut spinners = Spinners(Vec::new());
+        for _ in 0..count {
+            let mut command = Command::new("taskset");
+            command.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
+            let child = command.spawn().map_err(|error| format!("taskset: {error}"));
+            spinners.0.push(or_skip(child)?);
+        }
+        Some(spinners)
+    }
+}
+
+impl Drop for Spinners {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // It spins until it is killed, so it is there.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

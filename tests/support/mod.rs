@@ -1,0 +1,44 @@
+//! What tests share: running candor, reading its report, scratch files and scratch devices.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `program.rs` | starts candor, waits with a limit, sends signals |
+//! | `report.rs` | reads the JSON report |
+//! | `scratch.rs` | directories and files on a real filesystem |
+//! | `devices.rs` | loop and zram devices, mounts, control groups |
+//!
+//! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
+
+mod devices;
+mod program;
+mod report;
+mod scratch;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use devices::{Cgroup, Loop, Mount, Spinners, Zram};
+pub use program::{Ran, Running, candor, candor_reading, measured, spawn};
+pub use report::Report;
+pub use scratch::{Scratch, fingerprint, random_file};
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Waits until no other test loads a device; that one's traffic would be a finding in this one.
+pub fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says that this test cannot run here; the caller returns. `cargo xtask` counts these lines.
+pub fn skip(reason: &str) {
+    let thread = std::thread::current();
+    println!("skipped: {}: {reason}", thread.name().unwrap_or("a test"));
+}
+
+/// True if the tests run as root; says so if not.
+pub fn root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        skip("it needs root");
+    }
+    root
+}

@@ -1,0 +1,128 @@
+//! Starting candor, with a limit on how long it may take.
+
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Report, Scratch};
+
+/// Nothing that tests ask for takes so long; what does hangs.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What a run of candor left.
+pub struct Ran {
+    /// Exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to stdout.
+    pub out: String,
+    /// What it wrote to stderr.
+    pub err: String,
+    /// How long it took.
+    pub wall: Duration,
+}
+
+/// Candor while it runs. Killed when dropped.
+pub struct Running {
+    child: Child,
+    out: File,
+    err: File,
+    began: Instant,
+}
+
+impl Running {
+    /// Starts a command that is or becomes candor.
+    pub fn start(command: &mut Command, stdin: Stdio) -> Running {
+        let out = tempfile::tempfile().expect("a temporary file");
+        let err = tempfile::tempfile().expect("a temporary file");
+        let stdio = |file: &File| Stdio::from(file.try_clone().expect("a second handle"));
+        command.stdin(stdin).stdout(stdio(&out)).stderr(stdio(&err));
+        let began = Instant::now();
+        let child = command.spawn().expect("candor starts");
+        Running { child, out, err, began }
+    }
+
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("candor still runs");
+    }
+
+    /// What it has written to stderr until now.
+    pub fn err_so_far(&self) -> String {
+        content(&self.err)
+    }
+
+    /// Waits until it has said this on stderr.
+    pub fn wait_for(&mut self, said: &str) {
+        while !self.err_so_far().contains(said) {
+            let ended = self.child.try_wait().expect("candor can be waited for");
+            assert!(ended.is_none(), "candor ended early:\n{}", self.err_so_far());
+            assert!(self.began.elapsed() < LIMIT, "never said `{said}`:\n{}", self.err_so_far());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> Ran {
+        loop {
+            if let Some(status) = self.child.try_wait().expect("candor can be waited for") {
+                let wall = self.began.elapsed();
+                let (out, err) = (content(&self.out), content(&self.err));
+                return Ran { code: status.code(), out, err, wall };
+            }
+            assert!(self.began.elapsed() < LIMIT, "candor hangs:\n{}", content(&self.err));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended long ago; then there is nothing to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// All of it; the position, which the child shares, stays where it is. Not all need be UTF-8.
+fn content(file: &File) -> String {
+    let length = file.metadata().expect("a file has a length").len();
+    let mut bytes = vec![0; usize::try_from(length).expect("output fits into memory")];
+    file.read_exact_at(&mut bytes, 0).expect("a file can be read");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Starts candor with these words.
+pub fn spawn(words: &[&str]) -> Running {
+    Running::start(Command::new(env!("CARGO_BIN_EXE_candor")).args(words), Stdio::null())
+}
+
+/// Runs candor with these words.
+pub fn candor(words: &[&str]) -> Ran {
+    spawn(words).wait()
+}
+
+/// Runs candor with these words and this text on its stdin.
+pub fn candor_reading(words: &[&str], stdin: &str) -> Ran {
+    let mut file = tempfile::tempfile().expect("a temporary file");
+    file.write_all(stdin.as_bytes()).expect("a file can be written");
+    file.rewind().expect("a file can be rewound");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+    Running::start(command.args(words), Stdio::from(file)).wait()
+}
+
+/// Runs candor with these words and `--json`, and reads the report.
+pub fn measured(scratch: &Scratch, words: &[&str]) -> (Ran, Report) {
+    let json = scratch.outside("report.json");
+    let ran = candor(&[words, &["--json", &json]].concat());
+    let report = Report::read(&json).unwrap_or_else(|| panic!("no report:\n{}", ran.err));
+    (ran, report)
+}

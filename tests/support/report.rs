@@ -1,0 +1,101 @@
+//! The JSON report, as far as tests ask.
+
+use candor_show::json::schema;
+use serde_json::Value;
+
+/// Weights above an explanation: what makes a result less than believable.
+const HEAVY: [&str; 3] = ["remark", "not_verifiable", "measures_else"];
+
+/// A report.
+pub struct Report(pub Value);
+
+impl Report {
+    /// Reads one; none if there is no such file.
+    pub fn read(path: &str) -> Option<Report> {
+        Some(Report::of(&std::fs::read_to_string(path).ok()?))
+    }
+
+    /// Of its text.
+    pub fn of(text: &str) -> Report {
+        let value = serde_json::from_str(text).expect("a report is JSON");
+        Report(value)
+    }
+
+    /// Where it is not what the documented schema says.
+    pub fn violations(&self) -> Vec<String> {
+        schema::violations(&self.0).expect("the schema is JSON")
+    }
+
+    /// The value at a path such as `/phases/0/name`.
+    pub fn at(&self, pointer: &str) -> &Value {
+        self.0.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in the report"))
+    }
+
+    /// The number there.
+    pub fn number(&self, pointer: &str) -> f64 {
+        self.at(pointer).as_f64().unwrap_or_else(|| panic!("{pointer} is no number"))
+    }
+
+    /// The words there.
+    pub fn words(&self, pointer: &str) -> &str {
+        self.at(pointer).as_str().unwrap_or_else(|| panic!("{pointer} is no text"))
+    }
+
+    /// The list there.
+    pub fn list(&self, pointer: &str) -> &Vec<Value> {
+        self.at(pointer).as_array().unwrap_or_else(|| panic!("{pointer} is no list"))
+    }
+
+    /// The verdict of the whole.
+    pub fn verdict(&self) -> &str {
+        self.words("/verdict")
+    }
+
+    /// All findings of all phases.
+    pub fn findings(&self) -> Vec<&Value> {
+        let phases = self.list("/phases").iter();
+        phases.flat_map(|phase| phase["findings"].as_array().into_iter().flatten()).collect()
+    }
+
+    /// The finding of this rule, if there is one.
+    pub fn finding(&self, rule: &str) -> Option<&Value> {
+        self.findings().into_iter().find(|finding| finding["rule"] == rule)
+    }
+
+    /// The finding of this rule; there has to be one.
+    pub fn named(&self, rule: &str) -> &Value {
+        let finding = self.finding(rule);
+        finding.unwrap_or_else(|| panic!("{rule} is not found; {}", self.told()))
+    }
+
+    /// The finding of this rule says that the number is that of something else, and so does the
+    /// verdict.
+    pub fn denies(&self, rule: &str) -> &Value {
+        let finding = self.named(rule);
+        assert_eq!(finding["weight"], "measures_else", "{}", self.told());
+        assert_eq!(self.verdict(), "measures_else", "{}", self.told());
+        finding
+    }
+
+    /// The rules that weigh more than an explanation.
+    pub fn heavy(&self) -> Vec<String> {
+        let findings = self.findings().into_iter();
+        let heavy = findings.filter(|f| HEAVY.iter().any(|weight| f["weight"] == *weight));
+        heavy.filter_map(|finding| Some(finding["rule"].as_str()?.to_owned())).collect()
+    }
+
+    /// Everything the report says, for the message of a failing test.
+    pub fn told(&self) -> String {
+        let mut told = format!("the report says: {}", self.words("/headline"));
+        for finding in self.findings() {
+            told.push_str(&format!(
+                "\n  {} {}: {}",
+                finding["rule"], finding["weight"], finding["sentence"]
+            ));
+        }
+        if let Some(cut) = self.0["cut_short"].as_str() {
+            told.push_str(&format!("\n  cut short: {cut}"));
+        }
+        told
+    }
+}
