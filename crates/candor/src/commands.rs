@@ -13,15 +13,21 @@ use crate::{exit, screen};
 
 /// Shows what a run gave, and turns it into an exit code.
 fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) -> u8 {
-    match result {
-        Ok(report) => match output.deliver(&report) {
-            Ok(()) => exit::of(&report),
-            Err(sentence) => {
-                screen::error(&sentence);
-                exit::TROUBLE
-            }
-        },
-        Err(error) => fail(&error, source, output),
+    let report = match result {
+        Ok(report) => report,
+        Err(error) => return fail(&error, source, output),
+    };
+    let delivered = output.deliver(&report);
+    // Also for who reads JSON, or nothing but the exit code.
+    if let Some(sentence) = &report.cut_short {
+        screen::cut_short(sentence);
+    }
+    match delivered {
+        Ok(()) => exit::of(&report),
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::TROUBLE
+        }
     }
 }
 

@@ -67,6 +67,11 @@ pub fn error(sentence: &str) {
     tell(&format!("{}error: {sentence}\n", fresh_line()));
 }
 
+/// Tells on a line what ended a run before its time.
+pub fn cut_short(sentence: &str) {
+    tell(&format!("{}candor: {}\n", fresh_line(), sentence.replace('\n', " ")));
+}
+
 /// What wipes a line of progress that may stand on the terminal.
 fn fresh_line() -> &'static str {
     if io::stderr().is_terminal() { "\r\x1b[K" } else { "" }

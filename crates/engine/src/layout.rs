@@ -117,7 +117,7 @@ mod tests {
         let interval = plan.interval.0 as usize;
         let is_wrong = |(index, block): (usize, &[u8])| {
             let offset = (index * interval) as u64;
-            let expected = Expected { offset, seed: plan.seed, generation: verify::UNKNOWN };
+            let expected = Expected { offset, seed: plan.seed.unwrap_or_default(), generation: verify::UNKNOWN };
             verify::check(block, &expected).map(|_| index)
         };
         bytes.chunks_exact(interval).enumerate().filter_map(is_wrong).collect()

@@ -73,9 +73,10 @@ impl ReadyJob {
             message,
             remedy: remedy.into(),
         };
-        let Some(blocks) = job.blocks.clone() else {
+        let Some(mut blocks) = job.blocks.clone() else {
             return Err(unfit("has no blocks".into(), "give it work of the blocks family"));
         };
+        blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
         let files = Arc::new(Files::open(plan, job, &blocks)?);
         let size_min = files.all().iter().map(|file| file.size).min().unwrap_or(0);
         let trace = match &blocks.access {

@@ -131,7 +131,8 @@ pub fn seal(buffer: &mut [u8], offset: u64, plan: &Plan, map: &Map) {
     for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
         let offset = offset + (index * interval) as u64;
         let generation = map.under_way(offset);
-        seal_block(block, &Expected { offset, seed: plan.seed, generation });
+        let seed = plan.seed.unwrap_or_default();
+        seal_block(block, &Expected { offset, seed, generation });
     }
 }
 
@@ -212,7 +213,10 @@ fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32
     if found == stamp(found as u32) {
         return Sector::Own(found as u32);
     }
-    let near = |generation| (found ^ stamp(generation)).count_ones() <= DAMAGED_BITS_MAX;
+    // Generation 0 is that of no write, and zeros look like it by chance.
+    let near = |generation| {
+        generation != UNKNOWN && (found ^ stamp(generation)).count_ones() <= DAMAGED_BITS_MAX
+    };
     if near(header_generation) || near(expected.generation) {
         Sector::Damaged
     } else {
@@ -259,7 +263,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    const PLAN: Plan = Plan { interval: Bytes(4096), continue_on_mismatch: true, seed: 9 };
+    const PLAN: Plan = Plan { interval: Bytes(4096), continue_on_mismatch: true, seed: Some(9) };
 
     fn written(offset: u64, generation: u32, random: &mut Random) -> Vec<u8> {
         let map = Map::new(1 << 24, 4096, generation);

@@ -424,12 +424,22 @@ pub struct Verify {
     pub interval: Bytes,
     /// Go on after a mismatch, counting it.
     pub continue_on_mismatch: bool,
-    /// Seed written into headers; blocks of another seed are stale data of another run.
-    pub seed: u64,
+    /// Seed written into headers; blocks of another seed are stale data of another run. Absent
+    /// means the plan's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
 }
 
 impl Default for Verify {
     fn default() -> Self {
-        Verify { interval: Bytes(4096), continue_on_mismatch: false, seed: 1 }
+        Verify { interval: Bytes(4096), continue_on_mismatch: false, seed: None }
+    }
+}
+
+impl Verify {
+    /// With the seed that headers get: its own, else the plan's.
+    #[must_use]
+    pub fn with_seed_of(self, plan_seed: u64) -> Verify {
+        Verify { seed: Some(self.seed.unwrap_or(plan_seed)), ..self }
     }
 }

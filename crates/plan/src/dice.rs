@@ -266,7 +266,7 @@ impl Dice<'_> {
             verify: self.option(|d| Verify {
                 interval: d.bytes(),
                 continue_on_mismatch: d.yes(),
-                seed: d.number(),
+                seed: d.option(Self::number),
             }),
         }
     }

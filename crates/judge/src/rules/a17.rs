@@ -27,7 +27,8 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    if view.app_all().bytes < BYTES_MIN.value || counts_after_all(view) {
+    let by_others = view.targets().into_iter().any(counted_below);
+    if view.app_all().bytes < BYTES_MIN.value || (counts_after_all(view) && !by_others) {
         return Outcome::Nothing;
     }
     let mut found: Vec<Finding> =
@@ -42,11 +43,17 @@ fn counts_after_all(view: &View) -> bool {
     share(view.main_op()).is_some_and(|share| share >= COVERAGE_FULL.value)
 }
 
+/// The proving read was counted by the devices below only.
+fn counted_below(target: &TargetFacts) -> bool {
+    let canary = target.canary.as_ref().filter(|canary| canary.direct);
+    canary.is_some_and(|canary| canary.outcome == CanaryOutcome::CountedBelow)
+}
+
 fn of_target(view: &View, target: &TargetFacts) -> Option<Finding> {
     let device = value(&target.device)?;
     let canary = target.canary.as_ref();
     let outcome = canary.filter(|canary| canary.direct).map(|canary| canary.outcome);
-    if outcome == Some(CanaryOutcome::CountedBelow) {
+    if counted_below(target) {
         return Some(below(view, device));
     }
     let off = view.facts.device(device).and_then(|d| d.counts_io.as_ref()).filter(|c| !c.value);

@@ -8,7 +8,7 @@
 use serde::Deserialize;
 use toml::de::DeTable;
 
-use crate::{PLAN_VERSION, Place, Plan, Problem, Source};
+use crate::{Engine, PLAN_VERSION, Place, Plan, Problem, Severity, Source};
 
 use super::said::Complaint;
 use super::syntax::Syntax;
@@ -53,6 +53,9 @@ impl<'t> Reader<'t> {
             self.lists_for_tables(plan);
         }
         self.problems.append(&mut self.syntax.problems);
+        if let Some(plan) = plan.as_ref().filter(|_| !self.problems.is_empty()) {
+            self.contradictions(plan);
+        }
         match plan {
             Some(plan) if self.problems.is_empty() => Ok((plan, self.source)),
             _ => Err((self.sorted(), self.source)),
@@ -108,6 +111,27 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Errors of what could be read, told with the mistakes so that a second run tells nothing new.
+    ///
+    /// Only those about a value that stands in the text count. An engine whose name could not be
+    /// read may be any; what would be wrong with all of them is wrong.
+    fn contradictions(&mut self, plan: &Plan) {
+        let errors = |plan: &Plan| -> Vec<Problem> {
+            let problems = crate::check::check(plan).into_iter();
+            problems.filter(|problem| problem.severity == Severity::Error).collect()
+        };
+        let mut found = errors(plan);
+        if self.tree.has_struck_key("engine") {
+            for engine in Engine::ALL {
+                let others = errors(&with_engine(plan, engine));
+                found.retain(|problem| others.contains(problem));
+            }
+        }
+        found.retain(|problem| self.source.spans.contains_key(&problem.place));
+        found.retain(|problem| !self.tree.struck_below(&problem.place));
+        self.problems.append(&mut found);
+    }
+
     /// The problems by position.
     fn sorted(&mut self) -> Vec<Problem> {
         let mut problems = std::mem::take(&mut self.problems);
@@ -115,6 +139,13 @@ impl<'t> Reader<'t> {
         problems.truncate(PROBLEMS_MAX);
         problems
     }
+}
+
+fn with_engine(plan: &Plan, engine: Engine) -> Plan {
+    let mut plan = plan.clone();
+    let jobs = plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
+    jobs.filter_map(|job| job.blocks.as_mut()).for_each(|blocks| blocks.engine = engine);
+    plan
 }
 
 fn too_long(text: &str) -> Problem {

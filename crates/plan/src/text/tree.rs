@@ -52,6 +52,11 @@ impl<'t> Tree<'t> {
         self.struck.insert(place);
     }
 
+    /// True if an entry of that key was struck out.
+    pub fn has_struck_key(&self, key: &str) -> bool {
+        self.struck.iter().any(|place| place.as_str().rsplit('.').next() == Some(key))
+    }
+
     /// True if something below `place` was struck out.
     pub fn struck_below(&self, place: &Place) -> bool {
         let below = |other: &Place| other.parent().is_some_and(|parent| parent == *place);

@@ -44,7 +44,10 @@ fn infer(values: &[&Value], path: &str) -> Value {
     if !elements.is_empty() {
         merge(&mut schema, json!({ "items": infer(&elements, &format!("{path}[]")) }));
     }
-    if let Some(words) = words(path) {
+    if let Some(mut words) = words(path) {
+        if let Some(words) = words.as_array_mut().filter(|_| values.contains(&&Value::Null)) {
+            words.push(Value::Null);
+        }
         merge(&mut schema, json!({ "enum": words }));
     }
     schema

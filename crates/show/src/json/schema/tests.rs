@@ -1,5 +1,8 @@
 //! The schema in the documentation is what is written, and notices what is not.
 
+use std::collections::BTreeSet;
+
+use candor_plan::units::PerOp;
 use candor_record::Report;
 use candor_record::facts::*;
 use candor_record::*;
@@ -15,36 +18,90 @@ fn json(report: &Report) -> Value {
     serde_json::from_str(&crate::json::report(report).unwrap()).unwrap()
 }
 
-/// Next to nothing: what may be absent is absent.
+/// Next to nothing: at every level, what may be absent is absent, and lists are empty.
 fn lean() -> Report {
+    let full_of_nothing = Snapshot { cache: Some(CacheState::default()), ..Snapshot::default() };
+    let phases = [Snapshot::default(), full_of_nothing].map(lean_phase);
+    let note = Note { asked: String::new(), did: String::new(), why: String::new(), place: None };
     Report {
-        facts: Facts {
-            targets: vec![TargetFacts {
-                files: vec![
-                    FileFacts::default(),
-                    FileFacts { direct: DirectIo::Unsupported, ..FileFacts::default() },
-                ],
-                filesystem: Some(Filesystem::default()),
-                canary: Some(Canary::default()),
-                ..TargetFacts::default()
-            }],
-            devices: vec![DeviceFacts::default()],
-            host: HostFacts {
-                cgroup: CgroupFacts {
-                    io: vec![Fact::new(IoLimit::default(), "io.max")],
-                    ..CgroupFacts::default()
-                },
-                ..HostFacts::default()
-            },
-            ..Facts::default()
-        },
-        phases: vec![PhaseReport {
-            measurements: vec![Measurement::default()],
-            findings: vec![sample::finding("A1", Weight::Remark, "")],
-            ceilings: vec![Ceiling::default()],
-            ..PhaseReport::default()
-        }],
+        facts: lean_facts(),
+        phases: [vec![PhaseReport::default()], phases.to_vec()].concat(),
+        notes: vec![note],
         ..Report::default()
+    }
+}
+
+fn lean_facts() -> Facts {
+    let file = |direct| FileFacts { direct, ..FileFacts::default() };
+    let files = vec![file(DirectIo::Unknown), file(DirectIo::Unsupported)];
+    let link = Link {
+        kind: String::new(),
+        negotiated: Fact::default(),
+        possible: None,
+        ceiling_bytes_per_s: 0,
+        arithmetic: String::new(),
+    };
+    let device = DeviceFacts {
+        loop_backing: Some(LoopBacking::default()),
+        link: Some(link),
+        ..DeviceFacts::default()
+    };
+    let io = vec![Fact::new(IoLimit::default(), "io.max")];
+    let cgroup = CgroupFacts { io, ..CgroupFacts::default() };
+    Facts {
+        targets: vec![TargetFacts::default(), TargetFacts { files, ..TargetFacts::default() }],
+        devices: vec![DeviceFacts::default(), device],
+        host: HostFacts { cgroup, ..HostFacts::default() },
+        ..Facts::default()
+    }
+}
+
+fn lean_phase(snapshot: Snapshot) -> PhaseReport {
+    PhaseReport {
+        measurements: vec![Measurement::default(), lean_measurement()],
+        before: snapshot.clone(),
+        after: snapshot.clone(),
+        after_flush: Some(snapshot.clone()),
+        during: vec![snapshot.clone()],
+        idle: Some(IdleWindow { before: snapshot.clone(), after: snapshot }),
+        findings: vec![sample::finding("A1", Weight::Remark, "")],
+        ceilings: vec![Ceiling::default()],
+        ..PhaseReport::default()
+    }
+}
+
+/// Whatever a measurement can have, and nothing in it.
+fn lean_measurement() -> Measurement {
+    let latency = Some(Latency {
+        count: 0,
+        min_ns: 0,
+        mean_ns: 0.0,
+        stddev_ns: 0.0,
+        max_ns: 0,
+        percentiles: Vec::new(),
+        histogram: Histogram::new(),
+    });
+    let stats = OpStats {
+        latency: latency.clone(),
+        submission: latency.clone(),
+        from_intended: latency,
+        ..OpStats::default()
+    };
+    let error = IoFailure {
+        op: None,
+        path: String::new(),
+        offset: 0,
+        errno: 0,
+        message: String::new(),
+        count: 0,
+    };
+    Measurement {
+        ops: PerOp::all(stats.clone()),
+        sync: stats,
+        per_worker: vec![WorkerStats::default()],
+        errors: vec![error],
+        verify: Some(VerifyStats::default()),
+        ..Measurement::default()
     }
 }
 
@@ -70,6 +127,40 @@ fn reports_are_valid() {
     for report in [sample::full(), lean(), series, Report::default()] {
         assert_eq!(violations(&json(&report)).unwrap(), Vec::<String>::new());
     }
+}
+
+/// A report is read without what may be absent, and with lists that are empty; the schema has to
+/// allow the same, and has to know what stands there otherwise.
+#[test]
+fn whatever_may_be_absent_or_empty_is_allowed() {
+    let full = json(&sample::full());
+    let mut wrong = BTreeSet::new();
+    for place in places(&full, "") {
+        for nothing in [Value::Null, json!([])] {
+            let mut document = full.clone();
+            *document.pointer_mut(&place).unwrap() = nothing;
+            if serde_json::from_value::<Report>(document.clone()).is_ok() {
+                wrong.extend(violations(&document).unwrap());
+            }
+        }
+        let thing = full.pointer(&place).unwrap();
+        if thing.is_null() || thing.as_array().is_some_and(Vec::is_empty) {
+            wrong.insert(format!("the full sample has nothing at {place}"));
+        }
+    }
+    assert_eq!(wrong, BTreeSet::new());
+}
+
+/// Pointers to everything in a document but the plan; of each list, to its beginning.
+fn places(value: &Value, at: &str) -> Vec<String> {
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(list) => (0..3).zip(list).map(|(i, value)| (i.to_string(), value)).collect(),
+        _ => Vec::new(),
+    };
+    let inner = inner.into_iter().map(|(key, value)| (format!("{at}/{key}"), value));
+    let inner = inner.filter(|(place, _)| place != "/plan");
+    inner.flat_map(|(place, value)| [places(value, &place), vec![place]].concat()).collect()
 }
 
 #[test]
