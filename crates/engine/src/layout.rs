@@ -47,6 +47,8 @@ pub fn lay_out(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<bool, EngineError> {
+    let verify = wanted.verify.map(|verify| verify.with_seed_of(wanted.seed));
+    let wanted = &Wanted { verify, ..*wanted };
     let metadata = path.metadata().map_err(EngineError::file("lay out", path))?;
     let present = metadata.len();
     if wanted.layout == Layout::Never || present >= wanted.size {
@@ -111,13 +113,13 @@ mod tests {
     use super::*;
     use crate::verify::Expected;
 
-    /// Blocks of a file that hold no header of their own.
+    /// Blocks of a file that hold no header of their own of the run with seed 1.
     fn unsealed(path: &Path, plan: &Verify) -> Vec<usize> {
         let bytes = std::fs::read(path).expect("read");
         let interval = plan.interval.0 as usize;
         let is_wrong = |(index, block): (usize, &[u8])| {
             let offset = (index * interval) as u64;
-            let expected = Expected { offset, seed: plan.seed.unwrap_or_default(), generation: verify::UNKNOWN };
+            let expected = Expected { offset, seed: 1, generation: verify::UNKNOWN };
             verify::check(block, &expected).map(|_| index)
         };
         bytes.chunks_exact(interval).enumerate().filter_map(is_wrong).collect()

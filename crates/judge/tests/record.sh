@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Records the cases of recorded.rs on the kernel at hand. Needs root, jq, a candor to record with,
+# and a scratch directory on a disk's filesystem. What identifies the machine is taken out.
+#
+#   crates/judge/tests/record.sh CANDOR SCRATCH_DIR
+set -euo pipefail
+candor=$(realpath "$1"); scratch=$(realpath "$2")
+out=$(realpath "$(dirname "${BASH_SOURCE[0]}")")/recorded
+work=$(mktemp -d "$scratch/record.XXXXXX"); loop=; zram=; mounted=; group=
+finish() {
+    [ -z "$mounted" ] || umount "$mounted"
+    [ -z "$loop" ] || losetup -d "$loop"
+    [ -z "$zram" ] || echo "${zram#/dev/zram}" >/sys/class/zram-control/hot_remove
+    [ -z "$group" ] || { echo $$ >"$(dirname "$group")/cgroup.procs"; rmdir "$group"; }
+    rm -rf "$work"
+}
+trap finish EXIT
+
+# record NAME FLAGS...: one run of four seconds, its report scrubbed and shortened.
+record() {
+    local name=$1; shift
+    "$candor" run --quiet --seconds 4 --json "$work/report.json" "$@" >/dev/null || true
+    jq -c --arg work "$work" '
+        walk(if type == "string" then gsub($work; "/data") else . end)
+        | .facts.host.kernel.value |= sub("-.*"; "") | del(.facts.host.cpu_model)
+        | .command = [] | .phases[].during = []' "$work/report.json" >"$out/$name.json"
+    echo "$name: $(jq -r .headline "$out/$name.json")"
+}
+
+file=$work/file
+head -c 256M /dev/urandom >"$file"; sync "$file"; sleep 1
+cat "$file" >/dev/null
+record cached-read            --target "$file" --rw read --bs 1m
+record cached-read-libaio     --target "$file" --rw randread --bs 4k --engine libaio --depth 16
+record direct-read            --target "$file" --rw randread --bs 4k --direct
+record direct-read-deep       --target "$file" --rw randread --bs 4k --direct --engine io_uring --depth 32
+record direct-read-large      --target "$file" --rw read --bs 1m --direct --engine io_uring --depth 8
+record evicted-read           --target "$file" --rw read --bs 1m --evict --bytes 200m
+record depth-on-psync         --target "$file" --rw randread --bs 4k --direct --depth 32
+record small-blocks           --target "$file" --rw randread --bs 512 --direct
+record paced-read             --target "$file" --rw randread --bs 4k --direct --rate-iops 500
+record buffered-write         --target "$work/new" --size 256m --rw write --bs 1m
+record buffered-write-flushed --target "$work/new" --size 256m --rw write --bs 1m --fsync-end
+record direct-write           --target "$work/new" --size 256m --rw randwrite --bs 4k --direct --fsync-end
+record direct-write-no-flush  --target "$work/new" --size 256m --rw randwrite --bs 4k --direct
+record durable-write          --target "$work/new" --size 256m --rw randwrite --bs 4k --direct --fsync-every 1
+truncate -s 256M "$work/sparse"
+record sparse-read            --target "$work/sparse" --rw randread --bs 4k --direct
+fallocate -l 256M "$work/unwritten"; sync "$work/unwritten"
+record unwritten-read         --target "$work/unwritten" --rw randread --bs 4k --direct
+
+mkdir "$work/tmpfs"; mount -t tmpfs -o size=300m none "$work/tmpfs"; mounted=$work/tmpfs
+record tmpfs-read             --target "$work/tmpfs/file" --size 128m --rw read --bs 1m
+umount "$mounted"; mounted=
+
+loop=$(losetup --find --show --direct-io=on "$file")
+record loop-direct            --target "$loop" --rw randread --bs 4k --direct --engine io_uring --depth 16
+echo 256 >"/sys/block/${loop#/dev/}/queue/max_sectors_kb"
+record loop-split             --target "$loop" --rw read --bs 1m --direct
+losetup -d "$loop"
+loop=$(losetup --find --show --direct-io=off "$file"); cat "$file" >/dev/null
+record loop-buffered          --target "$loop" --rw randread --bs 4k --direct
+losetup -d "$loop"; loop=
+
+zram=/dev/zram$(cat /sys/class/zram-control/hot_add)
+echo 256M >"/sys/block/${zram#/dev/}/disksize"
+dd if="$file" of="$zram" bs=1M oflag=direct status=none
+record zram-read              --target "$zram" --rw randread --bs 4k --direct
+
+throttle=/sys/fs/cgroup/blkio
+if [ -e "$throttle/blkio.throttle.read_iops_device" ]; then
+    group=$throttle/candor-record; mkdir "$group"
+    disk=$(lsblk -ndo MAJ:MIN "$(df --output=source "$file" | tail -1)" | tr -d ' ')
+    echo "$disk 1000" >"$group/blkio.throttle.read_iops_device"
+    echo $$ >"$group/cgroup.procs"
+    record throttled-read     --target "$file" --rw randread --bs 4k --direct --engine io_uring --depth 32
+    echo $$ >"$throttle/cgroup.procs"; rmdir "$group"; group=
+fi

@@ -1,0 +1,81 @@
+//! Rules held against runs recorded on a real kernel by `record.sh`.
+//!
+//! Each recording is a report; what the kernel counted in it is judged anew. A recording is the
+//! true case of the rules named for it, and a false case of every other rule.
+
+use std::path::Path;
+
+use candor_judge::{Case, Judgement, judge};
+use candor_record::{PhaseReport, Report, Verdict, Weight};
+
+/// The recording, its verdict, the rules that must find something heavier than an explanation, and
+/// those that must explain.
+type Expected = (&'static str, Verdict, &'static [&'static str], &'static [&'static str]);
+
+/// Rules that depend on how busy the machine was that recorded: they may find something anywhere.
+const ABOUT_THE_MOMENT: [&str; 5] = ["B7", "B8", "F10", "G1", "G2"];
+
+use Verdict::{Believable, MeasuresElse, WithRemarks};
+
+const RECORDINGS: [Expected; 22] = [
+    ("cached-read", MeasuresElse, &["A1"], &[]),
+    ("cached-read-libaio", MeasuresElse, &["A1", "B2"], &[]),
+    ("direct-read", Believable, &[], &["C6"]),
+    ("direct-read-deep", Believable, &[], &[]),
+    ("direct-read-large", Believable, &[], &["C1"]),
+    ("evicted-read", Believable, &[], &[]),
+    ("depth-on-psync", WithRemarks, &["B1"], &[]),
+    ("small-blocks", WithRemarks, &["C4"], &[]),
+    ("paced-read", Believable, &[], &[]),
+    ("buffered-write", MeasuresElse, &["A3"], &[]),
+    ("buffered-write-flushed", Believable, &[], &[]),
+    ("direct-write", Believable, &[], &[]),
+    ("direct-write-no-flush", WithRemarks, &["C10"], &[]),
+    ("durable-write", Believable, &[], &["C9"]),
+    ("sparse-read", MeasuresElse, &["A8"], &[]),
+    ("unwritten-read", MeasuresElse, &["A9"], &[]),
+    ("tmpfs-read", MeasuresElse, &["A16"], &[]),
+    ("loop-direct", Believable, &[], &[]),
+    ("loop-split", Believable, &[], &["C1"]),
+    ("loop-buffered", MeasuresElse, &["A13"], &[]),
+    ("zram-read", MeasuresElse, &["A16"], &[]),
+    ("throttled-read", Believable, &[], &["F4"]),
+];
+
+fn load(name: &str) -> Report {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let text = std::fs::read_to_string(path.join(name).with_extension("json")).expect(name);
+    serde_json::from_str(&text).expect(name)
+}
+
+fn judged(report: &Report) -> Judgement {
+    let recorded = report.phases.last().expect("a phase");
+    let phase = &report.plan.phases[recorded.plan_phase];
+    let bare = PhaseReport { findings: Vec::new(), ..recorded.clone() };
+    let (plan, facts) = (&report.plan, &report.facts);
+    judge(&Case { plan, phase, facts, report: &bare, earlier: &[] })
+}
+
+#[test]
+fn recordings_are_judged_as_an_expert_would() {
+    for (name, verdict, heavy, explaining) in RECORDINGS {
+        let judged = judged(&load(name));
+        let told: Vec<_> = judged.findings.iter().map(|f| (&f.rule, f.weight)).collect();
+        let found = |rule: &str| judged.findings.iter().find(|finding| finding.rule == rule);
+        for rule in heavy {
+            let finding = found(rule).unwrap_or_else(|| panic!("{name}: no {rule} in {told:?}"));
+            assert!(finding.weight > Weight::Explains, "{name}: {told:?}");
+        }
+        for rule in explaining {
+            assert!(found(rule).is_some(), "{name}: no {rule} in {told:?}");
+        }
+        for finding in judged.findings.iter().filter(|f| f.weight > Weight::Explains) {
+            let rule = finding.rule.as_str();
+            let expected = heavy.contains(&rule) || ABOUT_THE_MOMENT.contains(&rule);
+            assert!(expected, "{name}: {rule} is a false alarm: {}", finding.sentence);
+        }
+        let moment = judged.findings.iter().any(|f| ABOUT_THE_MOMENT.contains(&f.rule.as_str()));
+        let noisy = verdict == Believable && judged.verdict == WithRemarks && moment;
+        assert!(noisy || judged.verdict == verdict, "{name}: {:?}, {told:?}", judged.verdict);
+    }
+}
