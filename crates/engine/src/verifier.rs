@@ -78,7 +78,8 @@ impl Verifier {
             if generation == NOTHING {
                 continue;
             }
-            let expected = Expected { offset, seed: self.plan.seed.unwrap_or_default(), generation };
+            let expected =
+                Expected { offset, seed: self.plan.seed.unwrap_or_default(), generation };
             self.stats.blocks += 1;
             if let Some((kind, detail)) = check(block, &expected) {
                 if map.begin_read(slot.offset, slot.length) != Some(slot.generation) {

@@ -22,7 +22,7 @@ record() {
     "$candor" run --quiet --seconds 4 --json "$work/report.json" "$@" >/dev/null || true
     jq -c --arg work "$work" '
         walk(if type == "string" then gsub($work; "/data") else . end)
-        | .facts.host.kernel.value |= sub("-.*"; "") | del(.facts.host.cpu_model)
+        | .facts.host.kernel.value |= sub("-.*"; "") | .facts.host.cpu_model = null
         | .command = [] | .phases[].during = []' "$work/report.json" >"$out/$name.json"
     echo "$name: $(jq -r .headline "$out/$name.json")"
 }

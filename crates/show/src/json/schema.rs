@@ -1,8 +1,8 @@
 //! The schema of the report, and a check of documents against it.
 //!
-//! The schema is generated from hand-built reports (one with everything in it, one with
-//! nothing that may be absent) and kept in `docs/`, so that it cannot say anything but what is written. A test fails
-//! when the two differ.
+//! The schema is generated from hand-built reports (one with everything in it, one with nothing
+//! that may be absent) and kept in `docs/`, so that it cannot say anything but what is written. A
+//! test fails when the two differ.
 
 use serde_json::Value;
 
