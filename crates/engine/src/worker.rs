@@ -327,6 +327,9 @@ impl Worker {
     /// Adds operations to the batch until it is full or nothing may start.
     #[inline(always)]
     fn fill<const EXTRAS: bool>(&mut self, now: u64) {
+        if !EXTRAS && self.free.len() <= self.parts.batch {
+            return self.fill_plain();
+        }
         while self.batch.len() < self.parts.batch {
             if !EXTRAS {
                 let Some(index) = self.prepare() else { return };
@@ -370,6 +373,21 @@ impl Worker {
     fn hand_over(&mut self, index: u32) {
         self.batch.push(index);
         self.in_flight += 1;
+    }
+
+    /// All free slots become the batch, without moving one by one.
+    #[inline(always)]
+    fn fill_plain(&mut self) {
+        std::mem::swap(&mut self.free, &mut self.batch);
+        let issued = self.batch.iter().take_while(|index| {
+            self.parts.stream.next(&mut self.slots[**index as usize])
+        });
+        let issued = issued.count();
+        if issued < self.batch.len() {
+            self.free.extend(self.batch.drain(issued..));
+            self.drain(Ended::Done);
+        }
+        self.in_flight += issued;
     }
 
     /// Puts the next operation into a free slot; none if there is no slot or no operation left.
@@ -505,32 +523,45 @@ impl Worker {
     /// Operations of one batch have one start and one end; what is alike is counted at once.
     #[inline(always)]
     fn account<const EXTRAS: bool>(&mut self, bank: &Bank, now: u64) {
-        let mut alike = Alike::default();
-        for at in 0..self.done.len() {
-            let completion = self.done.as_slice()[at];
+        let clock = self.parts.clock;
+        let (mut alike, mut odd) = (Alike::default(), false);
+        for completion in self.done.as_slice() {
             let slot = &self.slots[completion.slot as usize];
             if !alike.takes(slot) {
-                alike.count(bank, &self.parts.clock, now);
+                alike.count(bank, &clock, now);
                 alike = Alike::of(slot);
             }
-            if completion.result == slot.length as i32 {
-                alike.add(slot.length);
-            } else {
-                let ns = self.parts.clock.ns(now - slot.started);
-                self.odd(bank, completion, ns);
-            }
-            if EXTRAS && self.parts.pacer.is_some() {
-                self.count_intended(bank, completion, now);
-            }
-            if EXTRAS && self.parts.verifier.is_some() {
-                self.verify(completion);
+            match completion.result == slot.length as i32 {
+                true => alike.add(slot.length),
+                false => odd = true,
             }
             self.free.push(completion.slot);
         }
-        alike.count(bank, &self.parts.clock, now);
+        alike.count(bank, &clock, now);
         self.in_flight -= self.done.len();
+        if odd || (EXTRAS && self.has_extras()) {
+            self.account_extras(bank, now);
+        }
         self.done.clear();
         self.last_completion = now;
+    }
+
+    /// What is not counted in passing: odd results, latency from the intended start, verification.
+    fn account_extras(&mut self, bank: &Bank, now: u64) {
+        for at in 0..self.done.len() {
+            let completion = self.done.as_slice()[at];
+            let slot = &self.slots[completion.slot as usize];
+            if completion.result != slot.length as i32 {
+                let ns = self.parts.clock.ns(now - slot.started);
+                self.odd(bank, completion, ns);
+            }
+            if self.parts.pacer.is_some() {
+                self.count_intended(bank, completion, now);
+            }
+            if self.parts.verifier.is_some() {
+                self.verify(completion);
+            }
+        }
     }
 
     /// A completion that moved less than asked, or failed.
