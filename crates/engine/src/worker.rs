@@ -379,9 +379,10 @@ impl Worker {
     #[inline(always)]
     fn fill_plain(&mut self) {
         std::mem::swap(&mut self.free, &mut self.batch);
-        let issued = self.batch.iter().take_while(|index| {
-            self.parts.stream.next(&mut self.slots[**index as usize])
-        });
+        let issued = self
+            .batch
+            .iter()
+            .take_while(|index| self.parts.stream.next(&mut self.slots[**index as usize]));
         let issued = issued.count();
         if issued < self.batch.len() {
             self.free.extend(self.batch.drain(issued..));

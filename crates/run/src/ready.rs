@@ -149,11 +149,10 @@ fn prove(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
     if let Some(target) = facts.targets.get_mut(index) {
         target.canary = Some(canary);
     }
-    if let Some(missing) = missing
-        && !facts.missing.iter().any(|known| known.what == missing.what)
-    {
-        facts.missing.push(missing);
-    }
+    // The last try counts: a file that was empty may have been written since.
+    let of_this = format!("proving read of {}", path.display());
+    facts.missing.retain(|known| known.what != of_this);
+    facts.missing.extend(missing);
 }
 
 /// Proves the counters of a path for an inspection: in a directory, on a small file of our own.
