@@ -1,0 +1,3 @@
+//! fio: job files and command lines into a plan, a report into fio's output.
+
+pub mod job;

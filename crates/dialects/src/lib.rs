@@ -1,0 +1,5 @@
+//! The languages of other tools: their words into a plan, a report into their output.
+//!
+//! One folder per tool. Nothing here opens a target or runs anything.
+
+pub mod fio;
