@@ -1,0 +1,99 @@
+//! What is wrong with words, and what to do about it.
+
+use super::text::{At, Texts};
+
+/// One thing wrong with what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Where; `None` where no word stands for it.
+    pub at: Option<At>,
+    /// Stable short name of the rule that was broken, such as `size`.
+    pub rule: &'static str,
+    /// The offending word as written; empty where there is none.
+    pub word: String,
+    /// What is wrong, with the value, in one sentence without a full stop.
+    pub message: String,
+    /// The valid word nearest to the offending one.
+    pub nearest: Option<String>,
+    /// What to do about it; may be empty.
+    pub remedy: String,
+}
+
+impl Mistake {
+    /// A mistake at a place.
+    pub fn new(at: At, rule: &'static str, word: &str, message: impl Into<String>) -> Self {
+        Mistake {
+            at: Some(at),
+            rule,
+            word: word.to_owned(),
+            message: message.into(),
+            nearest: None,
+            remedy: String::new(),
+        }
+    }
+
+    /// A mistake that has no place, such as a command line that names no job.
+    pub fn nowhere(rule: &'static str, message: impl Into<String>) -> Self {
+        Mistake {
+            at: None,
+            rule,
+            word: String::new(),
+            message: message.into(),
+            nearest: None,
+            remedy: String::new(),
+        }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = remedy.into();
+        self
+    }
+
+    /// With the nearest valid word, where one is near enough.
+    #[must_use]
+    pub fn nearest<'a>(mut self, candidates: impl IntoIterator<Item = &'a str>) -> Self {
+        self.nearest = candor_plan::nearest(&self.word, candidates).map(str::to_owned);
+        self
+    }
+
+    /// On one line, as compilers write it:
+    /// `file:line:column: message; did you mean `x`? remedy`.
+    pub fn describe(&self, texts: &Texts) -> String {
+        let mut line = match self.at {
+            Some(at) => format!("{}: {}", texts.place(at), self.message),
+            None => self.message.clone(),
+        };
+        if let Some(near) = &self.nearest {
+            line.push_str(&format!("; did you mean `{near}`?"));
+        }
+        match (&self.nearest, self.remedy.as_str()) {
+            (_, "") => {}
+            (Some(_), remedy) => line.push_str(&format!(" {remedy}")),
+            (None, remedy) => line.push_str(&format!("; {remedy}")),
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_told_on_one_line() {
+        let mut texts = Texts::default();
+        texts.add("command line", "fio --nmae=x");
+        let at = At { text: 0, start: 4, end: 10 };
+        let plain = Mistake::new(at, "option", "nmae", "`nmae` is no option");
+        assert_eq!(plain.describe(&texts), "command line:1:5: `nmae` is no option");
+        let full = plain.nearest(["name", "rw"]).remedy("see --cmdhelp");
+        assert_eq!(
+            full.describe(&texts),
+            "command line:1:5: `nmae` is no option; did you mean `name`? see --cmdhelp"
+        );
+        let nowhere = Mistake::nowhere("no-job", "no job").remedy("give one");
+        assert_eq!(nowhere.describe(&texts), "no job; give one");
+    }
+}
