@@ -4,6 +4,24 @@
 //! (`1.5k` as one byte) is refused, with both readings; what it reads oddly but as documented
 //! (`4KiB` as 4000 bytes) is followed, with a remark.
 
+mod arithmetic;
+mod list;
+mod number;
+mod pattern;
+mod range;
+mod split;
+mod time;
+
+use std::ops::Range;
+
+pub use arithmetic::plain_arithmetic;
+pub use list::{by_direction, cpus, decimal, floats};
+pub use number::{Amount, Units, amount, boolean, bytes, integer};
+pub use pattern::{PatternPart, pattern};
+pub use range::{range, ranges_by_direction, time_range};
+pub use split::{Share, split, splits_by_direction};
+pub use time::{TimeUnit, time};
+
 /// A value as read, and what to remark about the reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read<T> {
@@ -33,8 +51,37 @@ pub struct Refused {
     /// What to write instead; may be empty.
     pub remedy: String,
     /// Bytes of the word that are at fault.
-    pub part: std::ops::Range<usize>,
+    pub part: Range<usize>,
+}
+
+impl Refused {
+    /// A whole word that cannot be read.
+    pub fn whole(text: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Refused { message: message.into(), remedy: remedy.into(), part: 0..text.len() }
+    }
+
+    /// The same about a part of a longer word, which begins at that byte of it.
+    #[must_use]
+    fn behind(mut self, start: usize) -> Self {
+        self.part = self.part.start + start..self.part.end + start;
+        self
+    }
 }
 
 /// What a parser gives.
 pub type Value<T> = Result<Read<T>, Refused>;
+
+/// Splits at a separator, with the byte where each part begins.
+fn parts(text: &str, mut separator: impl FnMut(char) -> bool) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices().filter(|(_, c)| separator(*c)) {
+        parts.push((start, &text[start..at]));
+        start = at + c.len_utf8();
+    }
+    parts.push((start, &text[start..]));
+    parts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Lists: values per direction, floating-point numbers, CPUs.
+
+use super::{Read, Refused, Value, parts};
+
+/// Values for reads, writes and trims. A value that no separator follows covers the rest; where
+/// nothing stands a direction keeps what it had, which is `None`.
+pub fn by_direction<T: Clone>(
+    text: &str,
+    separators: &[char],
+    read: impl Fn(&str) -> Value<T>,
+) -> Value<[Option<T>; 3]> {
+    let parts = parts(text, |c| separators.contains(&c));
+    if let Some((start, rest)) = parts.get(3) {
+        return Err(Refused {
+            message: format!("`{text}` has more than three values, for reads, writes and trims"),
+            remedy: "give at most three".to_owned(),
+            part: *start..start + rest.len(),
+        });
+    }
+    let (mut values, mut remark) = ([None, None, None], None);
+    for (nth, (start, part)) in parts.iter().enumerate() {
+        if part.trim().is_empty() && parts.len() > 1 {
+            continue;
+        }
+        let blanks = part.len() - part.trim_start().len();
+        let one = read(part.trim()).map_err(|refused| refused.behind(start + blanks))?;
+        remark = remark.or(one.remark);
+        values[nth] = Some(one.value);
+    }
+    // The last value covers the rest; if nothing stands there, nothing does.
+    let last = values[parts.len() - 1].clone();
+    values[parts.len()..].fill(last);
+    Ok(Read { value: values, remark })
+}
+
+/// A number that may have decimals.
+pub fn decimal(text: &str) -> Value<f64> {
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    // Words such as `inf` and exponents are numbers to Rust, not to a user of fio.
+    let plain = text.trim().bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
+    match number.filter(|_| plain) {
+        Some(number) => Ok(Read::plain(number)),
+        None => {
+            let read: String =
+                text.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+            let reading = match read.parse::<f64>() {
+                Ok(read) => format!("; fio takes it as {read}"),
+                Err(_) => String::new(),
+            };
+            let message = format!("`{text}` is not a number with decimals{reading}");
+            Err(Refused::whole(text, message, "write it as 99.9"))
+        }
+    }
+}
+
+/// Numbers that may have decimals, separated by colons.
+pub fn floats(text: &str) -> Value<Vec<f64>> {
+    let mut numbers = Vec::new();
+    for (start, part) in parts(text, |c| c == ':') {
+        let number = decimal(part).map_err(|mut refused| {
+            if part.contains(',') {
+                refused.remedy = format!("separate with colons: {}", text.replace(',', ":"));
+            }
+            refused.behind(start)
+        })?;
+        numbers.push(number.value);
+    }
+    Ok(Read::plain(numbers))
+}
+
+/// CPUs, such as `0-3,8`: ascending, each once.
+pub fn cpus(text: &str) -> Value<Vec<u32>> {
+    /// More than any kernel has.
+    const CPU_MAX: u32 = 8191;
+    let mut cpus = Vec::new();
+    for (start, part) in parts(text, |c| c == ',') {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        let ends = low.trim().parse::<u32>().ok().zip(high.trim().parse::<u32>().ok());
+        let Some((low, high)) = ends.filter(|(low, high)| low <= high && *high <= CPU_MAX) else {
+            let message = format!("`{part}` is not a CPU or a range of CPUs");
+            return Err(Refused::whole(part, message, "write 0-3,8").behind(start));
+        };
+        cpus.extend(low..=high);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(Read::plain(cpus))
+}

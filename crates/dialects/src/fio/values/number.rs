@@ -1,0 +1,233 @@
+//! Whole numbers with units of size.
+
+use super::arithmetic;
+use super::{Read, Refused, Value};
+
+/// How units of size are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// `kb_base`: 1024 swaps the meanings of kB and KiB, 1000 follows the standards.
+    pub kb_base: u32,
+}
+
+impl Default for Units {
+    fn default() -> Self {
+        Units { kb_base: 1024 }
+    }
+}
+
+/// An amount that may depend on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Bytes.
+    Bytes(u64),
+    /// Percent of the target.
+    Percent(u32),
+    /// Zones of the target.
+    Zones(u64),
+}
+
+/// A size in bytes, or any other number that is not negative: `4k`, `0x1000`, `(4*1024)`.
+pub fn bytes(text: &str, units: Units) -> Value<u64> {
+    let read = integer(text, units)?;
+    match u64::try_from(read.value) {
+        Ok(value) => Ok(Read { value, remark: read.remark }),
+        Err(_) if read.value < 0 => {
+            Err(Refused::whole(text, format!("`{text}` is negative"), "give 0 or more"))
+        }
+        Err(_) => Err(too_large(text)),
+    }
+}
+
+/// A whole number with an optional unit of size; it may be negative.
+pub fn integer(text: &str, units: Units) -> Value<i128> {
+    if text.starts_with('(') {
+        return arithmetic::evaluate(text, &|unit| size_of_unit(unit, units)).map(Read::plain);
+    }
+    let Some((digits, unit)) = number_and_unit(text) else { return Err(misread(text, units)) };
+    let factor = size_of_unit(unit, units).ok_or_else(|| misread(text, units))?;
+    let value = whole(digits).ok_or_else(|| too_large(text))?;
+    let value = value.checked_mul(factor).filter(|value| value.unsigned_abs() <= MAX);
+    let value = value.ok_or_else(|| too_large(text))?;
+    Ok(Read { value, remark: oddly_read(text, unit, value, units) })
+}
+
+/// 0 or 1.
+pub fn boolean(text: &str) -> Value<bool> {
+    match number_and_unit(text).map(|(digits, unit)| (whole(digits), unit)) {
+        Some((Some(0), "")) => Ok(Read::plain(false)),
+        Some((Some(1), "")) => Ok(Read::plain(true)),
+        _ => Err(Refused::whole(text, format!("`{text}` is neither 0 nor 1"), "write 0 or 1")),
+    }
+}
+
+/// A size that may be a percentage of the target (`10%`) or a number of its zones (`4z`).
+pub fn amount(text: &str, units: Units) -> Value<Amount> {
+    let Some(unit) = text.chars().next_back().filter(|c| "%zZ".contains(*c)) else {
+        return bytes(text, units).map(|read| read.map(Amount::Bytes));
+    };
+    let number = &text[..text.len() - 1];
+    let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain {
+        let read =
+            lenient(text, units).map_or_else(String::new, |n| format!("; fio takes it as {n}"));
+        let what = if unit == '%' { "percentage" } else { "number of zones" };
+        let message = format!("`{text}` is not a whole {what}{read}");
+        return Err(Refused::whole(
+            text,
+            message,
+            format!("write a whole number before the {unit}"),
+        ));
+    }
+    match unit {
+        '%' => number.parse().map(Amount::Percent).ok(),
+        _ => number.parse().map(Amount::Zones).ok(),
+    }
+    .map(Read::plain)
+    .ok_or_else(|| too_large(text))
+}
+
+/// The largest number that fits, up to its sign.
+const MAX: u128 = u64::MAX as u128;
+
+fn too_large(text: &str) -> Refused {
+    let message = format!("`{text}` is too large for 64 bits");
+    Refused::whole(text, message, "give a smaller number")
+}
+
+/// A number and the letters behind it, if there is nothing else. Blanks at the end do not count.
+pub(super) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_end();
+    let body = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let sign = text.len() - body.len();
+    let is_hex = body.starts_with("0x") || body.starts_with("0X");
+    let (prefix, digit): (usize, fn(&u8) -> bool) = match is_hex {
+        true => (2, u8::is_ascii_hexdigit),
+        false => (0, u8::is_ascii_digit),
+    };
+    let digits = body.as_bytes()[prefix..].iter().take_while(|byte| digit(byte)).count();
+    let (number, unit) = text.split_at(sign + prefix + digits);
+    // A unit behind hex digits could not be told from them.
+    let unit_is_one = unit.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (digits > 0 && unit_is_one && (unit.is_empty() || !is_hex)).then_some((number, unit))
+}
+
+/// The number that digits with a sign and a prefix stand for.
+pub(super) fn whole(digits: &str) -> Option<i128> {
+    let (negative, body) = match digits.strip_prefix('-') {
+        Some(body) => (true, body),
+        None => (false, digits.strip_prefix('+').unwrap_or(digits)),
+    };
+    let hex = body.strip_prefix("0x").or_else(|| body.strip_prefix("0X"));
+    let value = match hex {
+        Some(hex) => i128::from_str_radix(hex, 16),
+        None => body.parse(),
+    };
+    let value = value.ok().filter(|value| value.unsigned_abs() <= MAX)?;
+    Some(if negative { -value } else { value })
+}
+
+/// How much a unit of size is, in bytes. fio wants the `b` before it takes the `i` for the other
+/// base: `ki` is the same as `k`.
+pub(super) fn size_of_unit(unit: &str, units: Units) -> Option<i128> {
+    let unit = unit.to_ascii_lowercase();
+    if unit.is_empty() || unit == "b" {
+        return Some(1);
+    }
+    let power = 1 + "kmgtp".find(unit.chars().next()?)?;
+    let other = match &unit[1..] {
+        "" | "b" | "i" => false,
+        "ib" => true,
+        _ => return None,
+    };
+    let base: i128 = if (units.kb_base == 1000) == other { 1024 } else { 1000 };
+    base.checked_pow(u32::try_from(power).ok()?)
+}
+
+/// The remark that an oddly read unit deserves.
+fn oddly_read(text: &str, unit: &str, value: i128, units: Units) -> Option<String> {
+    let unit = unit.to_ascii_lowercase();
+    let with_i = unit.get(1..2) == Some("i");
+    match (with_i, unit.ends_with('b'), units.kb_base) {
+        (true, true, 1024) => Some(format!(
+            "`{text}` is {value} bytes: under kb_base=1024 fio counts units with an i in thousands"
+        )),
+        (true, false, base) => Some(format!(
+            "`{text}` is {value} bytes: fio reads an i without the b as if it were not there, and \
+             kb_base is {base}"
+        )),
+        _ => None,
+    }
+}
+
+/// What fio takes a word for that is no number with a unit: it reads as far as it understands.
+fn lenient(text: &str, units: Units) -> Option<i128> {
+    let text = text.trim_start();
+    let body = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_hex = body.starts_with("0x") || body.starts_with("0X");
+    let digit: fn(&u8) -> bool = if is_hex { u8::is_ascii_hexdigit } else { u8::is_ascii_digit };
+    let prefix = if is_hex { 2 } else { 0 };
+    let digits = body.as_bytes()[prefix..].iter().take_while(|byte| digit(byte)).count();
+    let (number, rest) = text.split_at(text.len() - body.len() + prefix + digits);
+    let rest: String = rest.chars().take(3).collect::<String>().to_ascii_lowercase();
+    // Only as many letters as make a unit count; the rest is dropped without a word.
+    let unit = match rest.chars().next().filter(|first| !is_hex && "kmgtp".contains(*first)) {
+        Some(_) if rest[1..] == *"ib" => rest.as_str(),
+        Some(_) => &rest[..1],
+        None => "",
+    };
+    whole(number)?.checked_mul(size_of_unit(unit, units)?)
+}
+
+/// A word that is no number, with what fio takes it for and what was probably meant.
+fn misread(text: &str, units: Units) -> Refused {
+    let is_list = text.contains([',', '/']);
+    let looks_like_range = text.split(['-', ':']).count() == 2
+        && text.split(['-', ':']).all(|end| number_and_unit(end).is_some());
+    let meant = meant(text, units);
+    let Some(read) = lenient(text, units) else {
+        let message = format!("`{text}` is not a number");
+        return Refused::whole(text, message, "write a whole number with a unit, such as 4k");
+    };
+    let reading = format!("fio takes it as {read}");
+    let (message, remedy) = match meant {
+        Some(meant) if meant != read => (
+            format!("`{text}` is not a whole number: {reading}, but it looks like {meant}"),
+            format!("write {meant} or {read}"),
+        ),
+        _ if looks_like_range => (
+            format!("`{text}` is a range where one number belongs: {reading}"),
+            format!("write {read}, or use the option for ranges"),
+        ),
+        _ if is_list => (
+            format!("`{text}` is a list where one number belongs: {reading}"),
+            format!("write {read} if that is meant"),
+        ),
+        _ => (
+            format!("`{text}` is not a number with a unit: {reading} and drops the rest"),
+            format!("write {read} if that is meant"),
+        ),
+    };
+    Refused::whole(text, message, remedy)
+}
+
+/// What a person means by a number that has decimals, an exponent or a blank before its unit.
+fn meant(text: &str, units: Units) -> Option<i128> {
+    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    if let Some((digits, unit)) = number_and_unit(&compact) {
+        // A blank was all that was wrong, and who writes KiB with a blank means 1024.
+        let standard = unit.get(1..).is_some_and(|rest| rest.eq_ignore_ascii_case("ib"));
+        let units = if standard { Units { kb_base: 1000 } } else { units };
+        return whole(digits)?.checked_mul(size_of_unit(unit, units)?);
+    }
+    if let Some(hex) = compact.to_ascii_lowercase().strip_prefix("0x") {
+        let digits = hex.find(|c: char| !c.is_ascii_hexdigit())?;
+        let value = i128::from_str_radix(&hex[..digits], 16).ok()?;
+        return value.checked_mul(size_of_unit(&hex[digits..], units)?);
+    }
+    let letters = compact.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len();
+    let (number, unit) = compact.split_at(letters);
+    let number: f64 = number.parse().ok()?;
+    let value = number * size_of_unit(unit, units)? as f64;
+    (value.is_finite() && value.abs() < u64::MAX as f64).then_some(value as i128)
+}

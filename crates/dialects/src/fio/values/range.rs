@@ -1,0 +1,68 @@
+//! Ranges: `1k-4k`, `1k:4k`.
+
+use candor_plan::Nanos;
+
+use super::time::{TimeUnit, time};
+use super::{Read, Refused, Units, Value, by_direction, bytes, parts};
+
+/// A range of sizes. Its ends are exchanged where the first is the larger one.
+pub fn range(text: &str, units: Units) -> Value<(u64, u64)> {
+    match ends(text)? {
+        Some((low, high)) => both(low, high, |end| bytes(end, units)),
+        None => Err(Refused::whole(
+            text,
+            format!("`{text}` is one number where a range belongs"),
+            format!("write {text}-{text}, or use the option that takes one number"),
+        )),
+    }
+}
+
+/// Ranges of sizes for reads, writes and trims; `None` leaves a direction as it is.
+pub fn ranges_by_direction(text: &str, units: Units) -> Value<[Option<(u64, u64)>; 3]> {
+    // The manual offers both separators.
+    by_direction(text, &[',', '/'], |part| range(part, units))
+}
+
+/// A time, or a range of times.
+pub fn time_range(text: &str, default: TimeUnit) -> Value<(Nanos, Nanos)> {
+    match ends(text)? {
+        Some((low, high)) => both(low, high, |end| time(end, default)),
+        None => time(text, default).map(|read| read.map(|one| (one, one))),
+    }
+}
+
+/// A part and where it begins.
+type End<'a> = (usize, &'a str);
+
+/// The ends of a range; `None` if it is one value. Parentheses may hold a minus.
+fn ends(text: &str) -> Result<Option<(End<'_>, End<'_>)>, Refused> {
+    let mut depth = 0;
+    let all = parts(text, |c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0 && (c == '-' || c == ':')
+    });
+    match all[..] {
+        [_] => Ok(None),
+        [low, high] if !low.1.is_empty() && !high.1.is_empty() => Ok(Some((low, high))),
+        [_, _] => Err(wrong(text, "an end is missing")),
+        _ => Err(wrong(text, "it has more than two ends")),
+    }
+}
+
+fn wrong(text: &str, why: &str) -> Refused {
+    Refused::whole(text, format!("`{text}` is not a range: {why}"), "write LOW-HIGH, such as 1k-4k")
+}
+
+fn both<T: Ord>(low: End<'_>, high: End<'_>, read: impl Fn(&str) -> Value<T>) -> Value<(T, T)> {
+    let of = |(start, text): End<'_>| {
+        let blanks = text.len() - text.trim_start().len();
+        read(text.trim()).map_err(|refused| refused.behind(start + blanks))
+    };
+    let (low, high) = (of(low)?, of(high)?);
+    let remark = low.remark.or(high.remark);
+    let value = match low.value <= high.value {
+        true => (low.value, high.value),
+        false => (high.value, low.value),
+    };
+    Ok(Read { value, remark })
+}

@@ -1,0 +1,58 @@
+//! Splits: `4k/60:8k/40`, per direction.
+
+use super::{Read, Refused, Units, Value, bytes, integer, list, parts};
+
+/// A value and its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The value: a size, or what the option splits.
+    pub value: u64,
+    /// Its percentage; `None` where it takes an equal part of what the others leave.
+    pub percent: Option<u32>,
+}
+
+/// fio keeps so many entries per direction.
+const ENTRIES_MAX: usize = 64;
+
+/// Sizes and their percentages: `4k/60:8k/40`, `4k/50:8k/`.
+pub fn split(text: &str, units: Units) -> Value<Vec<Share>> {
+    let (mut shares, mut sum, mut remark) = (Vec::new(), 0, None);
+    for (start, part) in parts(text, |c| c == ':') {
+        let (size, percent) = part.split_once('/').unwrap_or((part, ""));
+        let value = bytes(size.trim(), units).map_err(|refused| refused.behind(start))?;
+        let percent = match percent.trim() {
+            "" => None,
+            percent => {
+                let at = start + size.len() + 1;
+                Some(self::percent(percent).map_err(|refused| refused.behind(at))?)
+            }
+        };
+        sum += percent.unwrap_or(0);
+        remark = remark.or(value.remark);
+        shares.push(Share { value: value.value, percent });
+    }
+    if sum > 100 {
+        let message = format!("the percentages of `{text}` add to {sum}");
+        return Err(Refused::whole(text, message, "make them add to 100, or leave some out"));
+    }
+    if shares.len() > ENTRIES_MAX {
+        let message = format!("`{text}` has {} entries", shares.len());
+        return Err(Refused::whole(text, message, format!("give at most {ENTRIES_MAX}")));
+    }
+    Ok(Read { value: shares, remark })
+}
+
+/// Splits for reads, writes and trims, separated by commas; `None` leaves a direction as it is.
+pub fn splits_by_direction(text: &str, units: Units) -> Value<[Option<Vec<Share>>; 3]> {
+    list::by_direction(text, &[','], |part| split(part, units))
+}
+
+fn percent(text: &str) -> Result<u32, Refused> {
+    let plain = text.strip_suffix('%').unwrap_or(text);
+    let number = integer(plain, Units::default()).ok().map(|read| read.value);
+    let fits = number.and_then(|number| u32::try_from(number).ok()).filter(|n| *n <= 100);
+    fits.ok_or_else(|| {
+        let message = format!("`{text}` is not a whole percentage from 0 to 100");
+        Refused::whole(text, message, "write SIZE/PERCENT, such as 4k/60")
+    })
+}
