@@ -120,5 +120,6 @@ fn op_stats(job: &ReadyJob, kind: Kind, elapsed_ns: u64) -> OpStats {
         latency: Latency::from_histogram(sum.latency),
         submission: Latency::from_histogram(sum.submission),
         from_intended: Latency::from_histogram(sum.intended),
+        ..OpStats::default()
     }
 }

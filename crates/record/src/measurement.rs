@@ -4,7 +4,7 @@ use candor_plan::Bytes;
 use candor_plan::units::{Op, PerOp, spelt_out};
 use serde::{Deserialize, Serialize};
 
-use crate::Histogram;
+use crate::{Histogram, Log};
 
 /// What the workers of one job did in one phase, merged over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,16 @@ pub struct Measurement {
     pub occupancy: f64,
     /// Why it ended.
     pub ended: Ended,
+    /// How many operations were in flight, handed over and reaped at once, where that was counted.
+    #[serde(default)]
+    pub depths: Option<Depths>,
+    /// Wall clock at the release of the barrier (after the ramp), in ms since 1970.
+    #[serde(default)]
+    pub start_unix_ms: Option<u64>,
+    /// Single operations or short intervals, where a log was asked for. Not part of the written
+    /// report.
+    #[serde(skip)]
+    pub log: Option<Box<Log>>,
 }
 
 impl Measurement {
@@ -73,6 +83,9 @@ pub struct OpStats {
     pub latency: Option<Latency>,
     /// Time inside the submitting system call, where that is a call of its own.
     pub submission: Option<Latency>,
+    /// From the end of that call to completion, where it is a call of its own.
+    #[serde(default)]
+    pub completion: Option<Latency>,
     /// From the intended start to completion, under a rate.
     pub from_intended: Option<Latency>,
 }
@@ -138,6 +151,19 @@ pub struct Progress {
     pub bytes: u64,
 }
 
+/// How many operations were in flight, handed over and reaped at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Depths {
+    /// Operations by the number in flight when they were handed over, themselves included:
+    /// 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, more.
+    pub in_flight: [u64; 7],
+    /// Submitting calls by the number of operations they took: none, 1 to 4, 5 to 8, 9 to 16,
+    /// 17 to 32, 33 to 64, more.
+    pub submitted: [u64; 7],
+    /// Reaping calls by the number of completions they brought, in the same steps.
+    pub reaped: [u64; 7],
+}
+
 /// What happened within one interval of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -186,6 +212,9 @@ pub struct WorkerStats {
     pub verify_ns: u64,
     /// Time spent waiting on purpose: rate limit and think time.
     pub paced_ns: u64,
+    /// The kernel's number of its thread.
+    #[serde(default)]
+    pub thread_id: Option<u32>,
 }
 
 /// Errors of one kind on one target.

@@ -354,6 +354,7 @@ fn full_phase() -> PhaseReport {
 fn full_measurement() -> Measurement {
     let stats = OpStats {
         submission: latency(4000, 1000),
+        completion: latency(4000, 79_000),
         from_intended: latency(4000, 90_000),
         ..stats(900.0, 4096, 80_000)
     };
@@ -365,7 +366,13 @@ fn full_measurement() -> Measurement {
         first_done: Some(progress),
         last_done: progress,
         samples: vec![Sample { at_ns: 1_000_000_000, ops: PerOp::all(900), ..Sample::default() }],
-        per_worker: vec![WorkerStats { run_wait_ns: Some(1000), ..WorkerStats::default() }],
+        per_worker: vec![WorkerStats {
+            run_wait_ns: Some(1000),
+            thread_id: Some(4711),
+            ..WorkerStats::default()
+        }],
+        depths: Some(Depths::default()),
+        start_unix_ms: Some(1_795_260_000_000),
         errors: vec![IoFailure {
             op: Some(Op::Write),
             path: "/data/candor.0".into(),

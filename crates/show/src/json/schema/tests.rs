@@ -84,6 +84,7 @@ fn lean_measurement() -> Measurement {
     let stats = OpStats {
         latency: latency.clone(),
         submission: latency.clone(),
+        completion: latency.clone(),
         from_intended: latency,
         ..OpStats::default()
     };

@@ -1,0 +1,105 @@
+//! Records of single operations and of short intervals, kept only where a log was asked for.
+//!
+//! A job keeps either every operation ([`LoggedOp`]) or sums over windows of equal length
+//! ([`LogWindow`]), never both; histograms per interval ([`LogHistogram`]) come on top. All of it
+//! stays in memory until the phase has ended, so a log is no part of the written report: whoever
+//! asked for it writes it to files of its own.
+
+use candor_plan::units::{Op, PerOp};
+
+use crate::Histogram;
+
+/// What one job's operations did, in order of completion. Times count from the release of the
+/// barrier (after the ramp).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// Wall clock at the release of the barrier, in ms since 1970.
+    pub start_unix_ms: u64,
+    /// Every operation; empty where windows were asked for.
+    pub ops: Vec<LoggedOp>,
+    /// Sums over windows; empty where every operation was asked for.
+    pub windows: Vec<LogWindow>,
+    /// Completion latencies per interval and direction.
+    pub histograms: Vec<LogHistogram>,
+    /// Operations that found no room in the log.
+    pub lost: u64,
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedOp {
+    /// Its completion.
+    pub at_ns: u64,
+    /// Its direction.
+    pub op: Op,
+    /// I/O priority it was issued with: class in the upper three bits, level below.
+    pub priority: u16,
+    /// Bytes asked for.
+    pub bytes: u32,
+    /// Where in the file or device.
+    pub offset: u64,
+    /// From hand-over to the end of the submitting call; 0 where that is no call of its own.
+    pub submission_ns: u64,
+    /// From there to completion.
+    pub completion_ns: u64,
+}
+
+impl LoggedOp {
+    /// From hand-over to completion.
+    pub fn latency_ns(&self) -> u64 {
+        self.submission_ns + self.completion_ns
+    }
+
+    /// Its hand-over.
+    pub fn issued_ns(&self) -> u64 {
+        self.at_ns.saturating_sub(self.latency_ns())
+    }
+}
+
+/// Sums over one window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogWindow {
+    /// Its end.
+    pub at_ns: u64,
+    /// Its length.
+    pub length_ns: u64,
+    /// What completed in it, per direction.
+    pub ops: PerOp<WindowSums>,
+}
+
+/// What completed in one window in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowSums {
+    /// Operations.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// From hand-over to the end of the submitting call.
+    pub submission: SumAndMax,
+    /// From there to completion.
+    pub completion: SumAndMax,
+    /// From hand-over to completion.
+    pub latency: SumAndMax,
+}
+
+/// Sum and greatest of a number of latencies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SumAndMax {
+    /// Sum, in ns.
+    pub sum_ns: u64,
+    /// Greatest, in ns.
+    pub max_ns: u64,
+}
+
+/// Completion latencies of one direction in one interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogHistogram {
+    /// End of the interval.
+    pub at_ns: u64,
+    /// The direction.
+    pub op: Op,
+    /// Greatest size of an operation in it, in bytes.
+    pub bytes: u32,
+    /// From the end of the submitting call to completion.
+    pub histogram: Histogram,
+}
