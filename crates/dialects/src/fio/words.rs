@@ -3,11 +3,85 @@
 //! Nothing has a meaning yet. Whatever comes from outside (job files, environment variables, what
 //! `$ncpus` stands for) is asked of a [`World`], so that everything here can be tested without one.
 
+mod argv;
+mod expand;
+pub mod flags;
+mod job_file;
 mod mistake;
 mod text;
 
+use std::ffi::OsString;
+use std::ops::Range;
+
 pub use mistake::Mistake;
 pub use text::{At, Text, Texts};
+
+/// What comes from outside.
+pub trait World {
+    /// What is in a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>>;
+
+    /// An environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// What `$pagesize`, `$mb_memory` or `$ncpus` stands for.
+    fn keyword(&self, keyword: Keyword) -> u64;
+}
+
+/// A word that stands for something about the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keyword {
+    /// `$pagesize`: bytes of a page of memory.
+    PageSize,
+    /// `$mb_memory`: mebibytes of memory.
+    MemoryMib,
+    /// `$ncpus`: CPUs that are online.
+    Cpus,
+}
+
+/// What the command line must know about an option of a job to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionName {
+    /// The name, or an alias.
+    pub name: &'static str,
+    /// It may stand without a value.
+    pub bare: bool,
+}
+
+/// Reads a command line, the program's name first, and the job files that it names.
+///
+/// Everything that could be read is in what is written, beside all mistakes.
+pub fn read(
+    argv: &[OsString],
+    names: &[OptionName],
+    world: &mut dyn World,
+) -> (Written, Vec<Mistake>) {
+    let mut reading = Reading { written: Written::default(), mistakes: Vec::new(), world };
+    let files = argv::read(&mut reading, argv, names);
+    let wanted: Vec<String> = reading.written.values("section").map(str::to_owned).collect();
+    if !wanted.is_empty() {
+        reading.written.sections.retain(|section| wanted.contains(&section.name.text));
+    }
+    for (nth, file) in files.iter().enumerate() {
+        job_file::read(&mut reading, file, nth, &wanted);
+    }
+    (reading.written, reading.mistakes)
+}
+
+/// What is read so far.
+struct Reading<'a> {
+    written: Written,
+    mistakes: Vec<Mistake>,
+    world: &'a mut dyn World,
+}
+
+/// True for a section that gives defaults: so does any whose name begins like this.
+fn is_global(name: &str) -> bool {
+    name.starts_with("global")
+}
 
 /// A word and where it stands. Its text is what is meant: variables and keywords are replaced by
 /// their values, comments and blanks around it are gone. [`Texts::written`] has what stands there.
@@ -59,8 +133,9 @@ pub enum Origin {
 pub struct Section {
     /// Its name.
     pub name: Word,
-    /// How many of [`Written::globals`] come before it, and so apply to it.
-    pub globals: usize,
+    /// Which of [`Written::globals`] apply to it: those before it, of the same file. The first
+    /// file has those of the command line as well.
+    pub globals: Range<usize>,
     /// Its own options.
     pub own: Block,
     /// It is the first of a job file that is not the first: it waits for all before it.
@@ -68,7 +143,7 @@ pub struct Section {
 }
 
 /// Everything that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Flags that are not options of a job, in the order written.
     pub flags: Vec<Given>,
@@ -83,7 +158,18 @@ pub struct Written {
 impl Written {
     /// The blocks of defaults that apply to a section, in order.
     pub fn globals_of(&self, section: &Section) -> &[Block] {
-        &self.globals[..section.globals.min(self.globals.len())]
+        self.globals.get(section.globals.clone()).unwrap_or_default()
+    }
+
+    /// Whether a flag was given.
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.iter().any(|given| given.name == flag)
+    }
+
+    /// The values that a flag was given, in order.
+    pub fn values(&self, flag: &str) -> impl Iterator<Item = &str> {
+        let given = self.flags.iter().filter(move |given| given.name == flag);
+        given.filter_map(|given| given.value.as_ref()).map(|word| word.text.as_str())
     }
 }
 
@@ -97,3 +183,6 @@ pub struct Given {
     /// What was given with it.
     pub value: Option<Word>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,7 +73,12 @@ impl Mistake {
             (Some(_), remedy) => line.push_str(&format!(" {remedy}")),
             (None, remedy) => line.push_str(&format!("; {remedy}")),
         }
-        line
+        // Control characters would end up on a terminal.
+        let escaped = |c: char| match c.is_control() {
+            true => c.escape_default().collect(),
+            false => c.to_string(),
+        };
+        line.chars().map(escaped).collect()
     }
 }
 
@@ -93,6 +98,8 @@ mod tests {
             full.describe(&texts),
             "command line:1:5: `nmae` is no option; did you mean `name`? see --cmdhelp"
         );
+        let bell = Mistake::new(at, "option", "\u{7}", "`\u{7}\n` is no option");
+        assert_eq!(bell.describe(&texts), "command line:1:5: `\\u{7}\\n` is no option");
         let nowhere = Mistake::nowhere("no-job", "no job").remedy("give one");
         assert_eq!(nowhere.describe(&texts), "no job; give one");
     }

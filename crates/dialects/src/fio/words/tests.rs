@@ -1,0 +1,305 @@
+use std::collections::BTreeMap;
+use std::io;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Files, two variables, and a host of 4 KiB pages, 8000 MiB and 2 CPUs.
+#[derive(Default)]
+struct Pretend {
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl World for Pretend {
+    fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        self.files.get(path).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        [("SIZE", "64m"), ("DIR", "/data")]
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| (*value).to_owned())
+    }
+
+    fn keyword(&self, keyword: Keyword) -> u64 {
+        match keyword {
+            Keyword::PageSize => 4096,
+            Keyword::MemoryMib => 8000,
+            Keyword::Cpus => 2,
+        }
+    }
+}
+
+const NAMES: [OptionName; 10] = [
+    OptionName { name: "name", bare: false },
+    OptionName { name: "rw", bare: false },
+    OptionName { name: "readwrite", bare: false },
+    OptionName { name: "bs", bare: false },
+    OptionName { name: "size", bare: false },
+    OptionName { name: "size", bare: false },
+    OptionName { name: "numjobs", bare: false },
+    OptionName { name: "time_based", bare: true },
+    OptionName { name: "filename", bare: false },
+    OptionName { name: "ioengine", bare: false },
+];
+
+fn given(files: &[(&str, &str)], words: &[&str]) -> (Written, Vec<Mistake>) {
+    let entry = |(name, text): &(&str, &str)| ((*name).to_owned(), text.as_bytes().to_vec());
+    let mut world = Pretend { files: files.iter().map(entry).collect() };
+    let argv: Vec<OsString> = ["/usr/bin/fio"].iter().chain(words).map(OsString::from).collect();
+    read(&argv, &NAMES, &mut world)
+}
+
+/// What was written, compactly: globals in braces, sections in brackets, `|` where a file begins.
+fn shown(written: &Written) -> String {
+    let block = |block: &Block| {
+        let one = |assignment: &Assignment| match &assignment.value {
+            Some(value) => format!("{}={}", assignment.name.text, value.text),
+            None => assignment.name.text.clone(),
+        };
+        block.assignments.iter().map(one).collect::<Vec<_>>().join(" ")
+    };
+    let section = |section: &Section| {
+        let globals: Vec<_> = written.globals_of(section).iter().map(block).collect();
+        let begins = if section.begins_file { "|" } else { "" };
+        format!("{begins}[{}]{{{}}}{}", section.name.text, globals.join("/"), block(&section.own))
+    };
+    written.sections.iter().map(section).collect::<Vec<_>>().join(" ")
+}
+
+/// What is read without a mistake.
+fn fine(files: &[(&str, &str)], words: &[&str]) -> String {
+    let (written, mistakes) = given(files, words);
+    let told: Vec<_> = mistakes.iter().map(|m| m.describe(&written.texts)).collect();
+    assert_eq!(told, Vec::<String>::new());
+    shown(&written)
+}
+
+fn fine_file(text: &str) -> String {
+    fine(&[("a.fio", text)], &["a.fio"])
+}
+
+#[test]
+fn sections_and_their_globals() {
+    let text = "[global]\nrw=read\n[one]\nbs=4k\n[global-more]\nsize=1m\n[two]\n[GLOBAL]\n";
+    assert_eq!(
+        fine_file(text),
+        "[one]{rw=read}bs=4k [two]{rw=read/size=1m} [GLOBAL]{rw=read/size=1m}"
+    );
+}
+
+#[test]
+fn blanks_comments_and_line_ends() {
+    let text = "; one\n# two\n  [a]  ; three\r\n\tbs =\t4k \r\n\n rw = randread # four\n\
+                time_based   \nsize=1m;five";
+    assert_eq!(fine_file(text), "[a]{}bs=4k rw=randread time_based size=1m");
+    assert_eq!(fine_file("\u{feff}[ b ]\nfilename=a=b\nbs=\n"), "[ b ]{}filename=a=b bs=");
+    assert_eq!(fine_file("[b]]\n[]\n"), "[b]]{} []{}");
+    assert_eq!(fine_file(""), "");
+}
+
+#[test]
+fn variables_and_keywords() {
+    let text = "[a]\nsize=${SIZE}\nfilename=$DIR/${DIR}x${NONE}\nnumjobs=$ncpus*2\n\
+                bs=$pagesize+512*2\nio_size=8*$mb_memory\nx=$mb_memorym\ny=2*($ncpus+1)\n\
+                z=($pagesize)k\nf=/tmp/$ncpus-x\ng=$jobname.$filenum\nh=${unclosed\ni=10*2\n";
+    assert_eq!(
+        fine_file(text),
+        "[a]{}size=64m filename=$DIR//datax numjobs=4 bs=5120 io_size=64000 x=8000m y=6 \
+         z=(4096)k f=/tmp/2-x g=$jobname.$filenum h=${unclosed i=10*2"
+    );
+    // As the manual says, also on the command line; variables are the shell's there.
+    assert_eq!(
+        fine(&[], &["--name=a", "--size=2*$ncpus", "--bs=${SIZE}"]),
+        "[a]{}size=4 bs=${SIZE}"
+    );
+}
+
+#[test]
+fn includes_are_found_as_written_or_beside_the_including_file() {
+    let files = [
+        ("a.fio", "[a]\nrw=read\ninclude sub/b.fio ; b\nnumjobs=2\n[c]\ninclude=sub/c.fio"),
+        ("sub/b.fio", "bs=8k\ninclude c.fio\n"),
+        ("sub/c.fio", "size=4k\n"),
+    ];
+    assert_eq!(fine(&files, &["a.fio"]), "[a]{}rw=read bs=8k size=4k numjobs=2 [c]{}size=4k");
+    let (written, _) = given(&files, &["a.fio"]);
+    let place = written.texts.place(written.sections[0].own.assignments[2].value_at());
+    assert_eq!(place, "sub/c.fio:1:6");
+}
+
+#[test]
+fn the_command_line_is_read_as_getopt_does() {
+    for words in [
+        &["--name=a", "--rw=read", "--time_based"][..],
+        &["-name=a", "-rw=read", "-time_based"],
+        &["--name", "a", "--rw", "read", "--time_based"],
+        &["--nam=a", "--rw", "read", "--time"],
+    ] {
+        assert_eq!(fine(&[], words), "[a]{}rw=read time_based", "{words:?}");
+    }
+    // A name that begins others is itself; one that several tables have is one name.
+    assert_eq!(fine(&[], &["--name=a", "--siz=1m", "--time_based=0"]), "[a]{}size=1m time_based=0");
+    let (written, mistakes) = given(&[], &["-moout.json", "-F", "json", "-d", "all", "--minimal"]);
+    assert_eq!(mistakes, []);
+    let flags: Vec<_> = written.flags.iter().map(|flag| flag.name).collect();
+    assert_eq!(flags, ["minimal", "output", "output-format", "debug", "minimal"]);
+    assert_eq!(written.values("output").collect::<Vec<_>>(), ["out.json"]);
+    assert!(written.has("minimal") && !written.has("help"));
+    // What takes a value takes the next word, whatever it is.
+    assert_eq!(fine(&[], &["--name", "--rw"]), "[--rw]{}");
+}
+
+#[test]
+fn jobs_of_the_command_line_and_of_files_mix() {
+    let files = [
+        ("1", "[j1]\nbs=8k\n"),
+        ("2", "[global]\nsize=1m\n[j2]\n[j3]\n"),
+        ("-", "[j4]\n"),
+        ("--odd", "[j5]\n"),
+    ];
+    let words = ["--rw=read", "1", "--name=c1", "2", "--size=2m", "-", "--name=global", "--bs=1k"];
+    assert_eq!(
+        fine(&files, &words),
+        "[c1]{rw=read}size=2m [j1]{rw=read/bs=1k}bs=8k |[j2]{size=1m} [j3]{size=1m} |[j4]{}"
+    );
+    assert_eq!(
+        fine(&files, &["--section=j3", "--section", "j1", "1", "2"]),
+        "[j1]{}bs=8k |[j3]{size=1m}"
+    );
+    assert_eq!(fine(&files, &["--", "--odd"]), "[j5]{}");
+}
+
+#[test]
+fn a_section_that_is_left_out_does_not_join_the_files() {
+    // One runs after the other even if the first of the second file is not wanted. What is
+    // wrong with it does not matter then.
+    let files = [("1", "[a]\n"), ("2", "[x]\nsize 5\ninclude none\n[b]\n")];
+    assert_eq!(fine(&files, &["--section=a", "--section=b", "1", "2"]), "[a]{} |[b]{}");
+}
+
+#[test]
+fn every_word_knows_its_place() {
+    let (written, _) = given(&[("a.fio", "[µ]\n  bs = 4k ;\n")], &["--size=1m", "a.fio"]);
+    let (texts, section) = (&written.texts, &written.sections[0]);
+    assert_eq!(texts.all[0].text, "fio --size=1m a.fio");
+    let own = &section.own.assignments[0];
+    assert_eq!(
+        (texts.place(section.name.at), texts.written(section.name.at)),
+        ("a.fio:1:2".into(), "µ")
+    );
+    assert_eq!((texts.place(own.name.at), texts.written(own.name.at)), ("a.fio:2:3".into(), "bs"));
+    assert_eq!(
+        (texts.place(own.value_at()), texts.written(own.value_at())),
+        ("a.fio:2:8".into(), "4k")
+    );
+    let global = &written.globals_of(section)[0].assignments[0];
+    assert_eq!(texts.written(global.name.at), "--size");
+    assert_eq!(texts.place(global.value_at()), "command line:1:12");
+}
+
+#[test]
+fn mistakes_name_place_word_and_remedy() {
+    for (text, told) in [
+        ("bs=4k\n[a]\n", "1:1: `bs=4k` stands before the first [section]"),
+        ("[a\n", "1:1: `[a` does not end with a closing bracket"),
+        ("[a] bs=4k\n", "1:1: `[a] bs=4k` does not end with"),
+        ("[j#1]\n", "1:1: `[j` has no closing bracket before the comment"),
+        ("[a]\n=5\n", "2:1: `=5` has no option before the equals sign"),
+        ("[a]\n size 5\n", "2:2: `size 5` has no equals sign; write size=5"),
+        ("[a]\ninclude b\n", "2:9: `b` cannot be read: entity not found"),
+        ("[a]\nincludes\n", "2:1: `includes` names no file"),
+        ("[a]\ninclude\n", "2:1: `include` names no file"),
+        ("[a]\ninclude a.fio\n", "1:1: `[a]` opens a section in an included file"),
+        ("[a]\nsize=2*$ncpus*\n", "2:6: `2*$ncpus*`: `2*2*` cannot be worked out"),
+        ("[a]\nname=x\u{fffd}\n", "2:6: `x\u{fffd}` is not text in UTF-8"),
+    ] {
+        let (written, mistakes) = given(&[("a.fio", text)], &["a.fio"]);
+        is_told(&written, &mistakes, &format!("a.fio:{told}"));
+    }
+    for (words, told) in [
+        (&["none"][..], "5: `none` cannot be read: entity not found"),
+        (&["rw=read"], "5: `rw=read` cannot be read: entity not found; an option is written with"),
+        (&["--nmae=a"], "5: `nmae` is no option; did you mean `name`?"),
+        (&["--out=x"], "5: `out` is short for output, output-format; write more of the name"),
+        (&["--name"], "5: --name needs a value; write --name=VALUE"),
+        (&["--name="], "5: --name needs a value"),
+        (&["--minimal=1"], "15: --minimal takes no value; leave it out"),
+        (&["--client=host"], "5: --client cannot be done; candor does not"),
+        (&["-mQ"], "7: `Q` is no option"),
+        (&["---"], "5: `-` is no option"),
+        (&["--=5"], "5: there is no option behind the dashes"),
+    ] {
+        let (written, mistakes) = given(&[], words);
+        is_told(&written, &mistakes, &format!("command line:1:{told}"));
+    }
+}
+
+/// The first mistake is told like this, with the word in it.
+fn is_told(written: &Written, mistakes: &[Mistake], told: &str) {
+    let first = mistakes.first().unwrap_or_else(|| panic!("no mistake: {told}"));
+    let line = first.describe(&written.texts);
+    assert!(line.starts_with(told), "\n{line}\n{told}");
+    assert!(line.contains(&first.word), "{line}");
+}
+
+#[test]
+fn files_that_include_themselves_end() {
+    let (_, mistakes) = given(&[("a", "[a]\ninclude b\n"), ("b", "include b\n")], &["a"]);
+    assert_eq!(mistakes.len(), 1);
+    assert_eq!(mistakes[0].rule, "include-depth");
+    let twice = "include b\ninclude b\n";
+    let (written, mistakes) = given(&[("a", "[a]\ninclude b\n"), ("b", twice)], &["a"]);
+    assert!(written.texts.all.len() <= 1000 && !mistakes.is_empty());
+}
+
+#[test]
+fn only_comments_may_be_in_another_encoding() {
+    let mut world = Pretend::default();
+    world.files.insert("a".into(), b"; caf\xe9\n[a]\nbs=4k # \xe9\n".to_vec());
+    let (written, mistakes) = read(&["fio".into(), "a".into()], &NAMES, &mut world);
+    assert_eq!((shown(&written).as_str(), mistakes), ("[a]{}bs=4k", Vec::new()));
+    world.files.insert("a".into(), b"[a]\nfilename=/caf\xe9\n[\xe9]\n\xe9\n".to_vec());
+    let (_, mistakes) = read(&["fio".into(), "a".into()], &NAMES, &mut world);
+    let rules: Vec<_> = mistakes.iter().map(|mistake| mistake.rule).collect();
+    assert_eq!(rules, ["encoding", "encoding", "encoding"]);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(file in proptest::collection::vec(any::<u8>(), 0..200)) {
+        anything(file, &[])?;
+    }
+
+    #[test]
+    fn anything_like_a_job_file_is_read_or_refused(
+        file in "(\\[?[a-z$ {}]{0,8}[]=;#]?[0-9a-z$ {}*+()%./-]{0,12}\r?\n){0,12}",
+        words in proptest::collection::vec("-{0,3}[a-z$]{0,6}=?[a-z0-9*$-]{0,6}", 0..6),
+    ) {
+        anything(file.into_bytes(), &words)?;
+    }
+}
+
+/// No panic, and every place lies within its text.
+fn anything(file: Vec<u8>, words: &[String]) -> Result<(), TestCaseError> {
+    let mut world = Pretend::default();
+    world.files.insert("a".into(), file);
+    let argv = ["fio", "a"].into_iter().map(OsString::from);
+    let argv: Vec<OsString> = argv.chain(words.iter().map(OsString::from)).collect();
+    let (written, mistakes) = read(&argv, &NAMES, &mut world);
+    let texts = &written.texts;
+    for mistake in &mistakes {
+        let at = mistake.at.expect("every mistake here has a place");
+        prop_assert!(texts.all[at.text].text.get(at.range()).is_some(), "{mistake:?}");
+        prop_assert!(!mistake.describe(texts).contains('\n'));
+    }
+    let own = written.sections.iter().map(|section| &section.own);
+    for assignment in own.chain(&written.globals).flat_map(|block| &block.assignments) {
+        for at in [assignment.name.at, assignment.value_at()] {
+            prop_assert!(texts.all[at.text].text.get(at.range()).is_some(), "{assignment:?}");
+        }
+    }
+    Ok(())
+}
