@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use candor_plan::units::PerOp;
+
 /// One process in fio's reckoning: a clone of a section. In the plan it is a job of one worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FioJob {
@@ -19,8 +21,112 @@ pub struct FioJob {
     pub group_reporting: bool,
     /// Options of the section as written, in order, without those of `[global]`.
     pub options: Vec<(String, String)>,
+    /// Its number within its section, from 0: clones that `numjobs` makes count on.
+    pub clone: u32,
+    /// Its number among all jobs, from 1: the one in names of log files.
+    pub number: u32,
+    /// What the lines before the run say about it.
+    pub shape: Shape,
+    /// `continue_on_error`: errors are counted and shown.
+    pub counts_errors: bool,
+    /// `latency_target` and its kin.
+    pub latency_goal: LatencyGoal,
+    /// `steadystate`, where asked for.
+    pub steady: Option<SteadyGoal>,
+    /// Which logs are written.
+    pub logs: Logs,
     /// What is reported, and how.
     pub reporting: Reporting,
+}
+
+/// What the lines before the run say about a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shape {
+    /// The word of `rw`, such as `randread`.
+    pub rw: String,
+    /// Smallest and greatest block in bytes, per direction.
+    pub sizes: PerOp<(u64, u64)>,
+    /// The first two of these are for sequential and random I/O (`bs_is_seq_rand`).
+    pub sizes_by_order: bool,
+    /// fio's name of the engine.
+    pub engine: String,
+    /// `iodepth`.
+    pub depth: u32,
+    /// `thread`: a thread in fio's reckoning and not a process.
+    pub thread: bool,
+}
+
+/// `latency_target` and its kin, as the results repeat them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyGoal {
+    /// `latency_target`, 0 where there is none.
+    pub target_ns: u64,
+    /// `latency_window`.
+    pub window_ns: u64,
+    /// `latency_percentile`.
+    pub percentile: f64,
+}
+
+impl Default for LatencyGoal {
+    fn default() -> Self {
+        LatencyGoal { target_ns: 0, window_ns: 0, percentile: 100.0 }
+    }
+}
+
+/// `steadystate` and its kin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SteadyGoal {
+    /// Bandwidth counts; else operations.
+    pub bandwidth: bool,
+    /// The slope counts; else the greatest deviation from the mean.
+    pub slope: bool,
+    /// The limit: in percent, or absolute.
+    pub limit: f64,
+    /// The limit is in percent of the mean.
+    pub percent: bool,
+    /// `steadystate_duration` in seconds.
+    pub duration_s: u64,
+}
+
+/// Which logs of a job are written, and how.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Logs {
+    /// `write_bw_log`: how the name begins.
+    pub bandwidth: Option<String>,
+    /// `write_iops_log`.
+    pub iops: Option<String>,
+    /// `write_lat_log`.
+    pub latency: Option<String>,
+    /// `write_hist_log`.
+    pub histogram: Option<String>,
+    /// `log_avg_msec`; 0 logs every operation.
+    pub window_ms: u64,
+    /// `log_window_value`: what a window shows.
+    pub window_value: WindowValue,
+    /// `log_hist_coarseness`: 0 to 6.
+    pub coarseness: u32,
+    /// `log_offset`.
+    pub offset: bool,
+    /// `log_prio`.
+    pub priority: bool,
+    /// `log_issue_time`.
+    pub issue_time: bool,
+    /// `log_unix_epoch`: times are those of the wall clock.
+    pub unix_epoch: bool,
+    /// `per_job_logs`: the job's number is part of the name.
+    pub per_job: bool,
+}
+
+/// What a line of an averaged log shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowValue {
+    /// The mean of its window.
+    #[default]
+    Mean,
+    /// The greatest.
+    Max,
+    /// Both, in this order.
+    Both,
 }
 
 /// What is reported about a job, and in which units.
@@ -28,7 +134,7 @@ pub struct FioJob {
 pub struct Reporting {
     /// Bytes in a "K": 1024 or 1000.
     pub kb_base: u32,
-    /// 8 reports rates in bits, 1 in bytes, 0 decides by the target.
+    /// 1 reports rates in bits, 8 in bytes, 0 decides by the target.
     pub unit_base: u32,
     /// 0 per direction, 1 mixed, 2 both.
     pub unified_rw: u32,
