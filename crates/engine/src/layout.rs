@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use candor_plan::Layout;
 use candor_plan::blocks::{Content as ContentPlan, Verify};
+use rustix::fs::FallocateFlags;
 
 use crate::content::{self, Content};
 use crate::error::EngineError;
@@ -59,10 +60,8 @@ pub fn lay_out(
     let made = match wanted.layout {
         Layout::Never => Ok(()),
         Layout::Sparse => file.set_len(wanted.size),
-        Layout::Allocate => {
-            rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, wanted.size)
-                .map_err(io::Error::from)
-        }
+        Layout::Allocate => allocate(&file, FallocateFlags::empty(), wanted.size),
+        Layout::Reserve => allocate(&file, FallocateFlags::KEEP_SIZE, wanted.size),
         Layout::Write => write_out(&file, present, wanted, stop, progress),
     };
     made.map_err(EngineError::file("lay out", path))?;
@@ -70,6 +69,10 @@ pub fn lay_out(
         session.laid_out(path, wanted.size, verify);
     }
     Ok(true)
+}
+
+fn allocate(file: &File, flags: FallocateFlags, size: u64) -> io::Result<()> {
+    rustix::fs::fallocate(file, flags, 0, size).map_err(io::Error::from)
 }
 
 fn write_out(

@@ -42,7 +42,9 @@ fn check_phase(plan: &Plan, phase: &Phase, at: &Place, out: &mut Found) {
     stop::check(&phase.stop, &at.key("stop"), out);
     whole::check_phase(phase, at, out);
     for (i, job) in phase.jobs.iter().enumerate() {
-        check_job(plan, job, &at.key("job").index(i), out);
+        let at = at.key("job").index(i);
+        jobs::check_after(phase, i, &at.key("after"), out);
+        check_job(plan, job, &at, out);
     }
 }
 
@@ -88,7 +90,7 @@ impl<'p> View<'p> {
 
     /// Number of files of all its targets.
     fn files(&self) -> u64 {
-        self.targets().map(|target| u64::from(target.files)).sum()
+        self.targets().map(Target::files_named).sum()
     }
 
     /// Most workers of one host that use the same file.

@@ -122,8 +122,12 @@ impl Dice<'_> {
             kind: self.pick(&[Kind::Auto, Kind::File, Kind::FileSet, Kind::Device, Kind::Null]),
             size: self.option(Self::bytes),
             files: self.count(),
-            layout: self.pick(&[Layout::Write, Layout::Allocate, Layout::Sparse, Layout::Never]),
+            members: self.list(|d| Member { name: d.text(), size: d.option(Self::bytes) }),
+            layout: self.pick(&[Layout::Write, Layout::Allocate, Layout::Reserve, Layout::Never]),
+            create: self.pick(&[Create::Nothing, Create::Files, Create::Parents]),
+            append: self.yes(),
             keep: self.yes(),
+            remove: self.yes(),
             overwrite: self.yes(),
             tree: self.option(|d| Tree {
                 depth: d.count(),
@@ -144,6 +148,7 @@ impl Dice<'_> {
             ramp: self.nanos(),
             delay: self.nanos(),
             repeats: self.count(),
+            on_failure: self.pick(&[OnFailure::EndRun, OnFailure::EndJob]),
             jobs: self.list(Self::job),
         }
     }
@@ -160,6 +165,7 @@ impl Dice<'_> {
                     Steady::Agree { window: d.nanos(), windows: d.count(), percent: d.float() }
                 }
             }),
+            until_full: self.yes(),
             continue_on_error: self.yes(),
             stonewall: self.pick(&[Stonewall::Cut, Stonewall::WearOut]),
         }
@@ -178,10 +184,17 @@ impl Dice<'_> {
                 numa_node: self.option(Self::count),
             },
             delay: self.nanos(),
+            after: self.list(Self::text),
+            prepare_only: self.yes(),
+            hooks: Hooks { before: self.option(Self::hook), after: self.option(Self::hook) },
             stop: self.option(Self::stop),
             blocks: self.option(Self::blocks),
             entries: self.option(Self::entries),
         }
+    }
+
+    fn hook(&mut self) -> Hook {
+        Hook { command: self.text(), output: self.option(Self::text) }
     }
 
     fn entries(&mut self) -> Entries {
@@ -254,6 +267,8 @@ impl Dice<'_> {
             },
             hints: Hints {
                 evict: self.yes(),
+                invalidate: self.yes(),
+                pre_read: self.yes(),
                 advice: self.pick(&[Advice::None, Advice::Random]),
                 huge_pages: self.yes(),
             },

@@ -19,6 +19,7 @@ mod model;
 mod nearest;
 pub mod problem;
 pub mod rank;
+mod target;
 pub mod text;
 pub mod units;
 #[cfg(test)]
@@ -29,4 +30,5 @@ pub use entries::Entries;
 pub use model::*;
 pub use nearest::nearest;
 pub use problem::{Place, Problem, Severity, Source};
+pub use target::{Create, Layout, Member, Target, TargetKind};
 pub use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};

@@ -1,10 +1,8 @@
-//! Plans, targets, phases and jobs.
-
-use std::path::PathBuf;
+//! Plans, phases and jobs.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Blocks, Bytes, Entries, Nanos};
+use crate::{Blocks, Bytes, Entries, Nanos, Target};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
 pub const PLAN_VERSION: u32 = 1;
@@ -49,81 +47,6 @@ impl Plan {
     }
 }
 
-/// A thing to exercise: a file, a set of files under a directory, a block device, a tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Target {
-    /// The name by which jobs refer to it.
-    pub name: String,
-    /// File, directory or block device. Not used by the null engine.
-    pub path: PathBuf,
-    /// What the path is taken for.
-    pub kind: TargetKind,
-    /// Bytes used of each file or of the device; absent means its present size.
-    pub size: Option<Bytes>,
-    /// Number of files, for a file set.
-    pub files: u32,
-    /// How missing bytes of a file come into being before the first phase that needs them.
-    pub layout: Layout,
-    /// Keep files that candor made. Files it did not make are never removed.
-    pub keep: bool,
-    /// Consent to destroy what is there: writing to a device or to a file candor did not make.
-    pub overwrite: bool,
-    /// Shape of the tree, for entries.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tree: Option<crate::entries::Tree>,
-}
-
-impl Default for Target {
-    fn default() -> Self {
-        Target {
-            name: "target".into(),
-            path: PathBuf::new(),
-            kind: TargetKind::Auto,
-            size: None,
-            files: 1,
-            layout: Layout::Write,
-            keep: false,
-            overwrite: false,
-            tree: None,
-        }
-    }
-}
-
-/// What a target's path is taken for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TargetKind {
-    /// A directory holds a file set, a block device is a device, anything else is one file.
-    #[default]
-    Auto,
-    /// One regular file.
-    File,
-    /// `files` files named `NAME.0`, `NAME.1`, … in the directory `path`.
-    FileSet,
-    /// A block device.
-    Device,
-    /// A directory tree, for entries.
-    Tree,
-    /// Nothing at all: offsets are generated, no byte moves (null engine, ring no-ops).
-    Null,
-}
-
-/// How missing bytes of a file come into being.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Layout {
-    /// Written with the incompressible pool and flushed: the only honest ground for reads.
-    #[default]
-    Write,
-    /// `fallocate`: blocks reserved, never written (reads measure the filesystem's zeros).
-    Allocate,
-    /// `ftruncate`: a sparse file (reads measure holes).
-    Sparse,
-    /// Nothing is made; a short or missing file is an error for reads and grows under writes.
-    Never,
-}
-
 /// Jobs that start together behind a barrier and end together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -138,6 +61,8 @@ pub struct Phase {
     pub delay: Nanos,
     /// How often this phase runs in a row.
     pub repeats: u32,
+    /// What the failure of one job does to the others.
+    pub on_failure: OnFailure,
     /// The jobs.
     #[serde(rename = "job")]
     pub jobs: Vec<Job>,
@@ -151,9 +76,21 @@ impl Default for Phase {
             ramp: Nanos(0),
             delay: Nanos(0),
             repeats: 1,
+            on_failure: OnFailure::EndRun,
             jobs: Vec::new(),
         }
     }
+}
+
+/// What the failure of one job does to the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// It ends the phase and the run; a phase with a job that cannot be made ready does not begin.
+    #[default]
+    EndRun,
+    /// It ends that job alone, also where the job cannot be made ready.
+    EndJob,
 }
 
 /// What ends a phase or a job: the first of the given bounds to be reached.
@@ -178,6 +115,8 @@ pub struct Stop {
     /// A criterion of steadiness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
+    /// A full filesystem or device is where writing was to end, not an error.
+    pub until_full: bool,
     /// Go on after an I/O error, counting it.
     pub continue_on_error: bool,
     /// When time is up: stop at once, or carry every worker to the furthest one's count.
@@ -235,8 +174,15 @@ pub struct Job {
     pub rank_shift: i64,
     /// Where its threads run.
     pub placement: Placement,
-    /// Wait after the phase started.
+    /// Wait after the phase started, or after the jobs of `after` ended.
     pub delay: Nanos,
+    /// Jobs of the same phase that must have ended before this one starts: all of these names.
+    pub after: Vec<String>,
+    /// Only make its files ready, and run nothing.
+    pub prepare_only: bool,
+    /// What runs beside it.
+    #[serde(skip_serializing_if = "Hooks::is_empty")]
+    pub hooks: Hooks,
     /// Its own end, instead of the phase's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
@@ -258,11 +204,44 @@ impl Default for Job {
             rank_shift: 0,
             placement: Placement::default(),
             delay: Nanos(0),
+            after: Vec::new(),
+            prepare_only: false,
+            hooks: Hooks::default(),
             stop: None,
             blocks: None,
             entries: None,
         }
     }
+}
+
+/// Commands that run before and after a job, given to the shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hooks {
+    /// Before the phase of the job begins; if it fails, so does the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Hook>,
+    /// After the phase has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Hook>,
+}
+
+impl Hooks {
+    /// True where nothing runs.
+    pub fn is_empty(&self) -> bool {
+        *self == Hooks::default()
+    }
+}
+
+/// A command for the shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hook {
+    /// The command line.
+    pub command: String,
+    /// File that gets what it writes, overwritten; absent means nobody reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
 }
 
 /// Which worker works on which file of the job's targets.

@@ -10,6 +10,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     batches(view, out);
     uring(view, out);
     rwf(view, out);
+    hints(view, out);
     match view.blocks.engine {
         Engine::Mmap => mmap(view, out),
         Engine::Libaio => libaio(view, out),
@@ -94,6 +95,15 @@ fn rwf(view: &View<'_>, out: &mut Found) {
     if dontcache && view.blocks.direct {
         let message = "dontcache is set, but direct I/O does not use the cache";
         out.warning("dontcache-direct", at.key("dontcache"), message, "remove one of the two");
+    }
+}
+
+fn hints(view: &View<'_>, out: &mut Found) {
+    let hints = &view.blocks.hints;
+    if hints.pre_read && (hints.evict || hints.invalidate) {
+        let message = "the files are to be read into the cache and dropped from it";
+        let place = view.key("hints").key("pre_read");
+        out.error("pre-read", place, message, "remove pre_read, or evict and invalidate");
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::whole::time_limit;
 use super::{CPU_MAX, Found, PARTS_MAX, WORKERS_MAX};
 use crate::blocks::Share;
-use crate::{Job, Place, Plan, Sharing, Target, TargetKind, nearest, rank};
+use crate::{Job, Phase, Place, Plan, Sharing, Target, TargetKind, nearest, rank};
 
 pub(super) fn check(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
     out.count("workers", at.key("workers"), job.workers.into(), WORKERS_MAX.into());
@@ -14,6 +14,29 @@ pub(super) fn check(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
     check_targets(plan, job, at, out);
     placement(job, &at.key("placement"), out);
     rank_shift(job, at.key("rank_shift"), out);
+    hooks(job, &at.key("hooks"), out);
+}
+
+/// A job waits only for jobs that stand before it, so that no two wait for each other.
+pub(super) fn check_after(phase: &Phase, index: usize, at: &Place, out: &mut Found) {
+    let earlier = &phase.jobs[..index];
+    for (i, name) in phase.jobs[index].after.iter().enumerate() {
+        if !earlier.iter().any(|job| job.name == *name) {
+            let message = format!("no job {name} stands before this one in its phase");
+            out.error("after", at.index(i), message, "name an earlier job of the same phase");
+        }
+    }
+}
+
+fn hooks(job: &Job, at: &Place, out: &mut Found) {
+    let hooks = [("before", &job.hooks.before), ("after", &job.hooks.after)];
+    for (key, hook) in hooks.into_iter().filter_map(|(key, hook)| Some((key, hook.as_ref()?))) {
+        if hook.command.trim().is_empty() {
+            let message = format!("the command {key} the job is empty");
+            let remedy = format!("give a command, or remove hooks.{key}");
+            out.error("hook", at.key(key).key("command"), message, remedy);
+        }
+    }
 }
 
 /// Exactly one family of work.

@@ -20,7 +20,9 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
         check_path(plan, target, &at, out);
         check_size(target, &at, out);
         check_files(target, &at, out);
+        members(target, &at, out);
         check_kind(target, &at, out);
+        remove(target, &at, out);
     }
 }
 
@@ -72,10 +74,60 @@ fn has_no_size_of_its_own(target: &Target) -> bool {
 
 fn check_files(target: &Target, at: &Place, out: &mut Found) {
     out.count("files", at.key("files"), target.files.into(), FILES_MAX.into());
-    let one = matches!(target.kind, TargetKind::File | TargetKind::Device);
+    let kind = target.kind;
+    let one = matches!(kind, TargetKind::File | TargetKind::Device | TargetKind::Existing);
     if one && target.files > 1 {
-        let message = format!("{} files are asked for of a single file or device", target.files);
+        let message = format!("{} files are asked for where their number is given", target.files);
         out.error("files", at.key("files"), message, "set kind = \"file_set\" or files = 1");
+    }
+}
+
+/// Files by name: each has one, below the target's path.
+fn members(target: &Target, at: &Place, out: &mut Found) {
+    let (members, at) = (&target.members, at.key("members"));
+    if members.is_empty() {
+        return;
+    }
+    if target.kind != TargetKind::FileSet || target.files > 1 {
+        let message = "files are named of what is no set, or is a set of numbered files";
+        let remedy = "set kind = \"file_set\" and leave files out";
+        out.error("members", at.clone(), message, remedy);
+    }
+    if members.len() > FILES_MAX as usize {
+        let message = format!("{} files are more than {FILES_MAX}", members.len());
+        out.error("parts-limit", at, message, "divide them between several targets");
+        return;
+    }
+    let mut seen = HashSet::new();
+    for (i, member) in members.iter().enumerate() {
+        let (name, place) = (&member.name, at.index(i));
+        if name.is_empty() || name.starts_with('/') || name.contains('\0') {
+            let message = format!("`{name}` is no name of a file below the target's path");
+            out.error("member-name", place.key("name"), message, "use a relative path");
+        } else if !seen.insert(name) {
+            let message = format!("the file {name} is named twice, so it is used twice as often");
+            out.warning("member-name", place.key("name"), message, "name it once");
+        }
+        match member.size {
+            Some(Bytes(0)) => {
+                let remedy = "give a size, or remove it";
+                out.error("target-size", place.key("size"), "size is 0", remedy);
+            }
+            Some(size) if size > TARGET_MAX => {
+                let message = format!("size is {size}, more than offsets can reach");
+                let remedy = format!("use at most {TARGET_MAX}");
+                out.error("target-size", place.key("size"), message, remedy);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// To remove what others made takes the same consent as to overwrite it.
+fn remove(target: &Target, at: &Place, out: &mut Found) {
+    if target.remove && !target.overwrite {
+        let message = "remove is set without overwrite: files of others would be lost";
+        out.error("remove", at.key("remove"), message, "consent with overwrite = true");
     }
 }
 

@@ -42,7 +42,8 @@ fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &s
 
 /// Errors about blocks: rule, place, lines.
 #[rustfmt::skip]
-const BLOCKS: [(&str, &str, &str); 81] = [
+const BLOCKS: [(&str, &str, &str); 82] = [
+    ("pre-read", "hints.pre_read", "hints = { pre_read = true, invalidate = true }"),
     ("size", "size", "size = 0"),
     ("size", "size", "size = \"0k-4k\""),
     ("size", "size.write", "mix = \"read:50,write:50\"\nsize = { read = 4096, write = 0 }"),
@@ -169,6 +170,8 @@ fn errors_in_phases_and_jobs() {
         ("split", "placement.split", J, "placement.split = true"),
         ("cpu", "placement.cpus[0]", J, "placement.cpus = [9999]"),
         ("numa-node", "placement.numa_node", J, "placement.numa_node = 9999"),
+        ("after", "after[0]", J, "name = \"a\"\nafter = [\"a\"]"),
+        ("hook", "hooks.before.command", J, "hooks.before.command = \" \""),
         ("time-limit", "delay", J, "delay = \"400d\""),
         ("time-limit", "ramp", P, "ramp = \"400d\""),
         ("time-limit", "stop.time", P, "stop.time = \"400d\""),
@@ -266,6 +269,16 @@ fn errors_in_plans_and_targets() {
         ("target-size", "target[0]", "[[target]]\nkind = \"null\""),
         ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 0"),
         ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2\nkind = \"device\""),
+        ("files", "target[0].files", "[[target]]\nfiles = 2\nkind = \"existing\""),
+        ("members", "target[0].members", "[[target]]\nmembers = [{ name = \"a\" }]"),
+        ("members", "target[0].members",
+         "[[target]]\nkind = \"file_set\"\nfiles = 2\nmembers = [{ name = \"a\" }]"),
+        ("member-name", "target[0].members[0].name", "[[target]]\nmembers = [{ name = \"/a\" }]"),
+        ("member-name", "target[0].members[1].name",
+         "[[target]]\nkind = \"file_set\"\nmembers = [{ name = \"a\" }, { name = \"a\" }]"),
+        ("target-size", "target[0].members[0].size",
+         "[[target]]\nmembers = [{ name = \"a\", size = 0 }]"),
+        ("remove", "target[0].remove", "[[target]]\npath = \"/x\"\nremove = true"),
         ("not-yet-tree", "target[0].kind", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
         ("tree-shape", "target[0]", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
         ("tree-shape", "target[0].tree", "[[target]]\npath = \"/x\"\nkind = \"file\"\ntree = {}"),
