@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use candor_plan::units::{Op, PerOp};
 use candor_record::{
-    Ended, EngineUsed, Latency, Measurement, OpStats, Progress, Sample, VerifyStats,
+    Depths, Ended, EngineUsed, Latency, Measurement, OpStats, Progress, Sample, VerifyStats,
 };
 
 use crate::clock::Clock;
@@ -44,6 +44,7 @@ pub fn measurement(
         false => ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0),
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
+    let mut depths: Option<Depths> = None;
     let ended = ends.iter().map(|end| end.ended).max_by_key(severity).unwrap_or(Ended::Stalled);
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
@@ -53,8 +54,11 @@ pub fn measurement(
         if let Some(verifier) = end.verifier {
             verifier.add_to(&mut verify);
         }
+        if let Some(more) = &end.depths {
+            depths.get_or_insert_default().merge(more);
+        }
     }
-    let stats = |kind: Kind| op_stats(job, kind, elapsed_ns);
+    let stats = |kind: Kind| op_stats(job, kind, elapsed_ns, &clock);
     let ops = PerOp { read: stats(Kind::Read), write: stats(Kind::Write), trim: stats(Kind::Trim) };
     let sync = stats(Kind::Fsync);
     // A worker that waits for a flush is as busy as one that waits for a write.
@@ -86,6 +90,7 @@ pub fn measurement(
             clock: clock.name().into(),
             clock_cost_ns: clock.cost_ns(),
         },
+        depths,
         ended,
         ..Measurement::default()
     }
@@ -103,7 +108,7 @@ fn severity(ended: &Ended) -> u8 {
     }
 }
 
-fn op_stats(job: &ReadyJob, kind: Kind, elapsed_ns: u64) -> OpStats {
+fn op_stats(job: &ReadyJob, kind: Kind, elapsed_ns: u64, clock: &Clock) -> OpStats {
     let mut sum = CounterSum::default();
     job.live.iter().for_each(|live| live.bank(true).of(kind).add_to(&mut sum));
     let per_second = |count: u64| match elapsed_ns {
@@ -117,9 +122,15 @@ fn op_stats(job: &ReadyJob, kind: Kind, elapsed_ns: u64) -> OpStats {
         failed: sum.failed,
         ops_per_s: per_second(sum.ops),
         bytes_per_s: per_second(sum.bytes),
+        // The loop of plain reads does not note when the last one ended: it is the job's end.
+        elapsed_ns: match (sum.ops, sum.last) {
+            (0, _) => 0,
+            (_, 0) => elapsed_ns,
+            (_, last) => clock.ns(last.saturating_sub(job.shared.count_from.load(Relaxed))),
+        },
         latency: Latency::from_histogram(sum.latency),
         submission: Latency::from_histogram(sum.submission),
+        completion: Latency::from_histogram(sum.completion),
         from_intended: Latency::from_histogram(sum.intended),
-        ..OpStats::default()
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod clock;
 pub mod content;
+mod control;
 pub mod engines;
 mod error;
 mod failures;
@@ -18,6 +19,7 @@ pub mod phase;
 pub mod placement;
 mod prepare;
 pub mod random;
+mod sampling;
 pub mod session;
 mod shared;
 pub mod slots;

@@ -1,36 +1,25 @@
-//! A phase: workers are made ready, released together, watched, and gathered.
+//! A phase: workers are made ready and released together; [`crate::control`] watches them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, PoisonError};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use candor_plan::{Phase, Plan};
-use candor_record::{Ended, Measurement, Sample};
+use candor_record::{Measurement, Sample};
 
 use crate::clock::Clock;
+use crate::control::{Control, Flushed};
 use crate::error::EngineError;
-use crate::failures::Failures;
-use crate::gather;
-use crate::prepare::{ReadyJob, longest_gap_ns};
+use crate::prepare::ReadyJob;
 use crate::random::mix;
 use crate::session::Session;
 use crate::shared::Gate;
-use crate::stats::{Live, Totals};
 use crate::worker::WorkerEnd;
 
 /// Stack of a worker; the loop needs little, and only touched pages cost memory.
 const STACK_BYTES: usize = 256 << 10;
-/// Length of a sampling interval.
-const INTERVAL_NS: u64 = 1_000_000_000;
-/// A phase in which nothing completes for this long is given up.
-const STALL: Duration = Duration::from_secs(60);
-/// How long workers may take to end once told to.
-const GRACE: Duration = Duration::from_secs(20);
-/// The control plane looks at the user's stop flag at least this often.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// What someone who watches a phase is told, in order, from the control thread.
 pub trait Watch {
@@ -52,18 +41,19 @@ pub trait Watch {
 impl Watch for () {}
 
 /// What a worker's thread tells the control plane.
-enum Message {
+pub(crate) enum Message {
     Ready,
     Ended { job: usize, rank: u32, end: Box<Result<WorkerEnd, EngineError>> },
 }
 
 /// A phase whose workers wait at the barrier.
 pub struct Prepared {
-    jobs: Vec<Arc<ReadyJob>>,
+    pub(crate) jobs: Vec<Arc<ReadyJob>>,
     gate: Arc<Gate>,
-    messages: Receiver<Message>,
-    clock: Clock,
-    ramp_ns: u64,
+    pub(crate) messages: Receiver<Message>,
+    pub(crate) clock: Clock,
+    pub(crate) ramp_ns: u64,
+    pub(crate) interval_ns: u64,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -92,6 +82,7 @@ impl Prepared {
             messages,
             clock: session.clock(),
             ramp_ns: phase.ramp.0,
+            interval_ns: phase.interval.0,
         };
         prepared.start_workers(&sender)?;
         drop(sender);
@@ -141,7 +132,7 @@ impl Prepared {
             .map_err(EngineError::system(format!("start worker {rank}")))
     }
 
-    fn workers(&self) -> u32 {
+    pub(crate) fn workers(&self) -> u32 {
         self.jobs.iter().map(|job| job.job.workers).sum()
     }
 
@@ -162,19 +153,7 @@ impl Prepared {
     /// Releases the barrier and runs to the end, or until `stop` is set.
     pub fn run(mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Vec<Measurement> {
         watch.about_to_start();
-        let release = self.release();
-        let mut control = Control {
-            ends: self.jobs.iter().map(|_| Vec::new()).collect(),
-            last: self.jobs.iter().map(|_| Totals::default()).collect(),
-            samples: self.jobs.iter().map(|_| Vec::new()).collect(),
-            counting: false,
-            next_sample_ns: 0,
-            last_sample_ns: 0,
-            stalled: false,
-            interrupted: false,
-            phase: &self,
-            release,
-        };
+        let mut control = Control::new(&self, self.release());
         control.watch_over(stop, watch);
         watch.ended();
         // A device that no longer answers would not answer a flush either.
@@ -229,190 +208,4 @@ fn phase_salt(plan: &Plan, phase: &Phase) -> u64 {
     let place = plan.phases.iter().position(|known| known == phase);
     let by_name = || phase.name.bytes().fold(u64::MAX, |salt, byte| mix(salt, u64::from(byte)));
     place.map_or_else(by_name, |place| place as u64)
-}
-
-/// The final flush of a job.
-#[derive(Default)]
-struct Flushed {
-    /// How long it took; none if there was no flush.
-    took_ns: Option<u64>,
-    failures: Failures,
-}
-
-/// The control plane of a running phase.
-struct Control<'a> {
-    phase: &'a Prepared,
-    /// Tick of the release.
-    release: u64,
-    ends: Vec<Vec<WorkerEnd>>,
-    /// Per job, what was already sampled.
-    last: Vec<Totals>,
-    samples: Vec<Vec<Sample>>,
-    counting: bool,
-    next_sample_ns: u64,
-    last_sample_ns: u64,
-    stalled: bool,
-    interrupted: bool,
-}
-
-impl Control<'_> {
-    fn since_release_ns(&self) -> u64 {
-        self.phase.clock.ns(self.phase.clock.now() - self.release)
-    }
-
-    /// Receives ends, samples, forwards the user's stop, until all have ended.
-    fn watch_over(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
-        let mut progress = (Instant::now(), 0);
-        let mut told_to_stop: Option<Instant> = None;
-        self.next_sample_ns = INTERVAL_NS.min(self.phase.ramp_ns.max(1));
-        self.tick(watch);
-        let mut left = self.phase.workers();
-        while left > 0 {
-            match self.phase.messages.recv_timeout(self.pause()) {
-                Ok(Message::Ended { job, rank, end }) => {
-                    left -= 1;
-                    watch.worker_done(&self.phase.jobs[job].job.name, rank);
-                    if let Ok(end) = *end {
-                        self.ends[job].push(end);
-                    }
-                }
-                Ok(Message::Ready) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            self.tick(watch);
-            self.stalled |= self.no_progress(&mut progress);
-            let wanted = stop.load(Relaxed);
-            self.interrupted |= wanted;
-            if wanted || self.stalled || self.any_failed() {
-                self.stop_all();
-                if told_to_stop.get_or_insert_with(Instant::now).elapsed() > GRACE {
-                    self.stalled = true;
-                    break;
-                }
-            }
-        }
-        self.sample(watch);
-    }
-
-    fn pause(&self) -> Duration {
-        let to_next = self.next_sample_ns.saturating_sub(self.since_release_ns());
-        Duration::from_nanos(to_next).clamp(Duration::from_micros(50), LOOK)
-    }
-
-    /// One job's failure ends the phase.
-    fn any_failed(&self) -> bool {
-        self.phase.jobs.iter().any(|job| job.shared.stop.load(Relaxed))
-    }
-
-    fn stop_all(&self) {
-        self.phase.jobs.iter().for_each(|job| job.shared.stop.store(true, Relaxed));
-    }
-
-    /// True once nothing has ended for [`STALL`] and the longest rest that the plan asks for.
-    fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
-        let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
-        let now: u64 = live.map(Live::progress).sum();
-        let tick = self.phase.clock.now();
-        let waits = |job: &Arc<ReadyJob>| tick < job.shared.started.load(Relaxed);
-        if now != last.1 || self.phase.jobs.iter().any(waits) {
-            *last = (Instant::now(), now);
-        }
-        last.0.elapsed() > STALL + self.longest_rest()
-    }
-
-    /// The longest time in which a plan may want nothing to be issued.
-    fn longest_rest(&self) -> Duration {
-        let rest = |job: &Arc<ReadyJob>| {
-            let pace = &job.blocks.pace;
-            let think = pace.think.map_or(0, |think| think.time.0);
-            // Gaps of a Poisson process rarely exceed thirty times their mean.
-            let gap = longest_gap_ns(pace, &job.blocks, job.job.workers);
-            think.saturating_add(gap.saturating_mul(30))
-        };
-        Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
-    }
-
-    /// Does what is due: the end of the ramp, a sample.
-    fn tick(&mut self, watch: &mut dyn Watch) {
-        let now_ns = self.since_release_ns();
-        if !self.counting && now_ns >= self.phase.ramp_ns {
-            self.sample(watch);
-            self.counting = true;
-            self.last.iter_mut().for_each(|totals| *totals = Totals::default());
-            self.last_sample_ns = self.phase.ramp_ns;
-            self.next_sample_ns = self.phase.ramp_ns + INTERVAL_NS;
-            if self.phase.ramp_ns > 0 {
-                watch.counting();
-            }
-        } else if now_ns >= self.next_sample_ns {
-            self.sample(watch);
-            self.next_sample_ns += INTERVAL_NS;
-        }
-    }
-
-    /// Samples every job since its last sample. A rest shorter than a tenth of an interval at the
-    /// end of a phase says nothing and is left out.
-    fn sample(&mut self, watch: &mut dyn Watch) {
-        let now_ns = self.since_release_ns();
-        let length_ns = now_ns - self.last_sample_ns.min(now_ns);
-        if length_ns < INTERVAL_NS / 10 {
-            return;
-        }
-        let at_ns = now_ns.saturating_sub(if self.counting { self.phase.ramp_ns } else { 0 });
-        for (index, job) in self.phase.jobs.iter().enumerate() {
-            let totals = Totals::of(job.live.iter(), self.counting);
-            let sample = gather::sample(&self.last[index], &totals, at_ns, length_ns);
-            self.last[index] = totals;
-            watch.sampled(&job.job.name, !self.counting, &sample);
-            if self.counting {
-                self.samples[index].push(sample);
-            }
-        }
-        self.last_sample_ns = now_ns;
-    }
-
-    /// Flushes what a plan wants flushed at the end.
-    fn flush(&self) -> Vec<Flushed> {
-        let flush = |job: &Arc<ReadyJob>| {
-            if !job.blocks.durability.fsync_at_end || job.blocks.mix.write == 0 {
-                return Flushed::default();
-            }
-            let mut failures = Failures::default();
-            let before = self.phase.clock.now();
-            for file in job.files.all() {
-                if let Some(Err(error)) = file.handle().map(std::fs::File::sync_all) {
-                    failures.add_flush(&file.path, &error);
-                }
-            }
-            let ns = self.phase.clock.ns(self.phase.clock.now() - before);
-            Flushed { took_ns: Some(ns), failures }
-        };
-        self.phase.jobs.iter().map(flush).collect()
-    }
-
-    fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
-        let (stalled, interrupted) = (self.stalled, self.interrupted);
-        let phase = self.phase;
-        let parts = self.ends.into_iter().zip(self.samples).zip(flushed);
-        phase
-            .jobs
-            .iter()
-            .zip(parts)
-            .map(|(job, ((ends, samples), flushed))| {
-                let first = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut measurement = gather::measurement(job, ends, phase.clock, stalled);
-                measurement.samples = samples;
-                measurement.first_done = first;
-                let elapsed_ns = measurement.elapsed_ns;
-                measurement.elapsed_with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
-                measurement.errors.extend(flushed.failures.into_list());
-                if stalled {
-                    measurement.ended = Ended::Stalled;
-                } else if interrupted && measurement.ended != Ended::Failed {
-                    measurement.ended = Ended::Interrupted;
-                }
-                measurement
-            })
-            .collect()
-    }
 }

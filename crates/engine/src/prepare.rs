@@ -297,6 +297,7 @@ impl ReadyJob {
             batch,
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
             continue_on_error: self.stop.continue_on_error,
+            measure: blocks.measure.clone(),
             files: self.files.clone(),
             live: self.live.clone(),
             shared: self.shared.clone(),
@@ -339,6 +340,7 @@ impl ReadyJob {
             buffers: &buffers,
             buffer_bytes: bytes,
             clock: self.clock,
+            split: self.blocks.measure.submission,
         };
         macro_rules! run {
             ($engine:expr) => {{
@@ -421,7 +423,8 @@ fn recorded(blocks: &Blocks) -> Recorded {
     kinds[Kind::Fsync.counted()] = syncs;
     Recorded {
         kinds,
-        submission: blocks.engine == Engine::Libaio,
+        submission: blocks.engine == Engine::Libaio
+            || (blocks.measure.submission && blocks.engine.is_async()),
         intended: is_rated(&blocks.pace),
     }
 }

@@ -57,6 +57,9 @@ pub struct Slot {
     pub offset: u64,
     /// Tick at which the batch it belongs to was handed over.
     pub started: u64,
+    /// Tick at which the call that handed it over returned, where that is a call of its own; else
+    /// the same as `started`.
+    pub submitted: u64,
     /// Tick at which it should have started, under a rate; else the same as `started`.
     pub intended: u64,
     /// Where its bytes are.
@@ -77,6 +80,7 @@ impl Slot {
         Slot {
             offset: 0,
             started: 0,
+            submitted: 0,
             intended: 0,
             buffer,
             length: 0,

@@ -9,6 +9,7 @@ use candor_plan::units::{Op, PerOp};
 use candor_record::histogram::{BUCKETS, bucket_of};
 use candor_record::{Histogram, Progress};
 
+use crate::clock::Clock;
 use crate::slots::Kind;
 
 /// Adds to a counter that only this thread writes.
@@ -75,10 +76,20 @@ pub struct Counters {
     pub failed: AtomicU64,
     /// From hand-over to completion.
     pub latency: Option<Buckets>,
-    /// Time in the submitting call.
-    pub submission: Option<Buckets>,
+    /// The two parts of it, where submitting is a call of its own.
+    pub split: Option<Box<Split>>,
     /// From the intended start to completion.
     pub intended: Option<Buckets>,
+    /// Tick of the last completion.
+    pub last: AtomicU64,
+}
+
+/// Latency in two parts.
+pub struct Split {
+    /// Time in the submitting call.
+    pub submission: Buckets,
+    /// From its return to completion.
+    pub completion: Buckets,
 }
 
 impl Counters {
@@ -90,6 +101,22 @@ impl Counters {
         if let Some(latency) = &self.latency {
             latency.record(ops, ns);
         }
+    }
+
+    /// Counts the parts of a latency: the ticks of hand-over, of the submitting call's return and
+    /// of completion.
+    #[inline(always)]
+    pub fn split(&self, ops: u64, clock: &Clock, [started, submitted, now]: [u64; 3]) {
+        if let Some(split) = &self.split {
+            split.submission.record(ops, clock.ns(submitted.saturating_sub(started)));
+            split.completion.record(ops, clock.ns(now.saturating_sub(submitted)));
+        }
+    }
+
+    /// Notes when one completed.
+    #[inline(always)]
+    pub fn at(&self, now: u64) {
+        self.last.store(now, Relaxed);
     }
 
     /// Counts a completion that moved fewer bytes than asked.
@@ -114,8 +141,12 @@ impl Counters {
             }
         };
         merge(&self.latency, &mut sum.latency);
-        merge(&self.submission, &mut sum.submission);
         merge(&self.intended, &mut sum.intended);
+        if let Some(split) = &self.split {
+            sum.submission.merge(&split.submission.to_histogram());
+            sum.completion.merge(&split.completion.to_histogram());
+        }
+        sum.last = sum.last.max(self.last.load(Relaxed));
     }
 }
 
@@ -134,6 +165,10 @@ pub struct CounterSum {
     pub latency: Histogram,
     /// Time in the submitting call.
     pub submission: Histogram,
+    /// From its return to completion.
+    pub completion: Histogram,
+    /// Tick of the last completion.
+    pub last: u64,
     /// From the intended start to completion.
     pub intended: Histogram,
 }
@@ -158,7 +193,9 @@ impl Bank {
             let buckets = |wanted: bool| (recorded.kinds[kind] && wanted).then(Buckets::new);
             Counters {
                 latency: buckets(true),
-                submission: buckets(recorded.submission && kind < 2),
+                split: (recorded.submission && recorded.kinds[kind] && kind < 2).then(|| {
+                    Box::new(Split { submission: Buckets::new(), completion: Buckets::new() })
+                }),
                 intended: buckets(recorded.intended && kind < 3),
                 ..Counters::default()
             }

@@ -11,8 +11,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use candor_plan::Measure;
 use candor_plan::blocks::Durability;
-use candor_record::{Ended, Progress, WorkerStats};
+use candor_record::{Depths, Ended, Progress, WorkerStats};
 
 use crate::clock::Clock;
 use crate::content::Content;
@@ -58,6 +59,8 @@ pub struct Parts {
     pub trims: bool,
     /// Go on after errors.
     pub continue_on_error: bool,
+    /// What is measured beside counts and latency.
+    pub measure: Measure,
     /// Its files.
     pub files: Arc<Files>,
     /// Its counters.
@@ -93,6 +96,8 @@ pub struct Worker {
     verify_ticks: u64,
     paced_ticks: u64,
     last_completion: u64,
+    /// Counts of depth, where they are asked for and the loop has batches.
+    depths: Option<Depths>,
 }
 
 /// What a worker leaves behind.
@@ -105,6 +110,8 @@ pub struct WorkerEnd {
     pub failures: Failures,
     /// What verification found.
     pub verifier: Option<Verifier>,
+    /// Counts of depth, where they are asked for.
+    pub depths: Option<Depths>,
     /// What its engine used.
     pub features: Vec<String>,
 }
@@ -114,6 +121,7 @@ pub struct WorkerEnd {
 struct Alike {
     kind: Option<Kind>,
     started: u64,
+    submitted: u64,
     ops: u64,
     bytes: u64,
 }
@@ -121,7 +129,8 @@ struct Alike {
 impl Alike {
     #[inline(always)]
     fn of(slot: &Slot) -> Alike {
-        Alike { kind: Some(slot.kind), started: slot.started, ops: 0, bytes: 0 }
+        let (started, submitted) = (slot.started, slot.submitted);
+        Alike { kind: Some(slot.kind), started, submitted, ops: 0, bytes: 0 }
     }
 
     #[inline(always)]
@@ -136,9 +145,14 @@ impl Alike {
     }
 
     #[inline(always)]
-    fn count(&self, bank: &Bank, clock: &Clock, now: u64) {
+    fn count<const EXTRAS: bool>(&self, bank: &Bank, clock: &Clock, now: u64) {
         if let (Some(kind), 1..) = (self.kind, self.ops) {
-            bank.of(kind).completed(self.ops, self.bytes, clock.ns(now - self.started));
+            let counters = bank.of(kind);
+            counters.completed(self.ops, self.bytes, clock.ns(now - self.started));
+            counters.split(self.ops, clock, [self.started, self.submitted, now]);
+            if EXTRAS {
+                counters.at(now);
+            }
         }
     }
 }
@@ -173,13 +187,15 @@ impl Worker {
             verify_ticks: 0,
             paced_ticks: 0,
             last_completion: 0,
+            depths: None,
             parts,
         }
     }
 
     /// Runs until the stream ends, time is up, or something stops it.
-    pub fn run<E: Io>(self, engine: &mut E) -> WorkerEnd {
-        match self.has_extras() {
+    pub fn run<E: Io>(mut self, engine: &mut E) -> WorkerEnd {
+        self.depths = self.parts.measure.depths.then(Depths::default);
+        match self.has_extras() || self.parts.measure != Measure::default() {
             true => self.turn_until_done::<E, true>(engine),
             false => self.turn_until_done::<E, false>(engine),
         }
@@ -268,7 +284,7 @@ impl Worker {
             let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
             now = clock.now();
             if submitted != 0 {
-                self.count_submission(bank, clock.ns(submitted.saturating_sub(issued)));
+                self.stamp_submitted(submitted);
             }
             self.batch.clear();
             self.account::<EXTRAS>(bank, now);
@@ -298,6 +314,7 @@ impl Worker {
         self.mark = self.parts.shared.deadline.load(Relaxed);
         self.usage_before = Usage::of_this_thread();
         (self.fill_ticks, self.verify_ticks, self.paced_ticks) = (0, 0, 0);
+        self.depths = self.depths.map(|_| Depths::default());
         self.parts.stream.bound(self.parts.budget);
     }
 
@@ -467,10 +484,23 @@ impl Worker {
     #[inline(always)]
     fn stamp<const EXTRAS: bool>(&mut self, issued: u64, filled_from: u64) {
         for &index in &self.batch {
-            self.slots[index as usize].started = issued;
+            let slot = &mut self.slots[index as usize];
+            (slot.started, slot.submitted) = (issued, issued);
+        }
+        if EXTRAS && let Some(depths) = &mut self.depths {
+            let count = self.batch.len();
+            depths.hand_over(self.in_flight - count, count);
         }
         if EXTRAS && self.parts.content.is_some() {
             self.fill_ticks += issued - filled_from;
+        }
+    }
+
+    /// Stamps the batch with the tick at which the call that handed it over returned.
+    #[inline(always)]
+    fn stamp_submitted(&mut self, submitted: u64) {
+        for &index in &self.batch {
+            self.slots[index as usize].submitted = submitted;
         }
     }
 
@@ -529,7 +559,7 @@ impl Worker {
         for completion in self.done.as_slice() {
             let slot = &self.slots[completion.slot as usize];
             if !alike.takes(slot) {
-                alike.count(bank, &clock, now);
+                alike.count::<EXTRAS>(bank, &clock, now);
                 alike = Alike::of(slot);
             }
             match completion.result == slot.length as i32 {
@@ -538,8 +568,11 @@ impl Worker {
             }
             self.free.push(completion.slot);
         }
-        alike.count(bank, &clock, now);
+        alike.count::<EXTRAS>(bank, &clock, now);
         self.in_flight -= self.done.len();
+        if EXTRAS && let Some(depths) = &mut self.depths {
+            depths.take_back(self.done.len());
+        }
         if odd || (EXTRAS && self.has_extras()) {
             self.account_extras(bank, now);
         }
@@ -572,6 +605,8 @@ impl Worker {
         let counters = bank.of(slot.kind);
         if completion.result > 0 {
             counters.completed(1, completion.result as u64, ns);
+            let now = slot.started + self.parts.clock.ticks(ns);
+            counters.split(1, &self.parts.clock, [slot.started, slot.submitted, now]);
             counters.came_short();
             return;
         }
@@ -589,14 +624,6 @@ impl Worker {
             && completion.result > 0
         {
             intended.record(1, self.parts.clock.ns(now.saturating_sub(slot.intended)));
-        }
-    }
-
-    fn count_submission(&self, bank: &Bank, ns: u64) {
-        for &index in &self.batch {
-            if let Some(submission) = &bank.of(self.slots[index as usize].kind).submission {
-                submission.record(1, ns);
-            }
         }
     }
 
@@ -619,6 +646,7 @@ impl Worker {
         let wait = |u: Usage| u.run_wait_ns;
         let from = self.parts.shared.count_from.load(Relaxed);
         let counters = live.bank(true).all();
+        let tried = |c: &crate::stats::Counters| c.ops.load(Relaxed) + c.failed.load(Relaxed);
         let sum = |read: fn(&crate::stats::Counters) -> u64| counters[..3].iter().map(read).sum();
         // A worker that time has ended was at work, or at rest as asked, until then.
         let end = match self.ended {
@@ -648,6 +676,10 @@ impl Worker {
             ended: self.ended,
             failures: self.failures,
             verifier: self.parts.verifier,
+            depths: match self.parts.measure.depths {
+                true => self.depths.or_else(|| Some(Depths::one_at_a_time(sum(tried)))),
+                false => None,
+            },
             features,
         }
     }

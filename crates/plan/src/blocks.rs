@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Extent, Mix, PerOp, SizeSpec};
-use crate::{Bytes, BytesPerSec, Nanos, OpsPerSec};
+use crate::{Bytes, BytesPerSec, Measure, Nanos, OpsPerSec};
 
 /// A stream of reads, writes and trims, as one worker issues it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,8 @@ pub struct Blocks {
     pub hints: Hints,
     /// How fast.
     pub pace: Pace,
+    /// What is measured beside counts and latency.
+    pub measure: Measure,
     /// What is written.
     pub content: Content,
     /// Headers in written blocks, checked on reads.
@@ -75,6 +77,7 @@ impl Default for Blocks {
             durability: Durability::default(),
             hints: Hints::default(),
             pace: Pace::default(),
+            measure: Measure::default(),
             content: Content::default(),
             verify: None,
         }

@@ -147,6 +147,7 @@ impl Dice<'_> {
             stop: self.stop(),
             ramp: self.nanos(),
             delay: self.nanos(),
+            interval: self.nanos(),
             repeats: self.count(),
             on_failure: self.pick(&[OnFailure::EndRun, OnFailure::EndJob]),
             jobs: self.list(Self::job),
@@ -273,6 +274,7 @@ impl Dice<'_> {
                 huge_pages: self.yes(),
             },
             pace: self.pace(),
+            measure: Measure { submission: self.yes(), depths: self.yes() },
             content: Content {
                 fill: self.pick(&[Fill::Pool, Fill::Fresh, Fill::Zero]),
                 compressible_percent: self.byte(),

@@ -15,6 +15,7 @@ pub mod check;
 #[cfg(test)]
 mod dice;
 pub mod entries;
+mod measure;
 mod model;
 mod nearest;
 pub mod problem;
@@ -27,6 +28,7 @@ mod walks;
 
 pub use blocks::{Blocks, Engine};
 pub use entries::Entries;
+pub use measure::Measure;
 pub use model::*;
 pub use nearest::nearest;
 pub use problem::{Place, Problem, Severity, Source};

@@ -59,6 +59,8 @@ pub struct Phase {
     pub ramp: Nanos,
     /// Wait before the phase starts.
     pub delay: Nanos,
+    /// Length of the intervals whose counts are kept.
+    pub interval: Nanos,
     /// How often this phase runs in a row.
     pub repeats: u32,
     /// What the failure of one job does to the others.
@@ -75,6 +77,7 @@ impl Default for Phase {
             stop: Stop::default(),
             ramp: Nanos(0),
             delay: Nanos(0),
+            interval: Nanos::from_secs(1),
             repeats: 1,
             on_failure: OnFailure::EndRun,
             jobs: Vec::new(),

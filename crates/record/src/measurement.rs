@@ -26,7 +26,7 @@ pub struct Measurement {
     pub first_done: Option<Progress>,
     /// All workers' counts at the end.
     pub last_done: Progress,
-    /// One entry a second, without the ramp.
+    /// One entry per interval of the phase in which it was at work, without the ramp.
     pub samples: Vec<Sample>,
     /// Each worker's own figures.
     pub per_worker: Vec<WorkerStats>,
@@ -43,7 +43,7 @@ pub struct Measurement {
     /// How many operations were in flight, handed over and reaped at once, where that was counted.
     #[serde(default)]
     pub depths: Option<Depths>,
-    /// Wall clock at the release of the barrier (after the ramp), in ms since 1970.
+    /// Wall clock when its workers began, before the ramp, in ms since 1970.
     #[serde(default)]
     pub start_unix_ms: Option<u64>,
     /// Single operations or short intervals, where a log was asked for. Not part of the written
@@ -79,11 +79,15 @@ pub struct OpStats {
     pub ops_per_s: f64,
     /// Bytes per second over the phase.
     pub bytes_per_s: f64,
+    /// From the release of the barrier (after the ramp) to the last completion of this kind; 0
+    /// where none completed.
+    #[serde(default)]
+    pub elapsed_ns: u64,
     /// From hand-over to completion as the worker saw it.
     pub latency: Option<Latency>,
     /// Time inside the submitting system call, where that is a call of its own.
     pub submission: Option<Latency>,
-    /// From the end of that call to completion, where it is a call of its own.
+    /// From the end of that call to completion; with `submission` it makes up `latency`.
     #[serde(default)]
     pub completion: Option<Latency>,
     /// From the intended start to completion, under a rate.
@@ -140,6 +144,64 @@ impl Latency {
     }
 }
 
+/// How deep the queue was, in counts per bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Depths {
+    /// Operations by how many were in flight when they were handed over, themselves included: 1,
+    /// 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, 64 and more.
+    pub in_flight: [u64; 7],
+    /// Submissions by the number of operations they handed over: 0, 1 to 4, 5 to 8, 9 to 16, 17
+    /// to 32, 33 to 64, more.
+    pub submitted: [u64; 7],
+    /// Looks for completions by how many were taken back, in the same buckets.
+    pub reaped: [u64; 7],
+}
+
+impl Depths {
+    /// Of operations that were done one at a time.
+    pub fn one_at_a_time(ops: u64) -> Depths {
+        let by_batch = [0, ops, 0, 0, 0, 0, 0];
+        Depths { in_flight: [ops, 0, 0, 0, 0, 0, 0], submitted: by_batch, reaped: by_batch }
+    }
+
+    /// Adds a submission of `count` operations while `before` were in flight.
+    #[inline]
+    pub fn hand_over(&mut self, before: usize, count: usize) {
+        self.submitted[batch_bucket(count)] += 1;
+        let (mut depth, last) = (before + 1, before + count);
+        while depth <= last {
+            let bucket = (depth.ilog2() as usize).min(6);
+            let end = if bucket == 6 { last } else { last.min((2 << bucket) - 1) };
+            self.in_flight[bucket] += (end + 1 - depth) as u64;
+            depth = end + 1;
+        }
+    }
+
+    /// Adds a look for completions that took `count` back.
+    #[inline]
+    pub fn take_back(&mut self, count: usize) {
+        self.reaped[batch_bucket(count)] += 1;
+    }
+
+    /// Adds all of another.
+    pub fn merge(&mut self, other: &Depths) {
+        let mine = [&mut self.in_flight, &mut self.submitted, &mut self.reaped];
+        let theirs = [&other.in_flight, &other.submitted, &other.reaped];
+        for (mine, theirs) in mine.into_iter().zip(theirs) {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+}
+
+/// The bucket of a number of operations in one call.
+fn batch_bucket(count: usize) -> usize {
+    match count {
+        0 => 0,
+        1..=4 => 1,
+        count => ((count - 1).ilog2() as usize).min(6),
+    }
+}
+
 /// All workers' counts at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
@@ -149,19 +211,6 @@ pub struct Progress {
     pub ops: u64,
     /// Bytes.
     pub bytes: u64,
-}
-
-/// How many operations were in flight, handed over and reaped at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Depths {
-    /// Operations by the number in flight when they were handed over, themselves included:
-    /// 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, more.
-    pub in_flight: [u64; 7],
-    /// Submitting calls by the number of operations they took: none, 1 to 4, 5 to 8, 9 to 16,
-    /// 17 to 32, 33 to 64, more.
-    pub submitted: [u64; 7],
-    /// Reaping calls by the number of completions they brought, in the same steps.
-    pub reaped: [u64; 7],
 }
 
 /// What happened within one interval of a phase.
@@ -310,4 +359,26 @@ pub enum Ended {
     Failed,
     /// Nothing completed for longer than the watchdog waits.
     Stalled,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_of_a_submission_has_its_depth() {
+        let mut depths = Depths::default();
+        depths.hand_over(0, 5);
+        assert_eq!(depths.in_flight, [1, 2, 2, 0, 0, 0, 0]);
+        depths.hand_over(60, 40);
+        assert_eq!(depths.in_flight, [1, 2, 2, 0, 0, 3, 37]);
+        assert_eq!(depths.submitted, [0, 0, 1, 0, 0, 1, 0]);
+    }
+
+    #[test]
+    fn batches_fall_into_their_buckets() {
+        let buckets: Vec<usize> =
+            [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 4096].map(batch_bucket).to_vec();
+        assert_eq!(buckets, [0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]);
+    }
 }

@@ -94,6 +94,8 @@ pub struct Context<'a> {
     pub buffer_bytes: usize,
     /// The clock.
     pub clock: Clock,
+    /// Submitting is to be a call of its own, with the tick of its return told by [`Io::turn`].
+    pub split: bool,
 }
 
 /// The answer of a system call as the kernel gives it: bytes, or a negated error number.

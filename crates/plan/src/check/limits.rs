@@ -35,6 +35,9 @@ pub const SEGMENTS_MAX: u32 = 1 << 30;
 /// Longest time of any kind: a year.
 pub const TIME_MAX: Nanos = Nanos::from_secs(366 * 86_400);
 
+/// Shortest interval of which counts are kept.
+pub const INTERVAL_MIN: Nanos = Nanos(1_000_000);
+
 /// Highest number of a CPU or NUMA node.
 pub const CPU_MAX: u32 = 8191;
 

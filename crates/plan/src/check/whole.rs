@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Found, PARTS_MAX, REPEATS_MAX, TIME_MAX, WORKERS_MAX};
+use super::{Found, INTERVAL_MIN, PARTS_MAX, REPEATS_MAX, TIME_MAX, WORKERS_MAX};
 use crate::{Nanos, PLAN_VERSION, Phase, Place, Plan};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
@@ -22,6 +22,11 @@ pub(super) fn check_phase(phase: &Phase, at: &Place, out: &mut Found) {
     out.count("repeats", at.key("repeats"), phase.repeats.into(), REPEATS_MAX.into());
     time_limit(phase.ramp, at.key("ramp"), out);
     time_limit(phase.delay, at.key("delay"), out);
+    time_limit(phase.interval, at.key("interval"), out);
+    if phase.interval < INTERVAL_MIN {
+        let message = format!("the interval is {}, shorter than {INTERVAL_MIN}", phase.interval);
+        out.error("interval", at.key("interval"), message, "set interval = \"1s\"");
+    }
     parts("no-jobs", phase.jobs.len(), at, "job", out);
     let names = phase.jobs.iter().map(|job| job.name.as_str());
     duplicates(names, &at.key("job"), "job", out);

@@ -99,6 +99,7 @@ fn lean_measurement() -> Measurement {
     Measurement {
         ops: PerOp::all(stats.clone()),
         sync: stats,
+        depths: Some(Depths::default()),
         per_worker: vec![WorkerStats::default()],
         errors: vec![error],
         verify: Some(VerifyStats::default()),

@@ -1,0 +1,256 @@
+//! The control plane of a running phase: receives ends, samples, stops, flushes, gathers.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use candor_record::{Ended, Measurement, Sample};
+
+use crate::failures::Failures;
+use crate::gather;
+use crate::phase::{Message, Prepared, Watch};
+use crate::prepare::{ReadyJob, longest_gap_ns};
+use crate::sampling::Sampling;
+use crate::stats::{Live, Totals};
+use crate::worker::WorkerEnd;
+
+/// A phase in which nothing completes for this long is given up.
+const STALL: Duration = Duration::from_secs(60);
+/// How long workers may take to end once told to.
+const GRACE: Duration = Duration::from_secs(20);
+/// The control plane looks at the user's stop flag at least this often.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The final flush of a job.
+#[derive(Default)]
+pub struct Flushed {
+    /// How long it took; none if there was no flush.
+    pub took_ns: Option<u64>,
+    failures: Failures,
+}
+
+/// What is known of a job while it runs.
+struct Course {
+    job: Arc<ReadyJob>,
+    ends: Vec<WorkerEnd>,
+    /// Workers that have not ended.
+    left: u32,
+    sampling: Sampling,
+    /// Its last sample was taken.
+    sampled_out: bool,
+}
+
+/// The control plane of a running phase.
+pub struct Control<'a> {
+    phase: &'a Prepared,
+    /// Tick of the release.
+    release: u64,
+    released_unix_ns: u64,
+    courses: Vec<Course>,
+    counting: bool,
+    next_sample_ns: u64,
+    /// Nothing completed for too long.
+    pub stalled: bool,
+    interrupted: bool,
+}
+
+impl<'a> Control<'a> {
+    /// Of a phase whose barrier was released at that tick, a moment ago.
+    pub fn new(phase: &'a Prepared, release: u64) -> Control<'a> {
+        let since_ns = phase.clock.ns(phase.clock.now() - release);
+        let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let course = |job: &Arc<ReadyJob>| Course {
+            ends: Vec::new(),
+            left: job.job.workers,
+            sampling: Sampling::new(job.job.delay.0),
+            sampled_out: false,
+            job: job.clone(),
+        };
+        Control {
+            courses: phase.jobs.iter().map(course).collect(),
+            counting: false,
+            next_sample_ns: phase.interval_ns.min(phase.ramp_ns.max(1)),
+            stalled: false,
+            interrupted: false,
+            released_unix_ns: (unix_ns as u64).saturating_sub(since_ns),
+            phase,
+            release,
+        }
+    }
+
+    fn since_release_ns(&self) -> u64 {
+        self.phase.clock.ns(self.phase.clock.now() - self.release)
+    }
+
+    /// Receives ends, samples, forwards the user's stop, until all have ended.
+    pub fn watch_over(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
+        let mut progress = (Instant::now(), 0);
+        let mut told_to_stop: Option<Instant> = None;
+        self.tick(watch);
+        let mut left = self.phase.workers();
+        while left > 0 {
+            match self.phase.messages.recv_timeout(self.pause()) {
+                Ok(Message::Ended { job, rank, end }) => {
+                    left -= 1;
+                    let course = &mut self.courses[job];
+                    watch.worker_done(&course.job.job.name, rank);
+                    course.left -= 1;
+                    course.ends.extend(end.ok());
+                }
+                Ok(Message::Ready) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.tick(watch);
+            self.stalled |= self.no_progress(&mut progress);
+            let wanted = stop.load(Relaxed);
+            self.interrupted |= wanted;
+            if wanted || self.stalled || self.any_failed() {
+                self.stop_all();
+                if told_to_stop.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                    self.stalled = true;
+                    break;
+                }
+            }
+        }
+        self.sample(watch);
+    }
+
+    fn pause(&self) -> Duration {
+        let to_next = self.next_sample_ns.saturating_sub(self.since_release_ns());
+        Duration::from_nanos(to_next).clamp(Duration::from_micros(50), LOOK)
+    }
+
+    /// One job's failure ends the phase.
+    fn any_failed(&self) -> bool {
+        self.phase.jobs.iter().any(|job| job.shared.stop.load(Relaxed))
+    }
+
+    fn stop_all(&self) {
+        self.phase.jobs.iter().for_each(|job| job.shared.stop.store(true, Relaxed));
+    }
+
+    /// True once nothing has ended for [`STALL`] and the longest rest that the plan asks for.
+    fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
+        let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
+        let now: u64 = live.map(Live::progress).sum();
+        let tick = self.phase.clock.now();
+        let waits = |job: &Arc<ReadyJob>| tick < job.shared.started.load(Relaxed);
+        if now != last.1 || self.phase.jobs.iter().any(waits) {
+            *last = (Instant::now(), now);
+        }
+        last.0.elapsed() > STALL + self.longest_rest()
+    }
+
+    /// The longest time in which a plan may want nothing to be issued.
+    fn longest_rest(&self) -> Duration {
+        let rest = |job: &Arc<ReadyJob>| {
+            let pace = &job.blocks.pace;
+            let think = pace.think.map_or(0, |think| think.time.0);
+            // Gaps of a Poisson process rarely exceed thirty times their mean.
+            let gap = longest_gap_ns(pace, &job.blocks, job.job.workers);
+            think.saturating_add(gap.saturating_mul(30))
+        };
+        Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
+    }
+
+    /// Does what is due: the end of the ramp, a sample.
+    fn tick(&mut self, watch: &mut dyn Watch) {
+        let now_ns = self.since_release_ns();
+        let ramp_ns = self.phase.ramp_ns;
+        if !self.counting && now_ns >= ramp_ns {
+            self.sample(watch);
+            self.counting = true;
+            for course in &mut self.courses {
+                course.sampling.count_from(course.job.job.delay.0 + ramp_ns);
+            }
+            self.next_sample_ns = ramp_ns + self.phase.interval_ns;
+            if ramp_ns > 0 {
+                watch.counting();
+            }
+        } else if now_ns >= self.next_sample_ns {
+            self.sample(watch);
+            self.next_sample_ns += self.phase.interval_ns;
+        }
+    }
+
+    /// Samples every job that is at work since its last sample, the furthest first. A rest shorter
+    /// than a tenth of an interval at the end of a job says nothing and is left out.
+    fn sample(&mut self, watch: &mut dyn Watch) {
+        let now_ns = self.since_release_ns();
+        let mut taken: Vec<(usize, Sample)> = Vec::new();
+        for index in 0..self.courses.len() {
+            taken.extend(self.sample_job(index, now_ns).map(|sample| (index, sample)));
+        }
+        taken.sort_by_key(|(_, sample)| std::cmp::Reverse(sample.at_ns));
+        for (index, sample) in taken {
+            let course = &mut self.courses[index];
+            watch.sampled(&course.job.job.name, !self.counting, &sample);
+            if self.counting {
+                course.sampling.keep(sample);
+            }
+        }
+    }
+
+    fn sample_job(&mut self, index: usize, now_ns: u64) -> Option<Sample> {
+        let (clock, release, counting) = (self.phase.clock, self.release, self.counting);
+        let course = &mut self.courses[index];
+        if course.sampled_out {
+            return None;
+        }
+        let mut until_ns = now_ns;
+        if course.left == 0 {
+            course.sampled_out = true;
+            let worked = course.ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0);
+            let from = course.job.shared.count_from.load(Relaxed);
+            until_ns = now_ns.min(clock.ns(from.saturating_sub(release)) + worked);
+        }
+        let job = &course.job;
+        let zero_ns = if counting { self.phase.ramp_ns } else { 0 };
+        let totals = || Totals::of(job.live.iter(), counting);
+        course.sampling.take(totals, until_ns, zero_ns, self.phase.interval_ns / 10)
+    }
+
+    /// Flushes what a plan wants flushed at the end.
+    pub fn flush(&self) -> Vec<Flushed> {
+        let flush = |job: &Arc<ReadyJob>| {
+            if !job.blocks.durability.fsync_at_end || job.blocks.mix.write == 0 {
+                return Flushed::default();
+            }
+            let mut failures = Failures::default();
+            let before = self.phase.clock.now();
+            for file in job.files.all() {
+                if let Some(Err(error)) = file.handle().map(std::fs::File::sync_all) {
+                    failures.add_flush(&file.path, &error);
+                }
+            }
+            let ns = self.phase.clock.ns(self.phase.clock.now() - before);
+            Flushed { took_ns: Some(ns), failures }
+        };
+        self.phase.jobs.iter().map(flush).collect()
+    }
+
+    /// The measurements, one per job.
+    pub fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
+        let (stalled, interrupted) = (self.stalled, self.interrupted);
+        let (clock, released_unix_ns) = (self.phase.clock, self.released_unix_ns);
+        let gather = |(course, flushed): (Course, Flushed)| {
+            let job = &course.job;
+            let first = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut measurement = gather::measurement(job, course.ends, clock, stalled);
+            measurement.start_unix_ms = Some((released_unix_ns + job.job.delay.0) / 1_000_000);
+            measurement.samples = course.sampling.into_samples();
+            measurement.first_done = first;
+            let elapsed_ns = measurement.elapsed_ns;
+            measurement.elapsed_with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
+            measurement.errors.extend(flushed.failures.into_list());
+            if stalled {
+                measurement.ended = Ended::Stalled;
+            } else if interrupted && measurement.ended != Ended::Failed {
+                measurement.ended = Ended::Interrupted;
+            }
+            measurement
+        };
+        self.courses.into_iter().zip(flushed).map(gather).collect()
+    }
+}
