@@ -1,0 +1,268 @@
+//! What the flags mean: typed.
+
+use std::path::PathBuf;
+
+use candor_plan::Nanos;
+
+use super::job::{Format, Output};
+use super::values::{self, TimeUnit, Units, Value};
+use super::words::{Given, Mistake, Word, Written};
+
+/// What a command line asks for beside its jobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flags {
+    /// Where results go, and in which forms.
+    pub output: Output,
+    /// What is done instead of running jobs.
+    pub instead: Option<Instead>,
+    /// Jobs that write are refused.
+    pub readonly: bool,
+    /// More jobs than this are refused.
+    pub jobs_max: Option<u64>,
+    /// Remarks and notes are refused.
+    pub warnings_fatal: bool,
+    /// When progress is shown.
+    pub eta: Eta,
+    /// After how long progress goes on in a new line.
+    pub eta_newline: Option<Nanos>,
+    /// How often progress is renewed.
+    pub eta_interval: Option<Nanos>,
+    /// How often the results so far are printed.
+    pub status_interval: Option<Nanos>,
+    /// Bandwidth logs of all jobs together are written.
+    pub bandwidth_log: bool,
+    /// Where files of state go.
+    pub aux_path: Option<PathBuf>,
+    /// The plan and what happens are printed.
+    pub debug: bool,
+}
+
+/// When progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eta {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What is done instead of running jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// The help is printed.
+    Help,
+    /// The version is printed.
+    Version,
+    /// An option is explained; all are listed where none is named.
+    CommandHelp(Option<String>),
+    /// Engines are listed, or what one of them offers.
+    EngineHelp(Option<String>),
+    /// Checksums are measured: those named, or all.
+    ChecksumTest(Option<String>),
+    /// The clock is tested.
+    ClockTest,
+    /// A compressed log is printed.
+    InflateLog(PathBuf),
+    /// Job files are printed as command lines.
+    ShowCommand,
+    /// Everything is checked, and nothing run.
+    ParseOnly,
+}
+
+/// The shortest renewal of progress that fio allows.
+const ETA_INTERVAL_MIN: Nanos = Nanos(250_000_000);
+
+impl Flags {
+    /// Reads the flags in the order in which they were given. The first that asks for something
+    /// instead of running decides, but help and version come before the rest.
+    pub fn read(written: &Written) -> (Flags, Vec<Mistake>) {
+        let mut flags = Flags::default();
+        flags.output.terse_version = 3;
+        let mut mistakes = Vec::new();
+        for given in &written.flags {
+            if let Err(mistake) = flags.take(given) {
+                mistakes.push(mistake);
+            }
+        }
+        (flags, mistakes)
+    }
+
+    fn take(&mut self, given: &Given) -> Result<(), Mistake> {
+        let nothing = Word { text: String::new(), at: given.at };
+        let word = given.value.as_ref().unwrap_or(&nothing);
+        let text = given.value.as_ref().map(|word| word.text.clone()).filter(|t| !t.is_empty());
+        match given.name {
+            "help" => self.instead = Some(Instead::Help),
+            "version" => self.instead = Some(Instead::Version),
+            "cmdhelp" => self.instead(Instead::CommandHelp(text)),
+            "enghelp" => self.instead(Instead::EngineHelp(text)),
+            "crctest" => self.instead(Instead::ChecksumTest(text)),
+            "cpuclock-test" => self.instead(Instead::ClockTest),
+            "inflate-log" => self.instead(Instead::InflateLog(word.text.clone().into())),
+            "showcmd" => self.instead(Instead::ShowCommand),
+            "parse-only" => self.instead(Instead::ParseOnly),
+            "output" => self.output.file = Some(word.text.clone().into()),
+            "output-format" => self.output.formats = formats(word)?,
+            "minimal" => self.output.formats = vec![Format::Terse],
+            "append-terse" => self.output.append_terse = true,
+            "terse-version" => self.output.terse_version = terse_version(word)?,
+            "readonly" => self.readonly = true,
+            "max-jobs" => self.jobs_max = Some(number(word)?),
+            "warnings-fatal" => self.warnings_fatal = true,
+            "eta" => self.eta = eta(word)?,
+            "eta-newline" => self.eta_newline = Some(time(word, Nanos(1))?),
+            "eta-interval" => self.eta_interval = Some(time(word, ETA_INTERVAL_MIN)?),
+            "status-interval" => self.status_interval = Some(time(word, Nanos(1_000_000))?),
+            "bandwidth-log" => self.bandwidth_log = true,
+            "aux-path" => self.aux_path = Some(word.text.clone().into()),
+            "alloc-size" => drop(number(word)?),
+            "debug" => self.debug = true,
+            // Read when the sections were, or refused already.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn instead(&mut self, what: Instead) {
+        self.instead.get_or_insert(what);
+    }
+}
+
+const FORMATS: [(&str, Format); 4] = [
+    ("normal", Format::Normal),
+    ("terse", Format::Terse),
+    ("json", Format::Json),
+    ("json+", Format::JsonPlus),
+];
+
+fn formats(word: &Word) -> Result<Vec<Format>, Mistake> {
+    let one = |part: &str| choice(word, part.trim(), "output-format", &FORMATS);
+    word.text.split(',').map(one).collect()
+}
+
+fn eta(word: &Word) -> Result<Eta, Mistake> {
+    let whens = [("auto", Eta::Auto), ("always", Eta::Always), ("never", Eta::Never)];
+    choice(word, &word.text, "eta", &whens)
+}
+
+/// One of some words; `part` is the part of the flag's value that is looked at.
+fn choice<T: Copy>(
+    word: &Word,
+    part: &str,
+    flag: &str,
+    choices: &[(&str, T)],
+) -> Result<T, Mistake> {
+    if let Some((_, value)) = choices.iter().find(|(name, _)| *name == part) {
+        return Ok(*value);
+    }
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+    let message = format!("--{flag}: `{part}` is none of {}", names.join(", "));
+    Err(Mistake::new(word.at, "value", part, message).nearest(names))
+}
+
+fn terse_version(word: &Word) -> Result<u32, Mistake> {
+    let version = word.text.parse().ok().filter(|version| (2..=5).contains(version));
+    version.ok_or_else(|| {
+        let message = format!("--terse-version: `{}` is no version of the terse line", word.text);
+        Mistake::new(word.at, "value", &word.text, message).remedy("give 2, 3, 4 or 5")
+    })
+}
+
+fn number(word: &Word) -> Result<u64, Mistake> {
+    read(word, values::bytes(&word.text, Units::default()))
+}
+
+/// A time of at least so much; seconds where no unit is given.
+fn time(word: &Word, min: Nanos) -> Result<Nanos, Mistake> {
+    let time = read(word, values::time(&word.text, TimeUnit::Seconds))?;
+    match time >= min {
+        true => Ok(time),
+        false => {
+            let message = format!("`{}` is too short", word.text);
+            let remedy = format!("give at least {} ms", min.0.div_ceil(1_000_000));
+            Err(Mistake::new(word.at, "value", &word.text, message).remedy(remedy))
+        }
+    }
+}
+
+fn read<T>(word: &Word, value: Value<T>) -> Result<T, Mistake> {
+    value.map(|read| read.value).map_err(|refused| {
+        Mistake::new(word.at, "value", &word.text, refused.message).remedy(refused.remedy)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fio::words::{At, flags};
+
+    fn given(words: &[&str]) -> (Flags, Vec<String>) {
+        let mut written = Written::default();
+        written.texts.add("command line", "fio");
+        for word in words {
+            let (name, value) = word.split_once('=').map_or((*word, None), |(n, v)| (n, Some(v)));
+            let name = flags::find(name).expect("a flag").name;
+            let at = At { text: 0, start: 0, end: 3 };
+            let value = value.map(|value| Word { text: value.to_owned(), at });
+            written.flags.push(Given { name, at, value });
+        }
+        let (flags, mistakes) = Flags::read(&written);
+        (flags, mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect())
+    }
+
+    #[test]
+    fn forms_of_output() {
+        let (flags, mistakes) = given(&["output-format=json+, normal,terse", "terse-version=5"]);
+        assert_eq!(mistakes, Vec::<String>::new());
+        assert_eq!(flags.output.formats, [Format::JsonPlus, Format::Normal, Format::Terse]);
+        assert_eq!(flags.output.terse_version, 5);
+        assert_eq!(given(&["minimal"]).0.output.formats, [Format::Terse]);
+        assert_eq!(given(&[]).0.output.terse_version, 3);
+        let of = |words| given(words).0.output.file;
+        assert_eq!(of(&["output=a", "output=b"]), Some("b".into()));
+    }
+
+    #[test]
+    fn what_is_done_instead() {
+        let of = |words| given(words).0.instead;
+        assert_eq!(of(&["parse-only", "showcmd"]), Some(Instead::ParseOnly));
+        assert_eq!(of(&["parse-only", "version"]), Some(Instead::Version));
+        assert_eq!(of(&["cmdhelp=bs"]), Some(Instead::CommandHelp(Some("bs".into()))));
+        assert_eq!(of(&["enghelp"]), Some(Instead::EngineHelp(None)));
+        assert_eq!(of(&["readonly"]), None);
+    }
+
+    #[test]
+    fn times_and_numbers() {
+        let (flags, mistakes) = given(&["status-interval=5", "eta-newline=500ms", "max-jobs=8"]);
+        assert_eq!(mistakes, Vec::<String>::new());
+        assert_eq!(flags.status_interval, Some(Nanos(5_000_000_000)));
+        assert_eq!(flags.eta_newline, Some(Nanos(500_000_000)));
+        assert_eq!(flags.jobs_max, Some(8));
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_told() {
+        for (word, told) in [
+            (
+                "output-format=jsn",
+                "`jsn` is none of normal, terse, json, json+; did you mean `json`",
+            ),
+            ("output-format=", "`` is none of"),
+            ("eta=allways", "did you mean `always`"),
+            ("terse-version=7", "`7` is no version of the terse line; give 2, 3, 4 or 5"),
+            ("status-interval=0", "`0` is too short; give at least 1 ms"),
+            ("status-interval=1.5", "is not"),
+            ("eta-interval=100ms", "`100ms` is too short; give at least 250 ms"),
+            ("max-jobs=x", "`x` is not a number"),
+            ("alloc-size=many", "`many` is not a number"),
+        ] {
+            let (_, mistakes) = given(&[word]);
+            let first = mistakes.first().unwrap_or_else(|| panic!("{word} is taken"));
+            assert!(first.contains(told) && first.starts_with("command line:1:1: "), "{first}");
+        }
+    }
+}
