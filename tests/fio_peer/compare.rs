@@ -1,0 +1,106 @@
+//! What is not alike, in words.
+
+use serde_json::Value;
+
+use super::case::{Case, Outcome};
+use super::{offsets, tree};
+
+/// All differences of one case.
+pub fn compare(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
+    let mut found = Vec::new();
+    if fio.code != candor.code {
+        let said = candor.err.lines().next().unwrap_or_default();
+        found.push(format!("exit {:?}, not {:?}: {said}", candor.code, fio.code));
+        return found;
+    }
+    if fio.err.is_empty() != candor.err.is_empty() {
+        let said = candor.err.lines().next().unwrap_or("nothing");
+        found.push(format!("stderr has {said}"));
+    }
+    if case.compares("exit") {
+        return found;
+    }
+    if case.compares("layout") {
+        found.extend(files(fio, candor));
+    }
+    let (Some(left), Some(right)) = (&fio.json, &candor.json) else {
+        found.push(format!("JSON: fio {}, candor {}", fio.json.is_some(), candor.json.is_some()));
+        return found;
+    };
+    found.extend(keys(left, right));
+    if case.compares("counts") {
+        found.extend(counts(left, right));
+    }
+    found.extend(ops(case, fio, candor));
+    found
+}
+
+fn files(fio: &Outcome, candor: &Outcome) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, size) in &fio.files {
+        match candor.files.get(name) {
+            None => found.push(format!("file {name} is missing")),
+            Some(other) if other != size => {
+                found.push(format!("file {name} has {other:?} bytes, not {size:?}"));
+            }
+            Some(_) => {}
+        }
+    }
+    let more = candor.files.keys().filter(|name| !fio.files.contains_key(*name));
+    found.extend(more.map(|name| format!("file {name} is left")));
+    found
+}
+
+fn keys(fio: &Value, candor: &Value) -> Vec<String> {
+    let (left, right) = (tree::tree(fio), tree::tree(candor));
+    let own = |path: &&String| !path.starts_with(".candor");
+    let missing = left.difference(&right).map(|path| format!("key {path} is missing"));
+    let more = right.difference(&left).filter(own).map(|path| format!("key {path} is more"));
+    missing.chain(more).collect()
+}
+
+fn counts(fio: &Value, candor: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let jobs = |value: &Value| value["jobs"].as_array().cloned().unwrap_or_default();
+    let (left, right) = (jobs(fio), jobs(candor));
+    if left.len() != right.len() {
+        found.push(format!("{} jobs, not {}", right.len(), left.len()));
+    }
+    for (a, b) in left.iter().zip(&right) {
+        for direction in ["read", "write", "trim"] {
+            for key in ["total_ios", "io_bytes"] {
+                let (a, b) = (&a[direction][key], &b[direction][key]);
+                if a != b {
+                    found.push(format!("{direction} {key} is {b}, not {a}"));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn ops(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
+    let mut found = Vec::new();
+    if case.compares("order") && fio.ops != candor.ops {
+        let differs = fio.ops.iter().zip(&candor.ops).position(|(a, b)| a != b);
+        let at = differs.unwrap_or(fio.ops.len().min(candor.ops.len()));
+        let show = |op: Option<&offsets::Op>| format!("{op:?}");
+        let (a, b) = (show(fio.ops.get(at)), show(candor.ops.get(at)));
+        found.push(format!("operation {at} is {b}, not {a}"));
+    }
+    if case.compares("set") {
+        let sorted = |ops: &[offsets::Op]| {
+            let mut ops = ops.to_vec();
+            ops.sort();
+            ops
+        };
+        if sorted(&fio.ops) != sorted(&candor.ops) {
+            let (a, b) = (fio.ops.len(), candor.ops.len());
+            found.push(format!("other operations: {b}, where fio has {a}"));
+        }
+    }
+    if case.compares("spread") && !offsets::alike(&fio.ops, &candor.ops) {
+        found.push("another distribution of offsets and directions".to_owned());
+    }
+    found
+}
