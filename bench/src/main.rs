@@ -29,7 +29,7 @@ usage: cargo run --release -p candor-bench -- [options]
   --seconds S        length of each run (2)
   --target PATH      device or file to read instead of a zram device of our own
   --only NAME,…      these workloads only: uring, uring-reap1, uring-cached, libaio, psync,
-                     cached, null, nop
+                     cached, null, samples, nop
   --out DIR          where results.json and results.md go (bench/results)
   --dir DIR          where the cached file is made (the system's folder for temporary files)
   --fio PATH         fio (the one on PATH)
@@ -175,10 +175,10 @@ fn run_workload<'a>(
         "" => (None, Vec::new()),
         _ => choose_fio(options, tools, folder, workload, at)?,
     };
-    let mut candor =
-        Rounds::new(Invocation::candor(tools, workload, at, seconds, folder.join("report.json")));
+    let report = || folder.join("report.json");
+    let mut candor = Rounds::new(Invocation::candor(tools, workload, at, seconds, report()));
     let mut fio = Rounds::new(fio);
-    let mut bare = Rounds::new(Invocation::bare(tools, workload, at, seconds));
+    let mut bare = Rounds::new(Invocation::bare(tools, workload, at, seconds, report()));
     for round in 0..options.pairs {
         progress(&format!("{}: round {} of {}", workload.name, round + 1, options.pairs));
         for side in [&mut candor, &mut fio, &mut bare] {

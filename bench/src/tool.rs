@@ -70,9 +70,20 @@ impl Invocation {
         }
     }
 
-    /// The bare loop of a workload; none where it has none.
-    pub fn bare(tools: &Tools, work: &Workload, at: &Path, seconds: f64) -> Option<Self> {
+    /// The bare loop of a workload, or candor with other arguments; none where it has neither.
+    pub fn bare(
+        tools: &Tools,
+        work: &Workload,
+        at: &Path,
+        seconds: f64,
+        report: PathBuf,
+    ) -> Option<Self> {
         let (name, rest) = work.bare.split_once(' ')?;
+        if name == "candor" {
+            let mut candor = Invocation::candor(tools, work, at, seconds, report)?;
+            candor.words.extend(split(&[rest]));
+            return Some(candor);
+        }
         let mut words = vec![at.display().to_string(), seconds.to_string()];
         words.extend(split(&[rest]));
         Some(Invocation {

@@ -23,7 +23,8 @@ pub struct Workload {
     pub fio: &'static str,
     /// Settings of fio that do the same work; the fastest is kept.
     pub fio_variants: &'static [&'static str],
-    /// The bare loop and its arguments after path and time; empty where there is none.
+    /// The bare loop and its arguments after path and time; empty where there is none. After the
+    /// word `candor` come more arguments of candor's instead: it is its own yardstick.
     pub bare: &'static str,
     /// What candor is to reach.
     pub goal: Goal,
@@ -162,6 +163,16 @@ pub const WORKLOADS: &[Workload] = &[
         ],
         bare: "",
         goal: Goal { over_fio: Some(3.0), ops_per_s: Some(8e6), ..NO_GOAL },
+    },
+    Workload {
+        name: "samples",
+        title: "live samples of two busy workers, beside candor without them",
+        place: Place::CachedFile,
+        candor: "--engine psync --workers 2",
+        fio: "",
+        fio_variants: &[],
+        bare: "candor --interval 1h",
+        goal: Goal { over_bare: Some(0.99), ..NO_GOAL },
     },
     Workload {
         name: "nop",

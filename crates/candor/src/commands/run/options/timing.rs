@@ -60,6 +60,13 @@ pub const FLAGS: &[Flag<Draft>] = &[
         set: |draft, text| put(&mut draft.phase.ramp, unit(text)),
     },
     Flag {
+        long: "interval",
+        takes: Takes::One("TIME"),
+        help: "Length of the intervals whose counts are kept [default: 1s]",
+        fields: &["phase[0].interval"],
+        set: |draft, text| put(&mut draft.phase.interval, unit(text)),
+    },
+    Flag {
         long: "rate-iops",
         takes: Takes::One("N"),
         help: "Operations per second of all workers together, such as 10k",
