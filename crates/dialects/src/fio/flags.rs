@@ -84,13 +84,13 @@ impl Flags {
         let mut mistakes = Vec::new();
         for given in &written.flags {
             if let Err(mistake) = flags.take(given) {
-                mistakes.push(mistake);
+                mistakes.push(*mistake);
             }
         }
         (flags, mistakes)
     }
 
-    fn take(&mut self, given: &Given) -> Result<(), Mistake> {
+    fn take(&mut self, given: &Given) -> Result<(), Box<Mistake>> {
         let nothing = Word { text: String::new(), at: given.at };
         let word = given.value.as_ref().unwrap_or(&nothing);
         let text = given.value.as_ref().map(|word| word.text.clone()).filter(|t| !t.is_empty());
@@ -138,12 +138,12 @@ const FORMATS: [(&str, Format); 4] = [
     ("json+", Format::JsonPlus),
 ];
 
-fn formats(word: &Word) -> Result<Vec<Format>, Mistake> {
+fn formats(word: &Word) -> Result<Vec<Format>, Box<Mistake>> {
     let one = |part: &str| choice(word, part.trim(), "output-format", &FORMATS);
     word.text.split(',').map(one).collect()
 }
 
-fn eta(word: &Word) -> Result<Eta, Mistake> {
+fn eta(word: &Word) -> Result<Eta, Box<Mistake>> {
     let whens = [("auto", Eta::Auto), ("always", Eta::Always), ("never", Eta::Never)];
     choice(word, &word.text, "eta", &whens)
 }
@@ -154,43 +154,45 @@ fn choice<T: Copy>(
     part: &str,
     flag: &str,
     choices: &[(&str, T)],
-) -> Result<T, Mistake> {
+) -> Result<T, Box<Mistake>> {
     if let Some((_, value)) = choices.iter().find(|(name, _)| *name == part) {
         return Ok(*value);
     }
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     let message = format!("--{flag}: `{part}` is none of {}", names.join(", "));
-    Err(Mistake::new(word.at, "value", part, message).nearest(names))
+    Err(Box::new(Mistake::new(word.at, "value", part, message).nearest(names)))
 }
 
-fn terse_version(word: &Word) -> Result<u32, Mistake> {
+fn terse_version(word: &Word) -> Result<u32, Box<Mistake>> {
     let version = word.text.parse().ok().filter(|version| (2..=5).contains(version));
     version.ok_or_else(|| {
         let message = format!("--terse-version: `{}` is no version of the terse line", word.text);
-        Mistake::new(word.at, "value", &word.text, message).remedy("give 2, 3, 4 or 5")
+        let mistake = Mistake::new(word.at, "value", &word.text, message);
+        Box::new(mistake.remedy("give 2, 3, 4 or 5"))
     })
 }
 
-fn number(word: &Word) -> Result<u64, Mistake> {
+fn number(word: &Word) -> Result<u64, Box<Mistake>> {
     read(word, values::bytes(&word.text, Units::default()))
 }
 
 /// A time of at least so much; seconds where no unit is given.
-fn time(word: &Word, min: Nanos) -> Result<Nanos, Mistake> {
+fn time(word: &Word, min: Nanos) -> Result<Nanos, Box<Mistake>> {
     let time = read(word, values::time(&word.text, TimeUnit::Seconds))?;
     match time >= min {
         true => Ok(time),
         false => {
             let message = format!("`{}` is too short", word.text);
             let remedy = format!("give at least {} ms", min.0.div_ceil(1_000_000));
-            Err(Mistake::new(word.at, "value", &word.text, message).remedy(remedy))
+            Err(Box::new(Mistake::new(word.at, "value", &word.text, message).remedy(remedy)))
         }
     }
 }
 
-fn read<T>(word: &Word, value: Value<T>) -> Result<T, Mistake> {
+fn read<T>(word: &Word, value: Value<T>) -> Result<T, Box<Mistake>> {
     value.map(|read| read.value).map_err(|refused| {
-        Mistake::new(word.at, "value", &word.text, refused.message).remedy(refused.remedy)
+        let mistake = Mistake::new(word.at, "value", &word.text, refused.message);
+        Box::new(mistake.remedy(refused.remedy))
     })
 }
 
