@@ -5,10 +5,12 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use candor_plan::Bytes;
 use candor_record::{Ended, Measurement, Sample};
 
 use crate::failures::Failures;
 use crate::gather;
+use crate::logging::Logging;
 use crate::phase::{Message, Prepared, Watch};
 use crate::prepare::{ReadyJob, longest_gap_ns};
 use crate::sampling::Sampling;
@@ -37,6 +39,7 @@ struct Course {
     /// Workers that have not ended.
     left: u32,
     sampling: Sampling,
+    logging: Option<Logging>,
     /// Its last sample was taken.
     sampled_out: bool,
 }
@@ -55,6 +58,11 @@ pub struct Control<'a> {
     interrupted: bool,
 }
 
+fn logging(job: &Arc<ReadyJob>) -> Option<Logging> {
+    let length = Bytes(u64::from(job.length_max()));
+    Logging::new(&job.blocks.measure.log, job.rings.clone(), job.live.clone(), length)
+}
+
 impl<'a> Control<'a> {
     /// Of a phase whose barrier was released at that tick, a moment ago.
     pub fn new(phase: &'a Prepared, release: u64) -> Control<'a> {
@@ -65,6 +73,7 @@ impl<'a> Control<'a> {
             left: job.job.workers,
             sampling: Sampling::new(job.job.delay.0),
             sampled_out: false,
+            logging: logging(job),
             job: job.clone(),
         };
         Control {
@@ -117,7 +126,14 @@ impl<'a> Control<'a> {
     }
 
     fn pause(&self) -> Duration {
-        let to_next = self.next_sample_ns.saturating_sub(self.since_release_ns());
+        let ns = |course: &Course| {
+            let zero = course.job.shared.count_from.load(Relaxed).saturating_sub(self.release);
+            let due_ns = course.logging.as_ref().filter(|_| course.left > 0)?.due_ns();
+            Some(due_ns.saturating_add(self.phase.clock.ns(zero)))
+        };
+        let next_ns = self.courses.iter().filter_map(ns).min().unwrap_or(u64::MAX);
+        let next_ns = next_ns.min(self.next_sample_ns);
+        let to_next = next_ns.saturating_sub(self.since_release_ns());
         Duration::from_nanos(to_next).clamp(Duration::from_micros(50), LOOK)
     }
 
@@ -171,6 +187,18 @@ impl<'a> Control<'a> {
         } else if now_ns >= self.next_sample_ns {
             self.sample(watch);
             self.next_sample_ns += self.phase.interval_ns;
+        }
+        self.tick_logs();
+    }
+
+    fn tick_logs(&mut self) {
+        let clock = self.phase.clock;
+        let now = clock.now();
+        for course in &mut self.courses {
+            let zero = course.job.shared.count_from.load(Relaxed);
+            if let Some(logging) = course.logging.as_mut().filter(|_| now > zero) {
+                logging.tick(clock.ns(now - zero), &clock, zero);
+            }
         }
     }
 
@@ -233,12 +261,21 @@ impl<'a> Control<'a> {
     /// The measurements, one per job.
     pub fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
         let (stalled, interrupted) = (self.stalled, self.interrupted);
-        let (clock, released_unix_ns) = (self.phase.clock, self.released_unix_ns);
-        let gather = |(course, flushed): (Course, Flushed)| {
+        let (clock, release, released_unix_ns) =
+            (self.phase.clock, self.release, self.released_unix_ns);
+        let gather = |(mut course, flushed): (Course, Flushed)| {
+            let log = course.logging.take();
             let job = &course.job;
             let first = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
             let mut measurement = gather::measurement(job, course.ends, clock, stalled);
             measurement.start_unix_ms = Some((released_unix_ns + job.job.delay.0) / 1_000_000);
+            measurement.log = log.map(|log| {
+                let zero = job.shared.count_from.load(Relaxed);
+                let mut log = log.finish(measurement.elapsed_ns, &clock, zero);
+                let from_ns = clock.ns(zero.saturating_sub(release));
+                log.start_unix_ms = (released_unix_ns + from_ns) / 1_000_000;
+                Box::new(log)
+            });
             measurement.samples = course.sampling.into_samples();
             measurement.first_done = first;
             let elapsed_ns = measurement.elapsed_ns;

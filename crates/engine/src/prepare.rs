@@ -20,6 +20,7 @@ use crate::memory::{Mapping, PAGE_BYTES};
 use crate::pace::Pacer;
 use crate::placement;
 use crate::random::{Random, mix};
+use crate::ring::Ring;
 use crate::session::Session;
 use crate::shared::{Gate, Shared};
 use crate::slots::Kind;
@@ -49,6 +50,8 @@ pub struct ReadyJob {
     pub shared: Arc<Shared>,
     /// What all had done when the first of them ended.
     pub first_done: Arc<Mutex<Option<Progress>>>,
+    /// Where its workers log their operations; empty where that is not asked for.
+    pub rings: Vec<Arc<Ring>>,
     clock: Clock,
     seed: u64,
     pool: Option<Pool>,
@@ -99,6 +102,10 @@ impl ReadyJob {
             files,
             live,
             shared: Arc::default(),
+            rings: match blocks.measure.log.each {
+                true => (0..job.workers).map(|_| Arc::new(Ring::for_one_of(job.workers))).collect(),
+                false => Vec::new(),
+            },
             first_done: Arc::default(),
             clock: session.clock(),
             seed,
@@ -182,7 +189,7 @@ impl ReadyJob {
     }
 
     /// The longest operation.
-    fn length_max(&self) -> u32 {
+    pub(crate) fn length_max(&self) -> u32 {
         if let Some(trace) = &self.trace {
             return trace.iter().map(|line| line.length).max().unwrap_or(0);
         }
@@ -297,7 +304,8 @@ impl ReadyJob {
             batch,
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
             continue_on_error: self.stop.continue_on_error,
-            measure: blocks.measure.clone(),
+            measure: blocks.measure,
+            ring: self.rings.get(rank as usize).cloned(),
             files: self.files.clone(),
             live: self.live.clone(),
             shared: self.shared.clone(),
@@ -426,5 +434,6 @@ fn recorded(blocks: &Blocks) -> Recorded {
         submission: blocks.engine == Engine::Libaio
             || (blocks.measure.submission && blocks.engine.is_async()),
         intended: is_rated(&blocks.pace),
+        peaks: blocks.measure.log.peaks,
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use candor_plan::units::{Op, PerOp};
 use candor_record::histogram::{BUCKETS, bucket_of};
-use candor_record::{Histogram, Progress};
+use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
 
 use crate::clock::Clock;
 use crate::slots::Kind;
@@ -82,6 +82,31 @@ pub struct Counters {
     pub intended: Option<Buckets>,
     /// Tick of the last completion.
     pub last: AtomicU64,
+    /// Greatest latencies since they were last taken, where windows are logged with them.
+    pub peaks: Option<Box<Peaks>>,
+}
+
+/// Greatest latencies of a window, in ns.
+#[derive(Default)]
+pub struct Peaks {
+    latency: AtomicU64,
+    submission: AtomicU64,
+    completion: AtomicU64,
+}
+
+impl Peaks {
+    /// Takes the ticks of hand-over, of the submitting call's return and of completion.
+    pub fn note(&self, clock: &Clock, [started, submitted, now]: [u64; 3]) {
+        let note = |peak: &AtomicU64, ticks: u64| {
+            let ns = clock.ns(ticks);
+            if ns > peak.load(Relaxed) {
+                peak.fetch_max(ns, Relaxed);
+            }
+        };
+        note(&self.latency, now.saturating_sub(started));
+        note(&self.submission, submitted.saturating_sub(started));
+        note(&self.completion, now.saturating_sub(submitted));
+    }
 }
 
 /// Latency in two parts.
@@ -127,6 +152,34 @@ impl Counters {
     /// Counts a failure.
     pub fn did_fail(&self) {
         add(&self.failed, 1);
+    }
+
+    /// Adds what completed so far to a window's sums, and takes the peaks.
+    pub fn add_to_window(&self, sums: &mut WindowSums) {
+        sums.ops += self.ops.load(Relaxed);
+        sums.bytes += self.bytes.load(Relaxed);
+        let sum = |buckets: Option<&Buckets>| buckets.map_or(0, |b| b.sum_ns.load(Relaxed));
+        let latency_ns = sum(self.latency.as_ref());
+        sums.latency.sum_ns += latency_ns;
+        let split = self.split.as_deref();
+        sums.submission.sum_ns += sum(split.map(|split| &split.submission));
+        sums.completion.sum_ns += split.map_or(latency_ns, |split| sum(Some(&split.completion)));
+        if let Some(peaks) = &self.peaks {
+            let take = |peak: &AtomicU64, to: &mut SumAndMax| {
+                to.max_ns = to.max_ns.max(peak.swap(0, Relaxed));
+            };
+            take(&peaks.latency, &mut sums.latency);
+            take(&peaks.submission, &mut sums.submission);
+            take(&peaks.completion, &mut sums.completion);
+        }
+    }
+
+    /// Adds the latencies from the end of submission on, which without such a call are all of it.
+    pub fn add_completions_to(&self, histogram: &mut Histogram) {
+        let split = self.split.as_deref().map(|split| &split.completion);
+        if let Some(buckets) = split.or(self.latency.as_ref()) {
+            histogram.merge(&buckets.to_histogram());
+        }
     }
 
     /// Adds these counters to a sum over workers.
@@ -182,6 +235,8 @@ pub struct Recorded {
     pub submission: bool,
     /// There is a rate.
     pub intended: bool,
+    /// Windows are logged with their greatest latencies.
+    pub peaks: bool,
 }
 
 /// One worker's counters of a phase, or of its ramp.
@@ -196,6 +251,7 @@ impl Bank {
                 split: (recorded.submission && recorded.kinds[kind] && kind < 2).then(|| {
                     Box::new(Split { submission: Buckets::new(), completion: Buckets::new() })
                 }),
+                peaks: (recorded.peaks && recorded.kinds[kind]).then(Box::default),
                 intended: buckets(recorded.intended && kind < 3),
                 ..Counters::default()
             }

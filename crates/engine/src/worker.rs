@@ -23,6 +23,7 @@ use crate::files::Files;
 use crate::memory::Mapping;
 use crate::pace::Pacer;
 use crate::placement::Usage;
+use crate::ring::Ring;
 use crate::shared::Shared;
 use crate::slots::{Completion, Done, Kind, Slot};
 use crate::stats::{Bank, Live, Totals};
@@ -61,6 +62,8 @@ pub struct Parts {
     pub continue_on_error: bool,
     /// What is measured beside counts and latency.
     pub measure: Measure,
+    /// Where its operations are logged.
+    pub ring: Option<Arc<Ring>>,
     /// Its files.
     pub files: Arc<Files>,
     /// Its counters.
@@ -152,6 +155,9 @@ impl Alike {
             counters.split(self.ops, clock, [self.started, self.submitted, now]);
             if EXTRAS {
                 counters.at(now);
+                if let Some(peaks) = &counters.peaks {
+                    peaks.note(clock, [self.started, self.submitted, now]);
+                }
             }
         }
     }
@@ -211,7 +217,12 @@ impl Worker {
 
     fn has_extras(&self) -> bool {
         let parts = &self.parts;
-        parts.content.is_some() || parts.verifier.is_some() || parts.pacer.is_some() || parts.trims
+        let logs = parts.ring.is_some() || parts.measure.log.peaks;
+        parts.content.is_some()
+            || logs
+            || parts.verifier.is_some()
+            || parts.pacer.is_some()
+            || parts.trims
     }
 
     /// The loop of plain single calls, which needs no batches: one slot serves all.
@@ -588,6 +599,11 @@ impl Worker {
             if completion.result != slot.length as i32 {
                 let ns = self.parts.clock.ns(now - slot.started);
                 self.odd(bank, completion, ns);
+            }
+            if let Some(ring) = self.parts.ring.as_ref().filter(|_| self.counting)
+                && completion.result > 0
+            {
+                ring.push(&self.slots[completion.slot as usize], now);
             }
             if self.parts.pacer.is_some() {
                 self.count_intended(bank, completion, now);

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Blocks, Engine};
 use candor_plan::units::Mix;
-use candor_plan::{Bytes, Job, Measure, Nanos, Phase, Plan, Stop, Target};
+use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, Phase, Plan, Stop, Target};
 use candor_record::{Measurement, OpStats};
 
 const MS: u64 = 1_000_000;
@@ -45,7 +45,7 @@ fn ops(ops: u64) -> Stop {
 }
 
 fn measured() -> Measure {
-    Measure { submission: true, depths: true }
+    Measure { submission: true, depths: true, ..Measure::default() }
 }
 
 fn sum_ns(latency: &Option<candor_record::Latency>) -> f64 {
@@ -153,4 +153,66 @@ fn directions_have_their_own_ends() {
     assert!(ops.read.elapsed_ns > 0 && ops.write.elapsed_ns > 0);
     assert_ne!(ops.read.elapsed_ns, ops.write.elapsed_ns);
     assert_eq!(ops.trim.elapsed_ns, 0);
+}
+
+fn logged(engine: Engine, mix: Mix, log: LogPlan, stop: Stop) -> Measurement {
+    let file = file();
+    let measure = Measure { submission: true, log, ..Measure::default() };
+    let depth = if engine.is_async() { 4 } else { 1 };
+    let blocks = Blocks { engine, mix, depth, measure, ..Blocks::default() };
+    run_job(file.path(), job("logged", blocks, stop))
+}
+
+#[test]
+fn every_operation_is_logged_with_its_place_and_times() {
+    for engine in [Engine::Psync, Engine::Libaio] {
+        let each = LogPlan { each: true, ..LogPlan::default() };
+        let mut measurement = logged(engine, Mix::READ, each, ops(256));
+        let log = measurement.log.take().expect("a log");
+        let mut offsets: Vec<u64> = log.ops.iter().map(|op| op.offset).collect();
+        offsets.sort_unstable();
+        assert_eq!(offsets, (0..256).map(|at| at * 4096).collect::<Vec<u64>>(), "{engine:?}");
+        assert!(log.ops.iter().all(|op| (op.bytes, op.file) == (4096, 0)));
+        assert!(log.ops.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns));
+        assert!(log.ops[255].at_ns <= measurement.elapsed_ns + 1000);
+        let sum: u64 = log.ops.iter().map(candor_record::LoggedOp::latency_ns).sum();
+        let off = sum as f64 - sum_ns(&measurement.ops.read.latency);
+        assert!(off.abs() <= 512.0, "{off} ns apart");
+        assert_eq!((log.lost, log.windows.len(), log.histograms.len()), (0, 0, 0));
+    }
+}
+
+#[test]
+fn a_log_that_is_full_counts_what_it_leaves_out() {
+    let each = LogPlan { each: true, entries_max: 100, ..LogPlan::default() };
+    let log = logged(Engine::Psync, Mix::READ, each, ops(250)).log.expect("a log");
+    assert_eq!((log.ops.len(), log.lost), (100, 150));
+}
+
+#[test]
+fn windows_add_up_to_what_was_done() {
+    let plan = LogPlan {
+        window: Some(Nanos(5 * MS)),
+        peaks: true,
+        histogram: Some(Nanos(20 * MS)),
+        ..LogPlan::default()
+    };
+    let time = Stop { time: Some(Nanos(100 * MS)), ..Stop::default() };
+    let mix = Mix { read: 70, write: 30, trim: 0 };
+    for engine in [Engine::Psync, Engine::Null] {
+        let mut measurement = logged(engine, mix, plan, time.clone());
+        let log = measurement.log.take().expect("a log");
+        assert!(log.windows.len() >= 2, "{}", log.windows.len());
+        assert!(log.windows.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
+        let sum = |value: fn(&candor_record::LogWindow) -> u64| log.windows.iter().map(value).sum();
+        let (reads, writes): (u64, u64) = (sum(|w| w.ops.read.ops), sum(|w| w.ops.write.ops));
+        assert_eq!((reads, writes), (measurement.ops.read.ops, measurement.ops.write.ops));
+        let read = measurement.ops.read.latency.as_ref().expect("latency");
+        assert_eq!(sum(|w| w.ops.read.latency.sum_ns), read.histogram.sum_ns() as u64);
+        let peak = log.windows.iter().map(|w| w.ops.read.latency.max_ns).max();
+        assert_eq!(peak, Some(read.max_ns), "{engine:?}");
+        let in_histograms: u64 = log.histograms.iter().map(|h| h.histogram.count()).sum();
+        assert_eq!(in_histograms, measurement.ops_done());
+        assert!(log.ops.is_empty());
+    }
 }

@@ -274,7 +274,15 @@ impl Dice<'_> {
                 huge_pages: self.yes(),
             },
             pace: self.pace(),
-            measure: Measure { submission: self.yes(), depths: self.yes() },
+            measure: Measure {
+                submission: self.yes(),
+                depths: self.yes(),
+                log: LogPlan {
+                    each: self.yes(),
+                    window: self.option(Self::nanos),
+                    ..LogPlan::default()
+                },
+            },
             content: Content {
                 fill: self.pick(&[Fill::Pool, Fill::Fresh, Fill::Zero]),
                 compressible_percent: self.byte(),

@@ -28,7 +28,7 @@ mod walks;
 
 pub use blocks::{Blocks, Engine};
 pub use entries::Entries;
-pub use measure::Measure;
+pub use measure::{LogPlan, Measure};
 pub use model::*;
 pub use nearest::nearest;
 pub use problem::{Place, Problem, Severity, Source};

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Nanos;
+
 /// What is measured beside counts and latency.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Latency is split at the return of the submitting call, for engines with one operation or
@@ -12,4 +14,39 @@ pub struct Measure {
     pub submission: bool,
     /// Counts of operations in flight, handed over and taken back at a time.
     pub depths: bool,
+    /// What is logged while the job runs.
+    #[serde(skip_serializing_if = "LogPlan::is_off")]
+    pub log: LogPlan,
+}
+
+/// What is logged of a job while it runs, without the ramp. A log is handed to whoever runs the
+/// plan and is no part of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogPlan {
+    /// Every operation.
+    pub each: bool,
+    /// Counts and sums of latencies over windows of this length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Nanos>,
+    /// The greatest latency of each window too.
+    pub peaks: bool,
+    /// Histograms of latency over intervals of this length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Nanos>,
+    /// Operations that are kept at most; further ones are only counted.
+    pub entries_max: u64,
+}
+
+impl Default for LogPlan {
+    fn default() -> Self {
+        LogPlan { each: false, window: None, peaks: false, histogram: None, entries_max: 1 << 24 }
+    }
+}
+
+impl LogPlan {
+    /// True where nothing is logged.
+    pub fn is_off(&self) -> bool {
+        !self.each && self.window.is_none() && self.histogram.is_none()
+    }
 }

@@ -101,6 +101,21 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
+    /// What was added since an earlier state of the same counts. Least and greatest are the bounds
+    /// of the buckets that hold anything, within those of the whole.
+    pub fn since(&self, before: &Histogram) -> Histogram {
+        let pairs = self.counts.iter().zip(&before.counts);
+        let counts: Vec<u64> = pairs.map(|(now, then)| now.saturating_sub(*then)).collect();
+        let sum_ns = self.sum_ns.saturating_sub(before.sum_ns);
+        let mut since = Histogram::from_parts(counts, sum_ns, u64::MAX, 0);
+        let filled: Vec<usize> = since.filled().map(|(bucket, _)| bucket).collect();
+        if let (Some(first), Some(last)) = (filled.first(), filled.last()) {
+            since.min_ns = bucket_low(*first).max(self.min_ns);
+            since.max_ns = bucket_middle(*last).max(since.min_ns).min(self.max_ns);
+        }
+        since
+    }
+
     /// Number of latencies.
     pub fn count(&self) -> u64 {
         self.count
@@ -233,6 +248,24 @@ mod tests {
             let mut merged = fill(&a);
             merged.merge(&fill(&b));
             prop_assert_eq!(merged, fill(&[a, b].concat()));
+        }
+
+        #[test]
+        fn what_came_since_is_what_was_added(
+            a in prop::collection::vec(1u64..1 << 40, 0..50),
+            b in prop::collection::vec(1u64..1 << 40, 0..50),
+        ) {
+            let fill = |values: &[u64]| {
+                let mut histogram = Histogram::new();
+                values.iter().for_each(|v| histogram.record(*v));
+                histogram
+            };
+            let (since, added) = (fill(&[a.clone(), b.clone()].concat()).since(&fill(&a)), fill(&b));
+            prop_assert_eq!(&since.counts, &added.counts);
+            prop_assert_eq!((since.count, since.sum_ns), (added.count, added.sum_ns));
+            if let (Some(told), Some(max)) = (since.max(), added.max()) {
+                prop_assert_eq!(bucket_of(told.0), bucket_of(max.0));
+            }
         }
 
         #[test]

@@ -1,7 +1,7 @@
 //! Records of single operations and of short intervals, kept only where a log was asked for.
 //!
-//! A job keeps either every operation ([`LoggedOp`]) or sums over windows of equal length
-//! ([`LogWindow`]), never both; histograms per interval ([`LogHistogram`]) come on top. All of it
+//! A job keeps every operation ([`LoggedOp`]), sums over windows of equal length ([`LogWindow`]),
+//! histograms per interval ([`LogHistogram`]), or several of them. All of it
 //! stays in memory until the phase has ended, so a log is no part of the written report: whoever
 //! asked for it writes it to files of its own.
 
@@ -9,19 +9,19 @@ use candor_plan::units::{Op, PerOp};
 
 use crate::Histogram;
 
-/// What one job's operations did, in order of completion. Times count from the release of the
-/// barrier (after the ramp).
+/// What one job's operations did, in order of completion. Times count from the moment at which
+/// counting began in this job: after its delay and the ramp.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
-    /// Wall clock at the release of the barrier, in ms since 1970.
+    /// Wall clock at that moment, in ms since 1970.
     pub start_unix_ms: u64,
-    /// Every operation; empty where windows were asked for.
+    /// Every operation, where that was asked for.
     pub ops: Vec<LoggedOp>,
-    /// Sums over windows; empty where every operation was asked for.
+    /// Sums over windows in which anything completed, where that was asked for.
     pub windows: Vec<LogWindow>,
     /// Completion latencies per interval and direction.
     pub histograms: Vec<LogHistogram>,
-    /// Operations that found no room in the log.
+    /// Operations that found no room in the log, or that completed faster than they could be kept.
     pub lost: u64,
 }
 
@@ -34,6 +34,8 @@ pub struct LoggedOp {
     pub op: Op,
     /// I/O priority it was issued with: class in the upper three bits, level below.
     pub priority: u16,
+    /// Its file, as an index into the job's files in the plan's order.
+    pub file: u32,
     /// Bytes asked for.
     pub bytes: u32,
     /// Where in the file or device.

@@ -42,7 +42,7 @@ fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &s
 
 /// Errors about blocks: rule, place, lines.
 #[rustfmt::skip]
-const BLOCKS: [(&str, &str, &str); 82] = [
+const BLOCKS: [(&str, &str, &str); 85] = [
     ("pre-read", "hints.pre_read", "hints = { pre_read = true, invalidate = true }"),
     ("size", "size", "size = 0"),
     ("size", "size", "size = \"0k-4k\""),
@@ -124,6 +124,9 @@ const BLOCKS: [(&str, &str, &str); 82] = [
     ("arrival", "pace.arrival", "pace.arrival = \"poisson\""),
     ("think", "pace.think.every", "pace.think = { time = \"1ms\", every = 0 }"),
     ("time-limit", "pace.think.time", "pace.think = { time = \"367d\", every = 1 }"),
+    ("interval", "measure.log.window", "measure.log.window = \"1us\""),
+    ("interval", "measure.log.histogram", "measure.log.histogram = \"999us\""),
+    ("log-peaks", "measure.log.peaks", "measure.log.peaks = true"),
     ("two-syncs", "durability.fdatasync_every",
      "mix = \"write\"\ndurability = { fsync_every = 1, fdatasync_every = 2 }"),
     ("percent", "content.compressible_percent", "content.compressible_percent = 101"),
@@ -174,6 +177,7 @@ fn errors_in_phases_and_jobs() {
         ("hook", "hooks.before.command", J, "hooks.before.command = \" \""),
         ("time-limit", "delay", J, "delay = \"400d\""),
         ("time-limit", "ramp", P, "ramp = \"400d\""),
+        ("interval", "interval", P, "interval = \"10us\""),
         ("time-limit", "stop.time", P, "stop.time = \"400d\""),
         ("stop-zero", "stop.time", P, "stop.time = 0"),
         ("stop-zero", "stop.bytes", P, "stop.bytes = 0"),

@@ -1,13 +1,14 @@
 //! Pace and durability.
 
 use super::whole::time_limit;
-use super::{Found, View};
+use super::{Found, INTERVAL_MIN, View};
 use crate::blocks::{Arrival, Durability, OpenSync, Pace};
 use crate::units::PerOp;
 use crate::{BytesPerSec, Nanos, OpsPerSec};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     pace(view, out);
+    log(view, out);
     durability(view, out);
 }
 
@@ -55,6 +56,24 @@ fn per_direction_fits(view: &View<'_>, rates: &PerOp<OpsPerSec>, total: bool, ou
             let message = format!("the mix has {}s, but their rate is 0", op.name());
             out.error("pace", at.key(op.name()), message, "give a rate above 0");
         }
+    }
+}
+
+/// Intervals that a log can keep.
+fn log(view: &View<'_>, out: &mut Found) {
+    let log = &view.blocks.measure.log;
+    let at = view.key("measure").key("log");
+    for (key, length) in [("window", log.window), ("histogram", log.histogram)] {
+        let Some(length) = length else { continue };
+        time_limit(length, at.key(key), out);
+        if length < INTERVAL_MIN {
+            let message = format!("{key} is {length}, shorter than {INTERVAL_MIN}");
+            out.error("interval", at.key(key), message, format!("set {key} = \"1s\""));
+        }
+    }
+    if log.peaks && log.window.is_none() {
+        let message = "the greatest latency of each window is asked for, but no window is set";
+        out.error("log-peaks", at.key("peaks"), message, "set measure.log.window as well");
     }
 }
 

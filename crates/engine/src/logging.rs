@@ -1,0 +1,177 @@
+//! The log of one job, as the control plane collects it: every operation, sums over windows,
+//! histograms of intervals.
+//!
+//! Windows and histograms are differences of the workers' counters, so they cost the loop nothing;
+//! only single operations, and the greatest latency of a window, are noted by the loop itself.
+
+use std::sync::Arc;
+
+use candor_plan::units::{Op, PerOp};
+use candor_plan::{Bytes, LogPlan};
+use candor_record::{Histogram, Log, LogHistogram, LogWindow, LoggedOp, SumAndMax, WindowSums};
+
+use crate::clock::Clock;
+use crate::ring::Ring;
+use crate::stats::Live;
+
+/// The log of one job. Times are ns since counting began in the job.
+pub struct Logging {
+    plan: LogPlan,
+    log: Log,
+    rings: Vec<Arc<Ring>>,
+    live: Arc<[Live]>,
+    last: PerOp<WindowSums>,
+    window_from_ns: u64,
+    window_due_ns: u64,
+    histograms: PerOp<Histogram>,
+    histogram_due_ns: u64,
+    bytes_max: Bytes,
+}
+
+impl Logging {
+    /// Of a job whose greatest operation has that size; none where no log is asked for.
+    pub fn new(
+        plan: &LogPlan,
+        rings: Vec<Arc<Ring>>,
+        live: Arc<[Live]>,
+        bytes_max: Bytes,
+    ) -> Option<Logging> {
+        let wanted = plan.each || plan.window.is_some() || plan.histogram.is_some();
+        wanted.then(|| Logging {
+            log: Log::default(),
+            rings,
+            live,
+            last: PerOp::default(),
+            window_from_ns: 0,
+            window_due_ns: plan.window.map_or(u64::MAX, |window| window.0),
+            histograms: PerOp::default(),
+            histogram_due_ns: plan.histogram.map_or(u64::MAX, |interval| interval.0),
+            bytes_max,
+            plan: *plan,
+        })
+    }
+
+    /// When something is due next, single operations aside.
+    pub fn due_ns(&self) -> u64 {
+        self.window_due_ns.min(self.histogram_due_ns)
+    }
+
+    /// Takes what the workers logged, and what is due. Counting began at tick `zero`.
+    pub fn tick(&mut self, now_ns: u64, clock: &Clock, zero: u64) {
+        self.drain(clock, zero);
+        if now_ns >= self.window_due_ns {
+            self.window(now_ns);
+            let length = self.plan.window.map_or(u64::MAX, |window| window.0);
+            self.window_due_ns = next_due(self.window_due_ns, length, now_ns);
+        }
+        if now_ns >= self.histogram_due_ns {
+            self.histogram(now_ns);
+            let length = self.plan.histogram.map_or(u64::MAX, |interval| interval.0);
+            self.histogram_due_ns = next_due(self.histogram_due_ns, length, now_ns);
+        }
+    }
+
+    /// The job has ended at that time: what is left goes into last, shorter intervals.
+    pub fn finish(mut self, end_ns: u64, clock: &Clock, zero: u64) -> Log {
+        self.drain(clock, zero);
+        if self.plan.window.is_some() {
+            self.window(end_ns.max(self.window_from_ns));
+        }
+        if self.plan.histogram.is_some() {
+            self.histogram(end_ns);
+        }
+        self.log.lost += self.rings.iter().map(|ring| ring.lost()).sum::<u64>();
+        self.log.ops.sort_by_key(|op| op.at_ns);
+        self.log
+    }
+
+    fn drain(&mut self, clock: &Clock, zero: u64) {
+        let Logging { log, plan, .. } = self;
+        for ring in &self.rings {
+            ring.drain(|entry| {
+                if !entry.moves() {
+                    return;
+                }
+                if log.ops.len() as u64 >= plan.entries_max {
+                    log.lost += 1;
+                    return;
+                }
+                log.ops.push(LoggedOp {
+                    at_ns: clock.ns(entry.ended.saturating_sub(zero)),
+                    op: Op::ALL[usize::from(entry.kind)],
+                    priority: 0,
+                    file: entry.file,
+                    bytes: entry.length,
+                    offset: entry.offset,
+                    submission_ns: clock.ns(entry.submitted.saturating_sub(entry.started)),
+                    completion_ns: clock.ns(entry.ended.saturating_sub(entry.submitted)),
+                });
+            });
+        }
+    }
+
+    fn window(&mut self, now_ns: u64) {
+        let mut sums = PerOp::<WindowSums>::default();
+        for live in self.live.iter() {
+            for op in Op::ALL {
+                live.bank(true).of(op.into()).add_to_window(sums.of_mut(op));
+            }
+        }
+        let mut ops = PerOp::default();
+        for op in Op::ALL {
+            *ops.of_mut(op) = since(sums.of(op), self.last.of(op));
+        }
+        let empty = ops.iter().all(|(_, sums): (Op, &WindowSums)| sums.ops == 0);
+        if !empty {
+            let length_ns = now_ns - self.window_from_ns;
+            self.log.windows.push(LogWindow { at_ns: now_ns, length_ns, ops });
+        }
+        (self.last, self.window_from_ns) = (sums, now_ns);
+    }
+
+    fn histogram(&mut self, now_ns: u64) {
+        for op in Op::ALL {
+            let mut now = Histogram::new();
+            for live in self.live.iter() {
+                live.bank(true).of(op.into()).add_completions_to(&mut now);
+            }
+            let before = std::mem::replace(self.histograms.of_mut(op), now);
+            let histogram = self.histograms.of(op).since(&before);
+            if histogram.count() > 0 {
+                let bytes = u32::try_from(self.bytes_max.0).unwrap_or(u32::MAX);
+                self.log.histograms.push(LogHistogram { at_ns: now_ns, op, bytes, histogram });
+            }
+        }
+    }
+}
+
+/// The next multiple of a length after now; what was slept through is not made up for.
+fn next_due(due_ns: u64, length_ns: u64, now_ns: u64) -> u64 {
+    due_ns.saturating_add(length_ns.saturating_mul((now_ns - due_ns) / length_ns.max(1) + 1))
+}
+
+fn since(now: &WindowSums, before: &WindowSums) -> WindowSums {
+    let part = |now: SumAndMax, before: SumAndMax| SumAndMax {
+        sum_ns: now.sum_ns.saturating_sub(before.sum_ns),
+        max_ns: now.max_ns,
+    };
+    WindowSums {
+        ops: now.ops.saturating_sub(before.ops),
+        bytes: now.bytes.saturating_sub(before.bytes),
+        submission: part(now.submission, before.submission),
+        completion: part(now.completion, before.completion),
+        latency: part(now.latency, before.latency),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_were_slept_through_are_left_out() {
+        assert_eq!(next_due(100, 100, 100), 200);
+        assert_eq!(next_due(100, 100, 199), 200);
+        assert_eq!(next_due(100, 100, 450), 500);
+    }
+}
