@@ -260,7 +260,8 @@ mod tests {
                 values.iter().for_each(|v| histogram.record(*v));
                 histogram
             };
-            let (since, added) = (fill(&[a.clone(), b.clone()].concat()).since(&fill(&a)), fill(&b));
+            let whole = fill(&[a.clone(), b.clone()].concat());
+            let (since, added) = (whole.since(&fill(&a)), fill(&b));
             prop_assert_eq!(&since.counts, &added.counts);
             prop_assert_eq!((since.count, since.sum_ns), (added.count, added.sum_ns));
             if let (Some(told), Some(max)) = (since.max(), added.max()) {
