@@ -2,5 +2,8 @@
 
 pub mod flags;
 pub mod job;
+pub mod lower;
+pub mod options;
+pub mod settings;
 pub mod values;
 pub mod words;

@@ -1,0 +1,209 @@
+//! Settings of all sections into a plan, and into what the output must know beside it.
+//!
+//! Each clone of a section becomes one job of one worker with targets of its own. One topic per
+//! file: each fills its part of the job and refuses by name what the plan cannot say. What a row
+//! of the table refuses or notes by itself needs no word there.
+
+mod content;
+mod durability;
+mod engines;
+mod facts;
+mod files;
+mod groups;
+mod host;
+mod measures;
+mod names;
+mod offsets;
+mod origins;
+mod pacing;
+mod processes;
+mod seeds;
+mod stops;
+#[cfg(test)]
+pub(in crate::fio) mod tests;
+mod verify;
+
+use candor_plan::{Blocks, Job, Plan, check};
+use candor_record::Note;
+
+use super::job::FioJob;
+use super::options::{self, Reading};
+use super::settings::Settings;
+use super::words::{At, Mistake, Section, Texts, Written};
+
+pub use host::{Found, Host, ThisHost};
+pub use origins::Origins;
+
+/// What a user's words come to.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// What runs.
+    pub plan: Plan,
+    /// Where each part of the plan was written.
+    pub origins: Origins,
+    /// What the output must know about each job beside its measurement.
+    pub jobs: Vec<FioJob>,
+    /// Where what runs is not exactly what was asked.
+    pub notes: Vec<Note>,
+    /// Devices that are written to although they are mounted or otherwise held.
+    pub mounted_write: bool,
+    /// Options of `[global]` as written, in order.
+    pub global_options: Vec<(String, String)>,
+}
+
+/// A clone of a section, on its way into the plan.
+pub(super) struct Instance<'a> {
+    /// What its section says.
+    pub settings: &'a Settings,
+    /// Its name.
+    pub name: &'a str,
+    /// Which clone of its section it is, from 0.
+    pub clone: u64,
+    /// Which job of all it is, from 0.
+    pub number: u64,
+    /// Where its section begins.
+    pub at: At,
+    /// The texts that places point into.
+    pub texts: &'a Texts,
+    /// What is asked of the host.
+    pub host: &'a dyn Host,
+}
+
+/// What the topics have to say.
+#[derive(Default)]
+pub(super) struct Told {
+    pub mistakes: Vec<Mistake>,
+    pub notes: Vec<Note>,
+}
+
+impl Told {
+    /// An option cannot be done as it is set, for a reason beyond its row in the table.
+    pub fn refuse(&mut self, from: &Instance<'_>, option: &str, why: &str) {
+        let mut mistake = options::refuse(from.settings, option, why);
+        mistake.at = mistake.at.or(Some(from.at));
+        self.mistake(mistake);
+    }
+
+    /// An option is done a little differently, for a reason beyond its row in the table.
+    pub fn note(&mut self, from: &Instance<'_>, option: &str, did: &str, why: &str) {
+        let note = options::note(from.settings, from.texts, option, did, why);
+        self.add_note(note);
+    }
+
+    /// Clones of a section have the same to say; once is enough.
+    fn mistake(&mut self, mistake: Mistake) {
+        if !self.mistakes.contains(&mistake) {
+            self.mistakes.push(mistake);
+        }
+    }
+
+    fn add_note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// Lowers everything that was written.
+///
+/// # Errors
+/// All mistakes: values that cannot be read, options that cannot be done, a plan that makes no
+/// sense.
+pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>> {
+    let mut told = Told::default();
+    let sections: Vec<_> = written
+        .sections
+        .iter()
+        .map(|section| (section, read(written, section, &mut told)))
+        .collect();
+    if !told.mistakes.is_empty() {
+        return Err(told.mistakes);
+    }
+    let mut lowered = Lowered {
+        plan: Plan::default(),
+        origins: Origins::default(),
+        jobs: Vec::new(),
+        notes: Vec::new(),
+        mounted_write: sections.iter().any(|(_, settings)| settings.making.mounted_write),
+        global_options: facts::global_options(written),
+    };
+    seeds::lower(&sections, host, &mut lowered.plan);
+    let mut groups = groups::Groups::default();
+    for (section, settings) in &sections {
+        let seat = groups.enter(section, settings, &written.texts, &mut told, &mut lowered.plan);
+        for clone in 0..settings.runtime.clones {
+            let from = Instance {
+                settings,
+                name: settings.about.name.as_deref().unwrap_or(&section.name.text),
+                clone,
+                number: lowered.jobs.len() as u64,
+                at: section.name.at,
+                texts: &written.texts,
+                host,
+            };
+            instance(&from, section, seat, &mut lowered, &mut told);
+        }
+    }
+    stops::ramps(&sections, &groups, &written.texts, &mut lowered.plan, &mut told);
+    finish(lowered, told)
+}
+
+/// What a section says, with its remarks and refusals told.
+fn read(written: &Written, section: &Section, told: &mut Told) -> Settings {
+    let Reading { settings, remarks, mistakes } = options::read(written, section);
+    mistakes.into_iter().for_each(|mistake| told.mistake(mistake));
+    options::refusals(&settings).into_iter().for_each(|mistake| told.mistake(mistake));
+    options::notes(&settings, &written.texts).into_iter().for_each(|note| told.add_note(note));
+    for (at, remark) in remarks {
+        told.add_note(Note {
+            asked: written.texts.written(at).to_owned(),
+            did: remark,
+            why: "fio reads it so".to_owned(),
+            place: Some(written.texts.place(at)),
+        });
+    }
+    settings
+}
+
+/// One clone into one job.
+fn instance(
+    from: &Instance<'_>,
+    section: &Section,
+    seat: groups::Seat,
+    lowered: &mut Lowered,
+    told: &mut Told,
+) {
+    let mut blocks = Blocks::default();
+    let mut job = Job::default();
+    offsets::lower(from, &mut blocks, told);
+    engines::lower(from, &mut blocks, told);
+    durability::lower(from, &mut blocks, told);
+    content::lower(from, &mut blocks, told);
+    verify::lower(from, &mut blocks, told);
+    pacing::lower(from, &mut blocks, told);
+    measures::lower(from, &mut blocks, told);
+    processes::lower(from, &mut job, told);
+    stops::lower(from, &mut job, told);
+    let targets = files::lower(from, &mut blocks, told);
+    let plan = &mut lowered.plan;
+    let indices: Vec<_> = targets.into_iter().map(|target| files::enter(plan, target)).collect();
+    job.targets = indices.iter().map(|index| plan.targets[*index].name.clone()).collect();
+    job.name = groups::job_name(&plan.phases[seat.phase], from);
+    let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
+    lowered.origins.targets(&indices, from, &place);
+    let nth = plan.phases[seat.phase].jobs.len();
+    lowered.jobs.push(facts::of(from, section, seat, nth, &blocks));
+    job.blocks = Some(blocks);
+    plan.phases[seat.phase].jobs.push(job);
+}
+
+/// The plan is checked as any other; what is wrong with it points into the user's words.
+fn finish(mut lowered: Lowered, mut told: Told) -> Result<Lowered, Vec<Mistake>> {
+    if told.mistakes.is_empty() {
+        let problems = check::check(&lowered.plan);
+        let errors = problems.iter().filter(|problem| problem.is_error());
+        errors.for_each(|problem| told.mistake(lowered.origins.mistake(problem)));
+    }
+    lowered.notes = told.notes;
+    if told.mistakes.is_empty() { Ok(lowered) } else { Err(told.mistakes) }
+}

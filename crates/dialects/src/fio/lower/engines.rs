@@ -1,0 +1,81 @@
+//! How operations are issued.
+
+use candor_plan::blocks::{Rwf, Uring};
+use candor_plan::{Blocks, Engine};
+
+use super::{Instance, Told};
+use crate::fio::options;
+use crate::fio::words::Mistake;
+
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+    let said = &from.settings.issue;
+    blocks.direct = said.direct;
+    blocks.hints.evict = said.invalidate;
+    let Some(engine) = options::engine(&said.engine) else {
+        told.mistakes.push(unknown(from));
+        return;
+    };
+    if !engine.refused.is_empty() {
+        let why = format!("{}: {}", engine.name, engine.refused);
+        told.refuse(from, "ioengine", &why);
+        return;
+    }
+    blocks.engine = match engine.name {
+        "pvsync2" => Engine::Pvsync,
+        "libaio" => Engine::Libaio,
+        "io_uring" => Engine::IoUring,
+        "mmap" => Engine::Mmap,
+        "null" => Engine::Null,
+        _ => Engine::Psync,
+    };
+    depth(from, blocks);
+    flags(from, blocks);
+}
+
+fn unknown(from: &Instance<'_>) -> Mistake {
+    let name = &from.settings.issue.engine;
+    let at = from.settings.given.at("ioengine").unwrap_or(from.at);
+    let names = options::ENGINES.iter().map(|engine| engine.name);
+    let message = format!("there is no ioengine `{name}`");
+    Mistake::new(at, "engine", name, message).nearest(names).remedy("see --enghelp")
+}
+
+/// Depth and batches; of engines that do one operation at a time, fio takes them without effect.
+fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
+    let said = &from.settings.issue;
+    let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    if !blocks.engine.is_async() {
+        return;
+    }
+    let depth = small(said.depth);
+    blocks.depth = depth;
+    let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
+    blocks.batch_submit = Some(batch);
+    blocks.batch_reap = small(said.complete_min).clamp(1, depth);
+}
+
+/// Options that only some engines have.
+fn flags(from: &Instance<'_>, blocks: &mut Blocks) {
+    let said = &from.settings.engine;
+    match blocks.engine {
+        Engine::IoUring => {
+            blocks.uring = Uring {
+                sqpoll: said.sqpoll,
+                sqpoll_cpu: said.sqpoll_cpu.map(|cpu| u32::try_from(cpu).unwrap_or(u32::MAX)),
+                iopoll: said.hipri,
+                fixed_buffers: said.fixed_buffers.then_some(true),
+                fixed_files: said.fixed_files.then_some(true),
+                ..Uring::default()
+            };
+        }
+        Engine::Pvsync => {
+            blocks.rwf = Rwf {
+                hipri: said.hipri,
+                nowait: said.nowait,
+                dontcache: said.uncached,
+                ..Rwf::default()
+            };
+        }
+        _ => {}
+    }
+}

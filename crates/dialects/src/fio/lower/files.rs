@@ -1,0 +1,241 @@
+//! Which files: their names, sizes, and how they come into being.
+
+use std::path::{Path, PathBuf};
+
+use candor_plan::blocks::{Advice, Range};
+use candor_plan::units::Extent;
+use candor_plan::{Blocks, Bytes, Layout, Plan, Target, TargetKind};
+
+use super::{Found, Instance, Told, names};
+use crate::fio::settings::{self, Amount, Fallocate, FileType};
+
+/// Most files of one clone: the plan has a target for each.
+const FILES_MAX: u64 = 4096;
+
+/// The targets of a clone. Sets the range of each that is used, too.
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -> Vec<Target> {
+    let number = from.settings.files.number.unwrap_or(1).max(1);
+    if number > FILES_MAX {
+        told.refuse(from, "nrfiles", &format!("more than {FILES_MAX} files of one job"));
+        return Vec::new();
+    }
+    let paths = names::paths(from, number);
+    blocks.hints.advice = advice(from, blocks);
+    if blocks.moves_bytes() {
+        existing_directories(from, told);
+    }
+    let moves = blocks.moves_bytes();
+    let files: Vec<_> = paths
+        .into_iter()
+        .map(|path| File {
+            found: if moves { from.host.found(&path) } else { Found::Nothing },
+            path,
+        })
+        .collect();
+    let lengths = lengths(from, files.len() as u64, blocks);
+    let start = start(from, &files, told);
+    let same = lengths.windows(2).all(|pair| pair[0] == pair[1]);
+    let length = lengths.first().copied().flatten().filter(|_| same);
+    blocks.range = Range { start, length: length.map(|bytes| Extent::Bytes(Bytes(bytes))) };
+    if let Some(Amount::Percent(percent)) = from.settings.area.size {
+        blocks.range.length = Some(Extent::Percent(f64::from(percent)));
+    }
+    let files = files.iter().zip(lengths);
+    files.map(|(file, length)| target(from, file, length, start, blocks, told)).collect()
+}
+
+/// A file of a clone.
+struct File {
+    path: PathBuf,
+    found: Found,
+}
+
+fn advice(from: &Instance<'_>, blocks: &Blocks) -> Advice {
+    match from.settings.files.advice {
+        settings::Advice::None => Advice::None,
+        settings::Advice::Random => Advice::Random,
+        settings::Advice::Sequential => Advice::Sequential,
+        settings::Advice::Noreuse => Advice::Noreuse,
+        settings::Advice::ByPattern if blocks.access.is_random() => Advice::Random,
+        settings::Advice::ByPattern => Advice::Sequential,
+    }
+}
+
+/// Directories are not made; a file within a path that is missing would fail much later.
+fn existing_directories(from: &Instance<'_>, told: &mut Told) {
+    for directory in &from.settings.files.directories {
+        if from.host.found(Path::new(directory)) != Found::Directory {
+            told.refuse(from, "directory", &format!("{directory} is not a directory"));
+        }
+    }
+}
+
+/// Bytes that are used of each file; absent where all are.
+fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks) -> Vec<Option<u64>> {
+    let said = from.settings;
+    if let Some((low, high)) = said.files.size {
+        let span = high.saturating_sub(low).saturating_add(1);
+        let seed = said.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
+        let drawn = |nth: u64| low + super::stops::mixed(seed ^ (nth + 1)) % span.max(1);
+        return (0..files).map(|nth| Some(drawn(nth))).collect();
+    }
+    let Some(Amount::Bytes(size)) = said.area.size else { return vec![None; files as usize] };
+    let unit = smallest(blocks).max(1);
+    let each = size / files.max(1);
+    // What does not divide makes the first files larger, a block each.
+    let larger = (size - each * files) / unit;
+    let length = |nth: u64| if nth < larger { each + unit } else { each };
+    (0..files).map(|nth| Some(length(nth)).filter(|length| *length > 0)).collect()
+}
+
+fn smallest(blocks: &Blocks) -> u64 {
+    let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
+    used.map(|(_, size)| size.min().0).min().unwrap_or(1)
+}
+
+/// Where in each file a clone begins.
+fn start(from: &Instance<'_>, files: &[File], told: &mut Told) -> Extent {
+    let area = &from.settings.area;
+    let known = files.first().and_then(|file| file.found.bytes());
+    let bytes = |amount: Amount, option: &str, told: &mut Told| match amount {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(percent) => {
+            known.map(|size| Extent::Percent(f64::from(percent)).of(Bytes(size)).0)
+        }
+        Amount::Zones(_) => {
+            told.refuse(from, option, "zones are not built yet");
+            Some(0)
+        }
+    };
+    let offset = bytes(area.offset, "offset", told);
+    let step = bytes(area.offset_increment, "offset_increment", told);
+    match (area.offset, offset, step) {
+        (_, Some(offset), Some(step)) => {
+            Extent::Bytes(Bytes(offset.saturating_add(step.saturating_mul(from.clone))))
+        }
+        (Amount::Percent(percent), None, Some(0)) => Extent::Percent(f64::from(percent)),
+        _ => {
+            told.refuse(from, "offset", "a share of a file whose size is not known yet");
+            Extent::Bytes(Bytes(0))
+        }
+    }
+}
+
+fn target(
+    from: &Instance<'_>,
+    file: &File,
+    length: Option<u64>,
+    start: Extent,
+    blocks: &mut Blocks,
+    told: &mut Told,
+) -> Target {
+    let name = file.path.display().to_string();
+    if !blocks.moves_bytes() {
+        let size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
+        if size.is_none() {
+            told.refuse(from, "size", "it is needed where there are no files");
+        }
+        return Target { name, kind: TargetKind::Null, size, ..Target::default() };
+    }
+    Target {
+        name,
+        path: file.path.clone(),
+        kind: kind(from, told),
+        size: size(from, file, length, start, blocks, told),
+        layout: layout(from),
+        keep: !from.settings.making.unlink,
+        overwrite: true,
+        ..Target::default()
+    }
+}
+
+fn start_bytes(start: Extent) -> u64 {
+    if let Extent::Bytes(bytes) = start { bytes.0 } else { 0 }
+}
+
+fn kind(from: &Instance<'_>, told: &mut Told) -> TargetKind {
+    match from.settings.files.kind {
+        FileType::Found => TargetKind::Auto,
+        FileType::File => TargetKind::File,
+        FileType::Block => TargetKind::Device,
+        FileType::Char => {
+            told.refuse(from, "filetype", "character devices are not used");
+            TargetKind::Auto
+        }
+    }
+}
+
+/// Bytes that a file must have; absent for what it has already.
+fn size(
+    from: &Instance<'_>,
+    file: &File,
+    length: Option<u64>,
+    start: Extent,
+    blocks: &mut Blocks,
+    told: &mut Told,
+) -> Option<Bytes> {
+    let end = length.map(|length| length.saturating_add(start_bytes(start)));
+    match (file.found, end) {
+        (Found::Device(bytes), Some(end)) => {
+            // A device is as large as it is; fio uses what there is.
+            if bytes.is_some_and(|bytes| bytes < end) {
+                blocks.range.length = None;
+                let did = format!("all of it from the offset on: {} bytes", bytes.unwrap_or(0));
+                told.note(from, "size", &did, "the device is smaller");
+            }
+            None
+        }
+        (Found::Device(_), None) => None,
+        (Found::Directory | Found::Other, _) => {
+            let why = format!("{} is neither a file nor a block device", file.path.display());
+            told.refuse(from, "filename", &why);
+            None
+        }
+        (Found::Nothing, None) => {
+            let missing =
+                format!("{} does not exist, so its size must be given", file.path.display());
+            told.refuse(from, "size", &missing);
+            None
+        }
+        (Found::Nothing, Some(_)) if !from.settings.making.allowed => {
+            let why = format!("{} does not exist", file.path.display());
+            told.refuse(from, "allow_file_create", &why);
+            None
+        }
+        (Found::File(0), None) => {
+            told.refuse(from, "size", &format!("{} is empty", file.path.display()));
+            None
+        }
+        (Found::File(_), None) => None,
+        (Found::Nothing | Found::File(_), Some(end)) => Some(Bytes(end)),
+    }
+}
+
+/// What is read must have been written; what is only written needs its space at most.
+fn layout(from: &Instance<'_>) -> Layout {
+    let settings = from.settings;
+    let making = &settings.making;
+    if making.on_open || !making.allowed {
+        return Layout::Never;
+    }
+    if settings.rw.direction.reads() || making.overwrite {
+        return Layout::Write;
+    }
+    match making.fallocate {
+        Fallocate::Native | Fallocate::Posix | Fallocate::Keep => Layout::Allocate,
+        Fallocate::None | Fallocate::Truncate => Layout::Sparse,
+    }
+}
+
+/// Enters a target into the plan, or joins it with the one of the same path that is there: the
+/// first job decides how the file comes into being, the largest one how large it is.
+pub(super) fn enter(plan: &mut Plan, target: Target) -> usize {
+    let Some(index) = plan.targets.iter().position(|known| known.name == target.name) else {
+        plan.targets.push(target);
+        return plan.targets.len() - 1;
+    };
+    let known = &mut plan.targets[index];
+    known.size = known.size.max(target.size);
+    known.keep |= target.keep;
+    index
+}

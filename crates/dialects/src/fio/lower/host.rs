@@ -1,0 +1,74 @@
+//! What lowering must ask of the host: what stands at a path, and a number nobody can guess.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// A regular file of so many bytes.
+    File(u64),
+    /// A block device of so many bytes; absent where that cannot be told.
+    Device(Option<u64>),
+    /// A directory.
+    Directory,
+    /// Something else.
+    Other,
+}
+
+impl Found {
+    /// How many bytes there are, where that is known.
+    pub fn bytes(self) -> Option<u64> {
+        match self {
+            Found::File(bytes) => Some(bytes),
+            Found::Device(bytes) => bytes,
+            Found::Nothing | Found::Directory | Found::Other => None,
+        }
+    }
+}
+
+/// What is asked of the host.
+pub trait Host {
+    /// What stands at a path. Nothing is opened.
+    fn found(&self, path: &Path) -> Found;
+
+    /// A number that differs from run to run.
+    fn entropy(&self) -> u64;
+}
+
+/// The host that candor runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ThisHost;
+
+impl Host for ThisHost {
+    fn found(&self, path: &Path) -> Found {
+        let Ok(metadata) = path.metadata() else { return Found::Nothing };
+        let kind = metadata.file_type();
+        if kind.is_file() {
+            Found::File(metadata.len())
+        } else if kind.is_dir() {
+            Found::Directory
+        } else if kind.is_block_device() {
+            Found::Device(device_bytes(path))
+        } else {
+            Found::Other
+        }
+    }
+
+    fn entropy(&self) -> u64 {
+        RandomState::new().build_hasher().finish()
+    }
+}
+
+/// Size of a block device, as the kernel tells it without the device being opened.
+fn device_bytes(path: &Path) -> Option<u64> {
+    const SECTOR: u64 = 512;
+    let real = path.canonicalize().ok()?;
+    let name = real.file_name()?.to_str()?;
+    let text = std::fs::read_to_string(format!("/sys/class/block/{name}/size")).ok()?;
+    text.trim().parse::<u64>().ok()?.checked_mul(SECTOR)
+}

@@ -1,0 +1,58 @@
+//! Names of files.
+
+use std::path::PathBuf;
+
+use super::{Found, Instance};
+use crate::fio::settings::FORMAT;
+
+/// The paths of a clone's files.
+pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
+    let files = &from.settings.files;
+    let directory = match files.directories.len() {
+        0 => None,
+        many => files.directories.get((from.clone % many as u64) as usize),
+    };
+    let within = |name: &str| match directory {
+        Some(directory) => PathBuf::from(format!("{}/{name}", directory.trim_end_matches('/'))),
+        None => PathBuf::from(name),
+    };
+    if !files.names.is_empty() {
+        return files.names.iter().map(|name| within(name)).collect();
+    }
+    // A job that is called like a device means it.
+    let own = PathBuf::from(from.name);
+    if matches!(from.host.found(&own), Found::Device(_) | Found::Other) {
+        return vec![own];
+    }
+    (0..number).map(|file| within(&made_up(from, file))).collect()
+}
+
+/// The name of a file that is named after its job.
+fn made_up(from: &Instance<'_>, file: u64) -> String {
+    let format = match from.settings.files.format.as_str() {
+        "" => FORMAT,
+        format => format,
+    };
+    let (clone, file) = (from.clone.to_string(), file.to_string());
+    let words =
+        [("$jobname", from.name), ("$jobnum", &clone), ("$filenum", &file), ("$clientuid", "")];
+    let mut name = String::new();
+    let mut rest = format;
+    while let Some(at) = rest.find('$') {
+        name.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let known = words.iter().find(|(word, _)| rest.starts_with(word));
+        match known {
+            Some((word, value)) => {
+                name.push_str(value);
+                rest = &rest[word.len()..];
+            }
+            None => {
+                name.push('$');
+                rest = &rest[1..];
+            }
+        }
+    }
+    name.push_str(rest);
+    name
+}

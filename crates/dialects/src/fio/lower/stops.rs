@@ -1,0 +1,100 @@
+//! When jobs start and end.
+
+use candor_plan::{Bytes, Job, Nanos, Plan, Stop};
+
+use super::groups::Groups;
+use super::{Instance, Told};
+use crate::fio::options;
+use crate::fio::settings::{Amount, ContinueOn, Settings};
+use crate::fio::words::{Section, Texts};
+
+pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
+    job.workers = 1;
+    job.delay = delay(from);
+    job.stop = Some(stop(from, told));
+}
+
+/// Without a time, or with one that is only a bound, a job ends when its amount is done; based on
+/// time it begins again until the time is over.
+fn stop(from: &Instance<'_>, told: &mut Told) -> Stop {
+    let settings = from.settings;
+    let said = &settings.runtime;
+    let mut stop = Stop {
+        time: Some(said.runtime).filter(|time| *time > Nanos(0)),
+        continue_on_error: continues(from, told),
+        ..Stop::default()
+    };
+    let by_time = said.time_based && stop.time.is_some();
+    if said.time_based && stop.time.is_none() {
+        told.note(from, "time_based", "it has no effect", "no runtime is set");
+    }
+    stop.ops = Some(settings.area.number_ios).filter(|ops| *ops > 0 && !by_time);
+    if !by_time {
+        let loops = u32::try_from(said.loops.max(1)).unwrap_or(u32::MAX);
+        match settings.area.io_size {
+            Some(Amount::Bytes(bytes)) if bytes > 0 => {
+                stop.bytes = Some(Bytes(bytes.saturating_mul(u64::from(loops))));
+            }
+            Some(Amount::Percent(_)) => {
+                told.refuse(from, "io_size", "io_size in percent is not built yet");
+            }
+            Some(Amount::Zones(_)) => told.refuse(from, "io_size", "zones are not built yet"),
+            _ => stop.passes = Some(loops),
+        }
+    }
+    stop
+}
+
+fn continues(from: &Instance<'_>, told: &mut Told) -> bool {
+    let why = "errors of all directions are counted together";
+    match from.settings.errors.continue_on {
+        ContinueOn::None | ContinueOn::Verify => false,
+        ContinueOn::Io | ContinueOn::All => true,
+        ContinueOn::Read | ContinueOn::Write => {
+            told.note(from, "continue_on_error", "as continue_on_error=io", why);
+            true
+        }
+    }
+}
+
+/// The delay of a clone: of a range, each draws its own from the seed.
+fn delay(from: &Instance<'_>) -> Nanos {
+    let (low, high) = from.settings.runtime.delay;
+    let span = high.0.saturating_sub(low.0);
+    if span == 0 {
+        return low;
+    }
+    let seed = from.settings.random.seed ^ from.number.wrapping_add(1);
+    Nanos(low.0 + mixed(seed) % (span + 1))
+}
+
+/// Bits of a number thrown together (the finalizer of splitmix64).
+pub(super) fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// A ramp belongs to a phase: the longest one of its jobs.
+pub(super) fn ramps(
+    sections: &[(&Section, Settings)],
+    groups: &Groups,
+    texts: &Texts,
+    plan: &mut Plan,
+    told: &mut Told,
+) {
+    for (nth, (_, settings)) in sections.iter().enumerate() {
+        let Some(seat) = groups.seat(nth) else { continue };
+        let phase = &mut plan.phases[seat.phase];
+        phase.ramp = phase.ramp.max(settings.runtime.ramp);
+    }
+    for (nth, (_, settings)) in sections.iter().enumerate() {
+        let Some(seat) = groups.seat(nth) else { continue };
+        let ramp = plan.phases[seat.phase].ramp;
+        if settings.runtime.ramp < ramp {
+            let did = format!("nothing counts for {ramp}");
+            let why = "jobs that run together have one ramp, the longest";
+            told.add_note(options::note(settings, texts, "ramp_time", &did, why));
+        }
+    }
+}

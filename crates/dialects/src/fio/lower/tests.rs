@@ -1,0 +1,105 @@
+//! Walks: typical jobs, lowered.
+
+mod walks;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use candor_plan::{Blocks, Bytes, Job};
+
+use super::{Found, Host, Lowered, lower};
+use crate::fio::options;
+use crate::fio::words::{self, Keyword, Mistake, World, Written};
+
+/// A host without anything but what a test puts there.
+#[derive(Default)]
+pub(in crate::fio) struct Nowhere {
+    pub found: HashMap<PathBuf, Found>,
+}
+
+impl Nowhere {
+    /// With something at a path.
+    pub fn with(mut self, path: &str, found: Found) -> Self {
+        self.found.insert(path.into(), found);
+        self
+    }
+}
+
+impl Host for Nowhere {
+    fn found(&self, path: &Path) -> Found {
+        self.found.get(path).copied().unwrap_or(Found::Nothing)
+    }
+
+    fn entropy(&self) -> u64 {
+        4711
+    }
+}
+
+/// A world with one job file, and nothing else.
+struct OneFile<'a>(&'a str);
+
+impl World for OneFile<'_> {
+    fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>> {
+        match path {
+            "job.fio" => Ok(self.0.as_bytes().to_vec()),
+            _ => Err(std::io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn keyword(&self, _: Keyword) -> u64 {
+        4
+    }
+}
+
+/// What is written in a job file.
+pub(in crate::fio) fn written(text: &str) -> (Written, Vec<Mistake>) {
+    let argv = ["fio".into(), "job.fio".into()];
+    words::read(&argv, &options::option_names(), &mut OneFile(text))
+}
+
+/// A job file, lowered.
+pub(in crate::fio) fn lowered_on(text: &str, host: &dyn Host) -> Result<Lowered, Vec<String>> {
+    let (written, mistakes) = written(text);
+    let told = |mistakes: Vec<Mistake>| {
+        mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect::<Vec<_>>()
+    };
+    if !mistakes.is_empty() {
+        return Err(told(mistakes));
+    }
+    lower(&written, host).map_err(told)
+}
+
+/// A job file that must be lowered, on a host with two devices and some files.
+fn lowered(text: &str) -> Lowered {
+    lowered_on(text, &some_host()).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes:#?}"))
+}
+
+/// Devices of 1 GiB, a file of 1 MiB, /tmp.
+fn some_host() -> Nowhere {
+    Nowhere::default()
+        .with("/dev/a", Found::Device(Some(1 << 30)))
+        .with("/dev/b", Found::Device(Some(1 << 30)))
+        .with("/tmp", Found::Directory)
+        .with("/tmp/full", Found::File(1 << 20))
+}
+
+/// What a job file is told that cannot be lowered.
+fn mistakes(text: &str) -> Vec<String> {
+    lowered_on(text, &some_host()).map(|lowered| lowered.plan).expect_err(text)
+}
+
+fn job(lowered: &Lowered, phase: usize, job: usize) -> &Job {
+    &lowered.plan.phases[phase].jobs[job]
+}
+
+fn blocks(lowered: &Lowered, phase: usize, nth: usize) -> &Blocks {
+    job(lowered, phase, nth).blocks.as_ref().expect("blocks")
+}
+
+const fn k(number: u64) -> Bytes {
+    Bytes(number << 10)
+}

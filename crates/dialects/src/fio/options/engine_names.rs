@@ -1,0 +1,106 @@
+//! The engines that fio knows by name.
+
+/// An engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineName {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub help: &'static str,
+    /// Why a job cannot use it; empty where it can.
+    pub refused: &'static str,
+}
+
+const fn known(name: &'static str, help: &'static str) -> EngineName {
+    EngineName { name, help, refused: "" }
+}
+
+const fn lacking(name: &'static str, help: &'static str, refused: &'static str) -> EngineName {
+    EngineName { name, help, refused }
+}
+
+const LATER: &str = "it is not built yet";
+const NETWORK: &str = "exchanging data with another host is not built yet";
+const LIBRARY: &str = "it needs a library or a device that this build does not use";
+const DEVICE: &str = "commands to a device, past the block layer, are not built yet";
+
+/// All of them.
+pub const ENGINES: &[EngineName] = &[
+    known("psync", "pread and pwrite"),
+    known("pvsync2", "preadv2 and pwritev2, with flags"),
+    known("libaio", "the kernel's aio"),
+    known("io_uring", "io_uring"),
+    known("mmap", "loads and stores on a mapping"),
+    known("null", "nothing at all: measures candor itself"),
+    lacking("sync", "read and write, with lseek", LATER),
+    lacking("vsync", "readv and writev, neighbouring blocks together", LATER),
+    lacking("pvsync", "preadv and pwritev", LATER),
+    lacking("posixaio", "aio_read and aio_write of the C library", LATER),
+    lacking("splice", "splice and vmsplice", LATER),
+    lacking("cpuio", "burns CPU", LATER),
+    lacking("filecreate", "makes files", LATER),
+    lacking("filestat", "looks at files", LATER),
+    lacking("filedelete", "removes files", LATER),
+    lacking("fileoperations", "makes, looks at or removes files", LATER),
+    lacking("dircreate", "makes directories", LATER),
+    lacking("dirstat", "looks at directories", LATER),
+    lacking("dirdelete", "removes directories", LATER),
+    lacking("falloc", "fallocate", LATER),
+    lacking("ftruncate", "ftruncate", LATER),
+    lacking("page_fault", "page faults of a mapping", LATER),
+    lacking("exec", "runs a program", LATER),
+    lacking("io_uring_cmd", "commands to NVMe devices", DEVICE),
+    lacking("sg", "commands to SCSI devices", DEVICE),
+    lacking("net", "sends and receives", NETWORK),
+    lacking("netsplice", "sends and receives by splice", NETWORK),
+    lacking("rdma", "remote memory", NETWORK),
+    lacking("http", "objects by HTTP", NETWORK),
+    lacking("e4defrag", "moves extents of ext4", LIBRARY),
+    lacking("mtd", "raw flash", LIBRARY),
+    lacking("gfapi", "Gluster", LIBRARY),
+    lacking("gfapi_async", "Gluster, asynchronous", LIBRARY),
+    lacking("libhdfs", "HDFS", LIBRARY),
+    lacking("rados", "objects of Ceph", LIBRARY),
+    lacking("rbd", "images of Ceph", LIBRARY),
+    lacking("nbd", "network block devices", LIBRARY),
+    lacking("nfs", "NFS past the kernel", LIBRARY),
+    lacking("libiscsi", "iSCSI past the kernel", LIBRARY),
+    lacking("libzbc", "zoned devices", LIBRARY),
+    lacking("xnvme", "NVMe by xNVMe", LIBRARY),
+    lacking("libblkio", "block devices by libblkio", LIBRARY),
+    lacking("dfs", "DAOS", LIBRARY),
+    lacking("ime_psync", "IME", LIBRARY),
+    lacking("ime_psyncv", "IME, vectored", LIBRARY),
+    lacking("ime_aio", "IME, asynchronous", LIBRARY),
+    lacking("pmemblk", "persistent memory as blocks", LIBRARY),
+    lacking("libpmem", "persistent memory", LIBRARY),
+    lacking("dev-dax", "persistent memory as a device", LIBRARY),
+    lacking("librpma_apm_client", "remote persistent memory", LIBRARY),
+    lacking("librpma_apm_server", "remote persistent memory", LIBRARY),
+    lacking("librpma_gpspm_client", "remote persistent memory", LIBRARY),
+    lacking("librpma_gpspm_server", "remote persistent memory", LIBRARY),
+    lacking("libcufile", "into the memory of a GPU", LIBRARY),
+    lacking("libhipfile", "into the memory of a GPU", LIBRARY),
+    lacking("solarisaio", "aio of Solaris", LIBRARY),
+    lacking("windowsaio", "aio of Windows", LIBRARY),
+    lacking(
+        "external",
+        "an engine from a shared object: external:PATH",
+        "engines from shared objects are not loaded",
+    ),
+];
+
+/// The engine of that name.
+pub fn engine(name: &str) -> Option<&'static EngineName> {
+    let name = plain(name);
+    ENGINES.iter().find(|engine| engine.name == name)
+}
+
+/// The name that an engine goes by: without a path behind it, and not by an old name.
+pub(super) fn plain(name: &str) -> &str {
+    let name = name.trim();
+    match name.split_once(':').map_or(name, |(head, _)| head) {
+        "linuxaio" | "aio" => "libaio",
+        name => name,
+    }
+}

@@ -1,0 +1,465 @@
+//! Values with a little language of their own, read into the settings.
+
+use candor_plan::units::{Op, PerOp};
+
+use super::value::{choose, per_op};
+use crate::fio::settings::{
+    Choice, Direction, Distribution, FileService, MemoryKind, MemoryPolicy, Service, Settings,
+    Skip, SteadyOf, SyncFileRange,
+};
+use crate::fio::values::{self, Refused, TimeUnit, Units};
+
+/// What a reader gives: a remark, where there is one.
+type Done = Result<Option<String>, Refused>;
+
+/// A word and its help.
+pub(super) const fn word(word: &'static str, help: &'static str) -> Choice {
+    Choice { word, help }
+}
+
+/// The words of `sync_file_range`.
+pub(super) const SYNC_FILE_RANGE: &[Choice] = &[
+    word("wait_before", "SYNC_FILE_RANGE_WAIT_BEFORE"),
+    word("write", "SYNC_FILE_RANGE_WRITE"),
+    word("wait_after", "SYNC_FILE_RANGE_WAIT_AFTER"),
+];
+
+/// The words of `replay_skip`.
+pub(super) const SKIP: &[Choice] = &[
+    word("read", "reads"),
+    word("write", "writes"),
+    word("trim", "trims"),
+    word("flush", "flushes"),
+];
+
+/// The words of `numa_mem_policy`.
+pub(super) const MEMORY_POLICIES: &[Choice] = &[
+    word("default", "as the kernel does it"),
+    word("prefer", "this node first"),
+    word("bind", "these nodes only"),
+    word("interleave", "these nodes in turns"),
+    word("local", "where the thread runs"),
+];
+
+/// The words of `dataplacement`.
+pub(super) const PLACEMENT: &[Choice] =
+    &[word("none", "none"), word("fdp", "flexible data placement"), word("streams", "streams")];
+
+/// The words of `plid_select`.
+pub(super) const SELECT: &[Choice] = &[
+    word("random", "any"),
+    word("roundrobin", "in turns"),
+    word("scheme", "by offset, as dp_scheme says"),
+];
+
+/// The part before the first colon, and the part behind it.
+fn head(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(':') {
+        Some((head, rest)) => (head, Some(rest)),
+        None => (text, None),
+    }
+}
+
+pub(super) fn rw(s: &mut Settings, text: &str, units: Units) -> Done {
+    let (name, suffix) = head(text);
+    let direction = Direction::ALL[choose(name, Direction::CHOICES)?];
+    let mut remark = None;
+    s.rw.suffix = match suffix {
+        None => None,
+        Some(suffix) => {
+            let read = values::integer(suffix, units)?;
+            remark = read.remark;
+            let value = i64::try_from(read.value).ok();
+            let value = value.filter(|value| !direction.is_random() || *value >= 1);
+            Some(value.ok_or_else(|| {
+                let message = format!("`{suffix}` is no number of operations between jumps");
+                Refused::whole(text, message, "give 1 or more")
+            })?)
+        }
+    };
+    s.rw.direction = direction;
+    Ok(remark)
+}
+
+pub(super) fn start_delay(s: &mut Settings, text: &str, _: Units) -> Done {
+    let read = values::time_range(text, TimeUnit::Seconds)?;
+    s.runtime.delay = read.value;
+    Ok(read.remark)
+}
+
+pub(super) fn steady(s: &mut Settings, text: &str, units: Units) -> Done {
+    let (name, limit) = head(text);
+    let of = SteadyOf::ALL[choose(name, SteadyOf::CHOICES)?];
+    let limit = limit.ok_or_else(|| {
+        Refused::whole(text, format!("`{text}` has no limit"), format!("write {name}:5%"))
+    })?;
+    let steady = &mut s.runtime.steady;
+    let (value, remark) = match limit.trim().strip_suffix('%') {
+        Some(percent) => (values::decimal(percent)?.value, None),
+        None => match of {
+            SteadyOf::Iops | SteadyOf::IopsSlope => (values::decimal(limit)?.value, None),
+            SteadyOf::Bandwidth | SteadyOf::BandwidthSlope => {
+                let read = values::bytes(limit, units)?;
+                (read.value as f64, read.remark)
+            }
+            SteadyOf::Latency | SteadyOf::LatencySlope => {
+                let read = values::time(limit, TimeUnit::Micros)?;
+                (read.value.0 as f64, read.remark)
+            }
+        },
+    };
+    steady.of = of;
+    steady.limit = value;
+    steady.percent = limit.trim().ends_with('%');
+    Ok(remark)
+}
+
+/// Fills directions that were given; others keep what they had.
+fn merge<T: Clone>(into: &mut PerOp<T>, given: PerOp<Option<T>>) {
+    let PerOp { read, write, trim } = given;
+    for (op, value) in [(Op::Read, read), (Op::Write, write), (Op::Trim, trim)] {
+        if let Some(value) = value {
+            *into.of_mut(op) = value;
+        }
+    }
+}
+
+pub(super) fn align(s: &mut Settings, text: &str, units: Units) -> Done {
+    let one = |part: &str| {
+        let read = values::bytes(part, units)?;
+        match read.value {
+            0 => Err(Refused::whole(part, "the alignment is 0", "give 1 or more")),
+            _ => Ok(read),
+        }
+    };
+    let read = values::by_direction(text, &[','], one)?;
+    let mut align = s.blocks.align.unwrap_or(PerOp::all(0));
+    merge(&mut align, per_op(read.value));
+    s.blocks.align = Some(align);
+    Ok(read.remark)
+}
+
+pub(super) fn ranges(s: &mut Settings, text: &str, units: Units) -> Done {
+    let read = values::ranges_by_direction(text, units)?;
+    if read.value.iter().flatten().any(|(low, _)| *low == 0) {
+        return Err(Refused::whole(text, "a block of 0 bytes", "begin the range at 1 or more"));
+    }
+    let fixed = &s.blocks.fixed;
+    let one = |size: u64| (size, size);
+    let mut range = s.blocks.range.unwrap_or(PerOp {
+        read: one(fixed.read),
+        write: one(fixed.write),
+        trim: one(fixed.trim),
+    });
+    merge(&mut range, per_op(read.value));
+    s.blocks.range = Some(range);
+    Ok(read.remark)
+}
+
+pub(super) fn splits(s: &mut Settings, text: &str, units: Units) -> Done {
+    let read = values::splits_by_direction(text, units)?;
+    let sizes = || read.value.iter().flatten().flatten();
+    if sizes().any(|share| share.value == 0) {
+        return Err(Refused::whole(text, "a block of 0 bytes", "give sizes of 1 or more"));
+    }
+    let mut split = s.blocks.split.clone().unwrap_or_default();
+    merge(&mut split, per_op(read.value.clone()));
+    s.blocks.split = Some(split);
+    Ok(read.remark)
+}
+
+/// `PARAMETER` or `PARAMETER:CENTER`.
+fn parameter(text: &str, rest: Option<&str>) -> Result<(Option<f64>, Option<f64>), Refused> {
+    let Some(rest) = rest else { return Ok((None, None)) };
+    let numbers = values::floats(rest)?.value;
+    match numbers[..] {
+        [one] => Ok((Some(one), None)),
+        [one, center] if (0.0..=1.0).contains(&center) => Ok((Some(one), Some(center))),
+        [_, center] => {
+            let message = format!("the center {center} is not within 0 to 1");
+            Err(Refused::whole(text, message, "give a share of the file, such as 0.5"))
+        }
+        _ => {
+            let message = format!("`{rest}` has more than two numbers");
+            Err(Refused::whole(text, message, "give a parameter, and a center if need be"))
+        }
+    }
+}
+
+fn bounded(text: &str, value: f64, fits: bool, rule: &str) -> Result<f64, Refused> {
+    match fits {
+        true => Ok(value),
+        false => Err(Refused::whole(text, format!("`{text}`: {value} is not {rule}"), "change it")),
+    }
+}
+
+pub(super) fn distribution(s: &mut Settings, text: &str, units: Units) -> Done {
+    let (name, rest) = head(text);
+    s.random.distribution = match name.trim() {
+        "random" => Distribution::Uniform,
+        "zipf" => {
+            let (theta, center) = parameter(text, rest)?;
+            let theta = theta.unwrap_or(1.1);
+            let fits = theta > 0.0 && theta != 1.0;
+            Distribution::Zipf(bounded(text, theta, fits, "above 0 and other than 1")?, center)
+        }
+        "pareto" => {
+            let (h, center) = parameter(text, rest)?;
+            let h = h.unwrap_or(0.2);
+            let fits = h > 0.0 && h < 1.0;
+            Distribution::Pareto(bounded(text, h, fits, "between 0 and 1")?, center)
+        }
+        "normal" | "gauss" => {
+            let (deviation, center) = parameter(text, rest)?;
+            let deviation = deviation.unwrap_or(0.0);
+            let fits = (0.0..100.0).contains(&deviation);
+            Distribution::Normal(bounded(text, deviation, fits, "0 to below 100")?, center)
+        }
+        "zoned" => Distribution::Zoned(zones(text, rest, percent)?),
+        "zoned_abs" => {
+            let size = |part: &str| values::bytes(part, units).map(|read| read.value);
+            Distribution::ZonedAbsolute(zones(text, rest, size)?)
+        }
+        _ => {
+            let words = ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"];
+            let near =
+                candor_plan::nearest(name, words).map(|near| format!("did you mean {near}?"));
+            let remedy = near.unwrap_or_else(|| format!("it takes {}", words.join(", ")));
+            return Err(Refused::whole(text, format!("`{name}` is no distribution"), remedy));
+        }
+    };
+    Ok(None)
+}
+
+fn percent(text: &str) -> Result<u64, Refused> {
+    let number = text.trim().trim_end_matches('%').parse().ok();
+    number.filter(|number| *number <= 100).ok_or_else(|| {
+        Refused::whole(text, format!("`{text}` is not a percentage"), "give 0 to 100")
+    })
+}
+
+/// Lines of `ACCESSES/SIZE` per direction. What is blank shares what the others leave.
+fn zones(
+    text: &str,
+    rest: Option<&str>,
+    size: impl Fn(&str) -> Result<u64, Refused>,
+) -> Result<PerOp<Vec<(u64, u64)>>, Refused> {
+    let rest = rest.ok_or_else(|| {
+        let message = format!("`{text}` names no zones");
+        Refused::whole(text, message, "write zoned:60/10:30/20:10/70")
+    })?;
+    let mut lists: Vec<Vec<(u64, u64)>> = Vec::new();
+    for part in rest.split(',') {
+        let lines = part.split(':').map(|line| {
+            let (accesses, bytes) = line.split_once('/').ok_or_else(|| {
+                Refused::whole(text, format!("`{line}` has no size"), "write ACCESSES/SIZE")
+            })?;
+            let accesses = Some(accesses.trim()).filter(|text| !text.is_empty());
+            let bytes = Some(bytes.trim()).filter(|text| !text.is_empty());
+            Ok((accesses.map(percent).transpose()?, bytes.map(&size).transpose()?))
+        });
+        lists.push(shared_out(text, &lines.collect::<Result<Vec<_>, Refused>>()?)?);
+    }
+    let last = lists.last().cloned().unwrap_or_default();
+    let nth = |n: usize| lists.get(n).cloned().unwrap_or_else(|| last.clone());
+    Ok(PerOp { read: nth(0), write: nth(1), trim: nth(2) })
+}
+
+/// Blanks filled with equal parts of what the others leave of 100.
+fn shared_out(
+    text: &str,
+    lines: &[(Option<u64>, Option<u64>)],
+) -> Result<Vec<(u64, u64)>, Refused> {
+    let left = |given: Vec<Option<u64>>| {
+        let sum: u64 = given.iter().flatten().sum();
+        let blanks = given.iter().filter(|value| value.is_none()).count() as u64;
+        (sum, 100_u64.saturating_sub(sum).checked_div(blanks).unwrap_or(0))
+    };
+    let (sum, each) = left(lines.iter().map(|line| line.0).collect());
+    let (_, size_each) = left(lines.iter().map(|line| line.1).collect());
+    if sum + each * lines.iter().filter(|line| line.0.is_none()).count() as u64 > 100 {
+        let message = format!("the accesses of `{text}` add up to {sum} %");
+        return Err(Refused::whole(text, message, "let them add up to 100"));
+    }
+    Ok(lines.iter().map(|(a, b)| (a.unwrap_or(each), b.unwrap_or(size_each))).collect())
+}
+
+/// Paths with colons between; `\:` is a colon.
+pub(super) fn paths(text: &str) -> Vec<String> {
+    let (mut paths, mut path) = (Vec::new(), String::new());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.peek() == Some(&':') => {
+                path.push(':');
+                chars.next();
+            }
+            ':' => paths.push(std::mem::take(&mut path)),
+            c => path.push(c),
+        }
+    }
+    paths.push(path);
+    paths.retain(|path| !path.is_empty());
+    paths
+}
+
+fn some_paths(text: &str) -> Result<Vec<String>, Refused> {
+    let paths = paths(text.trim());
+    match paths.is_empty() {
+        true => Err(Refused::whole(text, format!("`{text}` names no path"), "name one")),
+        false => Ok(paths),
+    }
+}
+
+pub(super) fn filename(s: &mut Settings, text: &str, _: Units) -> Done {
+    s.files.names = some_paths(text)?;
+    Ok(None)
+}
+
+pub(super) fn directory(s: &mut Settings, text: &str, _: Units) -> Done {
+    s.files.directories = some_paths(text)?;
+    Ok(None)
+}
+
+pub(super) fn service(s: &mut Settings, text: &str, units: Units) -> Done {
+    let (name, rest) = head(text);
+    let rule = Service::ALL[choose(name, Service::CHOICES)?];
+    let mut service = FileService { rule, ..FileService::default() };
+    match (rule, rest) {
+        (_, None) => {}
+        (Service::Zipf | Service::Pareto | Service::Normal, Some(rest)) => {
+            let value = values::decimal(rest)?.value;
+            let fits = match rule {
+                Service::Zipf => value > 0.0 && value != 1.0,
+                Service::Pareto => value > 0.0 && value < 1.0,
+                _ => (0.0..100.0).contains(&value),
+            };
+            service.parameter = Some(bounded(text, value, fits, "within the rule's bounds")?);
+        }
+        (_, Some(rest)) => service.every = Some(values::bytes(rest, units)?.value),
+    }
+    s.files.service = service;
+    Ok(None)
+}
+
+pub(super) fn filesize(s: &mut Settings, text: &str, units: Units) -> Done {
+    let read = match values::bytes(text, units) {
+        Ok(read) => read.map(|size| (size, size)),
+        Err(_) if text.contains(['-', ':']) => values::range(text, units)?,
+        Err(refused) => return Err(refused),
+    };
+    if read.value.0 == 0 {
+        return Err(Refused::whole(text, "a file of 0 bytes", "give a size of 1 or more"));
+    }
+    s.files.size = Some(read.value);
+    Ok(read.remark)
+}
+
+pub(super) fn sync_file_range(s: &mut Settings, text: &str, units: Units) -> Done {
+    let (words, every) = head(text);
+    let mut range = SyncFileRange { every: 1, ..SyncFileRange::default() };
+    for name in words.split(',') {
+        match choose(name, SYNC_FILE_RANGE)? {
+            0 => range.wait_before = true,
+            1 => range.write = true,
+            _ => range.wait_after = true,
+        }
+    }
+    if let Some(every) = every {
+        range.every = values::bytes(every, units)?.value;
+    }
+    s.durability.sync_file_range = range;
+    Ok(None)
+}
+
+pub(super) fn compress(s: &mut Settings, text: &str, _: Units) -> Done {
+    s.buffers.compress = Some(percent(text)?);
+    Ok(None)
+}
+
+pub(super) fn dedupe(s: &mut Settings, text: &str, _: Units) -> Done {
+    s.buffers.dedupe = Some(percent(text)?);
+    Ok(None)
+}
+
+pub(super) fn memory(s: &mut Settings, text: &str, _: Units) -> Done {
+    let (name, file) = head(text);
+    s.memory.kind = MemoryKind::ALL[choose(name, MemoryKind::CHOICES)?];
+    s.memory.file = file.map(str::to_owned);
+    Ok(None)
+}
+
+pub(super) fn skip(s: &mut Settings, text: &str, _: Units) -> Done {
+    let mut skip = Skip::default();
+    for name in text.split(',') {
+        // fio calls flushes syncs, too.
+        match choose(if name.trim() == "sync" { "flush" } else { name }, SKIP)? {
+            0 => skip.read = true,
+            1 => skip.write = true,
+            2 => skip.trim = true,
+            _ => skip.flush = true,
+        }
+    }
+    s.trace.skip = skip;
+    Ok(None)
+}
+
+pub(super) fn cpus(s: &mut Settings, text: &str, _: Units) -> Done {
+    let read = values::cpus(text)?;
+    s.place.cpus = read.value;
+    Ok(read.remark)
+}
+
+pub(super) fn verify_cpus(s: &mut Settings, text: &str, _: Units) -> Done {
+    let read = values::cpus(text)?;
+    s.verify.cpus = read.value;
+    Ok(read.remark)
+}
+
+pub(super) fn log_cpus(s: &mut Settings, text: &str, _: Units) -> Done {
+    let read = values::cpus(text)?;
+    s.logs.compression_cpus = read.value;
+    Ok(read.remark)
+}
+
+pub(super) fn cpumask(s: &mut Settings, text: &str, units: Units) -> Done {
+    let read = values::bytes(text, units)?;
+    if read.value == 0 {
+        return Err(Refused::whole(text, "a mask of no CPU", "set a bit for each CPU"));
+    }
+    s.place.cpus = (0..64).filter(|cpu| read.value >> cpu & 1 == 1).collect();
+    Ok(read.remark)
+}
+
+fn node_list(text: &str) -> Result<Vec<u32>, Refused> {
+    match text.trim() {
+        "all" => Ok(Vec::new()),
+        list => Ok(values::cpus(list)?.value),
+    }
+}
+
+pub(super) fn nodes(s: &mut Settings, text: &str, _: Units) -> Done {
+    s.place.nodes = node_list(text)?;
+    Ok(None)
+}
+
+pub(super) fn memory_policy(s: &mut Settings, text: &str, _: Units) -> Done {
+    let (name, nodes) = head(text);
+    let none = |policy: &str| {
+        Refused::whole(text, format!("`{text}` names no node"), format!("write {policy}:0"))
+    };
+    s.place.memory = match choose(name, MEMORY_POLICIES)? {
+        0 => MemoryPolicy::Default,
+        1 => match node_list(nodes.ok_or_else(|| none("prefer"))?)?[..] {
+            [node] => MemoryPolicy::Prefer(node),
+            _ => {
+                let message = format!("`{text}` does not name one node");
+                return Err(Refused::whole(text, message, "write prefer:0"));
+            }
+        },
+        2 => MemoryPolicy::Bind(node_list(nodes.ok_or_else(|| none("bind"))?)?),
+        3 => MemoryPolicy::Interleave(node_list(nodes.ok_or_else(|| none("interleave"))?)?),
+        _ => MemoryPolicy::Local,
+    };
+    Ok(None)
+}

@@ -1,0 +1,157 @@
+//! From assignments to settings.
+
+use candor_plan::Nanos;
+
+use super::kind::{Kind, Parsed};
+use super::row::Row;
+use super::{engine_names, find, names, value};
+use crate::fio::settings::{GivenOption, KbBase, Settings};
+use crate::fio::values::{Refused, Units};
+use crate::fio::words::{Assignment, At, Block, Mistake, Origin, Section, Written};
+
+/// What a section says, and what is to be said about how it was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// Its settings.
+    pub settings: Settings,
+    /// Remarks on values that are read as fio does, but perhaps not as meant.
+    pub remarks: Vec<(At, String)>,
+    /// What is wrong.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// Reads a section: the defaults that apply to it, then its own options.
+pub fn read(written: &Written, section: &Section) -> Reading {
+    let mut reading = Reading::default();
+    for block in written.globals_of(section) {
+        reading.block(block);
+    }
+    reading.block(&section.own);
+    reading
+}
+
+impl Reading {
+    fn block(&mut self, block: &Block) {
+        let mut assignments: Vec<_> = block.assignments.iter().collect();
+        if block.origin == Origin::JobFile {
+            // Units come first, and files when it is known where they lie.
+            assignments.sort_by_key(|assignment| turn(&assignment.name.text));
+        }
+        for assignment in &assignments {
+            self.assign(assignment);
+        }
+        for assignment in &assignments {
+            self.check_engine(assignment);
+        }
+    }
+
+    fn assign(&mut self, assignment: &Assignment) {
+        let name = &assignment.name;
+        let Some(row) = find(&name.text) else {
+            let message = format!("there is no option `{}`", name.text);
+            let mistake = Mistake::new(name.at, "unknown-option", &name.text, message);
+            self.mistakes.push(mistake.nearest(names()).remedy("`candor options fio` lists all"));
+            return;
+        };
+        let units = Units { kb_base: kb_base(&self.settings) };
+        let text = assignment.value.as_ref().map(|value| value.text.as_str());
+        match apply(row, &mut self.settings, text, units) {
+            Ok((parsed, remark)) => {
+                let at = assignment.value_at();
+                self.remarks.extend(remark.map(|remark| (at, remark)));
+                let is_default = is_default(row, &parsed, text, units);
+                let value = text.map(str::to_owned);
+                let given = GivenOption { value, name_at: name.at, at, is_default };
+                self.settings.given.insert(row.name, given);
+            }
+            Err(refused) => self.mistakes.push(mistake(row, assignment, &refused)),
+        }
+    }
+
+    /// Options of single engines are known only where the engine is.
+    fn check_engine(&mut self, assignment: &Assignment) {
+        let Some(row) = find(&assignment.name.text).filter(|row| !row.engines.is_empty()) else {
+            return;
+        };
+        let engine = engine_names::plain(&self.settings.issue.engine);
+        let is_profile = row.parent == "profile";
+        if row.engines.contains(&engine) || (is_profile && self.settings.given.has("profile")) {
+            return;
+        }
+        let name = &assignment.name;
+        let whose = row.engines.join(", ");
+        let (message, remedy) = match is_profile {
+            true => (format!("`{}` is an option of the profile {whose}", name.text), String::new()),
+            false => (
+                format!("`{}` is an option of {whose}, and ioengine is {engine}", name.text),
+                format!("set ioengine={} above it, or remove it", row.engines[0]),
+            ),
+        };
+        let mistake = Mistake::new(name.at, "engine-option", &name.text, message);
+        self.mistakes.push(mistake.remedy(remedy));
+    }
+}
+
+/// Bytes in a "K".
+pub(super) fn kb_base(settings: &Settings) -> u32 {
+    match settings.statistics.kb_base {
+        KbBase::Binary => 1024,
+        KbBase::Decimal => 1000,
+    }
+}
+
+/// When an option of a job file is read.
+fn turn(name: &str) -> u8 {
+    match name {
+        "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 0,
+        "filename" | "filename_format" => 2,
+        _ => 1,
+    }
+}
+
+/// Reads a value and lets it enter the settings.
+pub(super) fn apply(
+    row: &Row,
+    settings: &mut Settings,
+    text: Option<&str>,
+    units: Units,
+) -> Result<(Parsed, Option<String>), Refused> {
+    let mut read = value::parse(&row.kind, text, units)?;
+    if let Kind::Own(_, _, reader) = row.kind {
+        read.remark = reader(settings, text.unwrap_or_default(), units)?;
+    }
+    (row.put)(settings, &read.value);
+    Ok((read.value, read.remark))
+}
+
+/// True where a value says what holds without it.
+fn is_default(row: &Row, parsed: &Parsed, text: Option<&str>, units: Units) -> bool {
+    if let Kind::Own(_, _, reader) = row.kind {
+        let mut settings = Settings::default();
+        let read = reader(&mut settings, text.unwrap_or_default(), units);
+        return read.is_ok() && settings == Settings::default();
+    }
+    let default = match (row.kind, row.default) {
+        (Kind::Flag | Kind::Bool, "") => Some(Parsed::Bool(false)),
+        (Kind::Time(_), "") => Some(Parsed::Time(Nanos(0))),
+        (_, "") => None,
+        (_, text) => value::parse(&row.kind, Some(text), units).ok().map(|read| read.value),
+    };
+    default.as_ref() == Some(parsed)
+}
+
+/// A value that cannot be read, as a mistake at its place.
+fn mistake(row: &Row, assignment: &Assignment, refused: &Refused) -> Mistake {
+    let at = assignment.value_at();
+    let text = assignment.value.as_ref().map_or("", |value| value.text.as_str());
+    // Only a word that stands as it is meant can be pointed into.
+    let at = match at.range().len() == text.len() && refused.part.end <= text.len() {
+        true if !refused.part.is_empty() => {
+            At { start: at.start + refused.part.start, end: at.start + refused.part.end, ..at }
+        }
+        _ => at,
+    };
+    let word = text.get(refused.part.clone()).unwrap_or(text);
+    let message = format!("{}: {}", row.name, refused.message);
+    Mistake::new(at, "value", word, message).remedy(refused.remedy.clone())
+}

@@ -1,0 +1,82 @@
+//! What a job is told about the options that it sets.
+
+use candor_record::Note;
+
+use super::row::{Row, Support};
+use super::{find, rows};
+use crate::fio::settings::{GivenOption, Settings};
+use crate::fio::words::{Mistake, Texts};
+
+/// The options that are set to something of their own, in the order of the table.
+fn set(settings: &Settings) -> impl Iterator<Item = (&'static Row, &GivenOption)> {
+    rows().filter_map(|(_, row)| {
+        let given = settings.given.get(row.name)?;
+        (!given.is_default && (row.when)(settings)).then_some((row, given))
+    })
+}
+
+/// `name=value`, as it was given.
+pub(super) fn asked(row: &Row, given: &GivenOption) -> String {
+    match &given.value {
+        Some(value) => format!("{}={value}", row.name),
+        None => row.name.to_owned(),
+    }
+}
+
+/// A mistake for each option that candor cannot do.
+pub fn refusals(settings: &Settings) -> Vec<Mistake> {
+    let refused = set(settings).filter_map(|(row, given)| match row.support {
+        Support::Refused(why) => Some((row, given, why)),
+        _ => None,
+    });
+    let mistake = |(row, given, why): (&Row, &GivenOption, &str)| {
+        let message = format!("{} is not done: {why}", asked(row, given));
+        Mistake::new(given.name_at, "unsupported", row.name, message).remedy("remove it")
+    };
+    refused.map(mistake).collect()
+}
+
+/// A note for each option that is done a little differently.
+pub fn notes(settings: &Settings, texts: &Texts) -> Vec<Note> {
+    let near = set(settings).filter_map(|(row, given)| match row.support {
+        Support::Approximate(why) => Some((row, given, why)),
+        _ => None,
+    });
+    let note = |(row, given, why): (&Row, &GivenOption, &str)| Note {
+        asked: asked(row, given),
+        did: row.plan.to_owned(),
+        why: why.to_owned(),
+        place: Some(texts.place(given.name_at)),
+    };
+    near.map(note).collect()
+}
+
+/// A refusal of an option for a reason that its row cannot know: the value, or what stands
+/// beside it.
+pub(in crate::fio) fn refuse(settings: &Settings, name: &str, why: &str) -> Mistake {
+    let row = find(name);
+    match settings.given.get(name).zip(row) {
+        Some((given, row)) => {
+            let message = format!("{} is not done: {why}", asked(row, given));
+            Mistake::new(given.at, "unsupported", name, message)
+        }
+        None => Mistake::nowhere("unsupported", format!("{name} is not done: {why}")),
+    }
+}
+
+/// A note on an option for a reason that its row cannot know.
+pub(in crate::fio) fn note(
+    settings: &Settings,
+    texts: &Texts,
+    name: &str,
+    did: &str,
+    why: &str,
+) -> Note {
+    let given = settings.given.get(name);
+    let asked = match given.zip(find(name)) {
+        Some((given, row)) => asked(row, given),
+        None => name.to_owned(),
+    };
+    let place = given.map(|given| texts.place(given.name_at));
+    Note { asked, did: did.to_owned(), why: why.to_owned(), place }
+}

@@ -1,0 +1,142 @@
+//! The table holds what it says.
+
+use std::collections::BTreeSet;
+
+use super::kind::Kind;
+use super::read::apply;
+use super::row::{Row, Support};
+use super::{find, names, rows};
+use crate::fio::lower::tests::{Nowhere, lowered_on};
+use crate::fio::settings::Settings;
+use crate::fio::values::Units;
+
+#[test]
+fn names_are_unique_and_lead_to_their_rows() {
+    let all: Vec<_> = names().collect();
+    let distinct: BTreeSet<_> = all.iter().collect();
+    assert_eq!(all.len(), distinct.len(), "{:?}", doubled(&all));
+    for (_, row) in rows() {
+        for name in row.names() {
+            assert_eq!(find(name).map(|row| row.name), Some(row.name));
+        }
+        assert!(row.parent.is_empty() || find(row.parent).is_some(), "{}: parent", row.name);
+        assert!(!row.help.is_empty() && !row.help.ends_with('.'), "{}: help", row.name);
+    }
+}
+
+fn doubled(all: &[&'static str]) -> Vec<&'static str> {
+    all.iter()
+        .filter(|name| all.iter().filter(|other| other == name).count() > 1)
+        .copied()
+        .collect()
+}
+
+#[test]
+fn defaults_say_what_holds_anyway() {
+    for (_, row) in rows().filter(|(_, row)| !row.default.is_empty()) {
+        let mut settings = Settings::default();
+        apply(row, &mut settings, Some(row.default), Units::default())
+            .unwrap_or_else(|refused| panic!("{}: {refused:?}", row.name));
+        settings.files.number = settings.files.number.filter(|number| *number != 1);
+        assert_eq!(settings, Settings::default(), "{}={}", row.name, row.default);
+    }
+}
+
+/// A job with the options of an example, behind another one where the row is about others.
+fn job(row: &Row, with: bool) -> String {
+    let mut text = match row.name {
+        "wait_for" | "stonewall" | "new_group" => "[first]\nrw=read\nsize=1m\n[second]\n",
+        _ => "[second]\n",
+    }
+    .to_owned();
+    let given = |name: &str| row.name == name || row.beside.contains(&format!("{name}="));
+    for (name, value) in [("rw", "read"), ("size", "1m")] {
+        if !given(name) {
+            text.push_str(&format!("{name}={value}\n"));
+        }
+    }
+    for word in row.beside.split_whitespace() {
+        text.push_str(&format!("{word}\n"));
+    }
+    if with {
+        text.push_str(&format!("{}={}\n", row.name, row.example));
+    }
+    text
+}
+
+fn host() -> Nowhere {
+    use crate::fio::lower::Found;
+    Nowhere::default()
+        .with("/tmp", Found::Directory)
+        .with("first.0.0", Found::File(1 << 20))
+        .with("second.0.0", Found::File(1 << 20))
+        .with("/dev/nosuchdevice", Found::Device(Some(1 << 30)))
+}
+
+/// What lowering makes of a row's example: the difference that it makes, and what is told.
+fn outcome(row: &Row) -> Result<(bool, bool), Vec<String>> {
+    let without = lowered_on(&job(row, false), &host());
+    let with = lowered_on(&job(row, true), &host())?;
+    let noted = with.notes.iter().any(|note| note.asked.starts_with(row.name));
+    let without = match without {
+        Ok(without) => without,
+        Err(mistakes) => panic!("{}: without it {mistakes:#?}", row.name),
+    };
+    let differs = without.plan != with.plan
+        || without.mounted_write != with.mounted_write
+        || bare(&without.jobs) != bare(&with.jobs);
+    Ok((differs, noted))
+}
+
+/// Jobs without the words that they were written in.
+fn bare(jobs: &[crate::fio::job::FioJob]) -> Vec<crate::fio::job::FioJob> {
+    let bare = |job: &crate::fio::job::FioJob| crate::fio::job::FioJob {
+        options: Vec::new(),
+        ..job.clone()
+    };
+    jobs.iter().map(bare).collect()
+}
+
+#[test]
+fn every_option_does_what_its_row_says() {
+    let mut wrong = Vec::new();
+    for (_, row) in rows() {
+        assert!(!row.example.is_empty(), "{}: no example", row.name);
+        let name = row.name;
+        match (row.support, std::panic::catch_unwind(|| outcome(row))) {
+            (_, Err(_)) => wrong.push(format!("{name}: its surroundings are refused")),
+            (Support::Refused(_), Ok(Err(mistakes))) => {
+                if !mistakes.iter().any(|mistake| mistake.contains(name)) {
+                    wrong.push(format!("{name}: refused for something else: {mistakes:?}"));
+                }
+            }
+            (Support::Refused(_), Ok(Ok(_))) => wrong.push(format!("{name}: is not refused")),
+            (_, Ok(Err(mistakes))) => wrong.push(format!("{name}: {mistakes:?}")),
+            (Support::Exact, Ok(Ok((differs, noted)))) => {
+                if !differs || noted {
+                    wrong.push(format!("{name}: exact, differs {differs}, noted {noted}"));
+                }
+            }
+            (Support::Approximate(_), Ok(Ok((_, noted)))) => {
+                if !noted {
+                    wrong.push(format!("{name}: approximate, but no note"));
+                }
+            }
+            (Support::Idle(_), Ok(Ok((_, noted)))) => {
+                if noted {
+                    wrong.push(format!("{name}: without effect, but noted"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn choices_have_words() {
+    for (_, row) in rows() {
+        if let Kind::Choice(choices) = row.kind {
+            assert!(choices.len() > 1, "{}", row.name);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Zones of a device, and where its controller is asked to put data.
+
+use super::kind::Kind;
+use super::own;
+use super::row::{Category, Row, bare, row};
+use crate::fio::settings::ZoneMode;
+
+pub(super) const CATEGORY: Category = Category::Zones;
+
+const LATER: &str = "zones are not built yet";
+const FDP: &str = "asking a controller where to put data is not built";
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        "zonemode",
+        Kind::Choice(ZoneMode::CHOICES),
+        |s, v| s.zones.mode = v.of(ZoneMode::ALL),
+        "what the options about zones mean",
+    )
+    .default("none")
+    .refused("strided", LATER),
+    row(
+        "zonesize",
+        Kind::Size(0),
+        |s, v| s.zones.size = v.int(),
+        "strided: bytes to move per zone; zbd: size of a zone",
+    )
+    .default("0")
+    .beside("zonemode=strided")
+    .refused("1m", LATER),
+    row(
+        "zonecapacity",
+        Kind::Size(0),
+        |s, v| s.zones.capacity = v.int(),
+        "part of a zone that can be written",
+    )
+    .default("0")
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("512k", LATER),
+    row("zonerange", Kind::Size(0), |s, v| s.zones.range = v.int(), "strided: size of a zone")
+        .default("0")
+        .beside("zonemode=strided zonesize=1m")
+        .refused("2m", LATER),
+    row(
+        "zoneskip",
+        Kind::Amount,
+        |s, v| s.zones.skip = v.amount(),
+        "strided: bytes to leave out behind a zone",
+    )
+    .default("0")
+    .beside("zonemode=strided zonesize=1m")
+    .refused("1m", LATER),
+    row(
+        "read_beyond_wp",
+        Kind::Bool,
+        |s, v| s.zones.read_beyond = v.bool(),
+        "reads may go beyond what was written of a zone",
+    )
+    .default("0")
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("1", LATER),
+    row(
+        "max_open_zones",
+        Kind::Int(0, 4096),
+        |s, v| s.zones.open = v.int(),
+        "zones that all jobs write to at a time",
+    )
+    .default("0")
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("4", LATER),
+    row(
+        "job_max_open_zones",
+        Kind::Int(0, 4096),
+        |s, v| s.zones.open_of_job = v.int(),
+        "zones that a clone writes to at a time",
+    )
+    .default("0")
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("4", LATER),
+    row(
+        "ignore_zone_limits",
+        Kind::Bool,
+        |s, v| s.zones.ignore_limits = v.bool(),
+        "do not heed what the device says about open zones",
+    )
+    .default("0")
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("1", LATER),
+    row(
+        "zone_reset_threshold",
+        Kind::Floats(0.0, 1.0, 1),
+        |s, v| s.zones.reset_threshold = v.floats().first().copied(),
+        "share of the area that is written when resets begin",
+    )
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("0.5", LATER),
+    row(
+        "zone_reset_frequency",
+        Kind::Floats(0.0, 1.0, 1),
+        |s, v| s.zones.reset_frequency = v.floats().first().copied(),
+        "share of writes that reset a zone",
+    )
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("0.1", LATER),
+    row(
+        "recover_zbd_write_error",
+        Kind::Bool,
+        |s, v| s.zones.recover = v.bool(),
+        "after a write error, go on where the device's pointer is",
+    )
+    .default("0")
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("1", LATER),
+    row(
+        "write_zone_remainder",
+        Kind::Bool,
+        |s, v| s.zones.write_remainder = v.bool(),
+        "fill the rest of a zone that no block fits into",
+    )
+    .default("0")
+    .beside("zonemode=zbd zonesize=1m")
+    .refused("1", LATER),
+];
+
+pub(super) const DATA_PLACEMENT: &[Row] = &[
+    bare("fdp", Kind::Bool, "flexible data placement").default("0").refused("1", FDP),
+    bare("dataplacement", Kind::Choice(own::PLACEMENT), "which kind of data placement")
+        .alias(&["data_placement"])
+        .default("none")
+        .refused("fdp", FDP),
+    bare("plid_select", Kind::Choice(own::SELECT), "which placement comes next")
+        .alias(&["fdp_pli_select"])
+        .default("roundrobin")
+        .refused("random", FDP),
+    bare("plids", Kind::Text, "placements to use").alias(&["fdp_pli"]).refused("0,1", FDP),
+    bare("dp_scheme", Kind::Text, "file that says which offsets get which placement")
+        .refused("/tmp/scheme", FDP),
+];

@@ -1,0 +1,125 @@
+//! How fast: rates, think time, latency goals, flow between jobs.
+
+use candor_plan::Nanos;
+use candor_plan::units::PerOp;
+
+use super::choice::choices;
+
+choices! {
+    /// `rate_process`.
+    pub enum RateProcess {
+        #[default]
+        Linear = "gaps are all the same": "linear",
+        Poisson = "gaps are drawn, as between many independent users": "poisson",
+    }
+}
+
+/// Rates; 0 is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rate {
+    /// `rate`: bytes per second.
+    pub bytes: PerOp<u64>,
+    /// `rate_min`: bytes per second.
+    pub bytes_min: PerOp<u64>,
+    /// `rate_iops`.
+    pub iops: PerOp<u64>,
+    /// `rate_iops_min`.
+    pub iops_min: PerOp<u64>,
+    /// `rate_process`.
+    pub process: RateProcess,
+    /// `rate_cycle` in milliseconds.
+    pub cycle_ms: u64,
+    /// `rate_ignore_thinktime`.
+    pub ignore_think: bool,
+}
+
+impl Default for Rate {
+    fn default() -> Self {
+        Rate {
+            bytes: PerOp::all(0),
+            bytes_min: PerOp::all(0),
+            iops: PerOp::all(0),
+            iops_min: PerOp::all(0),
+            process: RateProcess::Linear,
+            cycle_ms: 1000,
+            ignore_think: false,
+        }
+    }
+}
+
+choices! {
+    /// `thinktime_blocks_type`.
+    pub enum ThinkBlocks {
+        #[default]
+        Complete = "completed operations count": "complete",
+        Issue = "issued operations count": "issue",
+    }
+}
+
+/// Think time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Think {
+    /// `thinktime`.
+    pub time: Nanos,
+    /// `thinktime_spin`.
+    pub spin: Nanos,
+    /// `thinkcycles`.
+    pub cycles: u64,
+    /// `thinktime_blocks`.
+    pub blocks: u64,
+    /// `thinktime_blocks_type`.
+    pub blocks_type: ThinkBlocks,
+    /// `thinktime_iotime`.
+    pub io_time: Nanos,
+}
+
+impl Default for Think {
+    fn default() -> Self {
+        Think {
+            time: Nanos(0),
+            spin: Nanos(0),
+            cycles: 0,
+            blocks: 1,
+            blocks_type: ThinkBlocks::Complete,
+            io_time: Nanos(0),
+        }
+    }
+}
+
+/// Latency goals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goals {
+    /// `max_latency`; 0 is none.
+    pub max: PerOp<Nanos>,
+    /// `latency_target`; 0 is none.
+    pub target: Nanos,
+    /// `latency_window`.
+    pub window: Nanos,
+    /// `latency_percentile`.
+    pub percentile: f64,
+    /// `latency_run`.
+    pub run: bool,
+}
+
+impl Default for Goals {
+    fn default() -> Self {
+        Goals {
+            max: PerOp::all(Nanos(0)),
+            target: Nanos(0),
+            window: Nanos(0),
+            percentile: 100.0,
+            run: false,
+        }
+    }
+}
+
+/// Shares between jobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// `flow_id`.
+    pub id: u64,
+    /// `flow`: the job's weight, 0 for none.
+    pub weight: u64,
+    /// `flow_sleep`.
+    pub sleep: Nanos,
+}
