@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use candor_plan::Bytes;
-use candor_record::{Ended, Measurement, Sample};
+use candor_plan::{Bytes, OnFailure};
+use candor_record::{Ended, IoFailure, Measurement, Sample};
 
+use crate::clock::Clock;
 use crate::failures::Failures;
 use crate::gather;
 use crate::logging::Logging;
@@ -42,6 +44,25 @@ struct Course {
     logging: Option<Logging>,
     /// Its last sample was taken.
     sampled_out: bool,
+    /// Tick at which its delay began; none while it waits for other jobs.
+    from: Option<u64>,
+    /// It could not be made ready.
+    broken: Option<IoFailure>,
+}
+
+impl Course {
+    fn new(job: &Arc<ReadyJob>, release: u64) -> Course {
+        Course {
+            ends: Vec::new(),
+            left: job.job.workers,
+            sampling: Sampling::new(job.job.delay.0),
+            logging: logging(job),
+            sampled_out: false,
+            from: job.job.after.is_empty().then_some(release),
+            broken: None,
+            job: job.clone(),
+        }
+    }
 }
 
 /// The control plane of a running phase.
@@ -68,16 +89,14 @@ impl<'a> Control<'a> {
     pub fn new(phase: &'a Prepared, release: u64) -> Control<'a> {
         let since_ns = phase.clock.ns(phase.clock.now() - release);
         let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let course = |job: &Arc<ReadyJob>| Course {
-            ends: Vec::new(),
-            left: job.job.workers,
-            sampling: Sampling::new(job.job.delay.0),
-            sampled_out: false,
-            logging: logging(job),
-            job: job.clone(),
-        };
+        let mut courses: Vec<Course> =
+            phase.jobs.iter().map(|job| Course::new(job, release)).collect();
+        for (job, error) in &phase.broken {
+            courses[*job].left -= 1;
+            courses[*job].broken = Some(error.failure());
+        }
         Control {
-            courses: phase.jobs.iter().map(course).collect(),
+            courses,
             counting: false,
             next_sample_ns: phase.interval_ns.min(phase.ramp_ns.max(1)),
             stalled: false,
@@ -97,7 +116,8 @@ impl<'a> Control<'a> {
         let mut progress = (Instant::now(), 0);
         let mut told_to_stop: Option<Instant> = None;
         self.tick(watch);
-        let mut left = self.phase.workers();
+        self.start_waiting();
+        let mut left: u32 = self.courses.iter().map(|course| course.left).sum();
         while left > 0 {
             match self.phase.messages.recv_timeout(self.pause()) {
                 Ok(Message::Ended { job, rank, end }) => {
@@ -106,6 +126,7 @@ impl<'a> Control<'a> {
                     watch.worker_done(&course.job.job.name, rank);
                     course.left -= 1;
                     course.ends.extend(end.ok());
+                    self.start_waiting();
                 }
                 Ok(Message::Ready) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -137,9 +158,28 @@ impl<'a> Control<'a> {
         Duration::from_nanos(to_next).clamp(Duration::from_micros(50), LOOK)
     }
 
-    /// One job's failure ends the phase.
+    /// Starts jobs that wait for others, once those have ended.
+    fn start_waiting(&mut self) {
+        let now = self.phase.clock.now();
+        for index in 0..self.courses.len() {
+            let job = self.courses[index].job.clone();
+            let named = |course: &Course| job.job.after.contains(&course.job.job.name);
+            let awaited = |course: &Course| course.left > 0 && named(course);
+            if self.courses[index].from.is_some() || self.courses.iter().any(awaited) {
+                continue;
+            }
+            let begins_ns = self.phase.clock.ns(now - self.release) + job.job.delay.0;
+            let course = &mut self.courses[index];
+            course.from = Some(now);
+            course.sampling.count_from(begins_ns + self.phase.ramp_ns);
+            self.phase.schedule(&job, now);
+        }
+    }
+
+    /// One job's failure ends the phase, unless jobs fail alone.
     fn any_failed(&self) -> bool {
-        self.phase.jobs.iter().any(|job| job.shared.stop.load(Relaxed))
+        self.phase.on_failure == OnFailure::EndRun
+            && self.phase.jobs.iter().any(|job| job.shared.stop.load(Relaxed))
     }
 
     fn stop_all(&self) {
@@ -151,8 +191,11 @@ impl<'a> Control<'a> {
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
         let now: u64 = live.map(Live::progress).sum();
         let tick = self.phase.clock.now();
-        let waits = |job: &Arc<ReadyJob>| tick < job.shared.started.load(Relaxed);
-        if now != last.1 || self.phase.jobs.iter().any(waits) {
+        // A job that waits for others says nothing about those.
+        let waits = |course: &Course| {
+            course.from.is_some() && tick < course.job.shared.started.load(Relaxed)
+        };
+        if now != last.1 || self.courses.iter().any(waits) {
             *last = (Instant::now(), now);
         }
         last.0.elapsed() > STALL + self.longest_rest()
@@ -177,7 +220,7 @@ impl<'a> Control<'a> {
         if !self.counting && now_ns >= ramp_ns {
             self.sample(watch);
             self.counting = true;
-            for course in &mut self.courses {
+            for course in self.courses.iter_mut().filter(|course| course.from.is_some()) {
                 course.sampling.count_from(course.job.job.delay.0 + ramp_ns);
             }
             self.next_sample_ns = ramp_ns + self.phase.interval_ns;
@@ -223,7 +266,7 @@ impl<'a> Control<'a> {
     fn sample_job(&mut self, index: usize, now_ns: u64) -> Option<Sample> {
         let (clock, release, counting) = (self.phase.clock, self.release, self.counting);
         let course = &mut self.courses[index];
-        if course.sampled_out {
+        if course.sampled_out || course.from.is_none() {
             return None;
         }
         let mut until_ns = now_ns;
@@ -239,23 +282,18 @@ impl<'a> Control<'a> {
         course.sampling.take(totals, until_ns, zero_ns, self.phase.interval_ns / 10)
     }
 
-    /// Flushes what a plan wants flushed at the end.
+    /// Flushes what a plan wants flushed at the end, all jobs at once.
     pub fn flush(&self) -> Vec<Flushed> {
-        let flush = |job: &Arc<ReadyJob>| {
-            if !job.blocks.durability.fsync_at_end || job.blocks.mix.write == 0 {
-                return Flushed::default();
-            }
-            let mut failures = Failures::default();
-            let before = self.phase.clock.now();
-            for file in job.files.all() {
-                if let Some(Err(error)) = file.handle().map(std::fs::File::sync_all) {
-                    failures.add_flush(&file.path, &error);
-                }
-            }
-            let ns = self.phase.clock.ns(self.phase.clock.now() - before);
-            Flushed { took_ns: Some(ns), failures }
-        };
-        self.phase.jobs.iter().map(flush).collect()
+        let clock = self.phase.clock;
+        thread::scope(|scope| {
+            let start = |job: &Arc<ReadyJob>| {
+                let job = job.clone();
+                job.flushes_at_end().then(|| scope.spawn(move || flush(&job, clock)))
+            };
+            let threads: Vec<_> = self.phase.jobs.iter().map(start).collect();
+            let end = |thread: ScopedJoinHandle<'_, Flushed>| thread.join().ok();
+            threads.into_iter().map(|t| t.and_then(end).unwrap_or_default()).collect()
+        })
     }
 
     /// The measurements, one per job.
@@ -268,7 +306,9 @@ impl<'a> Control<'a> {
             let job = &course.job;
             let first = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
             let mut measurement = gather::measurement(job, course.ends, clock, stalled);
-            measurement.start_unix_ms = Some((released_unix_ns + job.job.delay.0) / 1_000_000);
+            let waited_ns = clock.ns(course.from.unwrap_or(release).saturating_sub(release));
+            let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
+            measurement.start_unix_ms = Some(started_ns / 1_000_000);
             measurement.log = log.map(|log| {
                 let zero = job.shared.count_from.load(Relaxed);
                 let mut log = log.finish(measurement.elapsed_ns, &clock, zero);
@@ -286,8 +326,24 @@ impl<'a> Control<'a> {
             } else if interrupted && measurement.ended != Ended::Failed {
                 measurement.ended = Ended::Interrupted;
             }
+            if let Some(failure) = course.broken {
+                measurement.ended = Ended::Failed;
+                measurement.errors.push(failure);
+            }
             measurement
         };
         self.courses.into_iter().zip(flushed).map(gather).collect()
     }
+}
+
+/// Flushes the files of a job.
+fn flush(job: &ReadyJob, clock: Clock) -> Flushed {
+    let mut failures = Failures::default();
+    let before = clock.now();
+    for file in job.files.all() {
+        if let Some(Err(error)) = file.handle().map(std::fs::File::sync_all) {
+            failures.add_flush(&file.path, &error);
+        }
+    }
+    Flushed { took_ns: Some(clock.ns(clock.now() - before)), failures }
 }

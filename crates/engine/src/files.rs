@@ -16,7 +16,9 @@ use crate::error::EngineError;
 pub struct OpenFile {
     /// Its path.
     pub path: PathBuf,
-    /// Bytes of it that the plan uses.
+    /// Where the bytes that the plan uses begin.
+    pub base: u64,
+    /// Where they end.
     pub size: u64,
     /// True for a block device.
     pub is_device: bool,
@@ -40,7 +42,14 @@ impl OpenFile {
     fn null(target: &Target) -> OpenFile {
         // Offsets need a space to fall into; its size changes nothing but their numbers.
         let size = target.size.map_or(1 << 40, |size| size.0);
-        OpenFile { path: target.path.clone(), size, is_device: false, handle: None, descriptor: -1 }
+        OpenFile {
+            path: target.path.clone(),
+            base: 0,
+            size,
+            is_device: false,
+            handle: None,
+            descriptor: -1,
+        }
     }
 }
 
@@ -77,12 +86,19 @@ impl Files {
                 files.push(OpenFile::null(target));
                 continue;
             }
-            for path in paths(target) {
-                let file = open_one(&path, target, blocks)?;
+            for named in named(target) {
+                let file = open_one(&named, target, blocks)?;
                 files.push(file.fit(target, blocks).map_err(|(message, remedy)| {
                     EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
                 })?);
             }
+        }
+        if files.is_empty() {
+            return Err(EngineError::Unfit {
+                job: job.name.clone(),
+                message: "it has no file to work on".into(),
+                remedy: "name one that exists, or a directory that has some".into(),
+            });
         }
         Ok(Files(files))
     }
@@ -93,20 +109,62 @@ pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
     target.kind == TargetKind::Null || blocks.engine == Engine::Null || blocks.uring.nop
 }
 
-/// The files of a target: itself, or the members of a file set.
-pub fn paths(target: &Target) -> Vec<PathBuf> {
+/// A file of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes that the plan uses of it; absent means all there are.
+    pub size: Option<u64>,
+}
+
+/// The files of a target: itself, the members of a file set, or what is found below it.
+pub fn named(target: &Target) -> Vec<Named> {
+    let of = |path: PathBuf, size: Option<Bytes>| Named { path, size: size.map(|size| size.0) };
     let is_set = match target.kind {
+        TargetKind::Existing => {
+            let found = found_below(&target.path).into_iter();
+            return found.map(|path| of(path, target.size)).collect();
+        }
         TargetKind::FileSet => true,
         TargetKind::Auto => target.path.is_dir(),
         _ => false,
     };
     if !is_set {
-        return vec![target.path.clone()];
+        return vec![of(target.path.clone(), target.size)];
     }
-    (0..target.files).map(|i| target.path.join(format!("candor.{}.{i}", target.name))).collect()
+    if target.members.is_empty() {
+        let name = |i: u32| format!("candor.{}.{i}", target.name);
+        return (0..target.files).map(|i| of(target.path.join(name(i)), target.size)).collect();
+    }
+    let members = target.members.iter();
+    members.map(|m| of(target.path.join(&m.name), m.size.or(target.size))).collect()
 }
 
-fn open_one(path: &Path, target: &Target, blocks: &Blocks) -> Result<Opened, EngineError> {
+/// Where the files of a target are.
+pub fn paths(target: &Target) -> Vec<PathBuf> {
+    named(target).into_iter().map(|named| named.path).collect()
+}
+
+/// All regular files below a directory, in the order of their names; links are not followed.
+fn found_below(directory: &Path) -> Vec<PathBuf> {
+    let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = left.pop() {
+        // What cannot be listed has no files to work on; if none is found at all, the job says so.
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => left.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, EngineError> {
+    let path = &named.path;
     let mut flags = libc::O_CLOEXEC;
     if blocks.direct {
         flags |= libc::O_DIRECT;
@@ -128,11 +186,16 @@ fn open_one(path: &Path, target: &Target, blocks: &Blocks) -> Result<Opened, Eng
         Ok((is_device, length(&handle, is_device)?))
     });
     let (is_device, present) = sized.map_err(EngineError::file("find the size of", path))?;
-    let size = target.size.map_or(present, |size| size.0);
+    // Nothing lies behind a device.
+    let base = if target.append && !is_device { present } else { 0 };
+    let size = named.size.map_or(present, |size| base.saturating_add(size));
+    if blocks.hints.invalidate {
+        invalidate(&handle, is_device);
+    }
     advise(&handle, blocks.hints.advice);
     let descriptor = handle.as_raw_fd();
     let path = path.to_owned();
-    let file = OpenFile { path, size, is_device, handle: Some(handle), descriptor };
+    let file = OpenFile { path, base, size, is_device, handle: Some(handle), descriptor };
     Ok(Opened { file, present })
 }
 
@@ -170,6 +233,16 @@ fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
     }
 }
 
+/// Drops clean pages. A hint like any other: who must know that none is left, evicts.
+fn invalidate(file: &File, is_device: bool) {
+    const BLKFLSBUF: libc::Ioctl = 0x1261;
+    if is_device {
+        // SAFETY: the ioctl takes no argument; without permission it does nothing.
+        unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
+    }
+    let _ = rustix::fs::fadvise(file, 0, None, Fadvise::DontNeed);
+}
+
 fn advise(file: &File, advice: Advice) {
     let advice = match advice {
         Advice::None => return,
@@ -183,6 +256,7 @@ fn advise(file: &File, advice: Advice) {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::Member;
     use candor_plan::units::Mix;
 
     use super::*;
@@ -201,6 +275,44 @@ mod tests {
         let path = dir.path().join("absent");
         assert!(open(&path, 4096, Layout::Write, Mix::WRITE).is_err());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn sets_are_named_numbered_or_found() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        std::fs::create_dir(dir.path().join("sub")).expect("made");
+        for name in ["b", "a", "sub/c"] {
+            std::fs::write(dir.path().join(name), [0; 8]).expect("written");
+        }
+        let member =
+            |name: &str, size: Option<u64>| Member { name: name.into(), size: size.map(Bytes) };
+        let set = Target {
+            path: dir.path().into(),
+            kind: TargetKind::FileSet,
+            size: Some(Bytes(4096)),
+            members: vec![member("x", None), member("sub/y", Some(512))],
+            ..Target::default()
+        };
+        let found: Vec<_> = named(&set).into_iter().map(|named| (named.path, named.size)).collect();
+        let (x, y) = (dir.path().join("x"), dir.path().join("sub/y"));
+        assert_eq!(found, [(x, Some(4096)), (y, Some(512))]);
+        let existing = Target { kind: TargetKind::Existing, size: None, ..set.clone() };
+        assert_eq!(paths(&existing), ["a", "b", "sub/c"].map(|name| dir.path().join(name)));
+        let numbered = Target { members: Vec::new(), files: 2, ..set };
+        assert_eq!(paths(&numbered).len(), 2);
+    }
+
+    #[test]
+    fn appending_begins_behind_what_is_there() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, [0; 1000]).expect("written");
+        let target = Target { path, size: Some(Bytes(4096)), append: true, ..Target::default() };
+        let job = Job { targets: vec![target.name.clone()], ..Job::default() };
+        let plan = Plan { targets: vec![target], ..Plan::default() };
+        let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
+        let files = Files::open(&plan, &job, &blocks).expect("opened");
+        assert_eq!((files.get(0).base, files.get(0).size), (1000, 5096));
     }
 
     #[test]

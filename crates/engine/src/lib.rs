@@ -4,6 +4,7 @@
 //! registers and pins everything; the loop in [`worker`] allocates nothing, locks nothing, logs
 //! nothing and makes no system call that the workload does not ask for.
 
+mod absent;
 pub mod clock;
 pub mod content;
 mod control;
@@ -31,6 +32,7 @@ mod verifier;
 pub mod verify;
 mod worker;
 
+pub use absent::Absent;
 pub use error::EngineError;
 pub use phase::{Prepared, Watch};
 pub use session::Session;

@@ -1,21 +1,23 @@
 //! A phase: workers are made ready and released together; [`crate::control`] watches them.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::Release};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
-use candor_plan::{Phase, Plan};
+use candor_plan::{OnFailure, Phase, Plan};
 use candor_record::{Measurement, Sample};
 
+use crate::absent::{self, Absent};
 use crate::clock::Clock;
 use crate::control::{Control, Flushed};
 use crate::error::EngineError;
 use crate::prepare::ReadyJob;
 use crate::random::mix;
 use crate::session::Session;
-use crate::shared::Gate;
+use crate::shared::{Gate, NOT_YET};
 use crate::worker::WorkerEnd;
 
 /// Stack of a worker; the loop needs little, and only touched pages cost memory.
@@ -54,6 +56,10 @@ pub struct Prepared {
     pub(crate) clock: Clock,
     pub(crate) ramp_ns: u64,
     pub(crate) interval_ns: u64,
+    pub(crate) on_failure: OnFailure,
+    /// Workers of a job that fails alone, by its index in `jobs`, that could not be made ready.
+    pub(crate) broken: Vec<(usize, EngineError)>,
+    absent: Vec<Absent>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -68,11 +74,34 @@ impl Prepared {
         phase: &Phase,
         repeat: u32,
     ) -> Result<Prepared, EngineError> {
+        Prepared::without(session, plan, phase, repeat, Vec::new())
+    }
+
+    /// The same, without jobs that are known not to run. Where jobs fail alone, those that cannot
+    /// be made ready join them.
+    ///
+    /// # Errors
+    /// The first thing that could not be made ready.
+    pub fn without(
+        session: &mut Session,
+        plan: &Plan,
+        phase: &Phase,
+        repeat: u32,
+        mut absent: Vec<Absent>,
+    ) -> Result<Prepared, EngineError> {
+        let salt = mix(phase_salt(plan, phase), u64::from(repeat));
+        let is_absent: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
         let mut jobs = Vec::new();
         for (index, job) in phase.jobs.iter().enumerate() {
+            if is_absent.contains(&index) {
+                continue;
+            }
             let stop = job.stop.as_ref().unwrap_or(&phase.stop);
-            let seed = mix(mix(phase_salt(plan, phase), u64::from(repeat)), index as u64);
-            jobs.push(Arc::new(ReadyJob::new(session, plan, job, stop, seed)?));
+            match ReadyJob::new(session, plan, job, stop, mix(salt, index as u64)) {
+                Ok(ready) => jobs.push(Arc::new(ready)),
+                Err(error) if phase.on_failure == OnFailure::EndRun => return Err(error),
+                Err(error) => absent.push(Absent::failed(index, job, error.failure())),
+            }
         }
         let (sender, messages) = mpsc::channel();
         let mut prepared = Prepared {
@@ -83,6 +112,9 @@ impl Prepared {
             clock: session.clock(),
             ramp_ns: phase.ramp.0,
             interval_ns: phase.interval.0,
+            on_failure: phase.on_failure,
+            broken: Vec::new(),
+            absent,
         };
         prepared.start_workers(&sender)?;
         drop(sender);
@@ -136,16 +168,22 @@ impl Prepared {
         self.jobs.iter().map(|job| job.job.workers).sum()
     }
 
-    fn await_ready(&self) -> Result<(), EngineError> {
+    fn await_ready(&mut self) -> Result<(), EngineError> {
         for _ in 0..self.workers() {
-            match self.messages.recv() {
-                Ok(Message::Ready) => {}
-                Ok(Message::Ended { end, .. }) if end.is_err() => return end.map(drop),
-                Ok(Message::Ended { .. }) | Err(_) => {
-                    let cause = std::io::Error::other("a worker ended before the start");
-                    return Err(EngineError::system("start the workers")(cause));
-                }
+            let early = || std::io::Error::other("a worker ended before the start");
+            let (job, error) = match self.messages.recv() {
+                Ok(Message::Ready) => continue,
+                Ok(Message::Ended { job, end, .. }) => match *end {
+                    Err(error) => (job, error),
+                    Ok(_) => (job, EngineError::system("start the workers")(early())),
+                },
+                Err(_) => return Err(EngineError::system("start the workers")(early())),
+            };
+            if self.on_failure == OnFailure::EndRun {
+                return Err(error);
             }
+            self.jobs[job].shared.stop.store(true, Relaxed);
+            self.broken.push((job, error));
         }
         Ok(())
     }
@@ -170,22 +208,34 @@ impl Prepared {
             // Threads that do not come back are left to themselves.
             self.threads.clear();
         }
-        measurements
+        absent::merge(measurements, std::mem::take(&mut self.absent))
     }
 
     /// Fixes all times, then opens the gate; the tick of the release.
     fn release(&self) -> u64 {
         let now = self.clock.now();
         for job in &self.jobs {
-            let started = now + self.clock.ticks(job.job.delay.0);
-            let count_from = started + self.clock.ticks(self.ramp_ns);
-            let time = job.stop.time.map_or(u64::MAX / 4, |time| self.clock.ticks(time.0));
-            job.shared.started.store(started, Relaxed);
-            job.shared.count_from.store(count_from, Relaxed);
-            job.shared.deadline.store(count_from + time, Relaxed);
+            match job.job.after.is_empty() {
+                true => self.schedule(job, now),
+                false => {
+                    job.shared.count_from.store(NOT_YET, Relaxed);
+                    job.shared.started.store(NOT_YET, Relaxed);
+                }
+            }
         }
         self.gate.release();
         now
+    }
+
+    /// Fixes the times of a job whose delay begins at that tick.
+    pub(crate) fn schedule(&self, job: &ReadyJob, from: u64) {
+        let started = from + self.clock.ticks(job.job.delay.0);
+        let count_from = started + self.clock.ticks(self.ramp_ns);
+        let time = job.stop.time.map_or(u64::MAX / 4, |time| self.clock.ticks(time.0));
+        job.shared.count_from.store(count_from, Relaxed);
+        job.shared.deadline.store(count_from + time, Relaxed);
+        // Last: whoever sees it sees the others too.
+        job.shared.started.store(started, Release);
     }
 }
 

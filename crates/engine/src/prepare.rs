@@ -148,10 +148,9 @@ impl ReadyJob {
         };
         let traced = self.trace.iter().flat_map(|lines| lines.iter());
         let traced = traced.flat_map(|line| [line.offset, u64::from(line.length)]);
-        let starts =
-            (0..self.job.workers).flat_map(|rank| self.own_files(rank)).map(|(file, rank)| {
-                Space::new(&self.blocks, self.files.get(file).size, rank).offset(0)
-            });
+        let starts = (0..self.job.workers)
+            .flat_map(|rank| self.own_files(rank))
+            .map(|(file, rank)| self.space(file, rank).offset(0));
         match starts.chain(traced).chain([hole]).find(|at| at % interval != 0) {
             None => Ok(()),
             Some(at) => {
@@ -168,7 +167,7 @@ impl ReadyJob {
         for rank in 0..self.job.workers {
             for (file, rank) in self.own_files(rank) {
                 let open = self.files.get(file);
-                let space = Space::new(&self.blocks, open.size, rank);
+                let space = self.space(file, rank);
                 if !space.holds(length) || space.end() > space.limit() {
                     let message = format!(
                         "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
@@ -186,6 +185,11 @@ impl ReadyJob {
             }
         }
         Ok(())
+    }
+
+    /// True where what was written is flushed after the last operation.
+    pub fn flushes_at_end(&self) -> bool {
+        self.blocks.durability.fsync_at_end && self.blocks.mix.write > 0
     }
 
     /// The longest operation.
@@ -216,6 +220,12 @@ impl ReadyJob {
         }
     }
 
+    /// A worker's share of a file.
+    fn space(&self, file: u32, rank: Rank) -> Space {
+        let file = self.files.get(file);
+        Space::new(&self.blocks, file.size - file.base, rank).moved(file.base)
+    }
+
     fn stream(&self, rank: u32) -> Stream {
         let blocks = &self.blocks;
         let mut random = Random::new(self.seed, u64::from(rank));
@@ -227,7 +237,7 @@ impl ReadyJob {
         let fixed = fixed_size(blocks);
         let mut places = Vec::new();
         for (file, rank) in self.own_files(rank) {
-            let space = Space::new(blocks, self.files.get(file).size, rank);
+            let space = self.space(file, rank);
             let order = Order::new(&blocks.access, &space, fixed, &mut random);
             places.push(Place { file, space, order });
         }
@@ -256,10 +266,7 @@ impl ReadyJob {
             bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
         };
         let Some(passes) = passes else { return budget };
-        let spaces = self
-            .own_files(rank)
-            .into_iter()
-            .map(|(file, rank)| Space::new(&self.blocks, self.files.get(file).size, rank));
+        let spaces = self.own_files(rank).into_iter().map(|(file, rank)| self.space(file, rank));
         if let Some(trace) = &self.trace {
             let lines = trace.len().div_ceil(self.job.workers.max(1) as usize) as u64;
             budget.ops = budget.ops.min(passes.saturating_mul(lines));
@@ -303,6 +310,7 @@ impl ReadyJob {
             depth,
             batch,
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
+            until_full: self.stop.until_full,
             continue_on_error: self.stop.continue_on_error,
             measure: blocks.measure,
             ring: self.rings.get(rank as usize).cloned(),

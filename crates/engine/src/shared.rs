@@ -5,6 +5,9 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::clock::Clock;
 
+/// The start of a job that waits for others.
+pub const NOT_YET: u64 = u64::MAX / 2;
+
 /// Set before the gate opens, read by the workers.
 #[derive(Default)]
 pub struct Shared {

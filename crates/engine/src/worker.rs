@@ -8,7 +8,7 @@
 //! The loop is compiled twice per engine: with `EXTRAS` for work that writes, flushes, verifies or
 //! is paced, and without for plain reads, which then carry none of these checks.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use candor_plan::Measure;
@@ -24,7 +24,7 @@ use crate::memory::Mapping;
 use crate::pace::Pacer;
 use crate::placement::Usage;
 use crate::ring::Ring;
-use crate::shared::Shared;
+use crate::shared::{NOT_YET, Shared};
 use crate::slots::{Completion, Done, Kind, Slot};
 use crate::stats::{Bank, Live, Totals};
 use crate::stream::{Budget, Stream};
@@ -58,6 +58,8 @@ pub struct Parts {
     pub reap: usize,
     /// Some of its operations are trims.
     pub trims: bool,
+    /// No space left ends the work and is no error.
+    pub until_full: bool,
     /// Go on after errors.
     pub continue_on_error: bool,
     /// What is measured beside counts and latency.
@@ -165,6 +167,8 @@ impl Alike {
 
 /// Longest rest without looking at the stop flag.
 const REST_NS_MAX: u64 = 50_000_000;
+/// Time between two looks of a worker whose job waits for others.
+const WAIT_NS: u64 = 200_000;
 
 impl Worker {
     /// Over buffers that outlive it, of which each slot has an equal part.
@@ -306,10 +310,13 @@ impl Worker {
     /// Waits until the job is to start, then begins with the ramp or at once with counting.
     fn start(&mut self) {
         let (clock, shared) = (self.parts.clock, self.parts.shared.clone());
-        let started = shared.started.load(Relaxed);
-        while clock.now() < started && !shared.stop.load(Relaxed) {
-            let ns = clock.ns(started.saturating_sub(clock.now())).min(REST_NS_MAX);
-            std::thread::sleep(std::time::Duration::from_nanos(ns));
+        // A job that waits for others learns its start while it waits.
+        let wait_ns = || match shared.started.load(Acquire) {
+            NOT_YET => WAIT_NS,
+            started => clock.ns(started.saturating_sub(clock.now())).min(REST_NS_MAX),
+        };
+        while wait_ns() > 0 && !shared.stop.load(Relaxed) {
+            std::thread::sleep(std::time::Duration::from_nanos(wait_ns()));
         }
         self.mark = shared.count_from.load(Relaxed);
         self.last_completion = self.mark;
@@ -626,6 +633,9 @@ impl Worker {
             counters.came_short();
             return;
         }
+        if self.parts.until_full && is_full(-completion.result) {
+            return self.drain(Ended::Done);
+        }
         counters.did_fail();
         self.failures.add(&self.parts.files, &slot, -completion.result);
         if !self.parts.continue_on_error {
@@ -699,6 +709,11 @@ impl Worker {
             features,
         }
     }
+}
+
+/// True for the kernel's answers that nothing more can be stored.
+fn is_full(errno: i32) -> bool {
+    matches!(errno, libc::ENOSPC | libc::EDQUOT)
 }
 
 /// The first worker to end takes a snapshot of what all have done by then, before it gives

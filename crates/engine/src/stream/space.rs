@@ -83,6 +83,12 @@ impl Space {
         }
     }
 
+    /// The same share, that many bytes further on in the file.
+    pub fn moved(self, by: u64) -> Space {
+        let (start, limit) = (self.start.saturating_add(by), self.limit.saturating_add(by));
+        Space { start, limit, ..self }
+    }
+
     /// First byte of the file that the share may use.
     pub fn start(&self) -> u64 {
         self.start
