@@ -84,6 +84,15 @@ impl Told {
         self.mistake(mistake);
     }
 
+    /// An option, or where it is not given the section, is wrong.
+    pub fn wrong(&mut self, from: &Instance<'_>, option: &str, message: String, remedy: &str) {
+        let given = from.settings.given.get(option);
+        let at = given.map_or(from.at, |given| given.at);
+        let word = given.and_then(|given| given.value.as_deref()).unwrap_or(from.name);
+        let rule = options::find(option).map_or("option", |row| row.name);
+        self.mistake(Mistake::new(at, rule, word, message).remedy(remedy));
+    }
+
     /// An option is done a little differently, for a reason beyond its row in the table.
     pub fn note(&mut self, from: &Instance<'_>, option: &str, did: &str, why: &str) {
         let note = options::note(from.settings, from.texts, option, did, why);
@@ -102,6 +111,14 @@ impl Told {
             self.notes.push(note);
         }
     }
+}
+
+/// What cannot be read of everything that was written: what a run that only parses looks for.
+pub fn mistakes(written: &Written) -> Vec<Mistake> {
+    let mut told = Told::default();
+    let readings = written.sections.iter().map(|section| options::read(written, section));
+    readings.flat_map(|reading| reading.mistakes).for_each(|mistake| told.mistake(mistake));
+    told.mistakes
 }
 
 /// Lowers everything that was written.
@@ -130,7 +147,7 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
     seeds::lower(&sections, host, &mut lowered.plan);
     let mut groups = groups::Groups::default();
     for (section, settings) in &sections {
-        let seat = groups.enter(section, settings, &written.texts, &mut told, &mut lowered.plan);
+        groups.enter(section, settings, &mut told, &mut lowered.plan);
         for clone in 0..settings.runtime.clones {
             let from = Instance {
                 settings,
@@ -141,7 +158,7 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
                 texts: &written.texts,
                 host,
             };
-            instance(&from, section, seat, &mut lowered, &mut told);
+            instance(&from, section, &mut groups, &mut lowered, &mut told);
         }
     }
     stops::ramps(&sections, &groups, &written.texts, &mut lowered.plan, &mut told);
@@ -169,10 +186,11 @@ fn read(written: &Written, section: &Section, told: &mut Told) -> Settings {
 fn instance(
     from: &Instance<'_>,
     section: &Section,
-    seat: groups::Seat,
+    groups: &mut groups::Groups,
     lowered: &mut Lowered,
     told: &mut Told,
 ) {
+    let Some(seat) = groups.current() else { return };
     let mut blocks = Blocks::default();
     let mut job = Job::default();
     offsets::lower(from, &mut blocks, told);
@@ -189,6 +207,7 @@ fn instance(
     let indices: Vec<_> = targets.into_iter().map(|target| files::enter(plan, target)).collect();
     job.targets = indices.iter().map(|index| plan.targets[*index].name.clone()).collect();
     job.name = groups::job_name(&plan.phases[seat.phase], from);
+    job.after = groups.enter_job(&job.name);
     let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();

@@ -5,22 +5,14 @@ use candor_plan::{Blocks, Engine};
 
 use super::{Instance, Told};
 use crate::fio::options;
-use crate::fio::words::Mistake;
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
     let said = &from.settings.issue;
     blocks.direct = said.direct;
     blocks.hints.evict = said.invalidate;
-    let Some(engine) = options::engine(&said.engine) else {
-        told.mistakes.push(unknown(from));
-        return;
-    };
-    if !engine.refused.is_empty() {
-        let why = format!("{}: {}", engine.name, engine.refused);
-        told.refuse(from, "ioengine", &why);
-        return;
-    }
-    blocks.engine = match engine.name {
+    // An engine that is not known or not built is refused before anything is lowered.
+    let engine = options::engine(&said.engine).map_or("", |engine| engine.name);
+    blocks.engine = match engine {
         "pvsync2" => Engine::Pvsync,
         "libaio" => Engine::Libaio,
         "io_uring" => Engine::IoUring,
@@ -30,14 +22,6 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     };
     depth(from, blocks);
     flags(from, blocks);
-}
-
-fn unknown(from: &Instance<'_>) -> Mistake {
-    let name = &from.settings.issue.engine;
-    let at = from.settings.given.at("ioengine").unwrap_or(from.at);
-    let names = options::ENGINES.iter().map(|engine| engine.name);
-    let message = format!("there is no ioengine `{name}`");
-    Mistake::new(at, "engine", name, message).nearest(names).remedy("see --enghelp")
 }
 
 /// Depth and batches; of engines that do one operation at a time, fio takes them without effect.

@@ -65,7 +65,8 @@ fn advice(from: &Instance<'_>, blocks: &Blocks) -> Advice {
 fn existing_directories(from: &Instance<'_>, told: &mut Told) {
     for directory in &from.settings.files.directories {
         if from.host.found(Path::new(directory)) != Found::Directory {
-            told.refuse(from, "directory", &format!("{directory} is not a directory"));
+            let message = format!("{directory} is not a directory");
+            told.wrong(from, "directory", message, "make it first");
         }
     }
 }
@@ -133,7 +134,8 @@ fn target(
     if !blocks.moves_bytes() {
         let size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
         if size.is_none() {
-            told.refuse(from, "size", "it is needed where there are no files");
+            let message = "no size is given, and there is no file to take it from".to_owned();
+            told.wrong(from, "size", message, "set size");
         }
         return Target { name, kind: TargetKind::Null, size, ..Target::default() };
     }
@@ -174,6 +176,7 @@ fn size(
     blocks: &mut Blocks,
     told: &mut Told,
 ) -> Option<Bytes> {
+    let shown = || file.path.display();
     let end = length.map(|length| length.saturating_add(start_bytes(start)));
     match (file.found, end) {
         (Found::Device(bytes), Some(end)) => {
@@ -187,23 +190,23 @@ fn size(
         }
         (Found::Device(_), None) => None,
         (Found::Directory | Found::Other, _) => {
-            let why = format!("{} is neither a file nor a block device", file.path.display());
-            told.refuse(from, "filename", &why);
+            let message = format!("{} is neither a file nor a block device", shown());
+            told.wrong(from, "filename", message, "name a file or a block device");
             None
         }
         (Found::Nothing, None) => {
-            let missing =
-                format!("{} does not exist, so its size must be given", file.path.display());
-            told.refuse(from, "size", &missing);
+            let message = format!("no size is given, and {} does not exist", shown());
+            told.wrong(from, "filename", message, "set size, or name a file that exists");
             None
         }
         (Found::Nothing, Some(_)) if !from.settings.making.allowed => {
-            let why = format!("{} does not exist", file.path.display());
-            told.refuse(from, "allow_file_create", &why);
+            let message = format!("{} does not exist, and may not be made", shown());
+            told.wrong(from, "filename", message, "make it first, or remove allow_file_create");
             None
         }
         (Found::File(0), None) => {
-            told.refuse(from, "size", &format!("{} is empty", file.path.display()));
+            let message = format!("no size is given, and {} is empty", shown());
+            told.wrong(from, "filename", message, "set size");
             None
         }
         (Found::File(_), None) => None,

@@ -1,11 +1,10 @@
 //! Which jobs run together, and which are reported together.
 
-use candor_plan::{Phase, Plan};
+use candor_plan::{OnFailure, Phase, Plan};
 
 use super::{Instance, Told};
-use crate::fio::options;
 use crate::fio::settings::Settings;
-use crate::fio::words::{Mistake, Section, Texts};
+use crate::fio::words::{Mistake, Section};
 
 /// Where a section's jobs belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,74 +15,88 @@ pub(super) struct Seat {
     pub group: u32,
 }
 
-/// The seats given so far.
+/// A section that has its seat.
+struct Entered {
+    name: String,
+    seat: Seat,
+    /// The plan's names of its jobs.
+    jobs: Vec<String>,
+    /// The plan's names of the jobs that its own wait for.
+    after: Vec<String>,
+}
+
+/// The sections so far.
 #[derive(Default)]
 pub(super) struct Groups {
-    /// Sections, by their names, with their seats.
-    seats: Vec<(String, Seat)>,
+    entered: Vec<Entered>,
 }
 
 impl Groups {
-    /// The seat of the next section; begins a phase where it waits for others.
+    /// Gives the next section its seat; begins a phase where it waits for all others.
     pub fn enter(
         &mut self,
         section: &Section,
         settings: &Settings,
-        texts: &Texts,
         told: &mut Told,
         plan: &mut Plan,
-    ) -> Seat {
+    ) {
         let name = settings.about.name.as_deref().unwrap_or(&section.name.text);
         let walled = settings.process.stonewall || section.begins_file;
-        let last = self.seats.last().map(|(_, seat)| *seat);
-        let waits = self.waits(section, settings, texts, told);
+        let last = self.current();
         let group = match last {
             Some(seat) if walled || settings.process.new_group => seat.group + 1,
             Some(seat) => seat.group,
             None => 0,
         };
-        if last.is_none() || walled || waits {
+        if last.is_none() || walled {
             let name = phase_name(plan, name);
-            plan.phases.push(Phase { name, ..Phase::default() });
+            // A job that fails ends alone, and what comes after it runs.
+            let on_failure = OnFailure::EndJob;
+            plan.phases.push(Phase { name, on_failure, ..Phase::default() });
         }
         let seat = Seat { phase: plan.phases.len() - 1, group };
-        self.seats.push((name.to_owned(), seat));
-        seat
+        let after = self.awaited(section, settings, seat, told);
+        self.entered.push(Entered { name: name.to_owned(), seat, jobs: Vec::new(), after });
+    }
+
+    /// Enters a job of the current section, and gives the jobs that it waits for.
+    pub fn enter_job(&mut self, name: &str) -> Vec<String> {
+        let Some(section) = self.entered.last_mut() else { return Vec::new() };
+        section.jobs.push(name.to_owned());
+        section.after.clone()
+    }
+
+    /// The seat of the section that was entered last.
+    pub fn current(&self) -> Option<Seat> {
+        self.entered.last().map(|section| section.seat)
     }
 
     /// The seat of the n-th section.
     pub fn seat(&self, section: usize) -> Option<Seat> {
-        self.seats.get(section).map(|(_, seat)| *seat)
+        self.entered.get(section).map(|section| section.seat)
     }
 
-    /// True where `wait_for` names a job of the phase that is being filled.
-    fn waits(
+    /// The jobs of the section that `wait_for` names; none where they end before this phase.
+    fn awaited(
         &self,
         section: &Section,
         settings: &Settings,
-        texts: &Texts,
+        seat: Seat,
         told: &mut Told,
-    ) -> bool {
-        let Some(awaited) = settings.about.wait_for.as_deref() else { return false };
-        let current = self.seats.last().map(|(_, seat)| seat.phase);
-        let Some((_, seat)) = self.seats.iter().rev().find(|(name, _)| name == awaited) else {
-            let at = settings.given.at("wait_for").unwrap_or(section.name.at);
-            let message = format!("wait_for names `{awaited}`, and no job above is called so");
-            let mistake = Mistake::new(at, "wait-for", awaited, message);
-            let names = self.seats.iter().map(|(name, _)| name.as_str());
-            told.mistakes.push(mistake.nearest(names).remedy("define that job above this one"));
-            return false;
-        };
-        if Some(seat.phase) != current {
-            return false;
+    ) -> Vec<String> {
+        let Some(awaited) = settings.about.wait_for.as_deref() else { return Vec::new() };
+        match self.entered.iter().rev().find(|section| section.name == awaited) {
+            Some(section) if section.seat.phase == seat.phase => section.jobs.clone(),
+            Some(_) => Vec::new(),
+            None => {
+                let at = settings.given.at("wait_for").unwrap_or(section.name.at);
+                let message = format!("wait_for names `{awaited}`, and no job above is called so");
+                let mistake = Mistake::new(at, "wait-for", awaited, message);
+                let names = self.entered.iter().map(|section| section.name.as_str());
+                told.mistake(mistake.nearest(names).remedy("define that job above this one"));
+                Vec::new()
+            }
         }
-        let others = |(name, other): &(String, Seat)| other.phase == seat.phase && name != awaited;
-        if self.seats.iter().any(others) {
-            let did = "it starts when all jobs that run beside that one have ended";
-            let why = "jobs of a phase end before the next phase starts";
-            told.notes.push(options::note(settings, texts, "wait_for", did, why));
-        }
-        true
     }
 }
 

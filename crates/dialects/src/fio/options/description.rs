@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.about.wait_for = Some(v.text()),
         "start when all clones of that job, defined above, have ended",
     )
-    .exact("phase", "first"),
+    .exact("job.after", "first"),
     row("comm", Kind::Text, |s, v| s.about.comm = Some(v.text()), "name of the process in ps")
         .refused("worker", "workers are threads of one process and keep its name"),
 ];

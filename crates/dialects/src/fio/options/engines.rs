@@ -440,30 +440,26 @@ pub(super) const LACKING: &[Row] = &[
 
 const PROFILE: &str = "profiles are not built";
 
-/// An option of a profile, whose names are known only beside `profile`.
-const fn of_profile(
-    name: &'static str,
-    profile: &'static [&'static str],
-    help: &'static str,
-) -> Row {
+/// An option of a profile; without one it means nothing.
+const fn of_profile(name: &'static str, help: &'static str) -> Row {
     bare(name, Kind::MaybeText, help)
-        .of(profile)
         .under("profile")
+        .when(|s| s.given.has("profile"))
         .beside("profile=act")
         .refused("1", PROFILE)
 }
 
 pub(super) const PROFILES: &[Row] = &[
     bare("profile", Kind::Text, "a ready-made set of jobs").refused("tiobench", PROFILE),
-    of_profile("device-names", &["act"], "devices"),
-    of_profile("load", &["act"], "how many times the basic load"),
-    of_profile("test-duration", &["act"], "length of the test"),
-    of_profile("threads-per-queue", &["act"], "threads that read from each device"),
-    of_profile("read-req-num-512-blocks", &["act"], "sectors of a read"),
-    of_profile("large-block-op-kbytes", &["act"], "size of large operations"),
-    of_profile("prep", &["act"], "write the devices first"),
-    of_profile("block", &["tiobench"], "block size"),
-    of_profile("numruns", &["tiobench"], "number of runs"),
-    of_profile("dir", &["tiobench"], "directory"),
-    of_profile("threads", &["tiobench"], "number of threads"),
+    of_profile("device-names", "act: devices"),
+    of_profile("load", "act: how many times the basic load"),
+    of_profile("test-duration", "act: length of the test"),
+    of_profile("threads-per-queue", "act: threads that read from each device"),
+    of_profile("read-req-num-512-blocks", "act: sectors of a read"),
+    of_profile("large-block-op-kbytes", "act: size of large operations"),
+    of_profile("prep", "act: write the devices first"),
+    of_profile("block", "tiobench: block size"),
+    of_profile("numruns", "tiobench: number of runs"),
+    of_profile("dir", "tiobench: directory"),
+    of_profile("threads", "tiobench: number of threads"),
 ];

@@ -74,19 +74,12 @@ impl Reading {
             return;
         };
         let engine = engine_names::plain(&self.settings.issue.engine);
-        let is_profile = row.parent == "profile";
-        if row.engines.contains(&engine) || (is_profile && self.settings.given.has("profile")) {
+        if row.engines.contains(&engine) || engine == "external" {
             return;
         }
-        let name = &assignment.name;
-        let whose = row.engines.join(", ");
-        let (message, remedy) = match is_profile {
-            true => (format!("`{}` is an option of the profile {whose}", name.text), String::new()),
-            false => (
-                format!("`{}` is an option of {whose}, and ioengine is {engine}", name.text),
-                format!("set ioengine={} above it, or remove it", row.engines[0]),
-            ),
-        };
+        let (name, whose) = (&assignment.name, row.engines.join(", "));
+        let message = format!("`{}` is an option of {whose}, and ioengine is {engine}", name.text);
+        let remedy = format!("set ioengine={} beside it, or remove it", row.engines[0]);
         let mistake = Mistake::new(name.at, "engine-option", &name.text, message);
         self.mistakes.push(mistake.remedy(remedy));
     }

@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
     .exact("stop.bytes", "3"),
     row(
         "numjobs",
-        Kind::Int(0, u32::MAX as u64),
+        Kind::Int(1, u32::MAX as u64),
         |s, v| s.runtime.clones = v.int(),
         "number of clones of the job, all doing the same",
     )

@@ -2,6 +2,7 @@
 
 use candor_record::Note;
 
+use super::engine_names::{ENGINES, engine};
 use super::row::{Row, Support};
 use super::{find, rows};
 use crate::fio::settings::{GivenOption, Settings};
@@ -25,15 +26,32 @@ pub(super) fn asked(row: &Row, given: &GivenOption) -> String {
 
 /// A mistake for each option that candor cannot do.
 pub fn refusals(settings: &Settings) -> Vec<Mistake> {
+    let engine = engine_refusal(settings);
+    let known = engine.is_none();
     let refused = set(settings).filter_map(|(row, given)| match row.support {
-        Support::Refused(why) => Some((row, given, why)),
+        // What belongs to an engine that is refused is refused with it.
+        Support::Refused(why) if known || row.engines.is_empty() => Some((row, given, why)),
         _ => None,
     });
     let mistake = |(row, given, why): (&Row, &GivenOption, &str)| {
         let message = format!("{} is not done: {why}", asked(row, given));
         Mistake::new(given.name_at, "unsupported", row.name, message).remedy("remove it")
     };
-    refused.map(mistake).collect()
+    engine.into_iter().chain(refused.map(mistake)).collect()
+}
+
+/// What is wrong with the engine.
+fn engine_refusal(settings: &Settings) -> Option<Mistake> {
+    let name = settings.issue.engine.trim();
+    let at = settings.given.at("ioengine")?;
+    let Some(engine) = engine(name) else {
+        let names = ENGINES.iter().map(|engine| engine.name);
+        let mistake = Mistake::new(at, "engine", name, format!("there is no ioengine `{name}`"));
+        return Some(mistake.nearest(names).remedy("see --enghelp"));
+    };
+    let message = format!("ioengine={name} is not done: {}", engine.refused);
+    let mistake = Mistake::new(at, "unsupported", name, message);
+    (!engine.refused.is_empty()).then(|| mistake.remedy("use psync, libaio or io_uring"))
 }
 
 /// A note for each option that is done a little differently.
