@@ -7,3 +7,4 @@ pub mod options;
 pub mod settings;
 pub mod values;
 pub mod words;
+pub mod write;

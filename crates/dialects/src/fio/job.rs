@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use candor_plan::units::PerOp;
 
 /// One process in fio's reckoning: a clone of a section. In the plan it is a job of one worker.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FioJob {
     /// The section's name.
     pub name: String,

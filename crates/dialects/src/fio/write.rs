@@ -1,0 +1,69 @@
+//! A report into fio's output: text, JSON, terse lines, the status line, log files.
+//!
+//! [`preamble`] is what fio says before it runs, [`write`] its results in every form asked for,
+//! [`status::Status::line`] how far it is, [`logs::files`] the logs. What candor did not measure is
+//! computed from what it did, or shown as fio shows what was not measured: without a line in text,
+//! as zero with `N` 0 in JSON.
+
+mod direction;
+mod disks;
+mod figures;
+mod json;
+pub mod logs;
+mod moment;
+mod normal;
+mod number;
+mod preamble;
+mod spread;
+pub mod status;
+mod steady;
+mod terse;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod verdict;
+
+use candor_record::Report;
+
+use super::job::{FioJob, Format, Output};
+use moment::Moment;
+
+pub use preamble::{laying_out, preamble};
+
+/// The version of fio whose output this is. Consumers read it to know which fields to expect.
+pub const VERSION: &str = "fio-3.33";
+
+/// The results, in every form asked for. In fio's order, whatever the order of the words: terse
+/// lines, JSON, text.
+///
+/// It can be called on what is known of a run that still goes on: each call gives whole documents.
+pub fn write(report: &Report, jobs: &[FioJob], output: &Output) -> String {
+    write_at(report, jobs, output, &Moment::now())
+}
+
+fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> String {
+    let entries = figures::entries(report, jobs);
+    let wanted = |format| output.formats.contains(&format);
+    let mut text = String::new();
+    if wanted(Format::Terse) {
+        text += &terse::document(report, &entries, terse_version(output));
+    }
+    if wanted(Format::Json) || wanted(Format::JsonPlus) {
+        text += &json::document(report, &entries, output, wanted(Format::JsonPlus), now);
+    }
+    if wanted(Format::Normal) || output.formats.is_empty() {
+        text += &normal::document(report, &entries, now);
+    }
+    if output.append_terse && !wanted(Format::Terse) {
+        text += &terse::document(report, &entries, terse_version(output));
+    }
+    text
+}
+
+/// Version 3 unless told.
+fn terse_version(output: &Output) -> u32 {
+    match output.terse_version {
+        2..=5 => output.terse_version,
+        _ => 3,
+    }
+}

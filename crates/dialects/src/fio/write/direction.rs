@@ -1,0 +1,174 @@
+//! What happened in one direction of a job or a group, and its rates interval by interval.
+
+use candor_plan::units::Op;
+use candor_record::{Measurement, OpStats, Sample};
+
+use super::spread::Spread;
+use crate::fio::job::Reporting;
+
+/// What happened in one direction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Direction {
+    /// Operations.
+    pub ops: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Of these, operations that moved fewer bytes than asked.
+    pub short: u64,
+    /// How long; 0 where nothing happened.
+    pub runtime_ns: u64,
+    /// Submission latency.
+    pub slat: Spread,
+    /// Completion latency.
+    pub clat: Spread,
+    /// Total latency.
+    pub lat: Spread,
+    /// Bytes and operations per second in each interval.
+    pub samples: Vec<(f64, f64)>,
+}
+
+impl Direction {
+    /// Of one measurement.
+    pub fn of(op: Op, measured: &Measurement, reporting: &Reporting) -> Direction {
+        let stats = measured.ops.of(op);
+        let (slat, clat, lat) = latencies(stats, reporting);
+        let runtime_ns = if stats.ops > 0 { measured.elapsed_ns } else { 0 };
+        let samples = if stats.ops > 0 { samples(&measured.samples, op) } else { Vec::new() };
+        let (ops, bytes, short) = (stats.ops, stats.bytes, stats.short);
+        Direction { ops, bytes, short, runtime_ns, slat, clat, lat, samples }
+    }
+
+    fn add_counts(&mut self, other: &Direction) {
+        self.ops += other.ops;
+        self.bytes += other.bytes;
+        self.short += other.short;
+        self.slat.add(&other.slat);
+        self.clat.add(&other.clat);
+        self.lat.add(&other.lat);
+    }
+
+    /// Adds what happened at the same time: rates add up, interval by interval.
+    pub fn add_beside(&mut self, other: &Direction) {
+        self.add_counts(other);
+        self.runtime_ns = self.runtime_ns.max(other.runtime_ns);
+        for (at, theirs) in other.samples.iter().enumerate() {
+            match self.samples.get_mut(at) {
+                Some(mine) => *mine = (mine.0 + theirs.0, mine.1 + theirs.1),
+                None => self.samples.push(*theirs),
+            }
+        }
+    }
+
+    /// Adds what happened afterwards: times add up.
+    pub fn add_after(&mut self, other: Direction) {
+        self.add_counts(&other);
+        self.runtime_ns += other.runtime_ns;
+        self.samples.extend(other.samples);
+    }
+
+    fn per_second(&self, count: u64) -> f64 {
+        if self.runtime_ns == 0 { 0.0 } else { count as f64 * 1e9 / self.runtime_ns as f64 }
+    }
+
+    /// Bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.per_second(self.bytes)
+    }
+
+    /// Operations per second.
+    pub fn ops_per_s(&self) -> f64 {
+        self.per_second(self.ops)
+    }
+
+    /// How long, in whole ms; at least 1 where anything happened.
+    pub fn runtime_ms(&self) -> u64 {
+        whole_ms(self.runtime_ns)
+    }
+
+    /// Bandwidth of the intervals in KiB/s.
+    pub fn bandwidth(&self, reporting: &Reporting) -> Samples {
+        let values = self.samples.iter().map(|(bytes, _)| bytes / 1024.0);
+        if reporting.bandwidth { Samples::of(values) } else { Samples::default() }
+    }
+
+    /// Operations per second of the intervals.
+    pub fn iops(&self) -> Samples {
+        Samples::of(self.samples.iter().map(|(_, ops)| *ops))
+    }
+}
+
+/// A time in whole ms; at least 1 where it is not nothing.
+pub(super) fn whole_ms(ns: u64) -> u64 {
+    if ns == 0 { 0 } else { ((ns + 500_000) / 1_000_000).max(1) }
+}
+
+/// Submission, completion and total latency, as far as they are to be shown.
+fn latencies(stats: &OpStats, reporting: &Reporting) -> (Spread, Spread, Spread) {
+    let shown = |show: bool, spread: Spread| if show { spread } else { Spread::default() };
+    let of = Spread::of;
+    // Where submitting is no call of its own, or latency counts from the intended start, there is
+    // nothing before completion: total and completion latency are the same.
+    let (slat, clat, lat) = match (&stats.submission, &stats.completion) {
+        _ if reporting.from_intended && stats.from_intended.is_some() => {
+            let all = of(stats.from_intended.as_ref());
+            (Spread::default(), all.clone(), all)
+        }
+        (Some(slat), Some(clat)) => (of(Some(slat)), of(Some(clat)), of(stats.latency.as_ref())),
+        _ => {
+            let all = of(stats.latency.as_ref());
+            (Spread::default(), all.clone(), all)
+        }
+    };
+    (shown(reporting.slat, slat), shown(reporting.clat, clat), shown(reporting.lat, lat))
+}
+
+/// Bytes and operations per second of whole intervals; the last one is often a rest.
+fn samples(samples: &[Sample], op: Op) -> Vec<(f64, f64)> {
+    let longest = samples.iter().map(|sample| sample.length_ns).max().unwrap_or(0);
+    samples
+        .iter()
+        .filter(|sample| sample.length_ns > 0 && sample.length_ns as f64 >= 0.9 * longest as f64)
+        .map(|sample| {
+            let per_second = |n: u64| n as f64 * 1e9 / sample.length_ns as f64;
+            (per_second(*sample.bytes.of(op)), per_second(*sample.ops.of(op)))
+        })
+        .collect()
+}
+
+/// Least, greatest, mean and deviation of sampled values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Samples {
+    /// Least.
+    pub min: u64,
+    /// Greatest.
+    pub max: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation of a sample.
+    pub deviation: f64,
+    /// How many.
+    pub count: u64,
+}
+
+impl Samples {
+    fn of(values: impl Iterator<Item = f64> + Clone) -> Samples {
+        let count = values.clone().count() as u64;
+        if count == 0 {
+            return Samples::default();
+        }
+        let mean = values.clone().sum::<f64>() / count as f64;
+        let squares: f64 = values.clone().map(|value| (value - mean).powi(2)).sum();
+        Samples {
+            min: values.clone().fold(f64::INFINITY, f64::min) as u64,
+            max: values.fold(0.0, f64::max) as u64,
+            mean,
+            deviation: if count == 1 { 0.0 } else { (squares / (count - 1) as f64).sqrt() },
+            count,
+        }
+    }
+
+    /// The mean in percent of a whole, at most 100.
+    pub fn percent_of(&self, whole: f64) -> f64 {
+        if whole <= 0.0 { 0.0 } else { (self.mean * 100.0 / whole).min(100.0) }
+    }
+}

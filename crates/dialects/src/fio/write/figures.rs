@@ -1,0 +1,232 @@
+//! What is shown of one job, or of one group: figures in fio's terms out of measurements.
+
+use candor_plan::units::{Op, PerOp};
+use candor_record::{Depths, Measurement, Report};
+
+use super::direction::Direction;
+use super::spread::{Spread, Table, share};
+use crate::fio::job::FioJob;
+
+/// One entry of the results: a job, or a group whose jobs are shown together.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    /// The job, or the first of the group: it lends name, options and units.
+    pub job: &'a FioJob,
+    /// Number of jobs in it.
+    pub jobs: usize,
+    /// What they did.
+    pub figures: Figures,
+}
+
+/// The entries of a report, in order: jobs one by one, groups at their first job.
+pub(super) fn entries<'a>(report: &Report, jobs: &'a [FioJob]) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for job in jobs.iter().filter(|job| job.reporting.stats) {
+        let figures = Figures::of_job(report, job);
+        let together = |entry: &&mut Entry| {
+            job.group_reporting && entry.job.group_reporting && entry.job.group_id == job.group_id
+        };
+        match entries.iter_mut().find(together) {
+            Some(entry) => {
+                entry.jobs += 1;
+                entry.figures.add_beside(&figures);
+            }
+            None => entries.push(Entry { job, jobs: 1, figures }),
+        }
+    }
+    entries
+}
+
+/// An error that ended or troubled a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Trouble {
+    /// The kernel's number.
+    pub errno: u32,
+    /// What was done when it happened.
+    pub doing: &'static str,
+    /// Its text.
+    pub text: String,
+}
+
+/// `EILSEQ`: what fio reports for a block that is not what was written.
+const NOT_AS_WRITTEN: u32 = 84;
+
+/// What a job did, or several together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Figures {
+    /// Reads, writes and trims.
+    pub ops: PerOp<Direction>,
+    /// Flushes.
+    pub sync: Spread,
+    /// Number of the first worker's thread; 0 where it is not known.
+    pub pid: u32,
+    /// The first error.
+    pub trouble: Option<Trouble>,
+    /// Number of errors.
+    pub errors: u64,
+    /// Run times of all jobs together, in ns.
+    pub runtime_sum_ns: u64,
+    /// CPU time in user mode.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub system_ns: u64,
+    /// Times the CPU was given up or taken.
+    pub switches: u64,
+    /// Page faults that needed I/O.
+    pub faults_major: u64,
+    /// Page faults served from memory.
+    pub faults_minor: u64,
+    /// Depths reached.
+    pub depths: Depths,
+    /// When counting began, in ms since 1970.
+    pub start_unix_ms: Option<u64>,
+    /// It ended because it had become steady.
+    pub steady: bool,
+}
+
+impl Figures {
+    /// Of one job: everything that its phase did, however often it was repeated.
+    fn of_job(report: &Report, job: &FioJob) -> Figures {
+        let mut figures = Figures::default();
+        let phases = report.phases.iter().filter(|p| p.plan_phase == job.phase && !p.probe);
+        for measured in phases.filter_map(|phase| phase.measurements.get(job.job)) {
+            figures.add_after(Figures::of_measurement(measured, job));
+        }
+        figures
+    }
+
+    fn of_measurement(measured: &Measurement, job: &FioJob) -> Figures {
+        let workers = &measured.per_worker;
+        let sum = |of: fn(&candor_record::WorkerStats) -> u64| workers.iter().map(of).sum();
+        let direction = |op| Direction::of(op, measured, &job.reporting);
+        let verify = measured
+            .verify
+            .as_ref()
+            .map_or(0, |v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign);
+        Figures {
+            ops: PerOp {
+                read: direction(Op::Read),
+                write: direction(Op::Write),
+                trim: direction(Op::Trim),
+            },
+            sync: Spread::of(measured.sync.latency.as_ref()),
+            pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
+            trouble: trouble(measured, verify),
+            errors: measured.errors.iter().map(|error| error.count).sum::<u64>() + verify,
+            runtime_sum_ns: measured.elapsed_ns * u64::from(measured.workers.max(1)),
+            user_ns: sum(|w| w.cpu_user_ns),
+            system_ns: sum(|w| w.cpu_system_ns),
+            switches: sum(|w| w.switches_voluntary + w.switches_involuntary),
+            faults_major: sum(|w| w.faults_major),
+            faults_minor: sum(|w| w.faults_minor),
+            depths: depths(measured, job),
+            start_unix_ms: measured.start_unix_ms,
+            steady: measured.ended == candor_record::Ended::Steady,
+        }
+    }
+
+    fn add_after(&mut self, other: Figures) {
+        self.add_counts(&other);
+        self.ops.read.add_after(other.ops.read);
+        self.ops.write.add_after(other.ops.write);
+        self.ops.trim.add_after(other.ops.trim);
+    }
+
+    fn add_beside(&mut self, other: &Figures) {
+        self.add_counts(other);
+        for op in Op::ALL {
+            self.ops.of_mut(op).add_beside(other.ops.of(op));
+        }
+    }
+
+    fn add_counts(&mut self, other: &Figures) {
+        self.sync.add(&other.sync);
+        self.pid = if self.pid == 0 { other.pid } else { self.pid };
+        self.trouble = self.trouble.take().or_else(|| other.trouble.clone());
+        self.errors += other.errors;
+        self.runtime_sum_ns += other.runtime_sum_ns;
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+        self.switches += other.switches;
+        self.faults_major += other.faults_major;
+        self.faults_minor += other.faults_minor;
+        for (mine, theirs) in [
+            (&mut self.depths.in_flight, &other.depths.in_flight),
+            (&mut self.depths.submitted, &other.depths.submitted),
+            (&mut self.depths.reaped, &other.depths.reaped),
+        ] {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
+        self.start_unix_ms = self.start_unix_ms.or(other.start_unix_ms);
+        self.steady |= other.steady;
+    }
+
+    /// All directions as one.
+    pub fn mixed(&self) -> Direction {
+        let mut mixed = Direction::default();
+        Op::ALL.iter().for_each(|op| mixed.add_beside(self.ops.of(*op)));
+        mixed
+    }
+
+    /// Operations of all directions.
+    pub fn ops_done(&self) -> u64 {
+        self.ops.iter().map(|(_, direction)| direction.ops).sum()
+    }
+
+    /// Shares of completion latencies of all directions.
+    pub fn table(&self) -> Table {
+        let mut all = Spread::default();
+        self.ops.iter().for_each(|(_, direction)| all.add(&direction.clat));
+        Table::of(&all, self.ops_done())
+    }
+
+    /// CPU time in user mode and in the kernel, in percent of the run time.
+    pub fn cpu_percent(&self) -> (f64, f64) {
+        let percent = |ns: u64| match self.runtime_sum_ns {
+            0 => 0.0,
+            whole => ns as f64 * 100.0 / whole as f64,
+        };
+        (percent(self.user_ns), percent(self.system_ns))
+    }
+}
+
+/// Shares of a row of depths in percent; fio shows a trace as 0.1.
+pub(super) fn shares(counts: &[u64; 7]) -> [f64; 7] {
+    let total = counts.iter().sum();
+    counts.map(|n| share(n, total, 0.1))
+}
+
+/// The first error of a job.
+fn trouble(measured: &Measurement, mismatches: u64) -> Option<Trouble> {
+    if let Some(error) = measured.errors.first() {
+        let doing = match error.op {
+            Some(Op::Read) => "read",
+            Some(Op::Write) => "write",
+            Some(Op::Trim) => "trim",
+            None => "sync",
+        };
+        let errno = error.errno.unsigned_abs();
+        return Some(Trouble { errno, doing, text: error.message.clone() });
+    }
+    let text = "Invalid or incomplete multibyte or wide character".into();
+    (mismatches > 0).then_some(Trouble { errno: NOT_AS_WRITTEN, doing: "verify", text })
+}
+
+/// Depths as counted; for an engine that does one operation at a time they follow from that. For
+/// any other they are left at zero where nobody counted.
+fn depths(measured: &Measurement, job: &FioJob) -> Depths {
+    if let Some(depths) = measured.depths {
+        return depths;
+    }
+    let one_at_a_time = !matches!(job.shape.engine.as_str(), "libaio" | "io_uring" | "posixaio");
+    if !one_at_a_time {
+        return Depths::default();
+    }
+    let ops = measured.ops_done();
+    let at = |step: usize| {
+        let mut row = [0; 7];
+        row[step] = ops;
+        row
+    };
+    Depths { in_flight: at(0), submitted: at(1), reaped: at(1) }
+}

@@ -1,0 +1,237 @@
+//! Log files: bandwidth, IOPS, latencies and histograms over time, one line per entry.
+//!
+//! A line is `time, value, direction, bytes[, offset], priority[, issue time]`, the time in ms. The
+//! engine recorded every operation or sums over windows ([`candor_record::Log`]); here it only
+//! becomes text.
+
+use std::io::{self, Write};
+
+use candor_plan::units::Op;
+use candor_record::{Histogram, Log, LoggedOp, Measurement, Report, WindowSums};
+
+use crate::fio::job::{FioJob, Logs, WindowValue};
+
+/// Bins of fio's histogram log: 29 groups of 64.
+const FIO_BINS: usize = 29 * 64;
+/// Priority class of real-time I/O, which the log's last column marks.
+const HIGH_PRIORITY: u16 = 1;
+
+/// What a log file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Bandwidth,
+    Iops,
+    Submission,
+    Completion,
+    Latency,
+    Histogram,
+}
+
+/// One log file: its name and the jobs whose entries it holds.
+#[derive(Clone, Debug)]
+pub struct LogFile<'a> {
+    /// Its name as the job gave it, possibly with folders.
+    pub name: String,
+    kind: Kind,
+    jobs: Vec<&'a FioJob>,
+}
+
+/// All log files that the jobs ask for. Jobs share a file where its name has no number in it.
+pub fn files(jobs: &[FioJob]) -> Vec<LogFile<'_>> {
+    let mut files: Vec<LogFile> = Vec::new();
+    for job in jobs {
+        for (kind, name) in names(&job.logs, job.number) {
+            match files.iter_mut().find(|file| file.name == name) {
+                Some(file) => file.jobs.push(job),
+                None => files.push(LogFile { name, kind, jobs: vec![job] }),
+            }
+        }
+    }
+    files
+}
+
+fn names(logs: &Logs, number: u32) -> Vec<(Kind, String)> {
+    let end = if logs.per_job { format!(".{number}.log") } else { ".log".into() };
+    let kinds = [
+        (&logs.bandwidth, Kind::Bandwidth, "bw"),
+        (&logs.latency, Kind::Latency, "lat"),
+        (&logs.latency, Kind::Submission, "slat"),
+        (&logs.latency, Kind::Completion, "clat"),
+        (&logs.iops, Kind::Iops, "iops"),
+        (&logs.histogram, Kind::Histogram, "clat_hist"),
+    ];
+    let named = kinds.into_iter().filter_map(|(begin, kind, word)| {
+        begin.as_ref().map(|begin| (kind, format!("{begin}_{word}{end}")))
+    });
+    named.collect()
+}
+
+impl LogFile<'_> {
+    /// Writes the file: the jobs' entries one job after the other.
+    pub fn write(&self, report: &Report, out: &mut impl Write) -> io::Result<()> {
+        for job in &self.jobs {
+            // A phase that was repeated goes on where it left off.
+            let mut begin_ns = 0;
+            for measured in measured(report, job) {
+                if let Some(log) = &measured.log {
+                    let lines = Lines { kind: self.kind, logs: &job.logs, log, begin_ns };
+                    lines.write(out)?;
+                }
+                begin_ns += measured.elapsed_ns;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn measured<'a>(report: &'a Report, job: &FioJob) -> impl Iterator<Item = &'a Measurement> {
+    let (phase, job) = (job.phase, job.job);
+    let phases = report.phases.iter().filter(move |p| p.plan_phase == phase && !p.probe);
+    phases.filter_map(move |phase| phase.measurements.get(job))
+}
+
+/// The lines that one log becomes.
+struct Lines<'a> {
+    kind: Kind,
+    logs: &'a Logs,
+    log: &'a Log,
+    begin_ns: u64,
+}
+
+impl Lines<'_> {
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.kind == Kind::Histogram {
+            return self.log.histograms.iter().try_for_each(|entry| {
+                let (time, op) = (self.time_ms(entry.at_ns), direction(entry.op));
+                write!(out, "{time}, {op}, {}", entry.bytes)?;
+                let bins = coarse(&entry.histogram, self.logs.coarseness);
+                bins.iter().try_for_each(|n| write!(out, ", {n}"))?;
+                out.write_all(b"\n")
+            });
+        }
+        // An engine that submits and waits in one call has no submission latency: an empty file.
+        if self.kind == Kind::Submission && !self.has_submission() {
+            return Ok(());
+        }
+        self.log.ops.iter().try_for_each(|op| self.op(op, out))?;
+        self.windows(out)
+    }
+
+    fn has_submission(&self) -> bool {
+        self.log.ops.iter().any(|op| op.submission_ns > 0)
+            || self
+                .log
+                .windows
+                .iter()
+                .any(|window| window.ops.iter().any(|(_, sums)| sums.submission.sum_ns > 0))
+    }
+
+    fn time_ms(&self, at_ns: u64) -> u64 {
+        let epoch_ms = if self.logs.unix_epoch { self.log.start_unix_ms } else { 0 };
+        epoch_ms + (self.begin_ns + at_ns) / 1_000_000
+    }
+
+    /// One operation. Its bandwidth is in thousands of bytes per second, its rate is one.
+    fn op(&self, op: &LoggedOp, out: &mut impl Write) -> io::Result<()> {
+        let value = match self.kind {
+            Kind::Bandwidth => u64::from(op.bytes) * 1_000_000 / op.completion_ns.max(1),
+            Kind::Iops | Kind::Histogram => 1,
+            Kind::Submission => op.submission_ns,
+            Kind::Completion => op.completion_ns,
+            Kind::Latency => op.latency_ns(),
+        };
+        write!(out, "{}, {value}", self.time_ms(op.at_ns))?;
+        if self.logs.window_value == WindowValue::Both {
+            write!(out, ", {value}")?;
+        }
+        write!(out, ", {}, {}", direction(op.op), op.bytes)?;
+        if self.logs.offset {
+            write!(out, ", {}", op.offset)?;
+        }
+        self.priority(op.priority, out)?;
+        if self.logs.issue_time {
+            write!(out, ", {}", self.begin_ns + op.issued_ns())?;
+        }
+        out.write_all(b"\n")
+    }
+
+    /// One line per window and direction. A rate over the rest of a window at the end would be
+    /// that of a moment; latencies need no length.
+    fn windows(&self, out: &mut impl Write) -> io::Result<()> {
+        let longest = self.log.windows.iter().map(|window| window.length_ns).max().unwrap_or(0);
+        let is_rate = matches!(self.kind, Kind::Bandwidth | Kind::Iops);
+        for window in &self.log.windows {
+            if is_rate && window.length_ns * 10 < longest * 9 {
+                continue;
+            }
+            for (op, sums) in window.ops.iter().filter(|(_, sums)| sums.ops > 0) {
+                let (mean, max) = window_values(self.kind, sums, window.length_ns);
+                write!(out, "{}", self.time_ms(window.at_ns))?;
+                match self.logs.window_value {
+                    WindowValue::Mean => write!(out, ", {mean}")?,
+                    WindowValue::Max => write!(out, ", {max}")?,
+                    WindowValue::Both => write!(out, ", {mean}, {max}")?,
+                }
+                write!(out, ", {}, 0", direction(op))?;
+                if self.logs.offset {
+                    write!(out, ", 0")?;
+                }
+                self.priority(0, out)?;
+                if self.logs.issue_time {
+                    write!(out, ", 0")?;
+                }
+                out.write_all(b"\n")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The priority in full, or whether it is a high one.
+    fn priority(&self, priority: u16, out: &mut impl Write) -> io::Result<()> {
+        match self.logs.priority {
+            true => write!(out, ", {priority:#06x}"),
+            false => write!(out, ", {}", u8::from(priority >> 13 == HIGH_PRIORITY)),
+        }
+    }
+}
+
+/// Mean and greatest value of a window; of a rate there is only one.
+fn window_values(kind: Kind, sums: &WindowSums, length_ns: u64) -> (u64, u64) {
+    let per_second = |n: u64| {
+        let rate = (u128::from(n) * 1_000_000_000 / u128::from(length_ns.max(1))) as u64;
+        (rate, rate)
+    };
+    let latency = |of: &candor_record::SumAndMax| (of.sum_ns / sums.ops.max(1), of.max_ns);
+    match kind {
+        Kind::Bandwidth => {
+            let (rate, _) = per_second(sums.bytes);
+            (rate / 1024, rate / 1024)
+        }
+        Kind::Iops | Kind::Histogram => per_second(sums.ops),
+        Kind::Submission => latency(&sums.submission),
+        Kind::Completion => latency(&sums.completion),
+        Kind::Latency => latency(&sums.latency),
+    }
+}
+
+fn direction(op: Op) -> u8 {
+    match op {
+        Op::Read => 0,
+        Op::Write => 1,
+        Op::Trim => 2,
+    }
+}
+
+/// fio's bins, each of `2^coarseness` of them together. Its columns are fixed, so latencies from
+/// 17.2 s on count in the last one; the results show them as they were.
+fn coarse(histogram: &Histogram, coarseness: u32) -> Vec<u64> {
+    let mut bins = vec![0; FIO_BINS >> coarseness.min(6)];
+    let last = bins.len() - 1;
+    for (bucket, n) in histogram.filled() {
+        bins[(bucket >> coarseness.min(6)).min(last)] += n;
+    }
+    bins
+}
+
+#[cfg(test)]
+mod tests;
