@@ -32,7 +32,11 @@ impl Direction {
     pub fn of(op: Op, measured: &Measurement, reporting: &Reporting) -> Direction {
         let stats = measured.ops.of(op);
         let (slat, clat, lat) = latencies(stats, reporting);
-        let runtime_ns = if stats.ops > 0 { measured.elapsed_ns } else { 0 };
+        let runtime_ns = match (stats.ops, stats.elapsed_ns) {
+            (0, _) => 0,
+            (_, 0) => measured.elapsed_ns,
+            (_, ns) => ns,
+        };
         let samples = if stats.ops > 0 { samples(&measured.samples, op) } else { Vec::new() };
         let (ops, bytes, short) = (stats.ops, stats.bytes, stats.short);
         Direction { ops, bytes, short, runtime_ns, slat, clat, lat, samples }

@@ -119,7 +119,7 @@ impl Figures {
             switches: sum(|w| w.switches_voluntary + w.switches_involuntary),
             faults_major: sum(|w| w.faults_major),
             faults_minor: sum(|w| w.faults_minor),
-            depths: depths(measured, job),
+            depths: measured.depths.unwrap_or_default(),
             start_unix_ms: measured.start_unix_ms,
             steady: measured.ended == candor_record::Ended::Steady,
         }
@@ -150,13 +150,7 @@ impl Figures {
         self.switches += other.switches;
         self.faults_major += other.faults_major;
         self.faults_minor += other.faults_minor;
-        for (mine, theirs) in [
-            (&mut self.depths.in_flight, &other.depths.in_flight),
-            (&mut self.depths.submitted, &other.depths.submitted),
-            (&mut self.depths.reaped, &other.depths.reaped),
-        ] {
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
-        }
+        self.depths.merge(&other.depths);
         self.start_unix_ms = self.start_unix_ms.or(other.start_unix_ms);
         self.steady |= other.steady;
     }
@@ -210,23 +204,4 @@ fn trouble(measured: &Measurement, mismatches: u64) -> Option<Trouble> {
     }
     let text = "Invalid or incomplete multibyte or wide character".into();
     (mismatches > 0).then_some(Trouble { errno: NOT_AS_WRITTEN, doing: "verify", text })
-}
-
-/// Depths as counted; for an engine that does one operation at a time they follow from that. For
-/// any other they are left at zero where nobody counted.
-fn depths(measured: &Measurement, job: &FioJob) -> Depths {
-    if let Some(depths) = measured.depths {
-        return depths;
-    }
-    let one_at_a_time = !matches!(job.shape.engine.as_str(), "libaio" | "io_uring" | "posixaio");
-    if !one_at_a_time {
-        return Depths::default();
-    }
-    let ops = measured.ops_done();
-    let at = |step: usize| {
-        let mut row = [0; 7];
-        row[step] = ops;
-        row
-    };
-    Depths { in_flight: at(0), submitted: at(1), reaped: at(1) }
 }

@@ -113,8 +113,10 @@ impl Lines<'_> {
         if self.kind == Kind::Submission && !self.has_submission() {
             return Ok(());
         }
-        self.log.ops.iter().try_for_each(|op| self.op(op, out))?;
-        self.windows(out)
+        match self.logs.window_ms {
+            0 => self.log.ops.iter().try_for_each(|op| self.op(op, out)),
+            _ => self.windows(out),
+        }
     }
 
     fn has_submission(&self) -> bool {

@@ -17,7 +17,8 @@ fn text(kind: Kind, logs: Logs, log: Log) -> String {
     let measurement = Measurement { log: Some(Box::new(log)), ..Measurement::default() };
     let phase = PhaseReport { measurements: vec![measurement], ..PhaseReport::default() };
     let report = Report { phases: vec![phase], ..Report::default() };
-    let jobs = [job(logs)];
+    let window_ms = report.phases[0].measurements[0].log.as_ref().unwrap().windows.len() as u64;
+    let jobs = [job(Logs { window_ms, ..logs })];
     let mut out = Vec::new();
     files(&jobs).iter().find(|file| file.kind == kind).unwrap().write(&report, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -29,6 +30,7 @@ fn one_op() -> Log {
         at_ns: 1_394_525,
         op: Op::Read,
         priority: 0,
+        file: 0,
         bytes: 4096,
         offset: 249_856,
         submission_ns: 85_296,
