@@ -60,8 +60,17 @@ pub fn lay_out(
     let made = match wanted.layout {
         Layout::Never => Ok(()),
         Layout::Sparse => file.set_len(wanted.size),
-        Layout::Allocate => allocate(&file, FallocateFlags::empty(), wanted.size),
-        Layout::Reserve => allocate(&file, FallocateFlags::KEEP_SIZE, wanted.size),
+        Layout::Allocate => match allocate(&file, FallocateFlags::empty(), wanted.size) {
+            // Where space cannot be set aside, it is only there once it is written.
+            Err(error) if cannot_allocate(&error) => {
+                write_out(&file, present, wanted, stop, progress)
+            }
+            result => result,
+        },
+        Layout::Reserve => match allocate(&file, FallocateFlags::KEEP_SIZE, wanted.size) {
+            Err(error) if cannot_allocate(&error) => Ok(()),
+            result => result,
+        },
         Layout::Write => write_out(&file, present, wanted, stop, progress),
     };
     made.map_err(EngineError::file("lay out", path))?;
@@ -73,6 +82,10 @@ pub fn lay_out(
 
 fn allocate(file: &File, flags: FallocateFlags, size: u64) -> io::Result<()> {
     rustix::fs::fallocate(file, flags, 0, size).map_err(io::Error::from)
+}
+
+fn cannot_allocate(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EOPNOTSUPP)
 }
 
 fn write_out(

@@ -1,17 +1,19 @@
 //! What outlives a phase: the clock, and what is known about verified blocks.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use candor_plan::blocks::Verify;
 
-use crate::clock::Clock;
+use crate::clock::{Calibration, Clock};
 use crate::verify::{Map, UNKNOWN};
 
 /// State of the engine over the phases of a run.
 pub struct Session {
-    clock: Clock,
+    calibration: Calibration,
+    clock: OnceCell<Clock>,
     maps: HashMap<(PathBuf, u64), Arc<Map>>,
 }
 
@@ -22,14 +24,14 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Calibrates the clock.
+    /// Begins to calibrate the clock.
     pub fn new() -> Session {
-        Session { clock: Clock::calibrated(), maps: HashMap::new() }
+        Session { calibration: Calibration::begin(), clock: OnceCell::new(), maps: HashMap::new() }
     }
 
-    /// The clock of the run.
+    /// The clock of the run; calibrated when first asked for.
     pub fn clock(&self) -> Clock {
-        self.clock
+        *self.clock.get_or_init(|| self.calibration.end())
     }
 
     /// What is known about the blocks of a file: nothing at first, and nothing again once it is

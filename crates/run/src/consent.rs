@@ -7,7 +7,7 @@ use std::path::Path;
 use candor_engine::files;
 use candor_observe::Roots;
 use candor_plan::units::Mix;
-use candor_plan::{Blocks, Layout, Place, Plan, Problem, Target, TargetKind};
+use candor_plan::{Blocks, Create, Layout, Place, Plan, Problem, Target, TargetKind};
 
 use crate::claims::{self, Claims};
 use crate::error::RunError;
@@ -17,17 +17,23 @@ use crate::signature;
 /// Keeps a run from doing harm: knows what is its own, and what the user consented to.
 #[derive(Debug, Default)]
 pub struct Guard {
-    /// Kernel name of a device that is written to although it is held.
-    force: Option<String>,
+    /// Kernel names of devices that are written to although they are held.
+    force: Vec<String>,
     made: Made,
     claims: Claims,
     roots: Roots,
 }
 
 impl Guard {
-    /// Of a run that may write to the device of that kernel name although it is held.
-    pub fn new(force: Option<&str>, roots: &Roots) -> Guard {
-        Guard { force: force.map(str::to_owned), roots: roots.clone(), ..Guard::default() }
+    /// Of a run that may write to these devices, given by kernel name or path, although they are
+    /// held.
+    pub fn new(force: &[String], roots: &Roots) -> Guard {
+        let name = |given: &String| match given.starts_with('/') {
+            true => candor_observe::device_of_path(Path::new(given), roots),
+            false => Some(given.clone()),
+        };
+        let force = force.iter().filter_map(name).collect();
+        Guard { force, roots: roots.clone(), ..Guard::default() }
     }
 
     /// Lets a plan pass if nothing speaks against it, and claims the devices it writes to.
@@ -41,22 +47,50 @@ impl Guard {
         if problems.is_empty() { self.claim(plan) } else { Err(RunError::Unsafe(problems)) }
     }
 
-    /// Makes a file of a target where there is none. One that is there, or has appeared since the
+    /// Makes a file of a target where there is none; `destroys` says that it is written to. One that is there, or has appeared since the
     /// plan was admitted, must be fit for use.
     ///
     /// # Errors
     /// It is someone else's, or it cannot be made.
-    pub fn create(&mut self, plan: &Plan, index: usize, path: &Path) -> Result<(), RunError> {
-        let target = &plan.targets[index];
+    pub fn create(
+        &mut self,
+        target: &Target,
+        index: usize,
+        path: &Path,
+        destroys: bool,
+    ) -> Result<(), RunError> {
         if target.kind != TargetKind::Device && !self.is_among_devices(path) {
-            match self.made.create(path, target.keep) {
+            let mut made = self.made.create(path, target.keep);
+            let no_parent = made.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+            if no_parent && target.create == Create::Parents {
+                made::create_parents(path)
+                    .map_err(RunError::file("make the directory of", path))?;
+                made = self.made.create(path, target.keep);
+            }
+            match made {
                 Ok(()) => return Ok(()),
                 Err(error) if made::is_taken(&error) => {}
                 Err(error) => return Err(RunError::file("create", path)(error)),
             }
         }
-        let problems = self.check_path(target, path, destroys(plan, target), &place(index));
+        let problems = self.check_path(target, path, destroys, &place(index));
         if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
+    }
+
+    /// Removes the files of a target that says so, whoever made them; nothing but files.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn remove_of(&self, target: &Target) -> Result<(), RunError> {
+        if !target.remove {
+            return Ok(());
+        }
+        for path in files::paths(target) {
+            if path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
+                std::fs::remove_file(&path).map_err(RunError::file("remove", &path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the files that the run made, but for those to be kept.
@@ -87,7 +121,7 @@ impl Guard {
     }
 
     fn forces(&self, name: &str) -> bool {
-        self.force.as_deref() == Some(name)
+        self.force.iter().any(|forced| forced == name)
     }
 
     /// What speaks against a target; of many files, against the first that is not fit.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use candor_engine::EngineError;
 use candor_plan::Problem;
+use candor_record::IoFailure;
 
 /// What kept a run or a phase from running.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,9 @@ pub enum RunError {
         /// The kernel's answer.
         cause: io::Error,
     },
+    /// A command that was to run before a job failed.
+    #[error("{0}")]
+    Hook(String),
     /// The user stopped it before it had begun.
     #[error("interrupted")]
     Interrupted,
@@ -46,6 +50,22 @@ impl RunError {
         move |cause| RunError::File { what, path, cause }
     }
 
+    /// The error as a failure of set-up, for jobs that fail alone; none for what concerns all.
+    pub fn failure(&self) -> Option<IoFailure> {
+        match self {
+            RunError::Engine(error) => Some(error.failure()),
+            RunError::File { path, cause, .. } => Some(IoFailure {
+                op: None,
+                path: path.display().to_string(),
+                offset: 0,
+                errno: cause.raw_os_error().unwrap_or(libc::EIO),
+                message: self.to_string(),
+                count: 1,
+            }),
+            _ => None,
+        }
+    }
+
     /// The exit code that belongs to it: 2 for a bad plan, 3 for refused harm, 130 for an
     /// interrupt, 1 for the rest.
     pub fn exit_code(&self) -> u8 {
@@ -53,7 +73,7 @@ impl RunError {
             RunError::BadPlan(_) => 2,
             RunError::Unsafe(_) => 3,
             RunError::Interrupted => 130,
-            RunError::Engine(_) | RunError::File { .. } => 1,
+            RunError::Engine(_) | RunError::File { .. } | RunError::Hook(_) => 1,
         }
     }
 

@@ -9,6 +9,8 @@
 mod claims;
 mod consent;
 mod error;
+mod hooks;
+mod laying;
 mod local;
 mod made;
 mod place;
@@ -22,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_observe::Roots;
-use candor_plan::{Bytes, Engine, Nanos, Phase, Plan};
+use candor_plan::{Bytes, Engine, Nanos, OnFailure, Phase, Plan};
 use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use error::RunError;
@@ -39,8 +41,12 @@ pub struct Options {
     pub command: Vec<String>,
     /// Where the report will be kept, for the report.
     pub run_dir: Option<PathBuf>,
-    /// Kernel name of a device that is written to although it is mounted or otherwise held.
-    pub force: Option<String>,
+    /// Devices that are written to although they are mounted or otherwise held, by kernel name or
+    /// path.
+    pub force: Vec<String>,
+    /// Do not look at the devices for half a second before the first phase: traffic of others
+    /// then shows only in what the devices count during a phase.
+    pub at_once: bool,
     /// Number of phases and time that a series expects to take, where its plan does not say.
     pub expected: Option<(usize, Nanos)>,
 }
@@ -94,13 +100,22 @@ fn run_phases(plan: &Plan, runner: &mut dyn Runner, events: &mut Events<'_>) -> 
             for _ in 0..phase.repeats.max(1) {
                 let report =
                     runner.phase(phase, false, events).map_err(|error| error.to_string())?;
-                if let Some(why) = cut_short(report) {
+                if let Some(why) = cut_short(report).filter(|_| ends_run(phase, report)) {
                     return Err(why);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// False where what went wrong in a phase concerns only jobs that fail alone.
+fn ends_run(phase: &Phase, report: &PhaseReport) -> bool {
+    let failed_only = report
+        .measurements
+        .iter()
+        .all(|measurement| matches!(severity(measurement.ended), SOUND | FAILED));
+    phase.on_failure == OnFailure::EndRun || !failed_only || interrupted().load(Relaxed)
 }
 
 /// Why a run should not go on after this phase, in a sentence: the worst that happened in it.
@@ -117,12 +132,15 @@ pub fn cut_short(report: &PhaseReport) -> Option<String> {
     }
 }
 
+const SOUND: u32 = 0;
+const FAILED: u32 = 3;
+
 fn severity(ended: Ended) -> u32 {
     match ended {
-        Ended::Failed => 3,
+        Ended::Failed => FAILED,
         Ended::Stalled => 2,
         Ended::Interrupted => 1,
-        Ended::Done | Ended::Time | Ended::Steady => 0,
+        Ended::Done | Ended::Time | Ended::Steady => SOUND,
     }
 }
 

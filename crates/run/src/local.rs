@@ -1,13 +1,14 @@
 //! The runner of this host.
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_engine::{Prepared, Session, files};
+use candor_engine::{Absent, Prepared, Session, files};
 use candor_judge::Case;
 use candor_observe::{Look, Roots, Sampler};
-use candor_plan::{Bytes, Nanos, Phase, Plan, Problem};
+use candor_plan::{Bytes, Nanos, OnFailure, Phase, Plan, Problem};
 use candor_record::{
     Event, Facts, Finding, IdleWindow, Note, PhaseReport, PrepareStep, REPORT_VERSION, Report,
     Verdict,
@@ -17,7 +18,7 @@ use crate::consent::Guard;
 use crate::error::RunError;
 use crate::stop::interrupted;
 use crate::watch::Watcher;
-use crate::{Events, Options, Runner, place, ready, wrong};
+use crate::{Events, Options, Runner, hooks, laying, place, ready, wrong};
 
 /// How long to look at the devices before candor does anything: traffic of others shows.
 const IDLE: Duration = Duration::from_millis(500);
@@ -50,7 +51,9 @@ impl Local {
         events: &mut Events<'_>,
     ) -> Result<Local, RunError> {
         let roots = Roots::default();
-        let mut guard = Guard::new(options.force.as_deref(), &roots);
+        // First of all, since its clock is calibrated meanwhile.
+        let session = Session::new();
+        let mut guard = Guard::new(&options.force, &roots);
         let warnings = match plan.phases.is_empty() {
             true => Vec::new(),
             false => sensible(plan)?,
@@ -74,7 +77,7 @@ impl Local {
             plan: plan.clone(),
             options: options.clone(),
             roots,
-            session: Session::new(),
+            session,
             facts,
             phases: Vec::new(),
             notes,
@@ -113,7 +116,7 @@ impl Local {
 
     /// Traffic of others on the devices, once per run, before candor does anything.
     fn idle_window(&self, sampler: &mut Sampler) -> Option<IdleWindow> {
-        if !self.phases.is_empty() || self.facts.devices.is_empty() {
+        if self.options.at_once || !self.phases.is_empty() || self.facts.devices.is_empty() {
             return None;
         }
         let before = sampler.snapshot(Look::Light);
@@ -121,15 +124,54 @@ impl Local {
         Some(IdleWindow { before, after: sampler.snapshot(Look::Light) })
     }
 
-    fn make_ready(&mut self, phase: &Phase, events: &mut Events<'_>) -> Result<(), RunError> {
-        ready::lay_out(&mut self.session, &mut self.guard, &self.plan, phase, events)?;
+    /// Makes everything ready outside of the engine; the jobs that will not run.
+    fn make_ready(
+        &mut self,
+        phase: &Phase,
+        events: &mut Events<'_>,
+    ) -> Result<Vec<Absent>, RunError> {
+        let mut absent =
+            laying::lay_out(&mut self.session, &mut self.guard, &self.plan, phase, events)?;
         ready::look(&mut self.facts, &self.plan, phase, &self.roots);
+        ready::pre_read(&self.plan, phase)?;
         let notes = ready::evict(&self.plan, phase, events)?;
         for note in &notes {
             events(&Event::Noted { note: note.clone() });
         }
         self.notes.extend(notes);
+        self.leave_out(phase, &mut absent)?;
+        Ok(absent)
+    }
+
+    /// Adds the jobs that are only to be made ready, and those whose first command fails.
+    fn leave_out(&self, phase: &Phase, absent: &mut Vec<Absent>) -> Result<(), RunError> {
+        let failed: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
+        let jobs = || phase.jobs.iter().enumerate().filter(|(at, _)| !failed.contains(at));
+        let (only_prepared, run): (Vec<_>, Vec<_>) = jobs().partition(|(_, job)| job.prepare_only);
+        absent.extend(only_prepared.into_iter().map(|(at, job)| Absent::prepared(at, job)));
+        let hooks =
+            run.iter().filter_map(|(at, job)| Some((*at, *job, job.hooks.before.as_ref()?)));
+        for (at, failure) in hooks::run(hooks) {
+            if phase.on_failure == OnFailure::EndRun {
+                return Err(RunError::Hook(failure.message));
+            }
+            absent.push(Absent::failed(at, &phase.jobs[at], failure));
+        }
         Ok(())
+    }
+
+    /// What is due after a phase: commands, and files to be removed.
+    fn clean_up(&mut self, phase: &Phase, report: &mut PhaseReport) {
+        let jobs = phase.jobs.iter().enumerate();
+        let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
+        for (at, failure) in hooks::run(hooks) {
+            report.measurements[at].errors.push(failure);
+        }
+        for (_, target, work) in ready::targets(&self.plan, phase) {
+            let Err(error) = self.guard.remove_of(target) else { continue };
+            let at = phase.jobs.iter().position(|job| std::ptr::eq(job, work[0].0)).unwrap_or(0);
+            report.measurements[at].errors.extend(error.failure());
+        }
     }
 
     fn run_prepared(
@@ -235,11 +277,11 @@ impl Runner for Local {
         let (plan_phase, repeat) = self.admit(phase, probe)?;
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         let idle = self.idle_window(&mut sampler);
-        self.make_ready(phase, events)?;
+        let absent = self.make_ready(phase, events)?;
         // Files may just have come into being.
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         rest(phase.delay);
-        let prepared = Prepared::new(&mut self.session, &self.plan, phase, repeat)?;
+        let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
         let before = sampler.snapshot(Look::Full);
         let ahead = candor_judge::ahead(&self.plan, phase, &self.facts, &before);
         if interrupted().load(Relaxed) {
@@ -251,6 +293,7 @@ impl Runner for Local {
         let report =
             PhaseReport { name, plan_phase, repeat, probe, idle, ..PhaseReport::default() };
         let mut report = self.run_prepared(prepared, &mut sampler, report, events);
+        self.clean_up(phase, &mut report);
         if !probe {
             self.judge(phase, &mut report, ahead);
             for note in wrong::weigh(&mut report) {

@@ -4,12 +4,12 @@
 //! with its device and inode: what stands at its path later is only ever touched or removed if it
 //! is still that file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -84,14 +84,16 @@ impl Made {
 
     /// Removes what is not kept.
     pub fn remove(&mut self) {
+        let mut gone = HashSet::new();
         for (path, own) in self.files.drain().filter(|(_, own)| !own.keep) {
             if identity(&path) == Some(own.identity) {
                 // A file that someone else removes just now is gone either way.
                 let _ = std::fs::remove_file(&path);
             }
-            let mut list = TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner);
-            list.retain(|(name, _)| name.as_bytes() != path.as_os_str().as_bytes());
+            gone.insert(path.into_os_string().into_vec());
         }
+        let mut list = TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|(name, _)| !gone.contains(name.as_bytes()));
     }
 }
 
@@ -99,6 +101,14 @@ impl Drop for Made {
     fn drop(&mut self) {
         self.remove();
     }
+}
+
+/// Makes the directories that a file is to be in.
+///
+/// # Errors
+/// The kernel's.
+pub fn create_parents(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)
 }
 
 /// True for the kernel's answer that something of that name exists.

@@ -119,7 +119,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let run = candor_run::Options {
         command: line.words().to_vec(),
         run_dir: output.run_dir().map(PathBuf::from),
-        force: draft.force,
+        force: draft.force.into_iter().collect(),
+        at_once: false,
         expected: None,
     };
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();

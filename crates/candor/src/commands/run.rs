@@ -116,8 +116,8 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
     let options = candor_run::Options {
         command: line.words().to_vec(),
         run_dir: output.run_dir().map(PathBuf::from),
-        force: how.force,
-        expected: None,
+        force: how.force.into_iter().collect(),
+        ..candor_run::Options::default()
     };
     let mut events = screen::progress(output.quiet);
     let result = candor_run::execute(plan, &options, &mut events);

@@ -40,7 +40,8 @@ fn rules(result: Result<(), RunError>) -> Vec<&'static str> {
 }
 
 fn guard(force: Option<&str>) -> Guard {
-    Guard::new(force, &Roots::default())
+    let force: Vec<String> = force.map(str::to_owned).into_iter().collect();
+    Guard::new(&force, &Roots::default())
 }
 
 /// A loop device, detached when dropped.
@@ -95,7 +96,10 @@ fn a_file_that_appears_later_is_refused_and_left_alone() {
     let (plan, mut guard) = (plan(target(&path), Mix::WRITE), guard(None));
     assert!(refused(&mut guard, &plan).is_empty());
     std::fs::write(&path, "words").expect("written");
-    assert_eq!(rules(guard.create(&plan, 0, &path)), ["consent-file"]);
+    assert_eq!(
+        rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan, &plan.targets[0]))),
+        ["consent-file"]
+    );
     assert_eq!(refused(&mut guard, &plan), ["consent-file"]);
     drop(guard);
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), "words");
@@ -108,7 +112,10 @@ fn an_own_file_is_used_again_and_removed() {
     let (plan, mut guard) = (plan(target(&path), Mix::WRITE), guard(None));
     for _ in 0..2 {
         assert!(refused(&mut guard, &plan).is_empty());
-        assert!(rules(guard.create(&plan, 0, &path)).is_empty());
+        assert!(
+            rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan, &plan.targets[0])))
+                .is_empty()
+        );
     }
     guard.remove_files();
     assert!(!path.exists());
@@ -121,7 +128,10 @@ fn a_link_to_nothing_is_refused() {
     std::os::unix::fs::symlink(&aim, &path).expect("linked");
     let (plan, mut guard) = (plan(target(&path), Mix::WRITE), guard(None));
     assert_eq!(refused(&mut guard, &plan), ["target-kind"]);
-    assert_eq!(rules(guard.create(&plan, 0, &path)), ["target-kind"]);
+    assert_eq!(
+        rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan, &plan.targets[0]))),
+        ["target-kind"]
+    );
     assert!(!aim.exists());
 }
 
@@ -143,7 +153,10 @@ fn a_path_must_be_of_its_kind() {
     }
     let node = Path::new("/dev/candor-absent");
     let plan = plan(target(node), Mix::WRITE);
-    assert_eq!(rules(guard(None).create(&plan, 0, node)), ["target-kind"]);
+    assert_eq!(
+        rules(guard(None).create(&plan.targets[0], 0, node, destroys(&plan, &plan.targets[0]))),
+        ["target-kind"]
+    );
     assert!(!node.exists());
 }
 

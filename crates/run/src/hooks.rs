@@ -1,0 +1,90 @@
+//! Commands that run before and after jobs.
+
+use std::fs::File;
+use std::io;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+
+use candor_plan::{Hook, Job};
+use candor_record::IoFailure;
+
+/// Runs hooks of several jobs at the same time; the failure of each that failed, by the number
+/// that came with it.
+pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<(usize, IoFailure)> {
+    thread::scope(|scope| {
+        let start = |(at, job, hook): (usize, &'a Job, &'a Hook)| {
+            (at, job, hook, scope.spawn(move || run_one(hook)))
+        };
+        let started: Vec<_> = hooks.map(start).collect();
+        let mut failed = Vec::new();
+        for (at, job, hook, thread) in started {
+            let result = thread.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+            if let Some(failure) = failure(job, hook, result) {
+                failed.push((at, failure));
+            }
+        }
+        failed
+    })
+}
+
+fn run_one(hook: &Hook) -> io::Result<ExitStatus> {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(&hook.command).stdin(Stdio::null());
+    match &hook.output {
+        Some(path) => {
+            let file = File::create(path)?;
+            command.stderr(file.try_clone()?).stdout(file);
+        }
+        None => {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+    }
+    command.status()
+}
+
+fn failure(job: &Job, hook: &Hook, result: io::Result<ExitStatus>) -> Option<IoFailure> {
+    let why = match &result {
+        Ok(status) if status.success() => return None,
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    Some(IoFailure {
+        op: None,
+        path: String::new(),
+        offset: 0,
+        errno: result.err().and_then(|error| error.raw_os_error()).unwrap_or(libc::ECANCELED),
+        message: format!("the command `{}` of `{}` failed: {why}", hook.command, job.name),
+        count: 1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_they_write_is_kept_and_failures_are_told() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let output = dir.path().join("said.txt").display().to_string();
+        let hook = |command: &str| Hook { command: command.into(), output: Some(output.clone()) };
+        let job = Job::default();
+        let both = hook("echo out; echo err >&2");
+        assert!(run([(7, &job, &both)].into_iter()).is_empty());
+        assert_eq!(std::fs::read_to_string(&output).expect("kept"), "out\nerr\n");
+        let bad = Hook { output: None, ..hook("exit 3") };
+        let failed = run([(0, &job, &both), (7, &job, &bad)].into_iter());
+        assert_eq!(failed.len(), 1);
+        assert!(failed[0].0 == 7 && failed[0].1.message.contains("exit status: 3"), "{failed:?}");
+        let nowhere = Hook { output: Some("/proc/nowhere".into()), ..hook("true") };
+        assert_eq!(run([(1, &job, &nowhere)].into_iter())[0].1.errno, libc::ENOENT);
+    }
+
+    #[test]
+    fn they_run_at_the_same_time() {
+        let job = Job::default();
+        let hook = Hook { command: "sleep 0.3".into(), output: None };
+        let began = std::time::Instant::now();
+        assert!(run((0..4).map(|at| (at, &job, &hook))).is_empty());
+        assert!(began.elapsed().as_millis() < 900, "{:?}", began.elapsed());
+    }
+}

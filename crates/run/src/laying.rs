@@ -1,0 +1,161 @@
+//! Making the files that a phase needs, and laying out those that must hold all their bytes.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::Relaxed;
+
+use candor_engine::files::Named;
+use candor_engine::layout::{self, Wanted};
+use candor_engine::{Absent, Session, files};
+use candor_plan::blocks::{Access, Engine, Share};
+use candor_plan::units::{Extent, PerOp, SizeSpec};
+use candor_plan::{
+    Blocks, Bytes, Create, Job, Layout, OnFailure, Phase, Plan, Sharing, Target, TargetKind,
+};
+use candor_record::{Event, IoFailure, PrepareStep};
+
+use crate::Events;
+use crate::consent::{Guard, is_device};
+use crate::error::RunError;
+use crate::ready::{Work, targets};
+use crate::stop::interrupted;
+
+/// True for work that makes every byte of a file from its start on, so that laying it out first
+/// would be work done twice: one worker that only writes, in sequence, without a gap.
+fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
+    let alone = job.workers == 1 || job.sharing == Sharing::Own;
+    let aligned = blocks.align.is_none_or(|align| {
+        matches!(blocks.size.write, SizeSpec::Fixed(size) if size.0.is_multiple_of(align.0.max(1)))
+    });
+    let only_writes = blocks.mix.write > 0 && blocks.mix.read == 0 && blocks.mix.trim == 0;
+    let from_start = matches!(blocks.range.start, Extent::Bytes(Bytes(0)))
+        || matches!(blocks.range.start, Extent::Percent(percent) if percent == 0.0);
+    only_writes
+        && blocks.access == Access::Sequential
+        && blocks.random_percent == PerOp::all(0)
+        && blocks.share == Share::Whole
+        && blocks.engine != Engine::Mmap
+        && (alone && aligned && from_start)
+}
+
+/// Makes and lays out the files of a phase; the jobs that cannot run for lack of them, where jobs
+/// fail alone.
+///
+/// # Errors
+/// What could not be made, where it concerns all jobs.
+pub fn lay_out(
+    session: &mut Session,
+    guard: &mut Guard,
+    plan: &Plan,
+    phase: &Phase,
+    events: &mut Events<'_>,
+) -> Result<Vec<Absent>, RunError> {
+    let mut failed = HashMap::new();
+    let mut laying = Laying { session, guard, plan, phase, events };
+    for (index, target, work) in targets(plan, phase) {
+        let Err(error) = laying.target(index, target, &work) else { continue };
+        let alone = phase.on_failure == OnFailure::EndJob && !interrupted().load(Relaxed);
+        match error.failure().filter(|_| alone) {
+            Some(failure) => failed.insert(target.name.as_str(), failure),
+            None => return Err(error),
+        };
+    }
+    let jobs = phase.jobs.iter().enumerate();
+    Ok(jobs.filter_map(|(at, job)| absent(at, job, &failed)).collect())
+}
+
+/// A job that lacks one of its targets.
+fn absent(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<Absent> {
+    let failure = job.targets.iter().find_map(|name| failed.get(name.as_str()))?;
+    Some(Absent::failed(at, job, failure.clone()))
+}
+
+/// What laying out a target needs.
+struct Laying<'a, 'e> {
+    session: &'a mut Session,
+    guard: &'a mut Guard,
+    plan: &'a Plan,
+    phase: &'a Phase,
+    events: &'a mut Events<'e>,
+}
+
+impl Laying<'_, '_> {
+    fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
+        let writes = work.iter().any(|(_, blocks)| blocks.mix.destroys());
+        let needed = match target.layout {
+            Layout::Never => false,
+            // Space that is set aside is not there by writing.
+            Layout::Write => !work.iter().all(makes_all_bytes),
+            Layout::Allocate | Layout::Reserve | Layout::Sparse => true,
+        };
+        // What is appended lies behind what is there.
+        let needed = needed && !target.append && target.kind != TargetKind::Existing;
+        for named in files::named(target) {
+            let size = named.size.filter(|_| needed);
+            if (writes || size.is_some()) && target.create != Create::Nothing {
+                self.guard.create(target, index, &named.path, writes)?;
+            }
+            if let Some(size) = size.filter(|_| !is_device(&named.path)) {
+                self.file(target, &named, size)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, target: &Target, named: &Named, size: u64) -> Result<(), RunError> {
+        // Headers are laid out for whichever phase checks them, this one or a later one.
+        let jobs = self.plan.phases.iter().chain([self.phase]).flat_map(|phase| &phase.jobs);
+        let on_target = jobs.filter(|job| job.targets.contains(&target.name));
+        let work: Vec<&Blocks> = on_target.filter_map(|job| job.blocks.as_ref()).collect();
+        let wanted = Wanted {
+            size,
+            layout: target.layout,
+            content: work.first().map(|blocks| blocks.content).unwrap_or_default(),
+            verify: work.iter().find_map(|blocks| blocks.verify),
+            seed: self.plan.seed,
+        };
+        let mut told = |done: u64| {
+            (self.events)(&Event::Preparing {
+                phase: self.phase.name.clone(),
+                step: PrepareStep::LayOut,
+                what: named.path.display().to_string(),
+                bytes_done: done,
+                bytes_total: size,
+            });
+        };
+        layout::lay_out(self.session, &named.path, &wanted, interrupted(), &mut told)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::Mix;
+
+    use super::*;
+
+    #[test]
+    fn only_one_plain_sequential_writer_makes_its_own_bytes() {
+        let plain = Blocks { mix: Mix::WRITE, ..Blocks::default() };
+        let made = |job: Job, blocks: &Blocks| makes_all_bytes(&(&job, blocks));
+        assert!(made(Job::default(), &plain));
+        assert!(made(Job { workers: 4, sharing: Sharing::Own, ..Job::default() }, &plain));
+        assert!(made(Job::default(), &Blocks { align: Some(Bytes(512)), ..plain.clone() }));
+        assert!(!made(Job { workers: 2, ..Job::default() }, &plain));
+        let range = candor_plan::blocks::Range { start: Extent::Percent(50.0), length: None };
+        let gaps = [
+            Blocks { mix: Mix::READ, ..plain.clone() },
+            Blocks { mix: Mix { read: 0, write: 50, trim: 50 }, ..plain.clone() },
+            Blocks { access: Access::Backward, ..plain.clone() },
+            Blocks { access: Access::Holes { hole: Bytes(4096) }, ..plain.clone() },
+            Blocks { access: Access::Random, ..plain.clone() },
+            Blocks { random_percent: PerOp::all(10), ..plain.clone() },
+            Blocks { share: Share::Slice, ..plain.clone() },
+            Blocks { engine: Engine::Mmap, ..plain.clone() },
+            Blocks { align: Some(Bytes(8192)), ..plain.clone() },
+            Blocks { range, ..plain.clone() },
+        ];
+        for blocks in gaps {
+            assert!(!made(Job::default(), &blocks), "{blocks:?}");
+        }
+    }
+}
