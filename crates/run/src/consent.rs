@@ -47,8 +47,8 @@ impl Guard {
         if problems.is_empty() { self.claim(plan) } else { Err(RunError::Unsafe(problems)) }
     }
 
-    /// Makes a file of a target where there is none; `destroys` says that it is written to. One that is there, or has appeared since the
-    /// plan was admitted, must be fit for use.
+    /// Makes a file of a target where there is none; `destroys` says that it is written to. One
+    /// that is there, or has appeared since the plan was admitted, must be fit for use.
     ///
     /// # Errors
     /// It is someone else's, or it cannot be made.
