@@ -8,6 +8,7 @@ use crate::fio::job::{Format, Reporting, Shape, SteadyGoal};
 
 mod forms;
 mod groups;
+mod installed;
 
 /// A distribution around a value, a few of them ten times slower.
 fn latency(count: u64, middle_ns: u64) -> Option<Latency> {
