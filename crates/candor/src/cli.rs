@@ -28,10 +28,14 @@ fn command() -> Command {
         .subcommand(commands::check::command())
         .subcommand(commands::run::command())
         .subcommand(commands::inspect::command())
+        .subcommand(commands::fio::command())
 }
 
 /// Reads the words, does what they say, gives the exit code.
 pub fn main(words: &[OsString]) -> u8 {
+    if let Some(fio) = in_foreign_clothes(words) {
+        return commands::fio::main(fio);
+    }
     let matches = match command().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return refuse(&error),
@@ -39,6 +43,15 @@ pub fn main(words: &[OsString]) -> u8 {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = CommandLine::new(&words);
     dispatch(&matches, line)
+}
+
+/// The words from `fio` on, where candor is called as that tool or as `candor fio`.
+fn in_foreign_clothes(words: &[OsString]) -> Option<&[OsString]> {
+    match words {
+        [program, ..] if commands::fio::is_called(program) => Some(words),
+        [_, command, ..] if command == "fio" => Some(&words[1..]),
+        _ => None,
+    }
 }
 
 fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod check;
+pub mod fio;
 pub mod inspect;
 pub mod run;
 

@@ -1,0 +1,182 @@
+//! `candor fio …`, and the binary called as `fio`: candor in fio's clothes.
+//!
+//! What programs rely on: nothing on stderr when all went well, results on stdout or in the file of
+//! `--output`, the number of failed jobs as exit code.
+
+mod host;
+mod instead;
+mod run;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use candor_dialects::fio::flags::{Flags, Instead};
+use candor_dialects::fio::lower::{self, Lowered};
+use candor_dialects::fio::options::{self, Kind};
+use candor_dialects::fio::show_command;
+use candor_dialects::fio::words::{self, At, Mistake, OptionName, Texts, Written};
+use candor_plan::{Place, text};
+use clap::{Arg, Command};
+
+use crate::screen;
+
+/// Bad input, a refusal, a missing file: whatever keeps jobs from starting.
+const WRONG: u8 = 1;
+/// So many mistakes are told; the rest is counted.
+const TOLD_MAX: usize = 20;
+
+/// The command line, for the help; the words themselves never pass through it.
+pub fn command() -> Command {
+    Command::new("fio")
+        .about("Run fio's job files and command lines, with fio's output and exit codes")
+        .disable_help_flag(true)
+        .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// True if the binary was called by this name, however long the path to it.
+pub fn is_called(program: &OsString) -> bool {
+    std::path::Path::new(program).file_name().is_some_and(|name| name == "fio")
+}
+
+/// Reads the words, the first of which is `fio`, does what they say, gives the exit code.
+pub fn main(argv: &[OsString]) -> u8 {
+    let (written, mut mistakes) = words::read(argv, &option_names(), &mut host::ThisWorld);
+    let (flags, wrong) = Flags::read(&written);
+    mistakes.extend(wrong);
+    // Who asks for help may well have made mistakes.
+    if let Some(Instead::Help | Instead::Version) = flags.instead {
+        return instead::main(&flags, &written);
+    }
+    if !mistakes.is_empty() {
+        return tell(&mistakes, &written.texts, &flags);
+    }
+    match flags.instead {
+        None | Some(Instead::ParseOnly | Instead::ShowCommand) => jobs(&written, &flags, argv),
+        Some(_) => instead::main(&flags, &written),
+    }
+}
+
+/// What the command line must know to be read.
+fn option_names() -> Vec<OptionName> {
+    let of_row = |row: &'static options::Row| {
+        let bare = matches!(row.kind, Kind::Flag | Kind::MaybeText);
+        row.names().map(move |name| OptionName { name, bare })
+    };
+    options::rows().flat_map(|(_, row)| of_row(row)).collect()
+}
+
+/// Runs the jobs, or only checks or shows them.
+fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
+    if written.sections.is_empty() {
+        if flags.instead == Some(Instead::ParseOnly) {
+            return 0;
+        }
+        let mistake = Mistake::nowhere("no-job", "No job(s) defined");
+        let mistake = mistake.remedy("name a job file, or begin a job with --name=NAME");
+        return tell(&[mistake], &written.texts, flags);
+    }
+    if flags.instead == Some(Instead::ShowCommand) {
+        return instead::printed(&show_command::lines(written));
+    }
+    let lowered = match lower::lower(written, &lower::ThisHost) {
+        Ok(lowered) => lowered,
+        Err(mistakes) => return tell(&mistakes, &written.texts, flags),
+    };
+    let mistakes = against_flags(&lowered, flags);
+    if !mistakes.is_empty() {
+        return tell(&mistakes, &written.texts, flags);
+    }
+    if flags.instead == Some(Instead::ParseOnly) {
+        return 0;
+    }
+    if flags.debug {
+        instead::printed(&text::write(&lowered.plan));
+    }
+    run::main(written, lowered, flags, argv)
+}
+
+/// What flags forbid that the jobs want.
+fn against_flags(lowered: &Lowered, flags: &Flags) -> Vec<Mistake> {
+    let mut mistakes = Vec::new();
+    for job in lowered.jobs.iter().filter(|_| flags.readonly) {
+        let planned = &lowered.plan.phases[job.phase].jobs[job.job];
+        let Some(blocks) = &planned.blocks else { continue };
+        if blocks.mix.write > 0 || blocks.mix.trim > 0 {
+            let place = Place::root().key("phase").index(job.phase).key("job").index(job.job);
+            let message = format!("job <{}> writes or trims, and --readonly forbids it", job.name);
+            mistakes.push(at(lowered.origins.at(&place), "readonly", message));
+        }
+    }
+    if let Some(max) = flags.jobs_max.filter(|max| lowered.jobs.len() as u64 > *max) {
+        let message = format!("these are {} jobs, and --max-jobs={max}", lowered.jobs.len());
+        mistakes.push(Mistake::nowhere("max-jobs", message));
+    }
+    if flags.warnings_fatal {
+        mistakes.extend(lowered.notes.iter().map(|note| {
+            let place = note.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+            let message = format!("{place}{}: {}; {}", note.asked, note.did, note.why);
+            Mistake::nowhere("warning", message).remedy("--warnings-fatal makes this an error")
+        }));
+    }
+    mistakes
+}
+
+fn at(at: Option<At>, rule: &'static str, message: String) -> Mistake {
+    match at {
+        Some(at) => Mistake::new(at, rule, "", message),
+        None => Mistake::nowhere(rule, message),
+    }
+}
+
+/// Tells what is wrong, on stderr and in the file of `--output` as fio does; gives the exit code.
+fn tell(mistakes: &[Mistake], texts: &Texts, flags: &Flags) -> u8 {
+    let mut lines: Vec<String> = mistakes.iter().map(|mistake| mistake.describe(texts)).collect();
+    if lines.len() > TOLD_MAX {
+        let rest = lines.len() - TOLD_MAX;
+        lines.truncate(TOLD_MAX);
+        lines.push(format!("and {rest} more"));
+    }
+    complain(&lines, flags);
+    WRONG
+}
+
+/// Tells sentences on stderr, and in the file of `--output` where there is one.
+fn complain(sentences: &[String], flags: &Flags) {
+    let text: String = sentences.iter().map(|sentence| format!("fio: {sentence}\n")).collect();
+    screen::tell(&text);
+    if let Some(file) = &flags.output.file {
+        let opened = std::fs::File::create(file);
+        // That it cannot be written is not worth another complaint: stderr has it all.
+        let _ = opened.and_then(|mut open| open.write_all(text.as_bytes()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_called_by_name_whatever_the_path() {
+        for (program, called) in [
+            ("fio", true),
+            ("/usr/local/bin/fio", true),
+            ("./fio", true),
+            ("candor", false),
+            ("/fio/candor", false),
+            ("fio2", false),
+            ("", false),
+        ] {
+            assert_eq!(is_called(&program.into()), called, "{program}");
+        }
+    }
+
+    #[test]
+    fn options_that_may_stand_alone_are_known() {
+        let names = option_names();
+        let bare = |name| names.iter().find(|option| option.name == name).map(|option| option.bare);
+        assert_eq!(
+            (bare("time_based"), bare("rw"), bare("nonsense")),
+            (Some(true), Some(false), None)
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! What `--help`, `--cmdhelp` and `--enghelp` print, from the tables.
+
+use super::options::{self, Category, ENGINES, Row, Support};
+use super::words::flags::{FLAGS, Takes};
+
+/// The version that candor states as fio: the one whose manual it follows, in the form that scripts
+/// take apart.
+pub const VERSION: &str = "fio-3.33";
+
+/// The help.
+pub fn usage(version: &str) -> String {
+    let mut text = format!(
+        "{VERSION} (candor {version})\nfio [flags] [options of jobs] [job files]\n\n\
+         Options of jobs follow --name=NAME, which begins a job; before it they are defaults.\n\
+         --cmdhelp lists them.\n\n"
+    );
+    for flag in FLAGS {
+        let form = match flag.takes {
+            Takes::Nothing => format!("--{}", flag.name),
+            Takes::One(value) => format!("--{}={value}", flag.name),
+            Takes::Maybe(value) => format!("--{}[={value}]", flag.name),
+        };
+        let refused = if flag.refused.is_some() { " (refused)" } else { "" };
+        text.push_str(&format!("  -{}, {form:<28} {}{refused}\n", flag.letter, flag.help));
+    }
+    text
+}
+
+/// What `--cmdhelp` says: about one option, or about all.
+///
+/// # Errors
+/// There is no such option; the sentence names the nearest.
+pub fn of_option(name: Option<&str>) -> Result<String, String> {
+    let Some(name) = name.filter(|name| *name != "all") else {
+        return Ok(options::rows().map(|(_, row)| short(row)).collect());
+    };
+    match options::find(name) {
+        Some(row) => Ok(long(row)),
+        None => Err(unknown("option", name, options::names())),
+    }
+}
+
+/// What `--enghelp` says: which engines there are, or what one of them, and an option of it, is.
+///
+/// # Errors
+/// There is no such engine or option.
+pub fn of_engine(asked: Option<&str>) -> Result<String, String> {
+    let Some(asked) = asked else {
+        let line = |engine: &options::EngineName| format!("\t{}\n", engine.name);
+        let known = ENGINES.iter().filter(|engine| engine.refused.is_empty());
+        return Ok(format!("Available IO engines:\n{}", known.map(line).collect::<String>()));
+    };
+    let (name, option) = match asked.split_once(',') {
+        Some((name, option)) => (name, Some(option)),
+        None => (asked, None),
+    };
+    let Some(engine) = options::engine(name) else {
+        return Err(unknown("engine", name, ENGINES.iter().map(|engine| engine.name)));
+    };
+    let rows = || {
+        let all = options::rows().map(|(_, row)| row);
+        all.filter(|row| row.engines.contains(&engine.name))
+    };
+    match option {
+        Some(option) => match rows().find(|row| row.names().any(|name| name == option)) {
+            Some(row) => Ok(long(row)),
+            None => Err(unknown("option", option, rows().flat_map(Row::names))),
+        },
+        None if !engine.refused.is_empty() => {
+            Ok(format!("{}: {} (refused: {})\n", engine.name, engine.help, engine.refused))
+        }
+        None => Ok(rows().map(short).collect()),
+    }
+}
+
+const MATRIX_HEAD: &str = "| option | support | plan | remark |\n| --- | --- | --- | --- |\n";
+
+/// The matrix of options as a table in Markdown.
+pub fn matrix() -> String {
+    let mut text = String::new();
+    for category in Category::ALL {
+        let rows = options::rows().filter(|(about, _)| about == category);
+        let rows: String = rows.map(|(_, row)| matrix_line(row)).collect();
+        if !rows.is_empty() {
+            text.push_str(&format!(
+                "## {}\n\n{MATRIX_HEAD}{rows}\n",
+                category.title()
+            ));
+        }
+    }
+    text
+}
+
+fn matrix_line(row: &Row) -> String {
+    let names: Vec<String> = row.names().map(|name| format!("`{name}`")).collect();
+    let plan = if row.plan.is_empty() { String::new() } else { format!("`{}`", row.plan) };
+    let (support, reason) = (row.support.word(), row.support.reason());
+    format!("| {} | {support} | {plan} | {} |\n", names.join(", "), reason.replace('|', "\\|"))
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let near = candor_plan::nearest(name, known);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    format!("there is no {what} `{name}`{near}")
+}
+
+fn short(row: &Row) -> String {
+    format!("{:<24}: {}\n", row.name, row.help)
+}
+
+fn long(row: &Row) -> String {
+    let mut text = format!("{:>20}: {}\n", row.name, row.help);
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("{name:>20}: {value}\n"));
+        }
+    };
+    line("alias", &row.aliases.join(", "));
+    line("type", &row.kind.form());
+    line("default", if row.default.is_empty() { "no default" } else { row.default });
+    line("parent", row.parent);
+    line("engines", &row.engines.join(", "));
+    for (nth, choice) in row.kind.choices().iter().enumerate() {
+        line(if nth == 0 { "valid values" } else { "" }, choice.word);
+    }
+    line("plan", row.plan);
+    line(row.support.word(), row.support.reason());
+    if row.support == Support::Exact {
+        line("support", "exact");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_explained() {
+        let text = of_option(Some("blocksize")).expect("an alias will do");
+        assert!(text.starts_with("                  bs: "), "{text}");
+        assert!(text.contains("               alias: blocksize\n"), "{text}");
+        assert!(text.contains("             default: 4096\n"), "{text}");
+        let all = of_option(None).expect("all");
+        assert_eq!(all.lines().count(), options::rows().count());
+        assert_eq!(of_option(Some("all")), Ok(all));
+        let wrong = of_option(Some("blocksze")).unwrap_err();
+        assert_eq!(wrong, "there is no option `blocksze`; did you mean blocksize?");
+        let rw = of_option(Some("rw")).expect("rw");
+        assert!(rw.contains("        valid values: read\n                    : write\n"), "{rw}");
+    }
+
+    #[test]
+    fn engines_are_listed_and_explained() {
+        let all = of_engine(None).expect("all");
+        assert!(
+            all.starts_with("Available IO engines:\n\t") && all.contains("\tio_uring\n"),
+            "{all}"
+        );
+        assert!(!all.contains("\trbd\n"), "{all}");
+        let uring = of_engine(Some("io_uring")).expect("io_uring");
+        assert!(uring.contains("hipri") && uring.contains("sqthread_poll"), "{uring}");
+        let one = of_engine(Some("io_uring,hipri")).expect("hipri");
+        assert!(one.starts_with("               hipri: "), "{one}");
+        assert!(of_engine(Some("rbd")).is_ok_and(|text| text.contains("refused")));
+        assert!(
+            of_engine(Some("iouring")).is_err_and(|text| text.contains("did you mean io_uring"))
+        );
+        assert!(of_engine(Some("io_uring,bs")).is_err());
+    }
+
+    #[test]
+    fn the_matrix_has_a_line_for_every_option() {
+        let lines = matrix().lines().filter(|line| line.starts_with("| `")).count();
+        assert_eq!(lines, options::rows().count());
+    }
+
+    #[test]
+    fn every_flag_is_in_the_help() {
+        let text = usage("0");
+        assert!(text.starts_with("fio-3.33 (candor 0)\n"));
+        assert!(FLAGS.iter().all(|flag| text.contains(&format!("--{}", flag.name))), "{text}");
+    }
+}

@@ -1,0 +1,81 @@
+//! What `--showcmd` prints: job files as command lines.
+
+use super::words::{Assignment, Block, Written};
+
+/// A line for each job file: what a command line has to say to run the same.
+pub fn lines(written: &Written) -> String {
+    let (mut text, mut words) = (String::new(), vec!["fio".to_owned()]);
+    let mut globals_done = 0;
+    for section in &written.sections {
+        if section.begins_file {
+            text.push_str(&format!("{}\n", words.join(" ")));
+            words.truncate(1);
+            globals_done = section.globals.start;
+        }
+        for block in &written.globals[globals_done..section.globals.end] {
+            // Before the first job options are defaults anyway.
+            if words.len() > 1 {
+                words.push("--name=global".to_owned());
+            }
+            words.extend(options(block));
+        }
+        globals_done = section.globals.end;
+        words.push(quoted(&format!("--name={}", section.name.text)));
+        words.extend(options(&section.own));
+    }
+    text + &format!("{}\n", words.join(" "))
+}
+
+fn options(block: &Block) -> impl Iterator<Item = String> {
+    let word = |assignment: &Assignment| match &assignment.value {
+        Some(value) => quoted(&format!("--{}={}", assignment.name.text, value.text)),
+        None => quoted(&format!("--{}", assignment.name.text)),
+    };
+    block.assignments.iter().map(word)
+}
+
+/// The word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,^".contains(c);
+    match word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fio::words::{Keyword, World, read};
+
+    struct OneFile(&'static str);
+
+    impl World for OneFile {
+        fn file(&mut self, _: &str) -> std::io::Result<Vec<u8>> {
+            Ok(self.0.as_bytes().to_vec())
+        }
+
+        fn variable(&self, _: &str) -> Option<String> {
+            None
+        }
+
+        fn keyword(&self, _: Keyword) -> u64 {
+            1
+        }
+    }
+
+    #[test]
+    fn a_job_file_becomes_a_command_line_that_says_the_same() {
+        let text = "[global]\nbs=8k\nrw=read\n[a b]\ntime_based\ndescription=it's\n\
+                    [global]\nsize=1m\n[c]\n";
+        let words = |argv: &[&str]| {
+            let argv: Vec<_> = argv.iter().map(std::ffi::OsString::from).collect();
+            read(&argv, &[], &mut OneFile(text)).0
+        };
+        let first = "fio --bs=8k --rw=read '--name=a b' --time_based '--description=it'\\''s' \
+                     --name=global --size=1m --name=c";
+        assert_eq!(lines(&words(&["fio", "x"])), format!("{first}\n"));
+        assert_eq!(lines(&words(&["fio", "x", "x"])), format!("{first}\n{first}\n"));
+        assert_eq!(lines(&words(&["fio"])), "fio\n");
+    }
+}
