@@ -82,10 +82,7 @@ pub fn matrix() -> String {
         let rows = options::rows().filter(|(about, _)| about == category);
         let rows: String = rows.map(|(_, row)| matrix_line(row)).collect();
         if !rows.is_empty() {
-            text.push_str(&format!(
-                "## {}\n\n{MATRIX_HEAD}{rows}\n",
-                category.title()
-            ));
+            text.push_str(&format!("## {}\n\n{MATRIX_HEAD}{rows}\n", category.title()));
         }
     }
     text
