@@ -144,10 +144,14 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
         mounted_write: sections.iter().any(|(_, settings)| settings.making.mounted_write),
         global_options: facts::global_options(written),
     };
-    seeds::lower(&sections, host, &mut lowered.plan);
+    seeds::lower(&sections, &written.texts, host, &mut lowered.plan, &mut told);
     let mut groups = groups::Groups::default();
     for (section, settings) in &sections {
         groups.enter(section, settings, &mut told, &mut lowered.plan);
+        if lowered.jobs.len() as u64 + settings.runtime.clones > JOBS_MAX {
+            told.mistake(too_many(section, settings));
+            break;
+        }
         for clone in 0..settings.runtime.clones {
             let from = Instance {
                 settings,
@@ -163,6 +167,16 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
     }
     stops::ramps(&sections, &groups, &written.texts, &mut lowered.plan, &mut told);
     finish(lowered, told)
+}
+
+/// Most jobs of one run, as fio has it.
+const JOBS_MAX: u64 = 4096;
+
+fn too_many(section: &Section, settings: &Settings) -> Mistake {
+    let at = settings.given.at("numjobs").unwrap_or(section.name.at);
+    let message =
+        format!("with {} clones there are more than {JOBS_MAX} jobs", settings.runtime.clones);
+    Mistake::new(at, "max-jobs", &section.name.text, message).remedy("use fewer, and more depth")
 }
 
 /// What a section says, with its remarks and refusals told.
@@ -201,7 +215,7 @@ fn instance(
     pacing::lower(from, &mut blocks, told);
     measures::lower(from, &mut blocks, told);
     processes::lower(from, &mut job, told);
-    stops::lower(from, &mut job, told);
+    stops::lower(from, seat.phase, &mut job, told);
     let targets = files::lower(from, &mut blocks, told);
     let plan = &mut lowered.plan;
     let indices: Vec<_> = targets.into_iter().map(|target| files::enter(plan, target)).collect();

@@ -9,7 +9,7 @@ use crate::fio::options;
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
     let said = &from.settings.issue;
     blocks.direct = said.direct;
-    blocks.hints.evict = said.invalidate;
+    blocks.hints.invalidate = said.invalidate;
     // An engine that is not known or not built is refused before anything is lowered.
     let engine = options::engine(&said.engine).map_or("", |engine| engine.name);
     blocks.engine = match engine {
@@ -33,8 +33,11 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     }
     let depth = small(said.depth);
     blocks.depth = depth;
-    let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
-    blocks.batch_submit = Some(batch);
+    // Without the option as many are handed over as are ready; fio's default is one at a time.
+    if from.settings.given.has("iodepth_batch") {
+        let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
+        blocks.batch_submit = Some(batch);
+    }
     blocks.batch_reap = small(said.complete_min).clamp(1, depth);
 }
 

@@ -8,9 +8,13 @@ use crate::fio::options;
 use crate::fio::settings::{Amount, ContinueOn, Settings};
 use crate::fio::words::{Section, Texts};
 
-pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
+pub(super) fn lower(from: &Instance<'_>, phase: usize, job: &mut Job, told: &mut Told) {
     job.workers = 1;
     job.delay = delay(from);
+    if job.delay > Nanos(0) && phase > 0 {
+        let did = format!("it starts {} after the jobs that it waits for have ended", job.delay);
+        told.note(from, "startdelay", &did, "fio counts from the start of the whole run");
+    }
     job.stop = Some(stop(from, told));
 }
 
@@ -24,25 +28,40 @@ fn stop(from: &Instance<'_>, told: &mut Told) -> Stop {
         continue_on_error: continues(from, told),
         ..Stop::default()
     };
-    let by_time = said.time_based && stop.time.is_some();
     if said.time_based && stop.time.is_none() {
         told.note(from, "time_based", "it has no effect", "no runtime is set");
     }
-    stop.ops = Some(settings.area.number_ios).filter(|ops| *ops > 0 && !by_time);
-    if !by_time {
-        let loops = u32::try_from(said.loops.max(1)).unwrap_or(u32::MAX);
-        match settings.area.io_size {
-            Some(Amount::Bytes(bytes)) if bytes > 0 => {
-                stop.bytes = Some(Bytes(bytes.saturating_mul(u64::from(loops))));
-            }
-            Some(Amount::Percent(_)) => {
-                told.refuse(from, "io_size", "io_size in percent is not built yet");
-            }
-            Some(Amount::Zones(_)) => told.refuse(from, "io_size", "zones are not built yet"),
-            _ => stop.passes = Some(loops),
-        }
+    if !said.time_based || stop.time.is_none() {
+        bounds(from, &mut stop, told);
     }
     stop
+}
+
+/// Bounds other than time. Each loop adds as much again.
+fn bounds(from: &Instance<'_>, stop: &mut Stop, told: &mut Told) {
+    let (area, loops) = (&from.settings.area, from.settings.runtime.loops.max(1));
+    let times = |amount: u64| Some(amount.saturating_mul(loops)).filter(|amount| *amount > 0);
+    stop.ops = times(area.number_ios);
+    stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
+    match (area.io_size, area.size) {
+        (Some(Amount::Bytes(bytes)), _) if bytes > 0 => {
+            stop.bytes = times(bytes).map(Bytes);
+            stop.passes = None;
+        }
+        (Some(Amount::Percent(_)), _) => {
+            told.refuse(from, "io_size", "io_size in percent is not built yet");
+        }
+        (Some(Amount::Zones(_)), _) => told.refuse(from, "io_size", "zones are not built yet"),
+        // The size of the files may be more than that of the job.
+        (_, Some(Amount::Bytes(size))) if from.settings.files.size.is_some() => {
+            stop.bytes = times(size).map(Bytes);
+        }
+        _ => {}
+    }
+    if loops > 1 && (stop.ops.is_some() || stop.passes.is_none()) {
+        let did = "loops follow each other without starting at the first offset again";
+        told.note(from, "loops", did, "one run of a job has one order of offsets");
+    }
 }
 
 fn continues(from: &Instance<'_>, told: &mut Told) -> bool {

@@ -171,5 +171,5 @@ pub(super) const ROWS: &[Row] = &[
         "drop what the cache holds of the files before the job",
     )
     .default("1")
-    .exact("blocks.hints.evict", "0"),
+    .exact("blocks.hints.invalidate", "0"),
 ];

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use proptest::prelude::*;
+
 use super::kind::Kind;
 use super::read::apply;
 use super::row::{Row, Support};
@@ -139,6 +141,61 @@ fn choices_have_words() {
     for (_, row) in rows() {
         if let Kind::Choice(choices) = row.kind {
             assert!(choices.len() > 1, "{}", row.name);
+        }
+    }
+}
+
+/// A value of an option: its example, its default, none, or something odd.
+fn value_of(row: &&Row, choice: u8) -> String {
+    let odd = ["0", "-1", "18446744073709551615", "1%", ",,", "4k-:", "\u{b5}/", "4z", "1e9"];
+    match choice {
+        0..=5 => format!("{}={}", row.name, row.example),
+        6 => format!("{}={}", row.name, row.default),
+        7 => row.name.to_owned(),
+        _ => format!("{}={}", row.name, odd[usize::from(choice) % odd.len()]),
+    }
+}
+
+proptest! {
+    /// Whatever options come together, the job is lowered or refused with a sentence.
+    #[test]
+    fn any_options_together_are_lowered_or_refused(
+        picks in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..20), 0..16),
+        walled in any::<bool>(),
+    ) {
+        let all: Vec<_> = rows().map(|(_, row)| row).collect();
+        let mut text = String::from("[global]\nsize=1m\n[a]\nrw=write\n");
+        for (nth, (index, choice)) in picks.iter().enumerate() {
+            if walled && nth == picks.len() / 2 {
+                text.push_str("[b]\nstonewall\n");
+            }
+            text.push_str(&value_of(index.get(all.as_slice()), *choice));
+            text.push('\n');
+        }
+        match lowered_on(&text, &host()) {
+            Ok(lowered) => prop_assert!(!lowered.plan.phases.is_empty()),
+            Err(mistakes) => {
+                let said = |mistake: &String| mistake.starts_with("job.fio:") && mistake.len() > 20;
+                prop_assert!(mistakes.iter().all(said), "{mistakes:?}");
+            }
+        }
+    }
+
+    /// Options that are all done as they are come out as a plan.
+    #[test]
+    fn options_that_are_done_alone_are_done_together(
+        picks in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
+    ) {
+        let done = |row: &&Row| row.support == Support::Exact && row.beside.is_empty();
+        let all: Vec<_> = rows().map(|(_, row)| row).filter(done).collect();
+        let mut text = String::from("[first]\nsize=1m\n[b]\nsize=1m\n");
+        for index in &picks {
+            text.push_str(&value_of(index.get(all.as_slice()), 0));
+            text.push('\n');
+        }
+        if let Err(mistakes) = lowered_on(&text, &host()) {
+            let whole = |mistake: &String| mistake.contains("is not done");
+            prop_assert!(!mistakes.iter().any(whole), "{text}\n{mistakes:?}");
         }
     }
 }

@@ -1,10 +1,18 @@
-//! Typical job files.
+//! Typical job files, each lowered and looked at.
 
-use candor_plan::blocks::{Access, Range};
-use candor_plan::units::{Extent, Mix};
-use candor_plan::{Bytes, Engine, Layout, Nanos};
+use candor_plan::blocks::{Access, Fill, OpenSync, Range, Zone};
+use candor_plan::units::{Extent, Mix, PerOp, SizeSpec};
+use candor_plan::{Bytes, Engine, Layout, Nanos, OpsPerSec, Stop, TargetKind};
 
 use super::{blocks, job, k, lowered, mistakes};
+
+fn stop(text: &str) -> Stop {
+    job(&lowered(text), 0, 0).stop.clone().unwrap_or_default()
+}
+
+fn from_start(length: u64) -> Range {
+    Range { start: Extent::Bytes(Bytes(0)), length: Some(Extent::Bytes(Bytes(length))) }
+}
 
 #[test]
 fn one_random_reader_of_a_file_that_is_laid_out() {
@@ -15,20 +23,284 @@ fn one_random_reader_of_a_file_that_is_laid_out() {
     let blocks = blocks(&lowered, 0, 0);
     assert_eq!((blocks.mix, &blocks.access), (Mix::READ, &Access::Permutation));
     assert_eq!((blocks.engine, blocks.depth, blocks.size.read.min()), (Engine::Psync, 1, k(4)));
-    let length = Some(Extent::Bytes(Bytes(1 << 20)));
-    assert_eq!(blocks.range, Range { start: Extent::Bytes(Bytes(0)), length });
-    let stop = job(&lowered, 0, 0).stop.clone().unwrap_or_default();
-    assert_eq!((stop.time, stop.passes, stop.bytes), (None, Some(1), None));
+    assert_eq!(blocks.range, from_start(1 << 20));
     assert_eq!(lowered.plan.seed, 0x89);
+    assert!(lowered.notes.is_empty(), "{:?}", lowered.notes);
 }
 
 #[test]
-fn time_based_jobs_end_by_time_alone() {
-    let lowered = lowered("[w]\nrw=write\nsize=1m\ntime_based\nruntime=10\nramp_time=2s\n");
-    let stop = job(&lowered, 0, 0).stop.clone().unwrap_or_default();
-    assert_eq!((stop.time, stop.passes, stop.bytes), (Some(Nanos::from_secs(10)), None, None));
+fn an_amount_ends_a_job_unless_time_does() {
+    let passes = |passes| Stop { passes: Some(passes), ..Stop::default() };
+    assert_eq!(stop("[a]\nsize=1m\n"), passes(1));
+    assert_eq!(stop("[a]\nsize=1m\nloops=3\n"), passes(3));
+    let time = Some(Nanos::from_secs(10));
+    assert_eq!(stop("[a]\nsize=1m\nruntime=10\n"), Stop { time, ..passes(1) });
+    let by_time = Stop { time, ..Stop::default() };
+    assert_eq!(stop("[a]\nsize=1m\nruntime=10\ntime_based\n"), by_time);
+    // Time goes before a number of operations.
+    assert_eq!(stop("[a]\nsize=1m\nruntime=10\ntime_based\nnumber_ios=3\n"), by_time);
+    assert_eq!(stop("[a]\nsize=1m\nnumber_ios=3\n"), Stop { ops: Some(3), ..passes(1) });
+    let bytes = Stop { bytes: Some(k(288)), ..Stop::default() };
+    assert_eq!(stop("[a]\nsize=1m\nio_size=96k\nloops=3\n"), bytes);
+    // Files may be larger than what is moved.
+    let both = Stop { bytes: Some(k(8)), ..passes(1) };
+    assert_eq!(stop("[a]\nsize=8k\nfilesize=12k\nnrfiles=3\n"), both);
+}
+
+#[test]
+fn ramps_and_delays() {
+    let lowered = lowered(
+        "[global]\nsize=1m\nramp_time=2s\n[a]\n[b]\nstartdelay=5\n[c]\nstonewall\nramp_time=3s\n",
+    );
     assert_eq!(lowered.plan.phases[0].ramp, Nanos::from_secs(2));
+    assert_eq!(lowered.plan.phases[1].ramp, Nanos::from_secs(3));
+    assert_eq!(job(&lowered, 0, 1).delay, Nanos::from_secs(5));
+}
+
+#[test]
+fn a_range_of_delays_gives_each_clone_its_own() {
+    let lowered = lowered("[a]\nsize=1m\nnumjobs=4\nstartdelay=1-3\n");
+    let delays: Vec<_> = (0..4).map(|nth| job(&lowered, 0, nth).delay).collect();
+    let within = Nanos::from_secs(1)..=Nanos::from_secs(3);
+    assert!(delays.iter().all(|delay| within.contains(delay)), "{delays:?}");
+    assert!(delays.windows(2).any(|pair| pair[0] != pair[1]), "{delays:?}");
+}
+
+#[test]
+fn stonewalls_make_phases_and_groups() {
+    let lowered = lowered(
+        "[global]\nsize=1m\n[a]\n[b]\nnew_group\n[c]\nstonewall\nnumjobs=2\n[d]\n[a]\nstonewall\n",
+    );
+    let phases: Vec<_> = lowered.plan.phases.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(phases, ["a", "c", "a (2)"]);
+    let seats: Vec<_> =
+        lowered.jobs.iter().map(|j| (j.name.as_str(), j.phase, j.job, j.group_id)).collect();
+    assert_eq!(
+        seats,
+        [
+            ("a", 0, 0, 0),
+            ("b", 0, 1, 1),
+            ("c", 1, 0, 2),
+            ("c", 1, 1, 2),
+            ("d", 1, 2, 2),
+            ("a", 2, 0, 3)
+        ]
+    );
+    let names: Vec<_> = lowered.plan.phases[1].jobs.iter().map(|j| j.name.as_str()).collect();
+    assert_eq!(names, ["c.0", "c.1", "d"]);
+}
+
+#[test]
+fn waiting_for_one_job_of_several() {
+    let text = "[global]\nsize=1m\n[a]\nnumjobs=2\n[b]\n[c]\nwait_for=a\n";
+    let lowered = lowered(text);
+    assert_eq!(lowered.plan.phases.len(), 1);
+    assert_eq!(job(&lowered, 0, 3).after, ["a.0", "a.1"]);
+    assert!(job(&lowered, 0, 2).after.is_empty());
+    let told = mistakes("[global]\nsize=1m\n[first]\n[b]\nwait_for=fisrt\n");
+    assert!(told[0].contains("did you mean `first`?"), "{told:?}");
+}
+
+#[test]
+fn clones_have_files_of_their_own() {
+    let lowered = lowered("[w]\nrw=write\nsize=1m\nnumjobs=3\ndirectory=/tmp\n");
+    let paths: Vec<_> = lowered.plan.targets.iter().map(|t| t.path.display().to_string()).collect();
+    assert_eq!(paths, ["/tmp/w.0.0", "/tmp/w.1.0", "/tmp/w.2.0"]);
+    assert_eq!(job(&lowered, 0, 2).targets, ["/tmp/w.2.0"]);
+    let numbers: Vec<_> = lowered.jobs.iter().map(|job| (job.clone, job.number)).collect();
+    assert_eq!(numbers, [(0, 1), (1, 2), (2, 3)]);
+}
+
+#[test]
+fn clones_share_a_file_that_is_named() {
+    let lowered =
+        lowered("[w]\nrw=randwrite\nsize=1m\nnumjobs=3\nfilename=x\noffset_increment=1m\n");
+    assert_eq!(lowered.plan.targets.len(), 1);
+    assert_eq!(lowered.plan.targets[0].size, Some(Bytes(3 << 20)));
+    let starts: Vec<_> = (0..3).map(|nth| blocks(&lowered, 0, nth).range.start).collect();
+    let at = |mib: u64| Extent::Bytes(Bytes(mib << 20));
+    assert_eq!(starts, [at(0), at(1), at(2)]);
+}
+
+#[test]
+fn several_files_divide_the_size() {
+    let lowered =
+        lowered("[r]\nrw=read\nsize=40k\nnrfiles=3\nfilename_format=f.$filenum.$jobname\n");
+    let names: Vec<_> = lowered.plan.targets.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["f.0.r", "f.1.r", "f.2.r"]);
+    assert_eq!(blocks(&lowered, 0, 0).range, from_start(13653));
+}
+
+#[test]
+fn colons_part_files_and_a_backslash_keeps_one() {
+    let lowered = lowered("[r]\nrw=read\nfilename=/dev/a:/dev/b:x\\:y\nsize=30k\n");
+    let names: Vec<_> = lowered.plan.targets.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["/dev/a", "/dev/b", "x:y"]);
+    assert_eq!(lowered.plan.targets[0].size, None, "a device is as large as it is");
+}
+
+#[test]
+fn a_whole_device_needs_no_size() {
+    let lowered =
+        lowered("[r]\nfilename=/dev/a\nrw=randread\ndirect=1\nioengine=libaio\niodepth=32\n");
+    let blocks = blocks(&lowered, 0, 0);
+    assert_eq!(blocks.range, Range::default());
+    assert_eq!((blocks.engine, blocks.depth, blocks.direct), (Engine::Libaio, 32, true));
+    assert_eq!((blocks.batch_submit, blocks.batch_reap), (None, 1));
+}
+
+#[test]
+fn a_job_that_is_called_like_a_device_uses_it() {
+    let lowered = lowered("[/dev/b]\nrw=read\nruntime=1\n");
+    assert_eq!(lowered.plan.targets[0].name, "/dev/b");
+}
+
+#[test]
+fn a_share_of_what_is_there() {
+    let of_file = lowered("[r]\nfilename=/tmp/full\nsize=25%\noffset=50%\n");
+    let range = &blocks(&of_file, 0, 0).range;
+    assert_eq!(range.start, Extent::Bytes(k(512)));
+    assert_eq!(range.length, Some(Extent::Percent(25.0)));
+    let told = mistakes("[r]\nfilename=missing\nsize=25%\n");
+    assert!(told[0].contains("missing"), "{told:?}");
+}
+
+#[test]
+fn a_mix_of_reads_and_writes_on_io_uring() {
+    let lowered = lowered(
+        "[global]\nioengine=io_uring\niodepth=64\ndirect=1\nfilename=/dev/a\nruntime=60\ntime_based\n\
+         [mix]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40,8k/100\nnumjobs=4\ngroup_reporting\n",
+    );
+    assert_eq!(lowered.jobs.len(), 4);
+    assert!(lowered.jobs.iter().all(|job| job.group_reporting && job.group_id == 0));
+    let blocks = blocks(&lowered, 0, 3);
+    assert_eq!(blocks.mix, Mix { read: 70, write: 30, trim: 0 });
+    assert_eq!(blocks.size.read, SizeSpec::Weighted(vec![(k(4), 60), (k(64), 40)]));
+    assert_eq!(blocks.size.write, SizeSpec::Fixed(k(8)));
+    assert_eq!(lowered.global_options[0], ("ioengine".to_owned(), "io_uring".to_owned()));
+    let options = &lowered.jobs[0].options;
+    assert_eq!(options[0], ("name".to_owned(), "mix".to_owned()));
+    assert_eq!(options[1], ("rw".to_owned(), "randrw".to_owned()));
+}
+
+#[test]
+fn shares_of_sizes_that_are_blank_too_many_or_too_few() {
+    let split = |value: &str| {
+        let lowered = lowered(&format!("[a]\nrw=read\nsize=1m\nbssplit={value}\n"));
+        blocks(&lowered, 0, 0).size.read.clone()
+    };
+    let weighted = |list: &[(u64, u8)]| {
+        SizeSpec::Weighted(list.iter().map(|(size, percent)| (k(*size), *percent)).collect())
+    };
+    assert_eq!(split("4k/50:8k/:16k/"), weighted(&[(4, 50), (8, 25), (16, 25)]));
+    assert_eq!(split("4k/60:8k/30"), weighted(&[(4, 60), (8, 40)]));
+    assert_eq!(split("4k/100"), SizeSpec::Fixed(k(4)));
+}
+
+#[test]
+fn sizes_per_direction_and_ranges() {
+    let lowered =
+        lowered("[a]\nrw=rw\nsize=1m\nbs=8k,16k\n[b]\nrw=read\nsize=1m\nbsrange=4k-16k\n");
+    let first = &blocks(&lowered, 0, 0).size;
+    assert_eq!((first.read.min(), first.write.min(), first.trim.min()), (k(8), k(16), k(16)));
+    assert_eq!(blocks(&lowered, 0, 1).size.read, SizeSpec::Range(k(4), k(16)));
+}
+
+#[test]
+fn orders_of_offsets() {
+    let access = |text: &str| {
+        let lowered = lowered(&format!("[a]\nsize=1m\n{text}\n"));
+        blocks(&lowered, 0, 0).access.clone()
+    };
+    assert_eq!(access("rw=read"), Access::Sequential);
+    assert_eq!(access("rw=write:12k"), Access::Holes { hole: k(12) });
+    assert_eq!(access("rw=read:-8k"), Access::Backward);
+    assert_eq!(access("rw=randwrite\nnorandommap"), Access::Random);
+    assert_eq!(access("rw=randread\nrandom_distribution=zipf:1.2"), Access::Zipf { theta: 1.2 });
+    assert_eq!(access("rw=randread\nrandom_distribution=pareto:0.3"), Access::Pareto { h: 0.3 });
+    let zone = |access_percent, size_percent| Zone { access_percent, size_percent };
+    assert_eq!(
+        access("rw=randread\nrandom_distribution=zoned:60/10:40/"),
+        Access::Zoned { zones: vec![zone(60.0, 10.0), zone(40.0, 90.0)] }
+    );
+    assert_eq!(access("rw=randread\npercentage_random=30"), Access::Sequential);
+}
+
+#[test]
+fn rates_of_one_direction_and_of_two() {
+    let one = lowered("[a]\nrw=randread\nsize=1m\nrate_iops=1000\nrate_process=poisson\n");
+    assert_eq!(blocks(&one, 0, 0).pace.ops, Some(OpsPerSec(1000)));
+    let two = lowered("[a]\nrw=randrw\nsize=1m\nrate_iops=700,300\n");
+    let rates = PerOp { read: OpsPerSec(700), write: OpsPerSec(300), trim: OpsPerSec(0) };
+    assert_eq!(blocks(&two, 0, 0).pace.per_direction, Some(rates));
+}
+
+#[test]
+fn think_time_is_a_rest_after_some_operations() {
+    let lowered = lowered("[a]\nsize=1m\nthinktime=500\nthinktime_blocks=8\n");
+    let think = blocks(&lowered, 0, 0).pace.think.expect("think");
+    assert_eq!((think.time, think.every, think.spin), (Nanos(500_000), 8, false));
+}
+
+#[test]
+fn writes_that_are_made_durable() {
+    let lowered = lowered("[a]\nrw=write\nsize=1m\nfsync=32\nend_fsync=1\nsync=dsync\n");
+    let durability = blocks(&lowered, 0, 0).durability;
+    assert_eq!((durability.fsync_every, durability.fsync_at_end), (32, true));
+    assert_eq!(durability.open, OpenSync::Dsync);
+}
+
+#[test]
+fn what_is_written() {
+    let fill = |text: &str| {
+        let lowered = lowered(&format!("[a]\nrw=write\nsize=1m\n{text}\n"));
+        blocks(&lowered, 0, 0).content
+    };
+    assert_eq!(fill("").fill, Fill::Pool);
+    assert_eq!(fill("refill_buffers").fill, Fill::Fresh);
+    assert_eq!(fill("zero_buffers=1").fill, Fill::Zero);
+    assert_eq!(fill("buffer_compress_percentage=50").compressible_percent, 50);
+    assert_eq!(fill("dedupe_percentage=30").duplicate_percent, 30);
+}
+
+#[test]
+fn the_first_job_on_a_file_decides_how_it_comes_into_being() {
+    let text = "[global]\nfilename=x\nsize=1m\n[w]\nrw=write\n[r]\nstonewall\nrw=read\nsize=2m\n";
+    let lowered = lowered(text);
+    assert_eq!(lowered.plan.targets.len(), 1);
     assert_eq!(lowered.plan.targets[0].layout, Layout::Allocate);
+    assert_eq!(lowered.plan.targets[0].size, Some(Bytes(2 << 20)));
+    assert_eq!(blocks(&lowered, 0, 0).range, from_start(1 << 20));
+}
+
+#[test]
+fn null_jobs_have_no_files() {
+    let lowered = lowered("[a]\nioengine=null\nsize=1g\niodepth=16\n");
+    assert_eq!(lowered.plan.targets[0].kind, TargetKind::Null);
+    assert_eq!((blocks(&lowered, 0, 0).engine, blocks(&lowered, 0, 0).depth), (Engine::Null, 16));
+    assert!(!mistakes("[a]\nioengine=null\n").is_empty(), "it needs a size");
+}
+
+#[test]
+fn cpus_are_shared_or_split() {
+    let cpus = |policy: &str| -> Vec<Vec<u32>> {
+        let text =
+            format!("[a]\nsize=1m\nnumjobs=3\ncpus_allowed=0-1\ncpus_allowed_policy={policy}\n");
+        let lowered = lowered(&text);
+        (0..3).map(|nth| job(&lowered, 0, nth).placement.cpus.clone()).collect()
+    };
+    assert_eq!(cpus("shared"), vec![vec![0, 1]; 3]);
+    assert_eq!(cpus("split"), [vec![0], vec![1], vec![0]]);
+}
+
+#[test]
+fn seeds_repeat_or_do_not() {
+    let seed = |text: &str| lowered(&format!("[a]\nrw=randread\nsize=1m\n{text}")).plan.seed;
+    assert_eq!(seed(""), 0x89);
+    assert_eq!(seed("randseed=7\n"), 7);
+    assert_eq!(seed("randrepeat=0\n"), 4711);
+    let two = lowered("[a]\nsize=1m\n[b]\nsize=1m\nrandseed=7\n");
+    assert_eq!(two.notes.len(), 1, "{:?}", two.notes);
 }
 
 #[test]
@@ -43,4 +315,15 @@ fn mistakes_stand_where_they_were_written() {
     assert!(told[0].starts_with("job.fio:3:10: there is no ioengine `libiao`"), "{told:?}");
     let told = mistakes("[a]\nsize=1m\n\n bs = 2m\n");
     assert!(told[0].starts_with("job.fio:4:7: operations of 2MiB do not fit"), "{told:?}");
+    let told = mistakes("[a]\nsize=1m\nhipri=1\n");
+    assert!(told[0].contains("`hipri` is an option of pvsync2, io_uring"), "{told:?}");
+}
+
+#[test]
+fn a_file_that_names_an_engine_that_is_lacking_still_parses() {
+    let text = "[a]\nioengine=rbd\nrbdname=x\npool=y\n[b]\nverify=crc32c\nrw=write\nsize=1m\n";
+    let (written, told) = super::written(text);
+    assert!(told.is_empty() && super::super::mistakes(&written).is_empty());
+    let told = mistakes("[a]\nioengine=rbd\nrbdname=x\npool=y\n");
+    assert_eq!(told.len(), 1, "{told:?}");
 }
