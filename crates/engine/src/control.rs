@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use candor_plan::{Bytes, OnFailure};
+use candor_plan::{Bytes, Engine, OnFailure};
 use candor_record::{Ended, IoFailure, Measurement, Sample};
 
 use crate::clock::Clock;
@@ -321,6 +321,9 @@ impl<'a> Control<'a> {
             let elapsed_ns = measurement.elapsed_ns;
             measurement.elapsed_with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
             measurement.errors.extend(flushed.failures.into_list());
+            if job.blocks.engine == Engine::Cpu {
+                gather::forget_bytes(&mut measurement);
+            }
             if stalled {
                 measurement.ended = Ended::Stalled;
             } else if interrupted && measurement.ended != Ended::Failed {

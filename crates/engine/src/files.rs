@@ -24,6 +24,16 @@ pub struct OpenFile {
     pub is_device: bool,
     handle: Option<File>,
     descriptor: RawFd,
+    /// How it was opened, for those who need a descriptor of their own.
+    opening: Opening,
+}
+
+/// How a file was opened.
+#[derive(Clone, Copy, Debug, Default)]
+struct Opening {
+    flags: libc::c_int,
+    writes: bool,
+    advice: Advice,
 }
 
 impl OpenFile {
@@ -49,7 +59,29 @@ impl OpenFile {
             is_device: false,
             handle: None,
             descriptor: -1,
+            opening: Opening::default(),
         }
+    }
+
+    /// The same file once more, with a position of its own; none for the null target.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn reopen(&self) -> Result<Option<File>, EngineError> {
+        if self.handle.is_none() {
+            return Ok(None);
+        }
+        // Whatever stands at the path by now, this is the file that was opened.
+        let path = format!("/proc/self/fd/{}", self.descriptor);
+        let Opening { flags, writes, advice } = self.opening;
+        let handle = OpenOptions::new()
+            .read(true)
+            .write(writes)
+            .custom_flags(flags)
+            .open(path)
+            .map_err(EngineError::file("open once more", &self.path))?;
+        advise(&handle, advice);
+        Ok(Some(handle))
     }
 }
 
@@ -106,7 +138,7 @@ impl Files {
 
 /// True where no byte moves, so that there is nothing to open.
 pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
-    target.kind == TargetKind::Null || blocks.engine == Engine::Null || blocks.uring.nop
+    target.kind == TargetKind::Null || !blocks.uses_targets()
 }
 
 /// A file of a target.
@@ -175,12 +207,13 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
         OpenSync::Sync => libc::O_SYNC,
     };
     // A mapping for writing must be readable too.
+    let opening = Opening { flags, writes: blocks.destroys(), advice: blocks.hints.advice };
     let handle = OpenOptions::new()
         .read(true)
-        .write(blocks.mix.destroys())
+        .write(opening.writes)
         .custom_flags(flags)
         .open(path)
-        .map_err(EngineError::file(opening(blocks.direct), path))?;
+        .map_err(EngineError::file(attempt(blocks.direct), path))?;
     let sized = handle.metadata().and_then(|metadata| {
         let is_device = metadata.file_type().is_block_device();
         Ok((is_device, length(&handle, is_device)?))
@@ -195,7 +228,7 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
     advise(&handle, blocks.hints.advice);
     let descriptor = handle.as_raw_fd();
     let path = path.to_owned();
-    let file = OpenFile { path, base, size, is_device, handle: Some(handle), descriptor };
+    let file = OpenFile { path, base, size, is_device, handle: Some(handle), descriptor, opening };
     Ok(Opened { file, present })
 }
 
@@ -210,7 +243,7 @@ impl Opened {
     fn fit(self, target: &Target, blocks: &Blocks) -> Result<OpenFile, (String, &'static str)> {
         let Opened { file, present } = self;
         // Writes make a file longer; nothing makes a device longer.
-        let reads = blocks.mix.read > 0 || blocks.engine == Engine::Mmap;
+        let reads = blocks.mix.read > 0 && blocks.moves_bytes() || blocks.engine == Engine::Mmap;
         let is_fixed = file.is_device || (reads && target.layout == Layout::Never);
         if file.size > present && is_fixed {
             let (path, size, present) = (file.path.display(), Bytes(file.size), Bytes(present));
@@ -221,7 +254,7 @@ impl Opened {
     }
 }
 
-fn opening(direct: bool) -> &'static str {
+fn attempt(direct: bool) -> &'static str {
     if direct { "open with O_DIRECT" } else { "open" }
 }
 

@@ -96,6 +96,20 @@ pub fn measurement(
     }
 }
 
+/// Takes bytes out of a measurement of work that moved none.
+pub fn forget_bytes(measurement: &mut Measurement) {
+    for op in Op::ALL {
+        let stats = measurement.ops.of_mut(op);
+        (stats.bytes, stats.bytes_per_s) = (0, 0.0);
+    }
+    measurement.per_worker.iter_mut().for_each(|worker| worker.bytes = 0);
+    measurement.samples.iter_mut().for_each(|sample| sample.bytes = PerOp::all(0));
+    measurement.last_done.bytes = 0;
+    if let Some(first) = &mut measurement.first_done {
+        first.bytes = 0;
+    }
+}
+
 /// Of several workers' reasons to end, the one that tells most.
 fn severity(ended: &Ended) -> u8 {
     match ended {

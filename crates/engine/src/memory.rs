@@ -1,36 +1,46 @@
-//! I/O buffers: one mapping per worker, page-aligned, made and touched before the clock starts.
+//! I/O buffers: one mapping per worker, at a page boundary or as far behind it as asked.
+//! Made and touched before the clock starts.
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
+
+use candor_plan::blocks::{Memory, MemoryKind};
 
 /// Page size assumed for alignment; a multiple of every sector size in use.
 pub const PAGE_BYTES: usize = 4096;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// An anonymous mapping that is unmapped when dropped.
+/// Memory that is given back when dropped.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
+    /// What is in use begins here.
+    offset: usize,
+    is_segment: bool,
 }
 
 // SAFETY: a mapping is plain memory owned by this value; nothing in it is tied to a thread.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// `bytes` of zeros, rounded up to pages; from huge pages if asked for and available.
+    /// `bytes` of private memory, rounded up to pages; from huge pages if asked for and available.
     ///
     /// # Errors
     /// The kernel's, when there is no memory for it.
     pub fn new(bytes: usize, huge_pages: bool) -> io::Result<Mapping> {
         let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         if huge_pages {
             let rounded = bytes.next_multiple_of(HUGE_PAGE_BYTES);
-            if let Ok(mapping) = Mapping::map(rounded, libc::MAP_HUGETLB) {
+            if let Ok(mapping) = Mapping::map(rounded, flags | libc::MAP_HUGETLB, None) {
                 return Ok(mapping);
             }
         }
-        let mapping = Mapping::map(bytes, 0)?;
+        let mapping = Mapping::map(bytes, flags, None)?;
         if huge_pages {
             // Transparent huge pages are the next best; the kernel may decline.
             // SAFETY: the range is the mapping just made.
@@ -39,44 +49,171 @@ impl Mapping {
         Ok(mapping)
     }
 
-    fn map(bytes: usize, flags: libc::c_int) -> io::Result<Mapping> {
-        let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    /// `bytes` of the memory that a plan asks for; `huge_pages` are taken where there are some.
+    ///
+    /// # Errors
+    /// The kernel's: no memory, no huge pages, no such file.
+    pub fn of(memory: &Memory, bytes: usize, huge_pages: bool) -> io::Result<Mapping> {
+        let offset = memory.offset.0 as usize;
+        let page = if memory.huge { HUGE_PAGE_BYTES } else { PAGE_BYTES };
+        let whole = (bytes + offset).max(1).next_multiple_of(page);
+        let huge = if memory.huge { libc::MAP_HUGETLB } else { 0 };
+        let mut mapping = match (memory.kind, &memory.file) {
+            (MemoryKind::Shm, _) => Mapping::segment(whole, memory.huge)?,
+            (MemoryKind::Private, None) if !memory.huge => Mapping::new(whole, huge_pages)?,
+            (kind, None) => {
+                let flags = sharing(kind) | libc::MAP_ANONYMOUS | huge;
+                Mapping::map(whole, flags, None)?
+            }
+            (kind, Some(path)) => {
+                let file = backing(path)?;
+                file.set_len(whole as u64)?;
+                Mapping::map(whole, sharing(kind), Some(&file))?
+            }
+        };
+        mapping.offset = offset;
+        Ok(mapping)
+    }
+
+    fn map(bytes: usize, flags: libc::c_int, file: Option<&File>) -> io::Result<Mapping> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice aliases nothing.
-        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
-        if start == libc::MAP_FAILED {
+        let fd = file.map_or(-1, AsRawFd::as_raw_fd);
+        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing of ours.
+        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, fd, 0) };
+        match start == libc::MAP_FAILED {
+            true => Err(io::Error::last_os_error()),
+            false => Mapping::at(start, bytes, false),
+        }
+    }
+
+    /// A System V segment, which goes when it is detached.
+    fn segment(bytes: usize, huge: bool) -> io::Result<Mapping> {
+        let flags = libc::IPC_CREAT | 0o600 | if huge { libc::SHM_HUGETLB } else { 0 };
+        // SAFETY: a new segment of our own.
+        let id = unsafe { libc::shmget(libc::IPC_PRIVATE, bytes, flags) };
+        if id < 0 {
             return Err(io::Error::last_os_error());
         }
+        // SAFETY: attached at an address of the kernel's choice; marked for removal at once, so
+        // that it goes with its last user.
+        let start = unsafe {
+            let start = libc::shmat(id, ptr::null(), 0);
+            libc::shmctl(id, libc::IPC_RMID, ptr::null_mut());
+            start
+        };
+        match start as isize {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Mapping::at(start, bytes, true),
+        }
+    }
+
+    fn at(start: *mut libc::c_void, bytes: usize, is_segment: bool) -> io::Result<Mapping> {
         NonNull::new(start.cast())
-            .map(|start| Mapping { start, bytes })
+            .map(|start| Mapping { start, bytes, offset: 0, is_segment })
             .ok_or_else(|| io::Error::other("the kernel mapped memory at address 0"))
+    }
+
+    /// `bytes` that the kernel keeps in memory, so that there is less for everything else.
+    ///
+    /// # Errors
+    /// The kernel's, when so much may not be locked.
+    pub fn pinned(bytes: usize) -> io::Result<Mapping> {
+        let mapping = Mapping::new(bytes, false)?;
+        // SAFETY: the range is the mapping just made.
+        match unsafe { libc::mlock(mapping.start.as_ptr().cast(), mapping.bytes) } {
+            0 => Ok(mapping),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 
     /// Its first byte.
     pub fn as_ptr(&self) -> *mut u8 {
-        self.start.as_ptr()
+        // SAFETY: the offset is less than the length.
+        unsafe { self.start.as_ptr().add(self.offset) }
     }
 
     /// Its length.
     pub fn len(&self) -> usize {
-        self.bytes
+        self.bytes - self.offset
     }
 
     /// Never true: a mapping has at least one page.
     pub fn is_empty(&self) -> bool {
-        self.bytes == 0
+        self.len() == 0
     }
 
     /// All of it, to fill before it is handed out.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is readable, writable, initialised (zeros) and borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+        // SAFETY: the mapping is readable, writable, initialised (zeros, or the file's bytes) and
+        // borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.len()) }
     }
+}
+
+/// A new file that goes with its last user. A name that is taken, by another worker for instance,
+/// gets a number.
+fn backing(path: &Path) -> io::Result<File> {
+    const NAMES_MAX: u32 = 4096;
+    let mut number = 0;
+    loop {
+        let name = match number {
+            0 => path.to_owned(),
+            _ => PathBuf::from(format!("{}.{number}", path.display())),
+        };
+        match File::options().read(true).write(true).create_new(true).open(&name) {
+            Ok(file) => return std::fs::remove_file(name).map(|()| file),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
+                number += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn sharing(kind: MemoryKind) -> libc::c_int {
+    if kind == MemoryKind::Private { libc::MAP_PRIVATE } else { libc::MAP_SHARED }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: start and length are those of the mapping made in `map`.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+        let start = self.start.as_ptr().cast();
+        // SAFETY: start and length are those that the kernel gave.
+        unsafe {
+            match self.is_segment {
+                true => libc::shmdt(start),
+                false => libc::munmap(start, self.bytes),
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn memory_of_every_kind_holds_what_is_written() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let kinds = [MemoryKind::Private, MemoryKind::Shared, MemoryKind::Shm];
+        for (kind, file) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
+            let file = (file && kind != MemoryKind::Shm).then(|| dir.path().join("back"));
+            let memory = Memory { kind, file, offset: Bytes(512), ..Memory::default() };
+            let mut mapping = Mapping::of(&memory, 10_000, false).expect("mapped");
+            assert_eq!(mapping.as_ptr() as usize % PAGE_BYTES, 512);
+            assert!(mapping.len() >= 10_000);
+            mapping.as_mut_slice().fill(7);
+            assert!(mapping.as_mut_slice().iter().all(|byte| *byte == 7));
+        }
+    }
+
+    #[test]
+    fn pages_that_are_not_there_are_an_error() {
+        let huge = Memory { huge: true, ..Memory::default() };
+        let wanted = 1 << 50;
+        assert!(Mapping::of(&huge, wanted, false).is_err());
+        assert!(Mapping::pinned(wanted).is_err());
+        assert_eq!(Mapping::pinned(4096).expect("pinned").len(), 4096);
     }
 }

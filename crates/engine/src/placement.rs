@@ -8,11 +8,23 @@ use rustix::thread::CpuSet;
 
 use crate::error::EngineError;
 
+/// Makes the calling thread a worker, in the place where the plan wants it.
+///
+/// # Errors
+/// What the kernel does not have or does not allow.
+pub fn settle(placement: &Placement, rank: u32) -> Result<(), EngineError> {
+    bind(placement, rank)?;
+    own_descriptors();
+    // Sleeps under a rate end when they should, not up to 50 µs later.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    Ok(())
+}
+
 /// Binds the calling thread as the plan says.
 ///
 /// # Errors
 /// A CPU or node that does not exist or is not allowed.
-pub fn bind(placement: &Placement, rank: u32) -> Result<(), EngineError> {
+fn bind(placement: &Placement, rank: u32) -> Result<(), EngineError> {
     let mut cpus = placement.cpus.clone();
     if let Some(node) = placement.numa_node {
         let of_node = node_cpus(node)?;
@@ -84,7 +96,7 @@ fn prefer_memory_of(node: u32) -> Result<(), EngineError> {
 /// In a table that threads share, the kernel counts references to a file up and down with every
 /// system call on it, some 40 ns each time; in a private one it need not. Where the kernel
 /// refuses, calls only cost that much more.
-pub fn own_descriptors() {
+fn own_descriptors() {
     // SAFETY: the thread keeps every descriptor it has; other threads keep theirs.
     unsafe { libc::unshare(libc::CLONE_FILES) };
 }

@@ -12,7 +12,9 @@ use crate::clock::Clock;
 use crate::content::{self, Content, Pool};
 use crate::engines::Context;
 use crate::engines::{
-    libaio::Libaio, mmap::Mmap, null::Null, psync::Psync, pvsync::Pvsync, uring::Uring,
+    cpu::Cpu, fallocate::Fallocate, ftruncate::Ftruncate, libaio::Libaio, mmap::Mmap, null::Null,
+    psync::Psync, pvsync::Pvsync, splice::Splice, sync::Sync, threads::Threads, uring,
+    uring::Uring, vsync::Vsync,
 };
 use crate::error::EngineError;
 use crate::files::Files;
@@ -57,6 +59,8 @@ pub struct ReadyJob {
     pool: Option<Pool>,
     maps: Vec<Arc<Map>>,
     trace: Option<Arc<[trace::Line]>>,
+    /// Trims are queued like other operations.
+    queues_trims: bool,
 }
 
 impl ReadyJob {
@@ -99,7 +103,6 @@ impl ReadyJob {
         let ready = ReadyJob {
             job: job.clone(),
             stop: stop.clone(),
-            files,
             live,
             shared: Arc::default(),
             rings: match blocks.measure.log.each {
@@ -112,6 +115,8 @@ impl ReadyJob {
             pool,
             maps,
             trace,
+            queues_trims: uring::queues_trims(&files, &blocks),
+            files,
             blocks,
         };
         ready.check_fit().map_err(|(message, remedy)| unfit(message, remedy))?;
@@ -203,9 +208,16 @@ impl ReadyJob {
 
     /// Operations in flight: one for engines that cannot have more.
     fn depth(&self) -> usize {
-        // Trims block their thread, so that one is in flight at a time whatever was asked for.
-        let one = !self.blocks.engine.is_async() || self.blocks.mix.trim == 100;
+        // Trims may block their thread, so that one is in flight at a time whatever was asked for.
+        let one = !self.takes_many() || (self.blocks.mix.trim == 100 && !self.queues_trims);
         if one { 1 } else { self.blocks.depth.max(1) as usize }
+    }
+
+    /// True where more than one operation is handed over at a time. Operations at random places
+    /// have no neighbours that could become one call.
+    fn takes_many(&self) -> bool {
+        let merges = self.blocks.engine == Engine::Vsync && !self.blocks.access.is_random();
+        self.blocks.engine.is_async() || merges
     }
 
     /// The files of a worker, and its rank among those who share each.
@@ -306,7 +318,7 @@ impl ReadyJob {
             own_files: self.own_files(rank).into_iter().map(|(file, _)| file).collect(),
             budget: self.budget(rank),
             first_done: self.first_done.clone(),
-            trims: blocks.mix.trim > 0,
+            trims: blocks.mix.trim > 0 && !self.queues_trims,
             depth,
             batch,
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
@@ -322,6 +334,19 @@ impl ReadyJob {
         Worker::new(parts, buffers, bytes)
     }
 
+    /// Buffers of that many bytes, and what a worker pins beside them.
+    fn memory(&self, bytes: usize) -> Result<(Mapping, Option<Mapping>), EngineError> {
+        let (memory, huge_pages) = (&self.blocks.memory, self.blocks.hints.huge_pages);
+        let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
+        let buffers = Mapping::of(memory, bytes * self.depth(), huge_pages)
+            .map_err(EngineError::system(what))?;
+        let pinned = memory.lock.map(|bytes| {
+            let what = format!("pin {bytes} of memory");
+            Mapping::pinned(bytes.0 as usize).map_err(EngineError::system(what))
+        });
+        Ok((buffers, pinned.transpose()?))
+    }
+
     /// A worker's whole life, in its own thread: sets up, says so, waits at the gate, runs.
     ///
     /// # Errors
@@ -332,15 +357,10 @@ impl ReadyJob {
         gate: &Gate,
         ready: impl FnOnce(),
     ) -> Result<WorkerEnd, EngineError> {
-        placement::bind(&self.job.placement, rank)?;
-        placement::own_descriptors();
-        // Sleeps under a rate end when they should, not up to 50 µs later.
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        placement::settle(&self.job.placement, rank)?;
         let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
-        let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
         // Declared before the engine, so that it outlives whatever the engine has in flight.
-        let mut buffers = Mapping::new(bytes * self.depth(), self.blocks.hints.huge_pages)
-            .map_err(EngineError::system(what))?;
+        let (mut buffers, _pinned) = self.memory(bytes)?;
         let mut content = self.pool.clone().map(|pool| {
             let reads = self.blocks.mix.read > 0;
             Content::new(self.blocks.content, pool, self.seed, rank, reads)
@@ -357,6 +377,7 @@ impl ReadyJob {
             buffer_bytes: bytes,
             clock: self.clock,
             split: self.blocks.measure.submission,
+            seed: mix(self.seed, u64::from(rank)),
         };
         macro_rules! run {
             ($engine:expr) => {{
@@ -379,12 +400,17 @@ impl ReadyJob {
         let blocks = &self.blocks;
         match blocks.engine {
             Engine::Psync => run_calls!(Psync::new(&context)),
+            Engine::Sync => run_calls!(Sync::new(&context)?),
+            Engine::Vsync => run!(Vsync::new(&context)?),
             Engine::Pvsync => run_calls!(Pvsync::new(&context, blocks.rwf)),
-            Engine::Libaio => run!(Libaio::new(&context)?),
-            Engine::IoUring => run!(Uring::new(&context, &blocks.uring)?),
-            Engine::Mmap => {
-                run_calls!(Mmap::new(&context, blocks.mix.write > 0, blocks.hints.advice)?)
-            }
+            Engine::Libaio => run!(Libaio::new(&context, blocks)?),
+            Engine::Threads => run!(Threads::new(&context)?),
+            Engine::IoUring => run!(Uring::new(&context, blocks)?),
+            Engine::Mmap => run_calls!(Mmap::new(&context, blocks)?),
+            Engine::Splice => run_calls!(Splice::new(&context)?),
+            Engine::Fallocate => run_calls!(Fallocate::new(&context)),
+            Engine::Ftruncate => run_calls!(Ftruncate::new(&context)),
+            Engine::Cpu => run_calls!(Cpu::new(&context, blocks.burn)),
             Engine::Null => run!(Null::new(&context)),
         }
     }

@@ -56,7 +56,7 @@ pub struct Parts {
     pub batch: usize,
     /// Completions to wait for.
     pub reap: usize,
-    /// Some of its operations are trims.
+    /// Some of its operations are trims, each of which blocks its thread.
     pub trims: bool,
     /// No space left ends the work and is no error.
     pub until_full: bool,
@@ -397,7 +397,7 @@ impl Worker {
                 return;
             }
             self.issue(index);
-            if self.slots[index as usize].kind == Kind::Trim {
+            if self.parts.trims && self.slots[index as usize].kind == Kind::Trim {
                 // A trim blocks its thread; nothing is queued behind it.
                 return;
             }

@@ -1,51 +1,26 @@
 //! The same work through every engine, on a real file.
 
+mod common;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::layout::{self, Wanted};
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, Share, Verify};
 use candor_plan::units::{Mix, PerOp, SizeSpec};
-use candor_plan::{Bytes, Job, Nanos, OpsPerSec, Phase, Plan, Stop, Target};
+use candor_plan::{Bytes, Nanos, OpsPerSec, Stop};
 use candor_record::{Ended, Measurement};
+use common::{FILE_BYTES, lay_out, plan, run, scratch};
 
-const FILE_BYTES: u64 = 4 << 20;
 const BLOCK: u64 = 4096;
 
-fn plan(path: &Path, workers: u32, stop: Stop, blocks: Blocks) -> Plan {
-    let target = Target { path: path.into(), size: Some(Bytes(FILE_BYTES)), ..Target::default() };
-    let targets = vec![target.name.clone()];
-    let job = Job { workers, targets, blocks: Some(blocks), ..Job::default() };
-    let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
-    Plan { targets: vec![target], phases: vec![phase], ..Plan::default() }
-}
-
-fn run(session: &mut Session, plan: &Plan) -> Measurement {
-    let prepared = Prepared::new(session, plan, &plan.phases[0], 0).expect("prepared");
-    prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
-}
-
-fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
-    let wanted = Wanted {
-        size: FILE_BYTES,
-        layout: candor_plan::Layout::Write,
-        content: Default::default(),
-        verify,
-        seed: 1,
-    };
-    let stop = AtomicBool::new(false);
-    std::fs::File::create_new(path).expect("created");
-    layout::lay_out(session, path, &wanted, &stop, &mut |_| {}).expect("laid out");
-}
-
 fn depth_of(engine: Engine) -> u32 {
-    if engine.is_async() { 16 } else { 1 }
+    if engine.takes_many() { 16 } else { 1 }
 }
 
-/// A directory on a real filesystem: tmpfs has no direct I/O to speak of.
-fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch directory")
+/// Engines that move bytes, or say that they did.
+fn movers() -> impl Iterator<Item = Engine> {
+    Engine::ALL.into_iter().filter(|engine| engine.moves_bytes() || *engine == Engine::Null)
 }
 
 #[test]
@@ -54,7 +29,7 @@ fn every_engine_moves_every_byte_once() {
     let path = dir.path().join("file");
     let mut session = Session::new();
     lay_out(&mut session, &path, None);
-    for engine in Engine::ALL {
+    for engine in movers() {
         for (mix, direct) in [(Mix::WRITE, false), (Mix::READ, false), (Mix::READ, true)] {
             let direct = direct && !matches!(engine, Engine::Mmap | Engine::Null);
             let blocks = Blocks {
@@ -80,7 +55,7 @@ fn every_engine_moves_every_byte_once() {
 fn written_data_verifies_through_every_engine_and_mix() {
     let dir = scratch();
     let verify = Verify::default();
-    for engine in [Engine::Psync, Engine::Pvsync, Engine::Libaio, Engine::IoUring, Engine::Mmap] {
+    for engine in movers().filter(|engine| *engine != Engine::Null) {
         let path = dir.path().join(engine.name());
         let mut session = Session::new();
         lay_out(&mut session, &path, Some(verify));
@@ -125,7 +100,7 @@ fn rates_hold_on_every_engine() {
     let path = dir.path().join("file");
     let mut session = Session::new();
     lay_out(&mut session, &path, None);
-    for engine in Engine::ALL {
+    for engine in movers() {
         let blocks = Blocks {
             engine,
             depth: depth_of(engine),

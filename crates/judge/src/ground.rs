@@ -44,7 +44,7 @@ impl Planned<'_> {
     /// Each of its writes is durable when it completes.
     pub fn durable_each(&self) -> bool {
         self.blocks.durability.open != OpenSync::None
-            || (self.blocks.engine == Engine::Pvsync && self.blocks.rwf.dsync)
+            || (self.blocks.engine.has_call_flags() && self.blocks.rwf.dsync)
     }
 
     /// It polls for completions, so that a busy CPU says nothing.
@@ -208,8 +208,7 @@ impl<'a> Ground<'a> {
 /// A job that moves real bytes: not the null engine, not no-ops, not a target that is nothing.
 fn planned<'a>(plan: &Plan, index: usize, job: &'a Job) -> Option<Planned<'a>> {
     let blocks = job.blocks.as_ref()?;
-    let nothing = blocks.engine == Engine::Null
-        || (blocks.engine == Engine::IoUring && blocks.uring.nop)
+    let nothing = !blocks.moves_bytes()
         || job
             .targets
             .iter()

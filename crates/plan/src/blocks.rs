@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::is_default;
+pub use crate::engine::{
+    Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
+};
 use crate::units::{Extent, Mix, PerOp, SizeSpec};
 use crate::{Bytes, BytesPerSec, Measure, Nanos, OpsPerSec};
 
@@ -38,8 +42,20 @@ pub struct Blocks {
     pub engine: Engine,
     /// Details of io_uring.
     pub uring: Uring,
-    /// Flags of each vectored call of pvsync.
+    /// Flags of each call of pvsync, libaio and io_uring.
     pub rwf: Rwf,
+    /// Operations that have an I/O priority of their own, for libaio and io_uring.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityShare>,
+    /// Details of mmap.
+    #[serde(skip_serializing_if = "is_default")]
+    pub mmap: Mmap,
+    /// What one operation of the cpu engine is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub burn: Burn,
+    /// Where the buffers lie.
+    #[serde(skip_serializing_if = "is_default")]
+    pub memory: Memory,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
     /// When writes are made durable.
@@ -73,6 +89,10 @@ impl Default for Blocks {
             engine: Engine::Psync,
             uring: Uring::default(),
             rwf: Rwf::default(),
+            priorities: Vec::new(),
+            mmap: Mmap::default(),
+            burn: Burn::default(),
+            memory: Memory::default(),
             direct: false,
             durability: Durability::default(),
             hints: Hints::default(),
@@ -85,9 +105,23 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// False where candor or the ring itself is measured, without any target.
+    /// False where there is nothing to open: candor, the ring or the CPU itself is measured.
+    pub fn uses_targets(&self) -> bool {
+        self.engine.uses_targets() && !self.is_nop()
+    }
+
+    /// False where no byte goes to or comes from a target.
     pub fn moves_bytes(&self) -> bool {
-        self.engine != Engine::Null && !(self.engine == Engine::IoUring && self.uring.nop)
+        self.engine.moves_bytes() && !self.is_nop()
+    }
+
+    /// True where what a target holds afterwards may be something else.
+    pub fn destroys(&self) -> bool {
+        self.mix.destroys() || self.engine == Engine::Fallocate
+    }
+
+    fn is_nop(&self) -> bool {
+        self.engine == Engine::IoUring && self.uring.nop
     }
 }
 
@@ -205,92 +239,6 @@ pub enum Share {
         /// Number of segments.
         count: u32,
     },
-}
-
-/// A way to issue I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Engine {
-    /// `pread` and `pwrite`: one operation at a time.
-    #[default]
-    Psync,
-    /// `preadv2` and `pwritev2` with flags: one operation at a time.
-    Pvsync,
-    /// The kernel's aio; truly asynchronous only with direct I/O.
-    Libaio,
-    /// io_uring.
-    IoUring,
-    /// Loads and stores on a mapping, `msync` for durability.
-    Mmap,
-    /// Completes at once: measures candor itself.
-    Null,
-}
-
-impl Engine {
-    /// Every engine, in the order of the documentation.
-    pub const ALL: [Engine; 6] = [
-        Engine::Psync,
-        Engine::Pvsync,
-        Engine::Libaio,
-        Engine::IoUring,
-        Engine::Mmap,
-        Engine::Null,
-    ];
-
-    /// The name used in plans and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Engine::Psync => "psync",
-            Engine::Pvsync => "pvsync",
-            Engine::Libaio => "libaio",
-            Engine::IoUring => "io_uring",
-            Engine::Mmap => "mmap",
-            Engine::Null => "null",
-        }
-    }
-
-    /// True where one worker can have more than one operation in flight.
-    pub fn is_async(self) -> bool {
-        matches!(self, Engine::Libaio | Engine::IoUring | Engine::Null)
-    }
-}
-
-/// Details of the io_uring engine. Absent switches mean: use it where the kernel has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Uring {
-    /// A kernel thread takes submissions, so that submitting needs no system call.
-    pub sqpoll: bool,
-    /// CPU of that thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sqpoll_cpu: Option<u32>,
-    /// Completions are polled for instead of awaited; needs direct I/O and poll queues.
-    pub iopoll: bool,
-    /// Buffers registered with the ring.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed_buffers: Option<bool>,
-    /// Files registered with the ring.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed_files: Option<bool>,
-    /// Completion work runs only when the worker asks for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub defer_taskrun: Option<bool>,
-    /// Issue no-ops instead of I/O: measures the ring itself.
-    pub nop: bool,
-}
-
-/// Flags of `preadv2` and `pwritev2`, for pvsync.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Rwf {
-    /// `RWF_HIPRI`: poll for the completion.
-    pub hipri: bool,
-    /// `RWF_NOWAIT`: fail instead of waiting.
-    pub nowait: bool,
-    /// `RWF_DSYNC`: each write is durable when it returns.
-    pub dsync: bool,
-    /// `RWF_DONTCACHE`: buffered, but dropped from the cache afterwards.
-    pub dontcache: bool,
 }
 
 /// When writes are made durable.

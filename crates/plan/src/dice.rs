@@ -258,7 +258,16 @@ impl Dice<'_> {
             batch_reap: self.count(),
             engine: self.pick(&Engine::ALL),
             uring: self.uring(),
-            rwf: Rwf { hipri: self.yes(), nowait: self.yes(), ..Rwf::default() },
+            rwf: self.rwf(),
+            priorities: self.list(|d| PriorityShare {
+                op: d.pick(&[Op::Read, Op::Write]),
+                size: d.option(Self::bytes),
+                percent: d.byte(),
+                priority: d.io_priority(),
+            }),
+            mmap: Mmap { drop: self.yes() },
+            burn: Burn { chunk: self.nanos(), sort: self.yes() },
+            memory: self.memory(),
             direct: self.yes(),
             durability: Durability {
                 open: self.pick(&[OpenSync::None, OpenSync::Dsync, OpenSync::Sync]),
@@ -304,7 +313,35 @@ impl Dice<'_> {
             fixed_buffers: self.option(Self::yes),
             fixed_files: self.option(Self::yes),
             defer_taskrun: self.option(Self::yes),
+            force_async_every: self.count(),
+            vectored: self.yes(),
             nop: self.yes(),
+        }
+    }
+
+    fn rwf(&mut self) -> Rwf {
+        Rwf {
+            hipri: self.yes(),
+            hipri_percent: self.option(Self::byte),
+            nowait: self.yes(),
+            dsync: self.yes(),
+            dontcache: self.yes(),
+            atomic: self.yes(),
+        }
+    }
+
+    fn io_priority(&mut self) -> IoPriority {
+        let classes = [PriorityClass::Realtime, PriorityClass::BestEffort, PriorityClass::Idle];
+        IoPriority { class: self.pick(&classes), level: self.byte(), hint: self.byte().into() }
+    }
+
+    fn memory(&mut self) -> Memory {
+        Memory {
+            kind: self.pick(&[MemoryKind::Private, MemoryKind::Shared, MemoryKind::Shm]),
+            huge: self.yes(),
+            file: self.option(|d| PathBuf::from(d.text())),
+            offset: self.bytes(),
+            lock: self.option(Self::bytes),
         }
     }
 

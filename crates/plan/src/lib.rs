@@ -14,6 +14,7 @@ pub mod blocks;
 pub mod check;
 #[cfg(test)]
 mod dice;
+pub mod engine;
 pub mod entries;
 mod measure;
 mod model;

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use candor_engine::files;
 use candor_observe::Roots;
-use candor_plan::units::Mix;
 use candor_plan::{Blocks, Create, Layout, Place, Plan, Problem, Target, TargetKind};
 
 use crate::claims::{self, Claims};
@@ -239,7 +238,7 @@ fn uses<'a>(plan: &'a Plan, target: &'a Target) -> impl Iterator<Item = &'a Bloc
 }
 
 fn destroys(plan: &Plan, target: &Target) -> bool {
-    uses(plan, target).any(|blocks| Mix::destroys(blocks.mix))
+    uses(plan, target).any(Blocks::destroys)
 }
 
 /// True for a block device, or a link to one.

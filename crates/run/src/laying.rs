@@ -34,6 +34,7 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
         && blocks.random_percent == PerOp::all(0)
         && blocks.share == Share::Whole
         && blocks.engine != Engine::Mmap
+        && blocks.moves_bytes()
         && (alone && aligned && from_start)
 }
 
@@ -80,7 +81,7 @@ struct Laying<'a, 'e> {
 
 impl Laying<'_, '_> {
     fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
-        let writes = work.iter().any(|(_, blocks)| blocks.mix.destroys());
+        let writes = work.iter().any(|(_, blocks)| blocks.destroys());
         let needed = match target.layout {
             Layout::Never => false,
             // Space that is set aside is not there by writing.

@@ -8,6 +8,10 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use candor_plan::Blocks;
+
+use super::flags::CallFlags;
+use super::priority::Priorities;
 use super::{Context, Io, blocking_call};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -16,6 +20,8 @@ use crate::slots::{Done, Kind, Slot};
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
+/// A block with this flag has a priority of its own.
+const IOCB_FLAG_IOPRIO: u32 = 1 << 1;
 /// The kernel's mark of a completion ring whose layout is the one below.
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
@@ -54,6 +60,8 @@ pub struct Libaio {
     blocking: Vec<u32>,
     events: Box<[Event]>,
     user_ring: bool,
+    flags: CallFlags,
+    priorities: Option<Priorities>,
 }
 
 impl Libaio {
@@ -61,7 +69,7 @@ impl Libaio {
     ///
     /// # Errors
     /// The kernel's, for instance when `/proc/sys/fs/aio-max-nr` is reached.
-    pub fn new(from: &Context<'_>) -> Result<Libaio, EngineError> {
+    pub fn new(from: &Context<'_>, blocks: &Blocks) -> Result<Libaio, EngineError> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the call writes one number to a variable that outlives it.
         let result = unsafe { libc::syscall(libc::SYS_io_setup, from.depth, &raw mut context) };
@@ -85,6 +93,8 @@ impl Libaio {
             blocking: Vec::with_capacity(from.depth),
             events: vec![event; from.depth].into(),
             user_ring,
+            flags: CallFlags::new(blocks.rwf),
+            priorities: Priorities::new(from, &blocks.priorities),
         })
     }
 
@@ -174,14 +184,20 @@ impl Libaio {
 
     #[inline(always)]
     fn queue_one(&mut self, index: u32, slot: &Slot) {
-        let opcode = match slot.kind {
-            Kind::Read => IOCB_CMD_PREAD,
-            Kind::Write => IOCB_CMD_PWRITE,
+        let (opcode, flags) = match slot.kind {
+            Kind::Read => (IOCB_CMD_PREAD, self.flags.read),
+            Kind::Write => (IOCB_CMD_PWRITE, self.flags.write),
             _ => return self.blocking.push(index),
         };
         let block = &mut self.blocks[index as usize];
         block.aio_data = u64::from(index);
         block.aio_lio_opcode = opcode;
+        block.aio_rw_flags = flags;
+        if let Some(priorities) = &mut self.priorities {
+            let priority = priorities.of(slot);
+            block.aio_flags = if priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
+            block.aio_reqprio = priority as i16;
+        }
         block.aio_fildes = self.files.get(slot.file).raw() as u32;
         block.aio_buf = slot.buffer as u64;
         block.aio_nbytes = u64::from(slot.length);
@@ -220,7 +236,8 @@ impl Io for Libaio {
     }
 
     fn features(&self) -> Vec<String> {
-        if self.user_ring { vec!["user-space-reap".into()] } else { Vec::new() }
+        let reap = self.user_ring.then(|| "user-space-reap".to_owned());
+        reap.into_iter().chain(self.flags.names.clone()).collect()
     }
 }
 

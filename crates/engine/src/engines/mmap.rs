@@ -10,6 +10,7 @@ use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Arc, Once};
 
+use candor_plan::Blocks;
 use candor_plan::blocks::Advice;
 
 use super::{Call, Context, answer, blocking_call};
@@ -79,6 +80,20 @@ impl Mapped {
         intact
     }
 
+    /// Writes the pages of an operation back and drops them from the mapping.
+    fn drop_pages(&self, slot: &Slot) -> i32 {
+        let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
+        let bytes = slot.offset as usize + slot.length as usize - first;
+        // SAFETY: the pages lie within the mapping; the file keeps what they hold.
+        answer(unsafe {
+            let start = self.start.add(first).cast();
+            match libc::msync(start, bytes, libc::MS_SYNC) {
+                0 => libc::madvise(start, bytes, libc::MADV_DONTNEED),
+                error => error,
+            }
+        } as isize)
+    }
+
     fn flush(&self) -> i32 {
         // SAFETY: the range is the whole mapping.
         answer(unsafe { libc::msync(self.start.cast(), self.bytes, libc::MS_SYNC) } as isize)
@@ -142,6 +157,7 @@ fn install_handler() {
 pub struct Mmap {
     files: Arc<Files>,
     mapped: Vec<Mapped>,
+    drops: bool,
 }
 
 impl Mmap {
@@ -149,13 +165,14 @@ impl Mmap {
     ///
     /// # Errors
     /// The kernel's, for a file that cannot be mapped.
-    pub fn new(context: &Context<'_>, writes: bool, advice: Advice) -> Result<Mmap, EngineError> {
+    pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Mmap, EngineError> {
         install_handler();
+        let (writes, advice) = (blocks.mix.write > 0, blocks.hints.advice);
         let map = |file: &OpenFile| {
             Mapped::new(file, writes, advice).map_err(EngineError::file("map", &file.path))
         };
         let mapped = context.files.all().iter().map(map).collect::<Result<_, _>>()?;
-        Ok(Mmap { files: context.files.clone(), mapped })
+        Ok(Mmap { files: context.files.clone(), mapped, drops: blocks.mmap.drop })
     }
 }
 
@@ -165,12 +182,21 @@ impl Call for Mmap {
         let end = slot.offset.saturating_add(u64::from(slot.length));
         match slot.kind {
             Kind::Read | Kind::Write if end > mapped.bytes as u64 => -libc::EINVAL,
-            Kind::Read | Kind::Write => match mapped.copy(slot, self.files.get(slot.file).raw()) {
-                true => slot.length as i32,
-                false => -libc::EIO,
-            },
+            Kind::Read | Kind::Write => {
+                if !mapped.copy(slot, self.files.get(slot.file).raw()) {
+                    return -libc::EIO;
+                }
+                match self.drops.then(|| mapped.drop_pages(slot)) {
+                    None | Some(0) => slot.length as i32,
+                    Some(errno) => errno,
+                }
+            }
             Kind::Fsync | Kind::Fdatasync => mapped.flush(),
             Kind::Trim => blocking_call(&self.files, slot),
         }
+    }
+
+    fn features(&self) -> Vec<String> {
+        if self.drops { vec!["drops-pages".into()] } else { Vec::new() }
     }
 }

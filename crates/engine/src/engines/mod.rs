@@ -1,14 +1,40 @@
-//! The ways to issue I/O, one file each, behind one small trait.
+//! The ways to issue I/O, one file each, behind two small traits.
 //!
-//! Inside the loop the trait is used with static dispatch; which engine it is, is decided once,
-//! in [`crate::worker`]. A new engine is a file here and a row there.
+//! Inside the loop the traits are used with static dispatch; which engine it is, is decided once,
+//! in [`crate::prepare`]. A new engine is a file here and a row there; what it can do stands in
+//! [`candor_plan::engine::Engine`].
+//!
+//! | engine | calls | in flight | moves bytes |
+//! | --- | --- | --- | --- |
+//! | [`psync`] | `pread`, `pwrite` | one | yes |
+//! | [`sync`] | `lseek`, `read`, `write` | one | yes |
+//! | [`vsync`] | `readv`, `writev` over neighbours | one call | yes |
+//! | [`pvsync`] | `preadv2`, `pwritev2` with flags | one | yes |
+//! | [`libaio`] | `io_submit`, `io_getevents` | depth | yes |
+//! | [`threads`] | `pread`, `pwrite` in threads | depth | yes |
+//! | [`uring`] | `io_uring_enter` | depth | yes |
+//! | [`mmap`] | loads and stores, `msync` | one | yes |
+//! | [`splice`] | `splice`, `vmsplice` | one | yes |
+//! | [`fallocate`] | `fallocate` | one | no |
+//! | [`ftruncate`] | `ftruncate` | one | no |
+//! | [`cpu`] | none: burns CPU | one | no |
+//! | [`null`] | none | depth | no |
 
+pub mod cpu;
+pub mod fallocate;
+pub mod flags;
+pub mod ftruncate;
 pub mod libaio;
 pub mod mmap;
 pub mod null;
+pub mod priority;
 pub mod psync;
 pub mod pvsync;
+pub mod splice;
+pub mod sync;
+pub mod threads;
 pub mod uring;
+pub mod vsync;
 
 use std::io;
 use std::os::fd::RawFd;
@@ -96,6 +122,8 @@ pub struct Context<'a> {
     pub clock: Clock,
     /// Submitting is to be a call of its own, with the tick of its return told by [`Io::turn`].
     pub split: bool,
+    /// For choices of the engine's own.
+    pub seed: u64,
 }
 
 /// The answer of a system call as the kernel gives it: bytes, or a negated error number.

@@ -4,63 +4,60 @@ use std::sync::Arc;
 
 use candor_plan::blocks::Rwf;
 
+use super::flags::{CallFlags, HIPRI};
 use super::{Call, Context, answer, blocking_call};
 use crate::files::Files;
+use crate::random::Random;
 use crate::slots::{Kind, Slot};
-
-const RWF_HIPRI: libc::c_int = 0x01;
-const RWF_DSYNC: libc::c_int = 0x02;
-const RWF_NOWAIT: libc::c_int = 0x08;
-const RWF_DONTCACHE: libc::c_int = 0x80;
 
 /// The engine.
 pub struct Pvsync {
     files: Arc<Files>,
-    read_flags: libc::c_int,
-    write_flags: libc::c_int,
-    names: Vec<String>,
+    flags: CallFlags,
+    /// Share of the calls that are polled for, in percent, where it is not all of them.
+    polled: Option<(u8, Random)>,
 }
 
 impl Pvsync {
-    /// With these flags on every call; `dsync` only on writes.
+    /// With these flags on every call, or on a share of them.
     pub fn new(context: &Context<'_>, rwf: Rwf) -> Pvsync {
-        let both = [
-            (rwf.hipri, RWF_HIPRI, "rwf-hipri"),
-            (rwf.nowait, RWF_NOWAIT, "rwf-nowait"),
-            (rwf.dontcache, RWF_DONTCACHE, "rwf-dontcache"),
-        ];
-        let on = both.iter().filter(|(on, ..)| *on);
-        let read_flags = on.clone().fold(0, |flags, (_, flag, _)| flags | flag);
-        let mut names: Vec<String> = on.map(|(.., name)| (*name).to_owned()).collect();
-        if rwf.dsync {
-            names.push("rwf-dsync".into());
-        }
-        let write_flags = read_flags | if rwf.dsync { RWF_DSYNC } else { 0 };
-        Pvsync { files: context.files.clone(), read_flags, write_flags, names }
+        let polled = rwf.hipri_percent.filter(|percent| rwf.hipri && *percent < 100);
+        let polled = polled.map(|percent| (percent, Random::new(context.seed, 0x6869_7072)));
+        Pvsync { files: context.files.clone(), flags: CallFlags::new(rwf), polled }
+    }
+
+    /// The flag to leave out of a call.
+    #[inline(always)]
+    fn left_out(&mut self) -> i32 {
+        let polled = self.polled.as_mut().is_none_or(|(percent, random)| random.percent(*percent));
+        if polled { 0 } else { HIPRI }
     }
 }
 
 impl Call for Pvsync {
     #[inline(always)]
     fn call(&mut self, slot: &Slot) -> i32 {
+        let left_out = self.left_out();
         let fd = self.files.get(slot.file).raw();
         let vector = libc::iovec { iov_base: slot.buffer.cast(), iov_len: slot.length as usize };
         let offset = slot.offset as i64;
         let vector = &raw const vector;
         match slot.kind {
             Kind::Read => {
+                let flags = self.flags.read & !left_out;
                 // SAFETY: the vector describes the slot's buffer, which has room for its length.
-                answer(unsafe { libc::preadv2(fd, vector, 1, offset, self.read_flags) })
+                answer(unsafe { libc::preadv2(fd, vector, 1, offset, flags) })
             }
             Kind::Write => {
+                let flags = self.flags.write & !left_out;
                 // SAFETY: as above.
-                answer(unsafe { libc::pwritev2(fd, vector, 1, offset, self.write_flags) })
+                answer(unsafe { libc::pwritev2(fd, vector, 1, offset, flags) })
             }
             _ => blocking_call(&self.files, slot),
         }
     }
 
     fn features(&self) -> Vec<String> {
-        self.names.clone()
+        self.flags.names.clone()
     }
 }

@@ -1,17 +1,20 @@
 //! io_uring, used the way its authors do: one issuer, completion work deferred to the waiter,
 //! registered files and buffers, one system call that both submits and waits.
 
-use std::io;
-use std::sync::Arc;
+mod entry;
 
-use candor_plan::blocks::Uring as Options;
-use io_uring::{IoUring, opcode, squeue, types};
+use std::io;
+
+use candor_plan::Blocks;
+use candor_plan::blocks::{Engine, Uring as Options};
+use io_uring::{IoUring, types};
 
 use super::{Context, Io, blocking_call};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::files::Files;
+use crate::files::{Files, OpenFile};
 use crate::slots::{Done, Kind, Slot};
+use entry::{Dress, How, discard};
 
 /// How long the kernel's submission thread spins before it sleeps.
 const SQPOLL_IDLE_MS: u32 = 2000;
@@ -22,53 +25,37 @@ const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 pub struct Uring {
     ring: IoUring,
     how: How,
-    /// Trims, which io_uring cannot carry on most kernels, and flushes where it polls.
+    /// What operations carry beside the usual.
+    dress: Option<Box<Dress>>,
+    /// Trims, which io_uring cannot carry on many kernels, and flushes where it polls.
     blocking: Vec<u32>,
     /// Operations for which the queue had no room.
     refused: Vec<u32>,
     polls: bool,
     /// Submitting is a call of its own, whose end this clock tells.
     clock: Option<Clock>,
+    /// Trims go through the ring.
+    trims: bool,
     features: Vec<String>,
 }
 
-/// How an operation becomes an entry of the ring.
-struct How {
-    files: Arc<Files>,
-    fixed_files: bool,
-    fixed_buffers: bool,
-    no_ops: bool,
+/// True where trims go through the ring: all but polling rings can punch holes into files, newer
+/// kernels can discard on devices.
+pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
+    let may = blocks.engine == Engine::IoUring && blocks.mix.trim > 0 && blocks.moves_bytes();
+    let devices = || files.all().iter().filter(|file| file.is_device);
+    may && !blocks.uring.iopoll && (devices().next().is_none() || devices().all(can_discard))
 }
 
-impl How {
-    /// The entry of an operation that the ring can carry, which is all but trims.
-    #[inline(always)]
-    fn entry(&self, slot: &Slot) -> squeue::Entry {
-        if self.no_ops {
-            return opcode::Nop::new().build();
-        }
-        let (buffer, length, offset) = (slot.buffer, slot.length, slot.offset);
-        // A registered file is named by its index, marked by a flag.
-        let (file, flags) = match self.fixed_files {
-            true => (types::Fd(slot.file as i32), squeue::Flags::FIXED_FILE),
-            false => (types::Fd(self.files.get(slot.file).raw()), squeue::Flags::empty()),
-        };
-        let entry = match (slot.kind, self.fixed_buffers) {
-            (Kind::Read, true) => {
-                opcode::ReadFixed::new(file, buffer, length, 0).offset(offset).build()
-            }
-            (Kind::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
-            (Kind::Write, true) => {
-                opcode::WriteFixed::new(file, buffer, length, 0).offset(offset).build()
-            }
-            (Kind::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).build(),
-            (Kind::Fdatasync, _) => {
-                opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
-            }
-            (Kind::Fsync | Kind::Trim, _) => opcode::Fsync::new(file).build(),
-        };
-        entry.flags(flags)
-    }
+/// Asks a device to discard nothing: who knows the command says that the length is wrong.
+fn can_discard(device: &OpenFile) -> bool {
+    let Ok(mut ring) = IoUring::new(2) else { return false };
+    let entry = discard(types::Fd(device.raw()), 0, 0);
+    // SAFETY: the command refers to no memory, and the descriptor is open.
+    let queued = unsafe { ring.submission().push(&entry) };
+    queued.is_ok()
+        && ring.submit_and_wait(1).is_ok()
+        && ring.completion().next().is_some_and(|end| end.result() == -libc::EINVAL)
 }
 
 /// True if this kernel has io_uring and lets this process use it.
@@ -116,7 +103,8 @@ impl Uring {
     ///
     /// # Errors
     /// The kernel's, with the likely cause: io_uring absent, forbidden, or out of memory.
-    pub fn new(context: &Context<'_>, options: &Options) -> Result<Uring, EngineError> {
+    pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Uring, EngineError> {
+        let options = &blocks.uring;
         // The kernel's submission thread may show a completion before it frees the entry.
         let spare = if options.sqpoll { 2 } else { 1 };
         let entries = (context.depth as u32).next_power_of_two() * spare;
@@ -140,6 +128,8 @@ impl Uring {
                 fixed_buffers: false,
                 no_ops: options.nop,
             },
+            dress: Dress::new(context, blocks),
+            trims: queues_trims(context.files, blocks),
             blocking: Vec::with_capacity(context.depth),
             refused: Vec::with_capacity(context.depth),
             polls: options.iopoll,
@@ -155,6 +145,8 @@ impl Uring {
         self.features.extend(feature(options.sqpoll, "sqpoll"));
         self.features.extend(feature(options.iopoll, "iopoll"));
         self.features.extend(feature(options.nop, "no-ops"));
+        self.features.extend(feature(self.trims, "queued-trims"));
+        self.features.extend(self.dress.iter().flat_map(|dress| dress.features()));
         let submitter = self.ring.submitter();
         if wanted(options.fixed_files, "files", || submitter.register_files(&context.files.raw()))?
         {
@@ -162,7 +154,8 @@ impl Uring {
             self.features.push("fixed-files".into());
         }
         let bytes = context.buffer_bytes * context.depth;
-        if bytes <= FIXED_BUFFER_BYTES_MAX || options.fixed_buffers == Some(true) {
+        let fits = bytes <= FIXED_BUFFER_BYTES_MAX && !options.vectored;
+        if fits || options.fixed_buffers == Some(true) {
             let vector = libc::iovec { iov_base: context.buffers.as_ptr().cast(), iov_len: bytes };
             // SAFETY: the buffers outlive the ring: the worker drops its engine first.
             let register = || unsafe { submitter.register_buffers(&[vector]) };
@@ -237,16 +230,20 @@ fn wanted(
 impl Io for Uring {
     #[inline(always)]
     fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
-        let Uring { ring, blocking, refused, how, polls, .. } = self;
+        let Uring { ring, blocking, refused, how, dress, polls, trims, .. } = self;
         let mut queue = ring.submission();
         for &index in batch {
             let slot = &slots[index as usize];
             let flush = matches!(slot.kind, Kind::Fsync | Kind::Fdatasync);
-            if slot.kind == Kind::Trim || (*polls && flush) {
+            if (slot.kind == Kind::Trim && !*trims) || (*polls && flush) {
                 blocking.push(index);
                 continue;
             }
-            let entry = how.entry(slot).user_data(u64::from(index));
+            let entry = match dress {
+                None => how.entry(slot),
+                Some(dress) => dress.entry(how, slot, index),
+            };
+            let entry = entry.user_data(u64::from(index));
             // SAFETY: the slot's buffer and file live until its completion is reaped.
             if unsafe { queue.push(&entry) }.is_err() {
                 refused.push(index);
@@ -269,12 +266,16 @@ impl Io for Uring {
             }
             Some(ns) => self.wait_limited(min, ns),
         }
+        let translated = self.how.no_ops || self.trims;
         for completion in self.ring.completion() {
-            let index = completion.user_data() as u32;
-            let result = match self.how.no_ops {
-                true => slots[index as usize].length as i32,
-                false => completion.result(),
-            };
+            let (index, mut result) = (completion.user_data() as u32, completion.result());
+            if translated && result == 0 {
+                // No-ops and trims answer 0 for all that was asked.
+                let slot = &slots[index as usize];
+                if self.how.no_ops || slot.kind == Kind::Trim {
+                    result = slot.length as i32;
+                }
+            }
             done.push(index, result);
         }
         submitted

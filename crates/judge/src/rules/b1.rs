@@ -23,7 +23,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn ignores(job: &&Planned) -> bool {
-    !job.blocks.engine.is_async() && job.blocks.depth > 1
+    !job.blocks.engine.takes_many() && job.blocks.depth > 1
 }
 
 fn before(ground: &Ground) -> Outcome {

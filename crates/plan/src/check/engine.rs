@@ -1,9 +1,17 @@
 //! What each way of issuing I/O can do.
 
 use super::access::does;
-use super::{DEPTH_MAX, Found, View};
-use crate::blocks::{Engine, OpenSync, Rwf, Uring};
+use super::{DEPTH_MAX, Found, SECTOR, View};
+use crate::Bytes;
+use crate::blocks::{
+    Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, OpenSync, PriorityShare, Rwf, Uring,
+};
 use crate::units::Op;
+
+/// A page, behind which a buffer may begin.
+const PAGE: Bytes = Bytes(4096);
+/// Longest operation of the cpu engine, in ns.
+const BURN_MAX_NS: u64 = 10_000_000_000;
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     depth(view, out);
@@ -11,17 +19,38 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     uring(view, out);
     rwf(view, out);
     hints(view, out);
+    priorities(view, out);
+    memory(view, out);
+    if view.blocks.engine != Engine::Mmap && view.blocks.mmap != Mmap::default() {
+        unused(view, "mmap", "mmap", out);
+    }
+    if view.blocks.engine != Engine::Cpu && view.blocks.burn != Burn::default() {
+        unused(view, "burn", "cpu", out);
+    }
     match view.blocks.engine {
         Engine::Mmap => mmap(view, out),
         Engine::Libaio => libaio(view, out),
+        Engine::Ftruncate => ftruncate(view, out),
+        Engine::Cpu => burn(view, out),
         _ => {}
     }
+    if view.blocks.direct && !view.blocks.moves_bytes() && view.blocks.uses_targets() {
+        let message = format!("{} moves no bytes that could be direct", view.blocks.engine.name());
+        out.warning("direct-nothing", view.key("direct"), message, "remove direct");
+    }
+}
+
+/// Details of an engine that is not used.
+fn unused(view: &View<'_>, key: &str, engine: &str, out: &mut Found) {
+    let message = format!("{key} is set, but the engine is {}", view.blocks.engine.name());
+    let remedy = format!("set engine = \"{engine}\", or remove {key}");
+    out.error("engine-details", view.key(key), message, remedy);
 }
 
 fn depth(view: &View<'_>, out: &mut Found) {
     let blocks = view.blocks;
     out.count("depth", view.key("depth"), blocks.depth.into(), DEPTH_MAX.into());
-    if blocks.depth > 1 && blocks.depth <= DEPTH_MAX && !blocks.engine.is_async() {
+    if blocks.depth > 1 && blocks.depth <= DEPTH_MAX && !blocks.engine.takes_many() {
         let message = format!(
             "{} keeps one operation in flight per worker; depth {} has no effect",
             blocks.engine.name(),
@@ -54,7 +83,8 @@ fn batches(view: &View<'_>, out: &mut Found) {
 }
 
 fn uring(view: &View<'_>, out: &mut Found) {
-    let Uring { sqpoll, sqpoll_cpu, iopoll, defer_taskrun, .. } = view.blocks.uring;
+    let Uring { sqpoll, sqpoll_cpu, iopoll, defer_taskrun, vectored, fixed_buffers, .. } =
+        view.blocks.uring;
     let at = view.key("uring");
     let engine = view.blocks.engine;
     if engine != Engine::IoUring && view.blocks.uring != Uring::default() {
@@ -74,6 +104,10 @@ fn uring(view: &View<'_>, out: &mut Found) {
         let message = format!("there is no CPU {cpu}");
         out.error("cpu", at.key("sqpoll_cpu"), message, format!("use 0 to {}", super::CPU_MAX));
     }
+    if vectored && fixed_buffers == Some(true) {
+        let message = "operations on vectors cannot use registered buffers";
+        out.error("uring-vectored", at.key("vectored"), message, "remove one of the two");
+    }
     if defer_taskrun == Some(true) && sqpoll {
         let message = "defer_taskrun and sqpoll exclude each other in the kernel";
         out.error("uring-defer", at.key("defer_taskrun"), message, "remove one of them");
@@ -81,20 +115,113 @@ fn uring(view: &View<'_>, out: &mut Found) {
 }
 
 fn rwf(view: &View<'_>, out: &mut Found) {
-    let Rwf { hipri, dontcache, .. } = view.blocks.rwf;
+    let Rwf { hipri, hipri_percent, dontcache, atomic, .. } = view.blocks.rwf;
     let (at, engine) = (view.key("rwf"), view.blocks.engine);
-    if engine != Engine::Pvsync && view.blocks.rwf != Rwf::default() {
+    if !engine.has_call_flags() && view.blocks.rwf != Rwf::default() {
         let message = format!("rwf is set, but the engine is {}", engine.name());
         out.error("rwf-engine", at, message, "set engine = \"pvsync\", or remove rwf");
         return;
     }
-    if hipri && !view.blocks.direct {
+    if hipri && engine == Engine::IoUring {
+        let message = "with io_uring the whole ring is polled, not single calls";
+        out.error("hipri-uring", at.key("hipri"), message, "set uring.iopoll = true instead");
+    } else if hipri && !view.blocks.direct {
         let message = "hipri is set, but only direct I/O can be polled for";
         out.error("hipri-direct", at.key("hipri"), message, "set direct = true");
+    }
+    if let Some(percent) = hipri_percent {
+        out.percent("hipri-percent", at.key("hipri_percent"), percent.into(), 0.0);
+        if !hipri || engine != Engine::Pvsync {
+            let message = "hipri_percent is set, but not hipri of pvsync";
+            let remedy = "set hipri = true and engine = \"pvsync\"";
+            out.error("hipri-percent", at.key("hipri_percent"), message, remedy);
+        }
     }
     if dontcache && view.blocks.direct {
         let message = "dontcache is set, but direct I/O does not use the cache";
         out.warning("dontcache-direct", at.key("dontcache"), message, "remove one of the two");
+    }
+    if atomic && !view.blocks.direct {
+        let message = "atomic is set, but only direct writes can be atomic";
+        out.error("atomic-direct", at.key("atomic"), message, "set direct = true");
+    }
+}
+
+fn priorities(view: &View<'_>, out: &mut Found) {
+    let (at, engine) = (view.key("priorities"), view.blocks.engine);
+    if !view.blocks.priorities.is_empty() && !engine.has_priorities() {
+        let message = format!("{} cannot give operations a priority of their own", engine.name());
+        out.error("priorities", at, message, "set engine = \"io_uring\" or \"libaio\"");
+        return;
+    }
+    for (i, share) in view.blocks.priorities.iter().enumerate() {
+        let at = at.index(i);
+        let PriorityShare { op, priority, .. } = *share;
+        if op == Op::Trim {
+            let message = "a trim cannot have a priority of its own";
+            out.error("priorities", at.key("op"), message, "write op = \"read\" or \"write\"");
+        }
+        io_priority(priority, &at.key("priority"), out);
+    }
+    for op in [Op::Read, Op::Write] {
+        let of = |size| move |share: &&PriorityShare| (share.op, share.size) == (op, size);
+        let sum = |size| -> u32 {
+            view.blocks.priorities.iter().filter(of(size)).map(|s| u32::from(s.percent)).sum()
+        };
+        if view.blocks.priorities.iter().any(|share| share.op == op && sum(share.size) > 100) {
+            let message = format!("shares of {}s of one size add up to more than 100 %", op.name());
+            out.error("priorities", at.clone(), message, "lower them");
+        }
+    }
+}
+
+/// Level and hint are those that the kernel knows.
+pub(super) fn io_priority(priority: IoPriority, at: &crate::Place, out: &mut Found) {
+    let IoPriority { level, hint, .. } = priority;
+    if level >= IoPriority::LEVELS {
+        let message = format!("level is {level}, and the kernel knows 0 to 7");
+        out.error("io-priority", at.key("level"), message, "use 0 (highest) to 7 (lowest)");
+    }
+    if hint > IoPriority::HINT_MAX {
+        let message = format!("hint is {hint}, more than {}", IoPriority::HINT_MAX);
+        out.error("io-priority", at.key("hint"), message, "use 0 for none");
+    }
+}
+
+fn memory(view: &View<'_>, out: &mut Found) {
+    let Memory { kind, file, offset, huge, .. } = &view.blocks.memory;
+    let at = view.key("memory");
+    if *offset >= PAGE {
+        let message = format!("offset is {offset}, not less than a page of {PAGE}");
+        out.error("memory-offset", at.key("offset"), message, "use a smaller one");
+    } else if view.blocks.direct && !offset.0.is_multiple_of(SECTOR.0) {
+        let message =
+            format!("offset is {offset}, and direct I/O needs buffers at multiples of 512");
+        out.warning("memory-offset", at.key("offset"), message, "use a multiple of 512");
+    }
+    if *kind == MemoryKind::Shm && file.is_some() {
+        let message = "a System V segment has no file behind it";
+        out.error("memory-file", at.key("file"), message, "set kind = \"shared\"");
+    }
+    if *huge && view.blocks.hints.huge_pages {
+        let message = "hints.huge_pages takes other pages where there are no huge ones, huge none";
+        out.warning("memory-huge", at.key("huge"), message, "remove one of the two");
+    }
+}
+
+fn ftruncate(view: &View<'_>, out: &mut Found) {
+    if does(view, Op::Read) || does(view, Op::Trim) {
+        let message = format!("ftruncate only writes, but the mix is {}", view.blocks.mix);
+        out.error("ftruncate-mix", view.key("mix"), message, "set mix = \"write\"");
+    }
+}
+
+fn burn(view: &View<'_>, out: &mut Found) {
+    let (chunk, place) = (view.blocks.burn.chunk, view.key("burn").key("chunk"));
+    if chunk.0 == 0 || chunk.0 > BURN_MAX_NS {
+        let message =
+            format!("chunk is {chunk}; one operation burns more than 0 s and at most 10 s");
+        out.error("burn", place, message, "use a time such as \"50ms\"");
     }
 }
 
@@ -110,11 +237,8 @@ fn hints(view: &View<'_>, out: &mut Found) {
 fn mmap(view: &View<'_>, out: &mut Found) {
     if view.blocks.direct {
         let message = "mmap works on the page cache and cannot be direct";
-        out.error("mmap-direct", view.key("direct"), message, "set direct = false");
-    }
-    if does(view, Op::Trim) {
-        let message = format!("mmap cannot trim, but the mix is {}", view.blocks.mix);
-        out.error("mmap-trim", view.key("mix"), message, "use another engine for trims");
+        let remedy = "set direct = false, or mmap.drop = true instead";
+        out.error("mmap-direct", view.key("direct"), message, remedy);
     }
     if view.blocks.durability.open != OpenSync::None {
         let message = "how a file is opened does not make stores to a mapping durable";

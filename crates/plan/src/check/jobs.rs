@@ -105,13 +105,13 @@ fn unknown(plan: &Plan, name: &str, place: Place, out: &mut Found) {
 /// The kind of work suits the kind of target.
 fn suits(job: &Job, target: &Target, place: Place, out: &mut Found) {
     let name = &target.name;
-    let moves = job.blocks.as_ref().is_some_and(crate::Blocks::moves_bytes);
+    let uses = job.blocks.as_ref().is_some_and(crate::Blocks::uses_targets);
     match target.kind {
         TargetKind::Tree if job.blocks.is_some() => {
             let message = format!("target {name} is a tree, and blocks need files or devices");
             out.error("blocks-on-tree", place, message, "use a file set");
         }
-        TargetKind::Null if moves => {
+        TargetKind::Null if uses => {
             let message = format!("target {name} is null and can neither be read nor written");
             out.error("null-target", place, message, "set engine = \"null\", or uring.nop");
         }

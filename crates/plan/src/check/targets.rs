@@ -37,7 +37,7 @@ fn check_path(plan: &Plan, target: &Target, at: &Place, out: &mut Found) {
     }
 }
 
-/// A path is dispensable where no byte moves.
+/// A path is dispensable where nothing is opened.
 fn needs_path(plan: &Plan, target: &Target) -> bool {
     if target.kind == TargetKind::Null {
         return false;
@@ -45,7 +45,7 @@ fn needs_path(plan: &Plan, target: &Target) -> bool {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
     let mut users = jobs.filter(|job| job.targets.contains(&target.name)).peekable();
     let used = users.peek().is_some();
-    !used || users.any(|job| job.blocks.as_ref().is_none_or(crate::Blocks::moves_bytes))
+    !used || users.any(|job| job.blocks.as_ref().is_none_or(crate::Blocks::uses_targets))
 }
 
 fn check_size(target: &Target, at: &Place, out: &mut Found) {

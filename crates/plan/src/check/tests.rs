@@ -42,7 +42,7 @@ fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &s
 
 /// Errors about blocks: rule, place, lines.
 #[rustfmt::skip]
-const BLOCKS: [(&str, &str, &str); 85] = [
+const BLOCKS: [(&str, &str, &str); 99] = [
     ("pre-read", "hints.pre_read", "hints = { pre_read = true, invalidate = true }"),
     ("size", "size", "size = 0"),
     ("size", "size", "size = \"0k-4k\""),
@@ -118,7 +118,27 @@ const BLOCKS: [(&str, &str, &str); 85] = [
     ("rwf-engine", "rwf", "rwf.nowait = true"),
     ("hipri-direct", "rwf.hipri", "engine = \"pvsync\"\nrwf.hipri = true"),
     ("mmap-direct", "direct", "engine = \"mmap\"\ndirect = true"),
-    ("mmap-trim", "mix", "engine = \"mmap\"\nmix = \"trim\""),
+    ("engine-details", "mmap", "mmap.drop = true"),
+    ("engine-details", "burn", "burn.sort = true"),
+    ("hipri-uring", "rwf.hipri", "engine = \"io_uring\"\ndirect = true\nrwf.hipri = true"),
+    ("hipri-percent", "rwf.hipri_percent",
+     "engine = \"pvsync\"\ndirect = true\nrwf = { hipri = true, hipri_percent = 101 }"),
+    ("hipri-percent", "rwf.hipri_percent", "engine = \"pvsync\"\nrwf.hipri_percent = 50"),
+    ("atomic-direct", "rwf.atomic", "engine = \"pvsync\"\nrwf.atomic = true"),
+    ("uring-vectored", "uring.vectored",
+     "engine = \"io_uring\"\nuring = { vectored = true, fixed_buffers = true }"),
+    ("priorities", "priorities",
+     "priorities = [{ op = \"read\", percent = 1, priority = { class = \"idle\" } }]"),
+    ("priorities", "priorities",
+     "engine = \"io_uring\"\npriorities = [{ op = \"read\", percent = 101, priority = {} }]"),
+    ("priorities", "priorities[0].op",
+     "engine = \"io_uring\"\npriorities = [{ op = \"trim\", percent = 1, priority = {} }]"),
+    ("io-priority", "priorities[0].priority.level",
+     "engine = \"io_uring\"\npriorities = [{ op = \"read\", percent = 1, priority.level = 8 }]"),
+    ("memory-offset", "memory.offset", "memory.offset = 4096"),
+    ("memory-file", "memory.file", "memory = { kind = \"shm\", file = \"/x\" }"),
+    ("ftruncate-mix", "mix", "engine = \"ftruncate\""),
+    ("burn", "burn.chunk", "engine = \"cpu\"\nburn.chunk = 0"),
     ("pace", "pace.ops", "pace.ops = 0"),
     ("pace", "pace.bytes", "pace.bytes = 0"),
     ("arrival", "pace.arrival", "pace.arrival = \"poisson\""),
@@ -364,9 +384,7 @@ fn sentences() {
     Error uring-engine: uring is set, but the engine is mmap
       -> set engine = "io_uring", or remove uring
     Error mmap-direct: mmap works on the page cache and cannot be direct
-      -> set direct = false
-    Error mmap-trim: mmap cannot trim, but the mix is trim
-      -> use another engine for trims
+      -> set direct = false, or mmap.drop = true instead
     Error pace: the rate is 0 operations per second
       -> give a rate above 0, or remove it for full speed
     Error two-syncs: fsync_every is 1 and fdatasync_every 2; only one is done

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use candor_plan::units::Mix;
 use candor_plan::{Bytes, Job, Phase};
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_plan::blocks::{Access, Engine};
+use candor_plan::blocks::Access;
 use candor_plan::units::{Mix, Op, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Phase, Place, Plan, Problem, Target, TargetKind};
 use candor_show::number;
@@ -32,7 +32,7 @@ const NULL_SIZE: Bytes = Bytes(1 << 30);
 impl Draft {
     /// What is needed and was not said.
     pub fn lacks(&self) -> Option<Problem> {
-        (self.paths.is_empty() && self.moves_bytes()).then(|| {
+        (self.paths.is_empty() && self.blocks.uses_targets()).then(|| {
             Problem::error(
                 "no-targets",
                 Place::root(),
@@ -40,10 +40,6 @@ impl Draft {
                 "add --target PATH, or name a plan: candor run FILE.toml",
             )
         })
-    }
-
-    fn moves_bytes(&self) -> bool {
-        self.blocks.engine != Engine::Null && !self.blocks.uring.nop
     }
 
     /// The plan.

@@ -13,7 +13,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "engine",
         takes: Takes::One("NAME"),
-        help: "psync, pvsync, libaio, io_uring, mmap or null [default: psync]",
+        help: "psync, io_uring, libaio, mmap, null or another of the guide [default: psync]",
         fields: &["phase[0].job[0].blocks.engine"],
         set: |draft, text| {
             let words = Engine::ALL.map(|engine| (engine.name(), engine));
@@ -100,7 +100,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "rwf",
         takes: Takes::One("FLAG,…"),
-        help: "pvsync: flags of each call: hipri, nowait, dsync, dontcache",
+        help: "Flags of each call: hipri, nowait, dsync, dontcache, atomic",
         fields: &["phase[0].job[0].blocks.rwf"],
         set: |draft, text| {
             let rwf = &mut draft.blocks.rwf;
@@ -110,8 +110,10 @@ pub const FLAGS: &[Flag<Draft>] = &[
                     "nowait" => rwf.nowait = true,
                     "dsync" => rwf.dsync = true,
                     "dontcache" => rwf.dontcache = true,
+                    "atomic" => rwf.atomic = true,
                     _ => {
-                        return Err(format!("`{word}` is none of hipri, nowait, dsync, dontcache"));
+                        let known = "hipri, nowait, dsync, dontcache, atomic";
+                        return Err(format!("`{word}` is none of {known}"));
                     }
                 }
             }

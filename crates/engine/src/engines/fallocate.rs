@@ -1,0 +1,37 @@
+//! `fallocate` instead of I/O: reads reserve blocks and keep the size, writes reserve them and make
+//! the file longer, trims give them back.
+
+use std::sync::Arc;
+
+use super::{Call, Context, answer, blocking_call};
+use crate::files::Files;
+use crate::slots::{Kind, Slot};
+
+/// The engine.
+pub struct Fallocate {
+    files: Arc<Files>,
+}
+
+impl Fallocate {
+    /// Needs nothing beyond the files.
+    pub fn new(context: &Context<'_>) -> Fallocate {
+        Fallocate { files: context.files.clone() }
+    }
+}
+
+impl Call for Fallocate {
+    fn call(&mut self, slot: &Slot) -> i32 {
+        let mode = match slot.kind {
+            Kind::Read => libc::FALLOC_FL_KEEP_SIZE,
+            Kind::Write => 0,
+            Kind::Trim => libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE,
+            _ => return blocking_call(&self.files, slot),
+        };
+        let fd = self.files.get(slot.file).raw();
+        // SAFETY: a plain system call on an open descriptor.
+        match unsafe { libc::fallocate(fd, mode, slot.offset as i64, i64::from(slot.length)) } {
+            0 => slot.length as i32,
+            error => answer(error as isize),
+        }
+    }
+}

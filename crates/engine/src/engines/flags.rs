@@ -1,0 +1,46 @@
+//! Flags of single calls (`RWF_…`), for the engines that can pass them.
+
+use candor_plan::blocks::Rwf;
+
+/// Polls for the completion.
+pub const HIPRI: i32 = 0x01;
+const DSYNC: i32 = 0x02;
+const NOWAIT: i32 = 0x08;
+const ATOMIC: i32 = 0x40;
+const DONTCACHE: i32 = 0x80;
+
+/// Flags of reads and of writes, and their names for the report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallFlags {
+    /// Of reads.
+    pub read: i32,
+    /// Of writes.
+    pub write: i32,
+    /// Those in use.
+    pub names: Vec<String>,
+}
+
+impl CallFlags {
+    /// What a plan asks for; `dsync` and `atomic` only concern writes.
+    pub fn new(rwf: Rwf) -> CallFlags {
+        let known = [
+            (rwf.hipri, HIPRI, true, "rwf-hipri"),
+            (rwf.nowait, NOWAIT, true, "rwf-nowait"),
+            (rwf.dontcache, DONTCACHE, true, "rwf-dontcache"),
+            (rwf.dsync, DSYNC, false, "rwf-dsync"),
+            (rwf.atomic, ATOMIC, false, "rwf-atomic"),
+        ];
+        let mut flags = CallFlags::default();
+        for (_, flag, reads, name) in known.into_iter().filter(|(on, ..)| *on) {
+            flags.write |= flag;
+            flags.read |= if reads { flag } else { 0 };
+            flags.names.push(name.into());
+        }
+        flags
+    }
+
+    /// True where calls carry none.
+    pub fn is_empty(&self) -> bool {
+        self.read | self.write == 0
+    }
+}

@@ -1,0 +1,71 @@
+//! Which operations have an I/O priority of their own.
+
+use candor_plan::blocks::PriorityShare;
+
+use super::Context;
+use crate::random::Random;
+use crate::slots::Slot;
+
+/// Draws priorities.
+pub struct Priorities {
+    shares: Box<[PriorityShare]>,
+    random: Random,
+}
+
+impl Priorities {
+    /// None where all operations are alike.
+    pub fn new(context: &Context<'_>, shares: &[PriorityShare]) -> Option<Priorities> {
+        let random = Random::new(context.seed, 0x7072_696f);
+        (!shares.is_empty()).then(|| Priorities { shares: shares.into(), random })
+    }
+
+    /// The priority of an operation in the kernel's form; 0 where it has none of its own.
+    pub fn of(&mut self, slot: &Slot) -> u16 {
+        let mut draw = self.random.below(100);
+        for share in &self.shares {
+            let fits = share.size.is_none_or(|size| size.0 == u64::from(slot.length));
+            if slot.kind.op() != Some(share.op) || !fits {
+                continue;
+            }
+            match draw.checked_sub(share.percent.into()) {
+                None => return share.priority.bits(),
+                Some(left) => draw = left,
+            }
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+    use candor_plan::blocks::{IoPriority, PriorityClass};
+    use candor_plan::units::Op;
+
+    use super::*;
+    use crate::slots::Kind;
+
+    fn share(op: Op, size: Option<Bytes>, percent: u8, level: u8) -> PriorityShare {
+        let priority = IoPriority { class: PriorityClass::Realtime, level, hint: 0 };
+        PriorityShare { op, size, percent, priority }
+    }
+
+    #[test]
+    fn shares_are_met_per_direction_and_size() {
+        let shares = [
+            share(Op::Read, None, 25, 1),
+            share(Op::Write, Some(Bytes(4096)), 50, 2),
+            share(Op::Write, Some(Bytes(4096)), 50, 3),
+        ];
+        let random = Random::new(1, 1);
+        let mut priorities = Priorities { shares: shares.into(), random };
+        let mut count = |kind, length, level: u16| {
+            let slot = Slot { kind, length, ..Slot::empty(std::ptr::null_mut()) };
+            (0..4000).filter(|_| priorities.of(&slot) == 0x2000 + level).count()
+        };
+        assert!((900..1100).contains(&count(Kind::Read, 512, 1)));
+        assert!((1900..2100).contains(&count(Kind::Write, 4096, 2)));
+        assert!((1900..2100).contains(&count(Kind::Write, 4096, 3)));
+        assert_eq!(count(Kind::Write, 8192, 2) + count(Kind::Trim, 4096, 2), 0);
+    }
+}

@@ -1,0 +1,218 @@
+//! What single engines add to the work that all of them do.
+
+mod common;
+
+use std::os::unix::fs::MetadataExt;
+
+use candor_engine::Session;
+use candor_plan::blocks::{
+    Access, Blocks, Burn, Engine, IoPriority, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
+};
+use candor_plan::units::{Mix, Op};
+use candor_plan::{Nanos, Stop};
+use candor_record::Ended;
+use common::{FILE_BYTES, lay_out, plan, run, scratch};
+
+/// Runs one worker over a laid-out file of its own and expects it to move every byte.
+fn whole_pass(blocks: Blocks) -> candor_record::Measurement {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut session = Session::new();
+    lay_out(&mut session, &path, None);
+    let measured = run(&mut session, &plan(&path, 1, Stop::default(), blocks));
+    assert_eq!(measured.ended, Ended::Done, "{:?}", measured.errors);
+    assert_eq!(measured.ops_done(), FILE_BYTES / 4096);
+    measured
+}
+
+#[test]
+fn io_uring_in_every_dress() {
+    let idle = IoPriority { class: PriorityClass::BestEffort, level: 3, hint: 0 };
+    let share = |op| PriorityShare { op, size: None, percent: 40, priority: idle };
+    let plain = Blocks { engine: Engine::IoUring, depth: 8, ..Blocks::default() };
+    for mix in [Mix::READ, Mix::WRITE] {
+        let plain = Blocks { mix, ..plain.clone() };
+        let uring = |uring| Blocks { uring, ..plain.clone() };
+        let dressed = [
+            (uring(Uring { vectored: true, ..Uring::default() }), "vectored"),
+            (uring(Uring { force_async_every: 3, ..Uring::default() }), "force-async"),
+            (uring(Uring { fixed_files: Some(false), ..Uring::default() }), "fixed-buffers"),
+            (Blocks { rwf: Rwf { dsync: true, ..Rwf::default() }, ..plain.clone() }, "rwf-dsync"),
+            (
+                Blocks { priorities: vec![share(Op::Read), share(Op::Write)], ..plain.clone() },
+                "priorities",
+            ),
+        ];
+        for (blocks, feature) in dressed {
+            let features = whole_pass(blocks).engine.features;
+            assert!(features.iter().any(|known| known == feature), "{feature}: {features:?}");
+        }
+    }
+}
+
+#[test]
+fn libaio_carries_flags_and_priorities() {
+    let priority = IoPriority { class: PriorityClass::Idle, level: 0, hint: 0 };
+    let blocks = Blocks {
+        engine: Engine::Libaio,
+        depth: 8,
+        direct: true,
+        mix: Mix::WRITE,
+        rwf: Rwf { dsync: true, ..Rwf::default() },
+        priorities: vec![PriorityShare { op: Op::Write, size: None, percent: 50, priority }],
+        ..Blocks::default()
+    };
+    assert!(whole_pass(blocks).engine.features.contains(&"rwf-dsync".to_owned()));
+}
+
+#[test]
+fn a_call_that_may_not_wait_says_so() {
+    // Nothing of the file is in the cache, and a read that would wait for the disk fails.
+    for engine in [Engine::Pvsync, Engine::IoUring, Engine::Libaio] {
+        let dir = scratch();
+        let path = dir.path().join("file");
+        let mut session = Session::new();
+        lay_out(&mut session, &path, None);
+        let file = std::fs::File::open(&path).expect("opened");
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("dropped");
+        let rwf = Rwf { nowait: true, ..Rwf::default() };
+        let blocks = Blocks { engine, rwf, ..Blocks::default() };
+        let stop = Stop { continue_on_error: true, ..Stop::default() };
+        let measured = run(&mut session, &plan(&path, 1, stop, blocks));
+        let again = measured.errors.iter().filter(|error| error.errno == libc::EAGAIN);
+        let failed: u64 = again.map(|error| error.count).sum();
+        assert!(failed > 0 || measured.ops_done() == FILE_BYTES / 4096, "{engine:?}");
+        assert_eq!(failed + measured.ops_done(), FILE_BYTES / 4096, "{:?}", measured.errors);
+    }
+}
+
+#[test]
+fn mmap_drops_pages_and_trims() {
+    for mix in [Mix::READ, Mix::WRITE, Mix::TRIM] {
+        let mmap = Mmap { drop: true };
+        let features = whole_pass(Blocks { engine: Engine::Mmap, mmap, mix, ..Blocks::default() });
+        assert_eq!(features.engine.features, ["drops-pages"]);
+    }
+}
+
+#[test]
+fn fallocate_reserves_and_gives_back_without_writing() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    std::fs::File::create_new(&path).expect("created");
+    let mut session = Session::new();
+    let mut go = |mix| {
+        let blocks = Blocks { engine: Engine::Fallocate, mix, ..Blocks::default() };
+        let measured = run(&mut session, &plan(&path, 1, Stop::default(), blocks));
+        assert_eq!(measured.ended, Ended::Done, "{:?}", measured.errors);
+        let metadata = path.metadata().expect("there");
+        (metadata.len(), metadata.blocks() * 512)
+    };
+    let (size, reserved) = go(Mix::READ);
+    assert!(size == 0 && reserved >= FILE_BYTES, "{size} {reserved}");
+    assert_eq!(go(Mix::WRITE).0, FILE_BYTES);
+    let (size, reserved) = go(Mix::TRIM);
+    assert!(size == FILE_BYTES && reserved < 64 << 10, "{size} {reserved}");
+}
+
+#[test]
+fn ftruncate_sets_the_size_to_each_offset() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    std::fs::File::create_new(&path).expect("created");
+    let blocks = Blocks { engine: Engine::Ftruncate, mix: Mix::WRITE, ..Blocks::default() };
+    let measured = run(&mut Session::new(), &plan(&path, 1, Stop::default(), blocks));
+    assert_eq!(measured.ops.write.ops, FILE_BYTES / 4096, "{:?}", measured.errors);
+    assert_eq!(path.metadata().expect("there").len(), FILE_BYTES - 4096);
+}
+
+#[test]
+fn the_cpu_is_burnt_for_as_long_as_asked() {
+    let dir = scratch();
+    for sort in [false, true] {
+        let burn = Burn { chunk: Nanos(20_000_000), sort };
+        let blocks = Blocks { engine: Engine::Cpu, burn, ..Blocks::default() };
+        let stop = Stop { ops: Some(5), ..Stop::default() };
+        let measured = run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, blocks));
+        let latency = measured.ops.read.latency.as_ref().expect("measured");
+        assert!(latency.min_ns >= 19_000_000, "{latency:?}");
+        assert_eq!((measured.ops_done(), measured.bytes_moved()), (5, 0));
+        let user: u64 = measured.per_worker.iter().map(|worker| worker.cpu_user_ns).sum();
+        assert!(user > 0);
+    }
+}
+
+#[test]
+fn neighbours_become_one_call_and_others_do_not() {
+    let calls = |access| {
+        let blocks = Blocks { engine: Engine::Vsync, depth: 16, access, ..Blocks::default() };
+        whole_pass(blocks).engine.features
+    };
+    assert_eq!(calls(Access::Sequential), [format!("{} calls", FILE_BYTES / 4096 / 16)]);
+    assert_eq!(calls(Access::Permutation), [format!("{} calls", FILE_BYTES / 4096)]);
+}
+
+#[test]
+fn trims_are_queued_on_files() {
+    let blocks = Blocks { engine: Engine::IoUring, depth: 16, mix: Mix::TRIM, ..Blocks::default() };
+    let measured = whole_pass(blocks);
+    assert!(measured.engine.features.contains(&"queued-trims".to_owned()));
+    assert_eq!(measured.ops.trim.bytes, FILE_BYTES);
+}
+
+/// A block device over a file, for tests that run as root.
+struct Loop(String);
+
+impl Loop {
+    fn over(path: &std::path::Path) -> Option<Loop> {
+        let mut losetup = std::process::Command::new("losetup");
+        let made = losetup.args(["--find", "--show"]).arg(path).output().ok()?;
+        let name = String::from_utf8(made.stdout).ok()?.trim().to_owned();
+        made.status.success().then_some(Loop(name))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let gone = std::process::Command::new("losetup").args(["--detach", &self.0]).status();
+        assert!(gone.is_ok_and(|status| status.success()), "{} stays", self.0);
+    }
+}
+
+#[test]
+fn every_engine_works_on_a_device_and_discards_there() {
+    let dir = scratch();
+    let path = dir.path().join("image");
+    let mut session = Session::new();
+    lay_out(&mut session, &path, None);
+    let Some(device) = Loop::over(&path) else {
+        eprintln!("skipped: no loop device can be made here");
+        return;
+    };
+    let device = std::path::Path::new(&device.0);
+    for engine in Engine::ALL.into_iter().filter(|engine| engine.moves_bytes()) {
+        for mix in [Mix::WRITE, Mix::READ, Mix::TRIM] {
+            let depth = if engine.takes_many() { 8 } else { 1 };
+            let direct = engine != Engine::Mmap;
+            let blocks = Blocks { engine, mix, depth, direct, ..Blocks::default() };
+            let measured = run(&mut session, &plan(device, 1, Stop::default(), blocks));
+            assert_eq!(measured.ended, Ended::Done, "{engine:?} {mix} {:?}", measured.errors);
+            assert_eq!(measured.ops_done(), FILE_BYTES / 4096, "{engine:?} {mix}");
+        }
+        assert!(path.metadata().expect("there").blocks() < 64, "{engine:?} discarded nothing");
+    }
+}
+
+#[test]
+fn threads_have_many_operations_in_flight() {
+    let blocks = Blocks {
+        engine: Engine::Threads,
+        depth: 8,
+        direct: true,
+        access: Access::Permutation,
+        ..Blocks::default()
+    };
+    let measured = whole_pass(blocks);
+    assert_eq!(measured.engine.features, ["8 threads"]);
+    assert!(measured.occupancy > 2.0, "{}", measured.occupancy);
+}
