@@ -9,7 +9,9 @@ use crate::fio::options;
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
     let said = &from.settings.issue;
     blocks.direct = said.direct;
-    blocks.hints.invalidate = said.invalidate;
+    // What was read in beforehand is not dropped again.
+    blocks.hints.pre_read = from.settings.making.pre_read;
+    blocks.hints.invalidate = said.invalidate && !blocks.hints.pre_read && !blocks.direct;
     // An engine that is not known or not built is refused before anything is lowered.
     let engine = options::engine(&said.engine).map_or("", |engine| engine.name);
     blocks.engine = match engine {

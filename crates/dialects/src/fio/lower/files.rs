@@ -3,24 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Advice, Range};
+use candor_plan::check::FILES_MAX;
 use candor_plan::units::Extent;
-use candor_plan::{Blocks, Bytes, Layout, Plan, Target, TargetKind};
+use candor_plan::{Blocks, Bytes, Create, Layout, Member, Plan, Target, TargetKind};
 
 use super::{Found, Instance, Told, names};
 use crate::fio::settings::{self, Amount, Fallocate, FileType};
 
-/// Most files of one clone: the plan has a target for each.
-const FILES_MAX: u64 = 4096;
-
 /// The targets of a clone. Sets the range of each that is used, too.
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -> Vec<Target> {
     let number = from.settings.files.number.unwrap_or(1).max(1);
-    if number > FILES_MAX {
+    if number > u64::from(FILES_MAX) {
         told.refuse(from, "nrfiles", &format!("more than {FILES_MAX} files of one job"));
         return Vec::new();
     }
-    let paths = names::paths(from, number);
     blocks.hints.advice = advice(from, blocks);
+    if let Some(directory) = &from.settings.files.opendir {
+        return vec![existing(from, directory, told)];
+    }
+    let paths = names::paths(from, number);
     if blocks.moves_bytes() {
         existing_directories(from, told);
     }
@@ -41,8 +42,80 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
         blocks.range.length = Some(Extent::Percent(f64::from(percent)));
     }
     let files = files.iter().zip(lengths);
-    files.map(|(file, length)| target(from, file, length, start, blocks, told)).collect()
+    let targets: Vec<_> =
+        files.map(|(file, length)| target(from, file, length, start, blocks, told)).collect();
+    sets(targets)
 }
+
+/// All files below a directory, whatever they are called.
+fn existing(from: &Instance<'_>, directory: &str, told: &mut Told) -> Target {
+    if from.host.found(Path::new(directory)) != Found::Directory {
+        told.refuse(from, "opendir", &format!("{directory} is not a directory"));
+    }
+    if !from.settings.files.names.is_empty() {
+        told.refuse(from, "opendir", "files are either named or found");
+    }
+    Target {
+        name: directory.to_owned(),
+        path: directory.into(),
+        kind: TargetKind::Existing,
+        layout: Layout::Never,
+        create: Create::Nothing,
+        keep: true,
+        overwrite: true,
+        remove: from.settings.making.unlink || from.settings.making.unlink_each_loop,
+        ..Target::default()
+    }
+}
+
+/// Files that stand side by side, in one directory, as one target.
+fn sets(targets: Vec<Target>) -> Vec<Target> {
+    let mut sets: Vec<Vec<Target>> = Vec::new();
+    for target in targets {
+        let goes_with = |set: &&mut Vec<Target>| {
+            let apart = |target: &Target| Target {
+                name: String::new(),
+                path: target.path.parent().map(Path::to_owned).unwrap_or_default(),
+                size: None,
+                ..target.clone()
+            };
+            let is_file = target.kind == TargetKind::File;
+            is_file && set.first().is_some_and(|first| apart(first) == apart(&target))
+        };
+        match sets.last_mut().filter(goes_with) {
+            Some(set) => set.push(target),
+            None => sets.push(vec![target]),
+        }
+    }
+    sets.into_iter().filter_map(set).collect()
+}
+
+/// One target of one or several files of a directory.
+fn set(mut files: Vec<Target>) -> Option<Target> {
+    let first = files.first()?.clone();
+    if files.len() == 1 {
+        return files.pop();
+    }
+    let directory = match first.path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        parent => parent.map(Path::to_owned).unwrap_or_default(),
+    };
+    let member = |file: &Target| Member {
+        name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        size: file.size,
+    };
+    Some(Target {
+        name: format!("{} and {} more", first.name, files.len() - 1),
+        path: directory,
+        kind: TargetKind::FileSet,
+        size: None,
+        members: files.iter().map(member).collect(),
+        ..first
+    })
+}
+
+/// More than any filesystem holds.
+const ENDLESS: Bytes = Bytes(1 << 62);
 
 /// A file of a clone.
 struct File {
@@ -139,13 +212,20 @@ fn target(
         }
         return Target { name, kind: TargetKind::Null, size, ..Target::default() };
     }
+    let making = &from.settings.making;
+    let size = size(from, file, length, start, blocks, told);
+    // What has neither bytes nor a size is not made: the job fails when it begins, alone.
+    let made = making.allowed && (size.is_some() || file.found != Found::Nothing);
     Target {
         name,
         path: file.path.clone(),
-        kind: kind(from, told),
-        size: size(from, file, length, start, blocks, told),
-        layout: layout(from),
-        keep: !from.settings.making.unlink,
+        kind: kind(from, file, told),
+        size,
+        layout: if made { layout(from) } else { Layout::Never },
+        create: if made { Create::Parents } else { Create::Nothing },
+        append: from.settings.files.append,
+        keep: true,
+        remove: making.unlink || making.unlink_each_loop,
         overwrite: true,
         ..Target::default()
     }
@@ -155,9 +235,10 @@ fn start_bytes(start: Extent) -> u64 {
     if let Extent::Bytes(bytes) = start { bytes.0 } else { 0 }
 }
 
-fn kind(from: &Instance<'_>, told: &mut Told) -> TargetKind {
+fn kind(from: &Instance<'_>, file: &File, told: &mut Told) -> TargetKind {
     match from.settings.files.kind {
-        FileType::Found => TargetKind::Auto,
+        FileType::Found if matches!(file.found, Found::Device(_)) => TargetKind::Device,
+        FileType::Found => TargetKind::File,
         FileType::File => TargetKind::File,
         FileType::Block => TargetKind::Device,
         FileType::Char => {
@@ -178,6 +259,10 @@ fn size(
 ) -> Option<Bytes> {
     let shown = || file.path.display();
     let end = length.map(|length| length.saturating_add(start_bytes(start)));
+    if from.settings.area.fill_device && !matches!(file.found, Found::Device(_)) {
+        blocks.range.length = None;
+        return Some(ENDLESS);
+    }
     match (file.found, end) {
         (Found::Device(bytes), Some(end)) => {
             // A device is as large as it is; fio uses what there is.
@@ -194,22 +279,8 @@ fn size(
             told.wrong(from, "filename", message, "name a file or a block device");
             None
         }
-        (Found::Nothing, None) => {
-            let message = format!("no size is given, and {} does not exist", shown());
-            told.wrong(from, "filename", message, "set size, or name a file that exists");
-            None
-        }
-        (Found::Nothing, Some(_)) if !from.settings.making.allowed => {
-            let message = format!("{} does not exist, and may not be made", shown());
-            told.wrong(from, "filename", message, "make it first, or remove allow_file_create");
-            None
-        }
-        (Found::File(0), None) => {
-            let message = format!("no size is given, and {} is empty", shown());
-            told.wrong(from, "filename", message, "set size");
-            None
-        }
-        (Found::File(_), None) => None,
+        // An earlier job may make it.
+        (Found::Nothing | Found::File(_), None) => None,
         (Found::Nothing | Found::File(_), Some(end)) => Some(Bytes(end)),
     }
 }
@@ -218,27 +289,31 @@ fn size(
 fn layout(from: &Instance<'_>) -> Layout {
     let settings = from.settings;
     let making = &settings.making;
-    if making.on_open || !making.allowed {
+    if making.on_open || !making.allowed || settings.files.append || settings.area.fill_device {
         return Layout::Never;
     }
     if settings.rw.direction.reads() || making.overwrite {
         return Layout::Write;
     }
     match making.fallocate {
-        Fallocate::Native | Fallocate::Posix | Fallocate::Keep => Layout::Allocate,
-        Fallocate::None | Fallocate::Truncate => Layout::Sparse,
+        Fallocate::Native | Fallocate::Posix => Layout::Allocate,
+        Fallocate::Keep => Layout::Reserve,
+        Fallocate::Truncate => Layout::Sparse,
+        Fallocate::None => Layout::Never,
     }
 }
 
-/// Enters a target into the plan, or joins it with the one of the same path that is there: the
-/// first job decides how the file comes into being, the largest one how large it is.
-pub(super) fn enter(plan: &mut Plan, target: Target) -> usize {
-    let Some(index) = plan.targets.iter().position(|known| known.name == target.name) else {
-        plan.targets.push(target);
-        return plan.targets.len() - 1;
-    };
-    let known = &mut plan.targets[index];
-    known.size = known.size.max(target.size);
-    known.keep |= target.keep;
-    index
+/// Enters a target into the plan, or finds the equal one that is there. Jobs that use the same
+/// files differently have targets of their own.
+pub(super) fn enter(plan: &mut Plan, mut target: Target) -> usize {
+    let name = target.name.clone();
+    for nth in 2_u64.. {
+        match plan.targets.iter().position(|known| known.name == target.name) {
+            Some(index) if plan.targets[index] == target => return index,
+            Some(_) => target.name = format!("{name} ({nth})"),
+            None => break,
+        }
+    }
+    plan.targets.push(target);
+    plan.targets.len() - 1
 }

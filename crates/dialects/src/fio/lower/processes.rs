@@ -1,6 +1,6 @@
 //! Where and as whom jobs run.
 
-use candor_plan::{Job, Placement};
+use candor_plan::{Hook, Hooks, Job, Placement};
 
 use super::{Instance, Told};
 use crate::fio::settings::CpuPolicy;
@@ -20,6 +20,18 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
         }
     };
     job.placement = Placement { cpus, split: false, numa_node };
+    job.prepare_only = from.settings.making.only;
+    let process = &from.settings.process;
+    job.hooks = Hooks {
+        before: hook(from, process.before.as_deref(), "prerun"),
+        after: hook(from, process.after.as_deref(), "postrun"),
+    };
+}
+
+/// A command, whose output goes into a file that is named after the job.
+fn hook(from: &Instance<'_>, command: Option<&str>, which: &str) -> Option<Hook> {
+    let output = Some(format!("{}.{which}.txt", from.name));
+    command.map(|command| Hook { command: command.to_owned(), output })
 }
 
 /// Each clone gets one CPU of the list.

@@ -25,6 +25,7 @@ fn stop(from: &Instance<'_>, told: &mut Told) -> Stop {
     let said = &settings.runtime;
     let mut stop = Stop {
         time: Some(said.runtime).filter(|time| *time > Nanos(0)),
+        until_full: settings.area.fill_device,
         continue_on_error: continues(from, told),
         ..Stop::default()
     };
@@ -40,6 +41,7 @@ fn stop(from: &Instance<'_>, told: &mut Told) -> Stop {
 /// Bounds other than time. Each loop adds as much again.
 fn bounds(from: &Instance<'_>, stop: &mut Stop, told: &mut Told) {
     let (area, loops) = (&from.settings.area, from.settings.runtime.loops.max(1));
+    let files = &from.settings.files;
     let times = |amount: u64| Some(amount.saturating_mul(loops)).filter(|amount| *amount > 0);
     stop.ops = times(area.number_ios);
     stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
@@ -52,8 +54,8 @@ fn bounds(from: &Instance<'_>, stop: &mut Stop, told: &mut Told) {
             told.refuse(from, "io_size", "io_size in percent is not built yet");
         }
         (Some(Amount::Zones(_)), _) => told.refuse(from, "io_size", "zones are not built yet"),
-        // The size of the files may be more than that of the job.
-        (_, Some(Amount::Bytes(size))) if from.settings.files.size.is_some() => {
+        // The files may hold more than the size of the job.
+        (_, Some(Amount::Bytes(size))) if files.size.is_some() || files.opendir.is_some() => {
             stop.bytes = times(size).map(Bytes);
         }
         _ => {}

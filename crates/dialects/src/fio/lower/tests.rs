@@ -1,5 +1,6 @@
 //! Walks: typical jobs, lowered.
 
+mod files;
 mod walks;
 
 use std::collections::HashMap;

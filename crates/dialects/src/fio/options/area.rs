@@ -61,5 +61,5 @@ pub(super) const ROWS: &[Row] = &[
     .alias(&["fill_fs"])
     .default("0")
     .beside("rw=write")
-    .refused("1", "writing until there is no space is not built yet"),
+    .exact("stop.until_full", "1"),
 ];

@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
         Kind::Own("PATH[:PATH…]", &[], own::directory),
         "directories for files that are named by jobs; clones take them in turns",
     )
-    .exact("target.path", "/tmp"),
+    .near("target.path", "/tmp", "size bounds what is done, and makes no file longer"),
     row(
         "filename_format",
         Kind::Text,
@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.files.opendir = Some(v.text()),
         "all files below this directory, beside those that are named",
     )
-    .refused("/tmp", "looking for files below a directory is not built yet"),
+    .exact("target.path", "/tmp"),
     row(
         "lockfile",
         Kind::Choice(Lock::CHOICES),
@@ -61,7 +61,7 @@ pub(super) const ROWS: &[Row] = &[
         "what the paths are taken for",
     )
     .default("none")
-    .exact("target.kind", "file"),
+    .exact("target.kind", "block"),
     row(
         "nrfiles",
         Kind::Int(0, MANY),
@@ -78,7 +78,7 @@ pub(super) const ROWS: &[Row] = &[
         "files that are open at a time, at most",
     )
     .beside("nrfiles=4")
-    .refused("2", "all files of a job are open while it runs"),
+    .near("target.members", "2", "all files of a job are open while it runs, used in turns"),
     bare(
         "file_service_type",
         Kind::Own("RULE[:NUMBER]", Service::CHOICES, own::service),
@@ -109,7 +109,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("rw=write")
-    .refused("1", "beginning behind the end of a file is not built yet"),
+    .exact("target.append", "1"),
     row(
         "fadvise_hint",
         Kind::Choice(Advice::CHOICES),
@@ -170,7 +170,7 @@ pub(super) const MAKING: &[Row] = &[
         "make the files and do nothing else",
     )
     .default("0")
-    .refused("1", "a job that only makes files is not built yet"),
+    .exact("job.prepare_only", "1"),
     row(
         "allow_file_create",
         Kind::Bool,
@@ -195,7 +195,7 @@ pub(super) const MAKING: &[Row] = &[
         "read the files once before the job, so that they are in the cache",
     )
     .default("0")
-    .refused("1", "reading files before a job is not built yet"),
+    .exact("blocks.hints.pre_read", "1"),
     row(
         "overwrite",
         Kind::Bool,
@@ -212,11 +212,7 @@ pub(super) const MAKING: &[Row] = &[
         "remove the files when the job has ended",
     )
     .default("0")
-    .near(
-        "target.keep",
-        "1",
-        "only files that candor made are removed, and at the end of the whole run",
-    ),
+    .exact("target.remove", "1"),
     row(
         "unlink_each_loop",
         Kind::Bool,
@@ -225,7 +221,7 @@ pub(super) const MAKING: &[Row] = &[
     )
     .default("0")
     .beside("loops=2")
-    .refused("1", "removing files between loops is not built yet"),
+    .near("target.remove", "1", "files are removed once, after the last loop"),
 ];
 
 pub(super) const DURABILITY: &[Row] = &[

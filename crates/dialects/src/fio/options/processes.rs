@@ -62,14 +62,18 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.process.before = Some(v.text()),
         "run this command before the job",
     )
-    .refused("true", "commands around a job are not built yet"),
+    .near(
+        "job.hooks.before",
+        "true",
+        "jobs that run together wait for it; if it fails, so does the job",
+    ),
     row(
         "exec_postrun",
         Kind::Text,
         |s, v| s.process.after = Some(v.text()),
         "run this command after the job",
     )
-    .refused("true", "commands around a job are not built yet"),
+    .near("job.hooks.after", "true", "it runs when the jobs that run together have ended"),
 ];
 
 pub(super) const PLACEMENT: &[Row] = &[
