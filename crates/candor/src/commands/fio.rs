@@ -3,19 +3,22 @@
 //! What programs rely on: nothing on stderr when all went well, results on stdout or in the file of
 //! `--output`, the number of failed jobs as exit code.
 
+mod forbidden;
 mod host;
 mod instead;
+mod logs;
 mod run;
+mod verdict;
 
 use std::ffi::OsString;
 use std::io::Write;
 
 use candor_dialects::fio::flags::{Flags, Instead};
-use candor_dialects::fio::lower::{self, Lowered};
+use candor_dialects::fio::lower;
 use candor_dialects::fio::options::{self, Kind};
 use candor_dialects::fio::show_command;
-use candor_dialects::fio::words::{self, At, Mistake, OptionName, Texts, Written};
-use candor_plan::{Place, text};
+use candor_dialects::fio::words::{self, Mistake, OptionName, Texts, Written};
+use candor_plan::text;
 use clap::{Arg, Command};
 
 use crate::screen;
@@ -67,10 +70,8 @@ fn option_names() -> Vec<OptionName> {
 
 /// Runs the jobs, or only checks or shows them.
 fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
-    if written.sections.is_empty() {
-        if flags.instead == Some(Instead::ParseOnly) {
-            return 0;
-        }
+    let parse_only = flags.instead == Some(Instead::ParseOnly);
+    if written.sections.is_empty() && !parse_only {
         let mistake = Mistake::nowhere("no-job", "No job(s) defined");
         let mistake = mistake.remedy("name a job file, or begin a job with --name=NAME");
         return tell(&[mistake], &written.texts, flags);
@@ -78,54 +79,25 @@ fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
     if flags.instead == Some(Instead::ShowCommand) {
         return instead::printed(&show_command::lines(written));
     }
+    let mistakes = forbidden::by_flags(written, flags);
+    if !mistakes.is_empty() {
+        return tell(&mistakes, &written.texts, flags);
+    }
+    if parse_only {
+        return 0;
+    }
     let lowered = match lower::lower(written, &lower::ThisHost) {
         Ok(lowered) => lowered,
         Err(mistakes) => return tell(&mistakes, &written.texts, flags),
     };
-    let mistakes = against_flags(&lowered, flags);
+    let mistakes = forbidden::notes(&lowered.notes, flags);
     if !mistakes.is_empty() {
         return tell(&mistakes, &written.texts, flags);
-    }
-    if flags.instead == Some(Instead::ParseOnly) {
-        return 0;
     }
     if flags.debug {
         instead::printed(&text::write(&lowered.plan));
     }
     run::main(written, lowered, flags, argv)
-}
-
-/// What flags forbid that the jobs want.
-fn against_flags(lowered: &Lowered, flags: &Flags) -> Vec<Mistake> {
-    let mut mistakes = Vec::new();
-    for job in lowered.jobs.iter().filter(|_| flags.readonly) {
-        let planned = &lowered.plan.phases[job.phase].jobs[job.job];
-        let Some(blocks) = &planned.blocks else { continue };
-        if blocks.mix.write > 0 || blocks.mix.trim > 0 {
-            let place = Place::root().key("phase").index(job.phase).key("job").index(job.job);
-            let message = format!("job <{}> writes or trims, and --readonly forbids it", job.name);
-            mistakes.push(at(lowered.origins.at(&place), "readonly", message));
-        }
-    }
-    if let Some(max) = flags.jobs_max.filter(|max| lowered.jobs.len() as u64 > *max) {
-        let message = format!("these are {} jobs, and --max-jobs={max}", lowered.jobs.len());
-        mistakes.push(Mistake::nowhere("max-jobs", message));
-    }
-    if flags.warnings_fatal {
-        mistakes.extend(lowered.notes.iter().map(|note| {
-            let place = note.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
-            let message = format!("{place}{}: {}; {}", note.asked, note.did, note.why);
-            Mistake::nowhere("warning", message).remedy("--warnings-fatal makes this an error")
-        }));
-    }
-    mistakes
-}
-
-fn at(at: Option<At>, rule: &'static str, message: String) -> Mistake {
-    match at {
-        Some(at) => Mistake::new(at, rule, "", message),
-        None => Mistake::nowhere(rule, message),
-    }
 }
 
 /// Tells what is wrong, on stderr and in the file of `--output` as fio does; gives the exit code.

@@ -205,6 +205,8 @@ pub struct Output {
     pub append_terse: bool,
     /// Options of `[global]` as written, in order.
     pub global_options: Vec<(String, String)>,
+    /// candor's verdict goes elsewhere, or nowhere.
+    pub without_verdict: bool,
 }
 
 /// A form of the results.

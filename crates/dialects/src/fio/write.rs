@@ -53,11 +53,19 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
     }
     if wanted(Format::Normal) || output.formats.is_empty() {
         text += &normal::document(report, &entries, now);
+        if !output.without_verdict {
+            text += &verdict::text(report);
+        }
     }
     if output.append_terse && !wanted(Format::Terse) {
         text += &terse::document(report, &entries, terse_version(output));
     }
     text
+}
+
+/// candor's own words as text, where they do not stand beside fio's.
+pub fn verdict(report: &Report) -> String {
+    verdict::text(report)
 }
 
 /// Version 3 unless told.

@@ -12,7 +12,8 @@ use candor_dialects::fio::write;
 use candor_record::{Ended, Report};
 use candor_run::RunError;
 
-use super::{WRONG, complain, tell};
+use super::verdict::Verdict;
+use super::{WRONG, complain, logs, tell};
 use crate::screen;
 
 /// A signal ended the run.
@@ -24,6 +25,8 @@ const FAILED_MAX: usize = 255;
 pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
     let mut output = flags.output.clone();
     output.global_options = std::mem::take(&mut lowered.global_options);
+    let verdict = Verdict::chosen();
+    output.without_verdict = verdict != Verdict::Beside;
     let mut sink = match Sink::open(&output) {
         Ok(sink) => sink,
         Err(sentence) => return refused(&sentence, flags),
@@ -34,6 +37,9 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     candor_run::install_interrupt_handlers();
     let options = candor_run::Options {
         command: argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        force: held_targets(&lowered),
+        // Who calls fio expects the first I/O at once.
+        at_once: true,
         ..candor_run::Options::default()
     };
     let mut report = match candor_run::execute(&lowered.plan, &options, &mut |_| ()) {
@@ -41,14 +47,24 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Err(error) => return not_started(&error, written, &lowered, flags),
     };
     report.notes.append(&mut lowered.notes);
+    let logs = logs::write(&report, &lowered.jobs);
     let mut text = String::new();
     if report.interrupted {
         text.push_str("\nfio: terminating on signal 2\n");
     }
     text.push_str(&write::write(&report, &lowered.jobs, &output));
-    match sink.put(&text) {
+    match sink.put(&text).and(verdict.deliver(&report)).and(logs) {
         Ok(()) => exit_code(&report, &lowered.jobs),
         Err(sentence) => refused(&sentence, flags),
+    }
+}
+
+/// Targets that may be written to although they are held, where `allow_mounted_write` says so.
+fn held_targets(lowered: &Lowered) -> Vec<String> {
+    let paths = lowered.plan.targets.iter().map(|target| &target.path);
+    match lowered.mounted_write {
+        true => paths.map(|path| path.to_string_lossy().into_owned()).collect(),
+        false => Vec::new(),
     }
 }
 
@@ -79,9 +95,11 @@ fn exit_code(report: &Report, jobs: &[FioJob]) -> u8 {
 }
 
 fn has_failed(report: &Report, job: &FioJob) -> bool {
-    let phase = report.phases.get(job.phase);
-    let measured = phase.and_then(|phase| phase.measurements.get(job.job));
-    measured.is_some_and(|measured| matches!(measured.ended, Ended::Failed | Ended::Stalled))
+    let mut phases = report.phases.iter().filter(|phase| phase.plan_phase == job.phase);
+    phases.any(|phase| {
+        let measured = phase.measurements.get(job.job);
+        measured.is_some_and(|measured| matches!(measured.ended, Ended::Failed | Ended::Stalled))
+    })
 }
 
 /// Where results go.
@@ -121,11 +139,12 @@ mod tests {
 
     fn report(ends: &[&[Ended]]) -> Report {
         let measured = |ended: &Ended| Measurement { ended: *ended, ..Measurement::default() };
-        let phase = |ends: &&[Ended]| PhaseReport {
+        let phase = |(plan_phase, ends): (usize, &&[Ended])| PhaseReport {
+            plan_phase,
             measurements: ends.iter().map(measured).collect(),
             ..PhaseReport::default()
         };
-        Report { phases: ends.iter().map(phase).collect(), ..Report::default() }
+        Report { phases: ends.iter().enumerate().map(phase).collect(), ..Report::default() }
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub const FLAGS: &[Flag] = &[
     flag("bandwidth-log", 'b', Nothing, "write bandwidth logs of all jobs together"),
     flag("aux-path", 'K', One("DIR"), "put files of state into DIR"),
     flag("alloc-size", 'a', One("KB"), "size of fio's memory pools; candor has none to size"),
-    flag("debug", 'd', One("TYPES"), "print the plan that the jobs amount to, and what happens"),
+    flag("debug", 'd', One("TYPES"), "print the plan that the jobs amount to"),
     flag("inflate-log", 'X', One("FILE"), "print what is in a compressed log"),
     flag("cmdhelp", 'c', Maybe("OPTION"), "explain an option, or list all"),
     flag("enghelp", 'i', Maybe("ENGINE[,OPTION]"), "list engines, or the options of one"),

@@ -39,7 +39,9 @@ pub(super) fn document(
     if !disks.is_empty() {
         document.put("disk_util", disks.iter().map(disk).collect::<Vec<_>>());
     }
-    document.put("candor", verdict::tree(report));
+    if !output.without_verdict {
+        document.put("candor", verdict::tree(report));
+    }
     document.document()
 }
 

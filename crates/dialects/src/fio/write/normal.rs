@@ -12,7 +12,6 @@ use super::json::{BATCHES, DEPTHS, disks_shown, group_rate};
 use super::moment::Moment;
 use super::number::Units;
 use super::steady::{self, Steadiness};
-use super::verdict;
 use crate::fio::job::Reporting;
 
 /// The whole text.
@@ -27,7 +26,6 @@ pub(super) fn document(report: &Report, entries: &[Entry], now: &Moment) -> Stri
     groups::groups(entries, &mut text);
     let disks = disks_shown(report, entries);
     groups::disks(&disks, &mut text);
-    text += &verdict::text(report);
     text
 }
 

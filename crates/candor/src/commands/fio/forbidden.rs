@@ -1,0 +1,55 @@
+//! What is wrong with jobs before it is asked whether candor can run them.
+
+use candor_dialects::fio::flags::{Flags, Instead};
+use candor_dialects::fio::options;
+use candor_dialects::fio::words::{Mistake, Written};
+use candor_record::Note;
+
+/// Mistakes in the options of all sections, and what flags forbid of them. A file that names an
+/// engine which this build lacks is well written all the same.
+pub fn by_flags(written: &Written, flags: &Flags) -> Vec<Mistake> {
+    let asked = flags.readonly || flags.warnings_fatal || flags.jobs_max.is_some();
+    // Whoever runs the jobs reads them once more, and tells the same mistakes.
+    if !asked && flags.instead != Some(Instead::ParseOnly) {
+        return Vec::new();
+    }
+    let (mut mistakes, mut jobs) = (Vec::new(), 0);
+    for section in &written.sections {
+        let reading = options::read(written, section);
+        mistakes.extend(reading.mistakes);
+        jobs += reading.settings.runtime.clones;
+        let direction = reading.settings.rw.direction;
+        if flags.readonly && (direction.writes() || direction.trims()) {
+            let message = format!("job <{}> writes or trims", section.name.text);
+            let mistake = Mistake::new(section.name.at, "readonly", &section.name.text, message);
+            mistakes.push(mistake.remedy("--readonly forbids it"));
+        }
+        for (at, remark) in reading.remarks.iter().filter(|_| flags.warnings_fatal) {
+            mistakes.push(Mistake::new(*at, "warning", "", remark).remedy(FATAL));
+        }
+    }
+    // Clones share what their section and its defaults got wrong.
+    let mut told = Vec::new();
+    mistakes.retain(|mistake| {
+        let is_new = !told.contains(mistake);
+        told.push(mistake.clone());
+        is_new
+    });
+    if let Some(max) = flags.jobs_max.filter(|max| jobs > *max) {
+        let message = format!("these are {jobs} jobs, and --max-jobs={max}");
+        mistakes.push(Mistake::nowhere("max-jobs", message));
+    }
+    mistakes
+}
+
+const FATAL: &str = "--warnings-fatal makes this an error";
+
+/// Notes, where they are fatal.
+pub fn notes(notes: &[Note], flags: &Flags) -> Vec<Mistake> {
+    let mistake = |note: &Note| {
+        let place = note.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+        let message = format!("{place}{}: {}; {}", note.asked, note.did, note.why);
+        Mistake::nowhere("warning", message).remedy(FATAL)
+    };
+    notes.iter().filter(|_| flags.warnings_fatal).map(mistake).collect()
+}

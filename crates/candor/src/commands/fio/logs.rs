@@ -1,0 +1,24 @@
+//! Writes the log files that jobs ask for.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use candor_dialects::fio::job::FioJob;
+use candor_dialects::fio::write::logs;
+use candor_record::Report;
+
+/// Writes all of them; a sentence for the first that cannot be written.
+pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
+    let mut result = Ok(());
+    for file in logs::files(jobs) {
+        let written = File::create(&file.name).and_then(|open| {
+            let mut out = BufWriter::new(open);
+            file.write(report, &mut out)?;
+            out.flush()
+        });
+        // The others may well be written.
+        let told = written.map_err(|error| format!("{} cannot be written: {error}", file.name));
+        result = result.and(told);
+    }
+    result
+}
