@@ -18,8 +18,10 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
         return Vec::new();
     }
     blocks.hints.advice = advice(from, blocks);
-    if let Some(directory) = &from.settings.files.opendir {
-        return vec![existing(from, directory, told)];
+    let opendir = from.settings.files.opendir.as_deref();
+    let found: Vec<_> = opendir.map(|path| existing(from, path, told)).into_iter().collect();
+    if !found.is_empty() && from.settings.files.names.is_empty() {
+        return found;
     }
     let paths = names::paths(from, number);
     if blocks.moves_bytes() {
@@ -44,16 +46,13 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
     let files = files.iter().zip(lengths);
     let targets: Vec<_> =
         files.map(|(file, length)| target(from, file, length, start, blocks, told)).collect();
-    sets(targets)
+    sets(targets.into_iter().chain(found).collect())
 }
 
 /// All files below a directory, whatever they are called.
 fn existing(from: &Instance<'_>, directory: &str, told: &mut Told) -> Target {
     if from.host.found(Path::new(directory)) != Found::Directory {
         told.refuse(from, "opendir", &format!("{directory} is not a directory"));
-    }
-    if !from.settings.files.names.is_empty() {
-        told.refuse(from, "opendir", "files are either named or found");
     }
     Target {
         name: directory.to_owned(),
@@ -308,12 +307,24 @@ fn layout(from: &Instance<'_>) -> Layout {
 pub(super) fn enter(plan: &mut Plan, mut target: Target) -> usize {
     let name = target.name.clone();
     for nth in 2_u64.. {
-        match plan.targets.iter().position(|known| known.name == target.name) {
-            Some(index) if plan.targets[index] == target => return index,
-            Some(_) => target.name = format!("{name} ({nth})"),
-            None => break,
+        let Some(index) = plan.targets.iter().position(|known| known.name == target.name) else {
+            break;
+        };
+        let known = &plan.targets[index];
+        let size = known.size.max(target.size);
+        // Of jobs that run together, the one that needs most decides how large a file is.
+        let alike = Target { size: target.size, ..known.clone() } == target;
+        if alike && (known.size == target.size || is_used_now(plan, &target.name)) {
+            plan.targets[index].size = size;
+            return index;
         }
+        target.name = format!("{name} ({nth})");
     }
     plan.targets.push(target);
     plan.targets.len() - 1
+}
+
+/// True if a job of the phase that is being filled uses a target.
+fn is_used_now(plan: &Plan, name: &String) -> bool {
+    plan.phases.last().is_some_and(|phase| phase.jobs.iter().any(|job| job.targets.contains(name)))
 }

@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
         Kind::Own("PATH[:PATH…]", &[], own::directory),
         "directories for files that are named by jobs; clones take them in turns",
     )
-    .near("target.path", "/tmp", "size bounds what is done, and makes no file longer"),
+    .exact("target.path", "/tmp"),
     row(
         "filename_format",
         Kind::Text,
@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.files.opendir = Some(v.text()),
         "all files below this directory, beside those that are named",
     )
-    .exact("target.path", "/tmp"),
+    .near("target.path", "/tmp", "size bounds what is done, and makes no file longer"),
     row(
         "lockfile",
         Kind::Choice(Lock::CHOICES),
