@@ -54,16 +54,27 @@ fn bounds(from: &Instance<'_>, stop: &mut Stop, told: &mut Told) {
             told.refuse(from, "io_size", "io_size in percent is not built yet");
         }
         (Some(Amount::Zones(_)), _) => told.refuse(from, "io_size", "zones are not built yet"),
+        // What is left out of a pass is made up for by beginning again.
+        (_, Some(Amount::Bytes(size))) if leaves_out(from) && size > 0 => {
+            stop.bytes = times(size).map(Bytes);
+            stop.passes = None;
+        }
         // The files may hold more than the size of the job.
         (_, Some(Amount::Bytes(size))) if files.size.is_some() || files.opendir.is_some() => {
             stop.bytes = times(size).map(Bytes);
         }
         _ => {}
     }
-    if loops > 1 && (stop.ops.is_some() || stop.passes.is_none()) {
+    if loops > 1 && (stop.ops.is_some() || area.io_size.is_some()) {
         let did = "loops follow each other without starting at the first offset again";
         told.note(from, "loops", did, "one run of a job has one order of offsets");
     }
+}
+
+/// A pass in order does not touch every byte.
+fn leaves_out(from: &Instance<'_>) -> bool {
+    let rw = &from.settings.rw;
+    !rw.direction.is_random() && rw.suffix.is_some_and(|suffix| suffix > 0)
 }
 
 fn continues(from: &Instance<'_>, told: &mut Told) -> bool {

@@ -42,6 +42,9 @@ fn an_amount_ends_a_job_unless_time_does() {
     assert_eq!(stop("[a]\nsize=1m\nnumber_ios=3\n"), Stop { ops: Some(3), ..passes(1) });
     let bytes = Stop { bytes: Some(k(288)), ..Stop::default() };
     assert_eq!(stop("[a]\nsize=1m\nio_size=96k\nloops=3\n"), bytes);
+    // What is left out is made up for.
+    let bytes = Stop { bytes: Some(Bytes(1 << 20)), ..Stop::default() };
+    assert_eq!(stop("[a]\nsize=1m\nrw=write:4k\n"), bytes);
     // Files may be larger than what is moved.
     let both = Stop { bytes: Some(k(8)), ..passes(1) };
     assert_eq!(stop("[a]\nsize=8k\nfilesize=12k\nnrfiles=3\n"), both);
@@ -168,8 +171,8 @@ fn a_share_of_what_is_there() {
 #[test]
 fn a_mix_of_reads_and_writes_on_io_uring() {
     let lowered = lowered(
-        "[global]\nioengine=io_uring\niodepth=64\ndirect=1\nfilename=/dev/a\nruntime=60\ntime_based\n\
-         [mix]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40,8k/100\nnumjobs=4\ngroup_reporting\n",
+        "[global]\nioengine=io_uring\niodepth=64\ndirect=1\nfilename=/dev/a\n\
+         runtime=60\ntime_based\n[mix]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40,8k/100\nnumjobs=4\ngroup_reporting\n",
     );
     assert_eq!(lowered.jobs.len(), 4);
     assert!(lowered.jobs.iter().all(|job| job.group_reporting && job.group_id == 0));
