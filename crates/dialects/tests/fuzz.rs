@@ -1,0 +1,212 @@
+//! fio's job files, mutated: whatever stands in them, reading and lowering end in sentences or in
+//! a plan that is checked, never in a panic.
+//!
+//! `FUZZ_SECONDS=3600 cargo test -p candor-dialects --release --test fuzz -- --nocapture` looks
+//! for an hour; without the variable it is two seconds. A failure prints the input and its seed.
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use candor_dialects::fio::lower::{self, Found, Host};
+use candor_dialects::fio::options;
+use candor_dialects::fio::words::{self, Keyword, World};
+
+/// What no input may exceed.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// Values that have broken parsers before.
+const ODD: &[&str] = &[
+    "",
+    "0",
+    "-1",
+    "1",
+    "18446744073709551615",
+    "18446744073709551616",
+    "9223372036854775807",
+    "1e3",
+    "0x",
+    "0xffffffffffffffffff",
+    "1.5k",
+    "nan",
+    "inf",
+    "4k",
+    "4ki",
+    "4kib",
+    "100%",
+    "101%",
+    "0%",
+    "1z",
+    "99999999z",
+    ",",
+    ",,",
+    "4k,",
+    ",4k",
+    ":",
+    "::",
+    "4k/50:8k/50",
+    "/",
+    "1-",
+    "-1-2",
+    "4k-1k",
+    "(",
+    ")",
+    "((((1))))",
+    "(1/0)",
+    "(2^64)",
+    "(1-2)k",
+    "${HOME}",
+    "${",
+    "$",
+    "$ncpus",
+    "é",
+    "\u{0}",
+    "\"",
+    "'",
+    "\\",
+    "%o",
+    "zipf:",
+    "zipf:0",
+    "zipf:nan",
+    "zoned:",
+    "zoned:50/50:50/50",
+    "random",
+    "a:b:c",
+    "1s",
+    "1d",
+    "1us",
+    "ff",
+    "0-63",
+    "5,1-3,",
+    "true",
+    "false",
+    "none",
+];
+
+struct Files(String);
+
+impl World for Files {
+    fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>> {
+        match path {
+            "job.fio" => Ok(self.0.clone().into_bytes()),
+            _ => Err(std::io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (name == "HOME").then(|| "4k".to_owned())
+    }
+
+    fn keyword(&self, _: Keyword) -> u64 {
+        4096
+    }
+}
+
+struct Nowhere;
+
+impl Host for Nowhere {
+    fn found(&self, path: &Path) -> Found {
+        match path.to_string_lossy().len() % 3 {
+            0 => Found::Nothing,
+            1 => Found::File(1 << 20),
+            _ => Found::Directory,
+        }
+    }
+
+    fn entropy(&self) -> u64 {
+        1
+    }
+}
+
+/// Xorshift: what matters is that a seed repeats.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n.max(1) as u64) as usize
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+}
+
+fn corpus() -> Vec<String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fio_peer/jobs");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).expect("the job files").flatten().map(|e| e.path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read_to_string(path).expect("a job file")).collect()
+}
+
+/// A job file with a few things done to it.
+fn mutated(dice: &mut Dice, corpus: &[String], names: &[&str]) -> String {
+    let mut lines: Vec<String> = corpus[dice.below(corpus.len())].lines().map(Into::into).collect();
+    for _ in 0..=dice.below(4) {
+        let at = dice.below(lines.len());
+        match dice.below(7) {
+            0 => lines.insert(at, format!("{}={}", dice.of(names), dice.of(ODD))),
+            1 => lines.insert(at, dice.of(names).to_owned()),
+            2 => {
+                lines[at] =
+                    format!("{}={}", lines[at].split('=').next().unwrap_or(""), dice.of(ODD))
+            }
+            3 => drop(lines.remove(at)),
+            4 => lines.extend(corpus[dice.below(corpus.len())].lines().map(str::to_owned)),
+            5 => {
+                let mut bytes = std::mem::take(&mut lines[at]).into_bytes();
+                let place = dice.below(bytes.len() + 1);
+                bytes.insert(place, dice.below(256) as u8);
+                lines[at] = String::from_utf8_lossy(&bytes).into_owned();
+            }
+            _ => lines[at].push_str(dice.of(ODD)),
+        }
+        if lines.is_empty() {
+            lines.push("[a]".to_owned());
+        }
+    }
+    lines.join(if dice.below(9) == 0 { "\r\n" } else { "\n" })
+}
+
+/// Reads and lowers it; true if it came to a plan.
+fn digest(text: &str) -> bool {
+    let argv = ["fio", "job.fio"].map(OsString::from);
+    let names: Vec<_> = options::option_names().into_iter().collect();
+    let (written, mistakes) = words::read(&argv, &names, &mut Files(text.to_owned()));
+    let told: Vec<_> = mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect();
+    assert!(told.iter().all(|sentence| !sentence.is_empty()));
+    match lower::lower(&written, &Nowhere) {
+        Ok(_) => told.is_empty(),
+        Err(mistakes) => {
+            assert!(!mistakes.is_empty(), "refused without a reason");
+            mistakes.iter().for_each(|mistake| drop(mistake.describe(&written.texts)));
+            false
+        }
+    }
+}
+
+#[test]
+fn mutated_job_files_end_in_a_plan_or_in_sentences() {
+    let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(2));
+    let corpus = corpus();
+    let names: Vec<&str> = options::names().collect();
+    let (mut inputs, mut plans, mut seed) = (0u64, 0u64, 0x9e37_79b9_7f4a_7c15u64);
+    while Instant::now() < end {
+        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let text = mutated(&mut Dice(seed), &corpus, &names);
+        let began = Instant::now();
+        match catch_unwind(AssertUnwindSafe(|| digest(&text))) {
+            Ok(planned) => plans += u64::from(planned),
+            Err(_) => panic!("seed {seed:#x} panics on:\n{text}"),
+        }
+        assert!(began.elapsed() < SLOW, "seed {seed:#x} takes {:?}:\n{text}", began.elapsed());
+        inputs += 1;
+    }
+    println!("{inputs} inputs, {plans} of them plans");
+    assert!(plans > 0 && plans < inputs, "the mutations are of one kind only");
+}
