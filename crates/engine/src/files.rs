@@ -113,7 +113,8 @@ impl Files {
     /// A file that is not there, cannot be opened, or ends before the plan's size.
     pub fn open(plan: &Plan, job: &Job, blocks: &Blocks) -> Result<Files, EngineError> {
         let mut files = Vec::new();
-        for target in job.targets.iter().filter_map(|name| plan.target(name)) {
+        let known = plan.targets_by_name();
+        for target in job.targets.iter().filter_map(|name| known.get(name.as_str()).copied()) {
             if is_null(target, blocks) {
                 files.push(OpenFile::null(target));
                 continue;

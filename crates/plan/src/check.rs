@@ -17,6 +17,8 @@ mod targets;
 mod timing;
 mod whole;
 
+use std::collections::HashMap;
+
 use crate::{Blocks, Job, Phase, Place, Plan, Problem, Severity, Target};
 
 pub use limits::*;
@@ -26,9 +28,10 @@ pub fn check(plan: &Plan) -> Vec<Problem> {
     let mut out = Found::default();
     whole::check(plan, &mut out);
     targets::check(plan, &mut out);
+    let known = Known { plan, targets: plan.targets_by_name() };
     for (i, phase) in plan.phases.iter().enumerate() {
         let at = Place::root().key("phase").index(i);
-        check_phase(plan, phase, &at, &mut out);
+        check_phase(&known, phase, &at, &mut out);
     }
     out.problems
 }
@@ -38,18 +41,24 @@ pub fn can_run(problems: &[Problem]) -> bool {
     problems.iter().all(|problem| problem.severity < Severity::Error)
 }
 
-fn check_phase(plan: &Plan, phase: &Phase, at: &Place, out: &mut Found) {
+/// A plan with its targets by name.
+struct Known<'p> {
+    plan: &'p Plan,
+    targets: HashMap<&'p str, &'p Target>,
+}
+
+fn check_phase(known: &Known<'_>, phase: &Phase, at: &Place, out: &mut Found) {
     stop::check(&phase.stop, &at.key("stop"), out);
     whole::check_phase(phase, at, out);
     for (i, job) in phase.jobs.iter().enumerate() {
         let at = at.key("job").index(i);
         jobs::check_after(phase, i, &at.key("after"), out);
-        check_job(plan, job, &at, out);
+        check_job(known, job, &at, out);
     }
 }
 
-fn check_job(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
-    jobs::check(plan, job, at, out);
+fn check_job(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
+    jobs::check(known, job, at, out);
     if let Some(own) = &job.stop {
         stop::check(own, &at.key("stop"), out);
     }
@@ -57,7 +66,9 @@ fn check_job(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
         entries::check_job(entries, &at.key("entries"), out);
     }
     if let Some(blocks) = &job.blocks {
-        let view = View { plan, job, blocks, at: at.key("blocks") };
+        let targets = job.targets.iter();
+        let targets = targets.filter_map(|name| known.targets.get(name.as_str()).copied());
+        let view = View { job, blocks, targets: targets.collect(), at: at.key("blocks") };
         sizes::check(&view, out);
         access::check(&view, out);
         ranges::check(&view, out);
@@ -69,28 +80,23 @@ fn check_job(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
 
 /// The blocks of a job with what surrounds them.
 struct View<'p> {
-    plan: &'p Plan,
     job: &'p Job,
     blocks: &'p Blocks,
+    /// The job's targets, as far as they exist.
+    targets: Vec<&'p Target>,
     /// Place of `blocks`.
     at: Place,
 }
 
-impl<'p> View<'p> {
+impl View<'_> {
     /// The place of a key of the blocks.
     fn key(&self, key: &str) -> Place {
         self.at.key(key)
     }
 
-    /// The job's targets, as far as they exist.
-    fn targets(&self) -> impl Iterator<Item = &'p Target> {
-        let plan = self.plan;
-        self.job.targets.iter().filter_map(move |name| plan.target(name))
-    }
-
     /// Number of files of all its targets.
     fn files(&self) -> u64 {
-        self.targets().map(Target::files_named).sum()
+        self.targets.iter().map(|target| target.files_named()).sum()
     }
 
     /// Most workers of one host that use the same file.

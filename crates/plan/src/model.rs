@@ -1,5 +1,7 @@
 //! Plans, phases and jobs.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Blocks, Bytes, Entries, Nanos, Target};
@@ -44,6 +46,12 @@ impl Plan {
     /// The target of that name.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|t| t.name == name)
+    }
+
+    /// All targets by name, for whoever looks up many.
+    pub fn targets_by_name(&self) -> HashMap<&str, &Target> {
+        // The first of a name counts, as above.
+        self.targets.iter().rev().map(|target| (target.name.as_str(), target)).collect()
     }
 }
 

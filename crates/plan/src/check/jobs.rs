@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use super::whole::time_limit;
-use super::{CPU_MAX, Found, PARTS_MAX, WORKERS_MAX};
+use super::{CPU_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
 use crate::blocks::Share;
 use crate::{Job, Phase, Place, Plan, Sharing, Target, TargetKind, nearest, rank};
 
-pub(super) fn check(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
+pub(super) fn check(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
     out.count("workers", at.key("workers"), job.workers.into(), WORKERS_MAX.into());
     time_limit(job.delay, at.key("delay"), out);
     family(job, at, out);
-    check_targets(plan, job, at, out);
+    check_targets(known, job, at, out);
     placement(job, &at.key("placement"), out);
     rank_shift(job, at.key("rank_shift"), out);
     hooks(job, &at.key("hooks"), out);
@@ -54,11 +54,11 @@ fn family(job: &Job, at: &Place, out: &mut Found) {
     }
 }
 
-fn check_targets(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
+fn check_targets(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
     let at = at.key("targets");
     if job.targets.is_empty() {
         let message = format!("job {} names no target", job.name);
-        let known: Vec<_> = plan.targets.iter().map(|t| format!("\"{}\"", t.name)).collect();
+        let known: Vec<_> = known.plan.targets.iter().map(|t| format!("\"{}\"", t.name)).collect();
         let remedy = match known.is_empty() {
             true => "add a [[target]] section and name it here".to_owned(),
             false => format!("set targets = [{}]", known.join(", ")),
@@ -77,9 +77,9 @@ fn check_targets(plan: &Plan, job: &Job, at: &Place, out: &mut Found) {
             let message = format!("target {name} is named twice, so it is used twice as often");
             out.warning("duplicate-target", place.clone(), message, "name it once");
         }
-        match plan.target(name) {
+        match known.targets.get(name.as_str()).copied() {
             Some(target) => suits(job, target, place, out),
-            None => unknown(plan, name, place, out),
+            None => unknown(known.plan, name, place, out),
         }
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     percentages(view, out);
     direct(view, out);
     share_form(view, out);
-    for target in view.targets() {
+    for target in view.targets.iter().copied() {
         if let Some(size) = target.size.filter(|size| size.0 > 0) {
             within(view, target, size, out);
         }
