@@ -127,6 +127,7 @@ impl<'a> Control<'a> {
                     course.left -= 1;
                     course.ends.extend(end.ok());
                     self.start_waiting();
+                    self.end_background();
                 }
                 Ok(Message::Ready) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -144,6 +145,15 @@ impl<'a> Control<'a> {
             }
         }
         self.sample(watch);
+    }
+
+    /// Once all others have ended, those in the background do.
+    fn end_background(&self) {
+        let in_front = || self.courses.iter().filter(|course| !course.job.job.background);
+        if in_front().next().is_some() && in_front().all(|course| course.left == 0) {
+            let behind = self.courses.iter().filter(|course| course.job.job.background);
+            behind.for_each(|course| course.job.shared.stop.store(true, Relaxed));
+        }
     }
 
     fn pause(&self) -> Duration {
@@ -326,6 +336,9 @@ impl<'a> Control<'a> {
             }
             if stalled {
                 measurement.ended = Ended::Stalled;
+            } else if job.job.background && measurement.ended == Ended::Interrupted && !interrupted
+            {
+                measurement.ended = Ended::Time;
             } else if interrupted && measurement.ended != Ended::Failed {
                 measurement.ended = Ended::Interrupted;
             }

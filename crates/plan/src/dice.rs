@@ -187,6 +187,7 @@ impl Dice<'_> {
             delay: self.nanos(),
             after: self.list(Self::text),
             prepare_only: self.yes(),
+            background: self.yes(),
             hooks: Hooks { before: self.option(Self::hook), after: self.option(Self::hook) },
             stop: self.option(Self::stop),
             blocks: self.option(Self::blocks),

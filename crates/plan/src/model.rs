@@ -191,6 +191,8 @@ pub struct Job {
     pub after: Vec<String>,
     /// Only make its files ready, and run nothing.
     pub prepare_only: bool,
+    /// Ends as soon as all jobs of the phase that are not in the background have ended.
+    pub background: bool,
     /// What runs beside it.
     #[serde(skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
@@ -217,6 +219,7 @@ impl Default for Job {
             delay: Nanos(0),
             after: Vec::new(),
             prepare_only: false,
+            background: false,
             hooks: Hooks::default(),
             stop: None,
             blocks: None,

@@ -216,6 +216,7 @@ fn instance(
     measures::lower(from, &mut blocks, told);
     processes::lower(from, &mut job, told);
     stops::lower(from, seat.phase, &mut job, told);
+    engines::burn(from, &mut blocks, &mut job, told);
     let targets = files::lower(from, &mut blocks, told);
     let plan = &mut lowered.plan;
     let indices: Vec<_> = targets.into_iter().map(|target| files::enter(plan, target)).collect();

@@ -1,42 +1,69 @@
 //! How operations are issued.
 
-use candor_plan::blocks::{Rwf, Uring};
-use candor_plan::{Blocks, Engine};
+use std::path::PathBuf;
+
+use candor_plan::blocks::{
+    Burn, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Think, Uring,
+};
+use candor_plan::units::Op;
+use candor_plan::{Blocks, Bytes, Engine, Job, Nanos};
 
 use super::{Instance, Told};
 use crate::fio::options;
+use crate::fio::settings::{self, CpuMode, EngineOptions, PrioritySplit};
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.issue;
-    blocks.direct = said.direct;
+    blocks.engine = engine(&said.engine);
+    blocks.direct = said.direct && blocks.moves_bytes();
+    if blocks.engine == Engine::Mmap {
+        // What fio makes of direct I/O on a mapping.
+        blocks.mmap = Mmap { drop: blocks.direct };
+        blocks.direct = false;
+    }
+    if blocks.engine == Engine::Threads {
+        let did = "pread and pwrite in as many threads as iodepth";
+        told.note(from, "ioengine", did, "the C library does one operation per file at a time");
+    }
     // What was read in beforehand is not dropped again.
     blocks.hints.pre_read = from.settings.making.pre_read;
     blocks.hints.invalidate = said.invalidate && !blocks.hints.pre_read && !blocks.direct;
-    // An engine that is not known or not built is refused before anything is lowered.
-    let engine = options::engine(&said.engine).map_or("", |engine| engine.name);
-    blocks.engine = match engine {
-        "pvsync2" => Engine::Pvsync,
+    depth(from, blocks);
+    flags(from, blocks, told);
+    memory(from, blocks);
+}
+
+/// The engine of that name. One that is not known or not built is refused before.
+fn engine(name: &str) -> Engine {
+    match options::engine(name).map_or("", |engine| engine.name) {
+        "sync" => Engine::Sync,
+        "vsync" => Engine::Vsync,
+        "pvsync" | "pvsync2" => Engine::Pvsync,
         "libaio" => Engine::Libaio,
+        "posixaio" => Engine::Threads,
         "io_uring" => Engine::IoUring,
         "mmap" => Engine::Mmap,
+        "splice" => Engine::Splice,
+        "falloc" => Engine::Fallocate,
+        "ftruncate" => Engine::Ftruncate,
+        "cpuio" => Engine::Cpu,
         "null" => Engine::Null,
         _ => Engine::Psync,
-    };
-    depth(from, blocks);
-    flags(from, blocks);
+    }
 }
 
 /// Depth and batches; of engines that do one operation at a time, fio takes them without effect.
 fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     let said = &from.settings.issue;
     let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-    if !blocks.engine.is_async() {
+    if !blocks.engine.takes_many() {
         return;
     }
     let depth = small(said.depth);
     blocks.depth = depth;
     // Without the option as many are handed over as are ready; fio's default is one at a time.
-    if from.settings.given.has("iodepth_batch") {
+    // What is to become one call is always handed over together.
+    if from.settings.given.has("iodepth_batch") && blocks.engine != Engine::Vsync {
         let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
         blocks.batch_submit = Some(batch);
     }
@@ -44,27 +71,123 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
 }
 
 /// Options that only some engines have.
-fn flags(from: &Instance<'_>, blocks: &mut Blocks) {
+fn flags(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.engine;
+    let name = options::engine(&from.settings.issue.engine).map_or("", |engine| engine.name);
+    if blocks.engine.has_call_flags() && name != "pvsync" {
+        blocks.rwf.nowait = said.nowait;
+        blocks.rwf.dontcache = said.uncached;
+    }
     match blocks.engine {
-        Engine::IoUring => {
-            blocks.uring = Uring {
-                sqpoll: said.sqpoll,
-                sqpoll_cpu: said.sqpoll_cpu.map(|cpu| u32::try_from(cpu).unwrap_or(u32::MAX)),
-                iopoll: said.hipri,
-                fixed_buffers: said.fixed_buffers.then_some(true),
-                fixed_files: said.fixed_files.then_some(true),
-                ..Uring::default()
-            };
-        }
-        Engine::Pvsync => {
-            blocks.rwf = Rwf {
-                hipri: said.hipri,
-                nowait: said.nowait,
-                dontcache: said.uncached,
-                ..Rwf::default()
-            };
-        }
+        Engine::IoUring => blocks.uring = uring(said),
+        Engine::Pvsync if said.hipri && name == "pvsync2" => hipri(from, blocks, told),
         _ => {}
+    }
+    if blocks.engine.has_priorities() {
+        blocks.priorities = priorities(said);
+    }
+}
+
+fn uring(said: &EngineOptions) -> Uring {
+    let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    Uring {
+        sqpoll: said.sqpoll,
+        sqpoll_cpu: said.sqpoll_cpu.map(small),
+        iopoll: said.hipri,
+        fixed_buffers: said.fixed_buffers.then_some(true),
+        fixed_files: said.fixed_files.then_some(true),
+        force_async_every: small(said.force_async),
+        // Registered buffers have no vectors.
+        vectored: said.nonvectored == Some(0) && !said.fixed_buffers,
+        ..Uring::default()
+    }
+}
+
+fn hipri(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+    if !blocks.direct {
+        told.note(from, "hipri", "nothing", "the kernel polls for direct I/O only");
+        return;
+    }
+    let percent = from.settings.engine.hipri_percent.min(100) as u8;
+    let hipri_percent = Some(percent).filter(|percent| *percent < 100);
+    blocks.rwf = Rwf { hipri: true, hipri_percent, ..blocks.rwf };
+}
+
+/// Shares of operations with a priority of their own.
+fn priorities(said: &EngineOptions) -> Vec<PriorityShare> {
+    let own = &said.priorities;
+    let mut shares = Vec::new();
+    for op in [Op::Read, Op::Write] {
+        let priority = |split: Option<&PrioritySplit>| {
+            let level = split.and_then(|split| split.level).unwrap_or(*own.level.of(op));
+            let class = split.and_then(|split| split.class).unwrap_or(*own.class.of(op));
+            IoPriority {
+                class: class_of(class),
+                level: level.min(u64::from(u8::MAX)) as u8,
+                hint: (*own.hint.of(op)).min(u64::from(u16::MAX)) as u16,
+            }
+        };
+        let percent = *own.percent.of(op);
+        if percent > 0 {
+            let (size, percent) = (None, percent.min(100) as u8);
+            shares.push(PriorityShare { op, size, percent, priority: priority(None) });
+        }
+        shares.extend(own.splits.of(op).iter().map(|split| PriorityShare {
+            op,
+            size: Some(Bytes(split.size)),
+            percent: split.percent.min(100) as u8,
+            priority: priority(Some(split)),
+        }));
+    }
+    shares
+}
+
+/// A class by fio's number.
+pub(super) fn class_of(number: u64) -> PriorityClass {
+    match number {
+        1 => PriorityClass::Realtime,
+        2 => PriorityClass::BestEffort,
+        3 => PriorityClass::Idle,
+        _ => PriorityClass::None,
+    }
+}
+
+fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
+    use settings::MemoryKind as Kind;
+    let said = &from.settings.memory;
+    blocks.memory = Memory {
+        kind: match said.kind {
+            Kind::Shm | Kind::ShmHuge => MemoryKind::Shm,
+            Kind::MmapShared => MemoryKind::Shared,
+            Kind::Malloc | Kind::Mmap | Kind::MmapHuge | Kind::Cuda => MemoryKind::Private,
+        },
+        huge: matches!(said.kind, Kind::ShmHuge | Kind::MmapHuge),
+        file: said.file.as_ref().map(PathBuf::from),
+        // Whole pages change nothing: buffers begin on one.
+        offset: Bytes(said.align % 4096),
+        lock: Some(Bytes(said.lock)).filter(|lock| lock.0 > 0),
+    };
+}
+
+/// A job that burns CPU: so much of each cycle, and until the jobs that do I/O have ended.
+pub(super) fn burn(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
+    if blocks.engine != Engine::Cpu {
+        return;
+    }
+    let said = &from.settings.engine;
+    if said.cpu_load == 0 {
+        let message = "ioengine=cpuio burns a share of a CPU, and cpuload does not say which";
+        told.wrong(from, "ioengine", message.to_owned(), "set cpuload");
+        return;
+    }
+    let chunk = said.cpu_chunks_us.saturating_mul(1000);
+    blocks.burn = Burn { chunk: Nanos(chunk), sort: said.cpu_mode == CpuMode::Qsort };
+    let rest = chunk.saturating_mul(100 - said.cpu_load.min(100)) / said.cpu_load;
+    blocks.pace.think = (rest > 0).then_some(Think { time: Nanos(rest), every: 1, spin: false });
+    job.background = true;
+    if let Some(stop) = &mut job.stop {
+        // It goes on until time or the others end it.
+        (stop.passes, stop.bytes) = (None, None);
+        stop.ops.get_or_insert(u64::MAX / 4);
     }
 }

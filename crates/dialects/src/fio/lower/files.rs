@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use candor_plan::blocks::{Advice, Range};
 use candor_plan::check::FILES_MAX;
 use candor_plan::units::Extent;
-use candor_plan::{Blocks, Bytes, Create, Layout, Member, Plan, Target, TargetKind};
+use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
 
 use super::{Found, Instance, Told, names};
 use crate::fio::settings::{self, Amount, Fallocate, FileType};
@@ -24,10 +24,10 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
         return found;
     }
     let paths = names::paths(from, number);
-    if blocks.moves_bytes() {
+    if blocks.uses_targets() {
         existing_directories(from, told);
     }
-    let moves = blocks.moves_bytes();
+    let moves = blocks.uses_targets();
     let files: Vec<_> = paths
         .into_iter()
         .map(|path| File {
@@ -203,8 +203,12 @@ fn target(
     told: &mut Told,
 ) -> Target {
     let name = file.path.display().to_string();
-    if !blocks.moves_bytes() {
-        let size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
+    if !blocks.uses_targets() {
+        let mut size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
+        if blocks.engine == Engine::Cpu {
+            // Nothing lies anywhere.
+            size = Some(Bytes(1 << 30));
+        }
         if size.is_none() {
             let message = "no size is given, and there is no file to take it from".to_owned();
             told.wrong(from, "size", message, "set size");
@@ -220,7 +224,7 @@ fn target(
         path: file.path.clone(),
         kind: kind(from, file, told),
         size,
-        layout: if made { layout(from) } else { Layout::Never },
+        layout: if made { layout(from, blocks) } else { Layout::Never },
         create: if made { Create::Parents } else { Create::Nothing },
         append: from.settings.files.append,
         keep: true,
@@ -285,10 +289,15 @@ fn size(
 }
 
 /// What is read must have been written; what is only written needs its space at most.
-fn layout(from: &Instance<'_>) -> Layout {
+fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     let settings = from.settings;
     let making = &settings.making;
-    if making.on_open || !making.allowed || settings.files.append || settings.area.fill_device {
+    if making.on_open
+        || !making.allowed
+        || settings.files.append
+        || settings.area.fill_device
+        || blocks.engine == Engine::Fallocate
+    {
         return Layout::Never;
     }
     if settings.rw.direction.reads() || making.overwrite {

@@ -1,5 +1,6 @@
 //! Walks: typical jobs, lowered.
 
+mod engines;
 mod files;
 mod walks;
 

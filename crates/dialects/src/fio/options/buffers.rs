@@ -106,12 +106,7 @@ pub(super) const MEMORY: &[Row] = &[
     )
     .alias(&["iomem"])
     .default("malloc")
-    .near(
-        "blocks.hints.huge_pages",
-        "mmaphuge",
-        "buffers are a private mapping of the process, of huge pages where \
-             those are asked for",
-    ),
+    .exact("blocks.memory", "shm"),
     row(
         "iomem_align",
         Kind::Size(0),
@@ -121,7 +116,7 @@ pub(super) const MEMORY: &[Row] = &[
     .alias(&["mem_align"])
     .under("mem")
     .default("0")
-    .refused("512", "buffers begin on a page"),
+    .exact("blocks.memory.offset", "512"),
     row("hugepage-size", Kind::Size(0), |s, v| s.memory.huge_page = v.int(), "size of huge pages")
         .default("2097152")
         .beside("mem=mmaphuge")
@@ -133,5 +128,5 @@ pub(super) const MEMORY: &[Row] = &[
         "memory to lock, so that less is left for the cache",
     )
     .default("0")
-    .refused("16m", "locking memory away is not built yet"),
+    .exact("blocks.memory.lock", "16m"),
 ];

@@ -1,6 +1,7 @@
 //! Options that only some engines have, and those of profiles.
 
 use super::kind::Kind;
+use super::own;
 use super::row::{Category, Row, bare, row};
 use crate::fio::settings::{CpuMode, StatType};
 use crate::fio::values::TimeUnit::Micros;
@@ -11,7 +12,6 @@ const MANY: u64 = u32::MAX as u64;
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
 const PASSTHROUGH: &str = "commands to a device, past the block layer, are not built yet";
-const PRIORITY: &str = "priorities of single operations are not built yet";
 
 pub(super) const ROWS: &[Row] = &[
     row("hipri", Kind::Flag, |s, v| s.engine.hipri = v.bool(), "poll for completions")
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     .of(&["pvsync2"])
     .default("100")
     .beside("ioengine=pvsync2 hipri=1 direct=1")
-    .refused("50", "polling for a part of the operations is not built yet"),
+    .exact("blocks.rwf.hipri_percent", "50"),
     row(
         "uncached",
         Kind::Int(0, 1),
@@ -62,31 +62,51 @@ pub(super) const ROWS: &[Row] = &[
         .default("0")
         .beside("ioengine=libaio direct=1")
         .refused("1", "calls of libaio have one buffer each"),
-    bare(
+    row(
         "cmdprio_percentage",
         Kind::Ints(0, 100),
+        |s, v| v.ints(&mut s.engine.priorities.percent),
         "percent of operations with a priority of their own",
     )
     .of(PRIORITIES)
     .default("0")
     .beside("ioengine=libaio direct=1")
-    .refused("20", PRIORITY),
-    bare("cmdprio_class", Kind::Ints(0, 3), "class of that priority")
-        .of(PRIORITIES)
-        .beside("ioengine=libaio direct=1")
-        .refused("1", PRIORITY),
-    bare("cmdprio_hint", Kind::Ints(0, 1023), "hint beside that priority")
-        .of(PRIORITIES)
-        .beside("ioengine=libaio direct=1")
-        .refused("1", PRIORITY),
-    bare("cmdprio", Kind::Ints(0, 7), "that priority")
-        .of(PRIORITIES)
-        .beside("ioengine=libaio direct=1")
-        .refused("1", PRIORITY),
-    bare("cmdprio_bssplit", Kind::Text, "priorities by block size")
-        .of(PRIORITIES)
-        .beside("ioengine=libaio direct=1")
-        .refused("4k/50", PRIORITY),
+    .exact("blocks.priorities", "20"),
+    row(
+        "cmdprio_class",
+        Kind::Ints(0, 3),
+        |s, v| v.ints(&mut s.engine.priorities.class),
+        "class of that priority",
+    )
+    .of(PRIORITIES)
+    .beside("ioengine=libaio direct=1 cmdprio_percentage=20")
+    .exact("blocks.priorities", "2"),
+    row(
+        "cmdprio_hint",
+        Kind::Ints(0, 1023),
+        |s, v| v.ints(&mut s.engine.priorities.hint),
+        "hint beside that priority",
+    )
+    .of(PRIORITIES)
+    .beside("ioengine=libaio direct=1 cmdprio_percentage=20")
+    .exact("blocks.priorities", "1"),
+    row(
+        "cmdprio",
+        Kind::Ints(0, 7),
+        |s, v| v.ints(&mut s.engine.priorities.level),
+        "that priority",
+    )
+    .of(PRIORITIES)
+    .beside("ioengine=libaio direct=1 cmdprio_percentage=20")
+    .exact("blocks.priorities", "1"),
+    bare(
+        "cmdprio_bssplit",
+        Kind::Own("SIZE/PERCENT[/CLASS/LEVEL][:…]", &[], own::priority_split),
+        "priorities by block size",
+    )
+    .of(PRIORITIES)
+    .beside("ioengine=libaio direct=1")
+    .exact("blocks.priorities", "4k/50"),
     row(
         "fixedbufs",
         Kind::Flag,
@@ -134,7 +154,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .of(URING)
     .beside("ioengine=io_uring")
-    .near("blocks.uring", "0", "candor issues plain calls, or those for registered buffers"),
+    .exact("blocks.uring.vectored", "0"),
     row(
         "force_async",
         Kind::Int(0, MANY),
@@ -144,7 +164,7 @@ pub(super) const ROWS: &[Row] = &[
     .of(URING)
     .default("0")
     .beside("ioengine=io_uring")
-    .refused("4", "forcing operations to threads of the kernel is not built yet"),
+    .exact("blocks.uring.force_async_every", "4"),
     row(
         "thp",
         Kind::Bool,
@@ -234,8 +254,6 @@ pub(super) const ROWS: &[Row] = &[
         .refused("1", PASSTHROUGH),
 ];
 
-const CPUIO: &str = "the engine cpuio is not built yet";
-
 pub(super) const PROGRAMS: &[Row] = &[
     row(
         "cpuload",
@@ -244,8 +262,8 @@ pub(super) const PROGRAMS: &[Row] = &[
         "percent of a CPU to burn",
     )
     .of(&["cpuio"])
-    .beside("ioengine=cpuio")
-    .refused("50", CPUIO),
+    .beside("ioengine=cpuio cpuload=20")
+    .exact("blocks.pace.think", "50"),
     row(
         "cpuchunks",
         Kind::Time(Micros),
@@ -256,7 +274,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .under("cpuload")
     .default("50000")
     .beside("ioengine=cpuio cpuload=50")
-    .refused("1ms", CPUIO),
+    .exact("blocks.burn.chunk", "1ms"),
     row(
         "cpumode",
         Kind::Choice(CpuMode::CHOICES),
@@ -267,7 +285,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .under("cpuload")
     .default("noop")
     .beside("ioengine=cpuio cpuload=50")
-    .refused("qsort", CPUIO),
+    .exact("blocks.burn.sort", "qsort"),
     row(
         "exit_on_io_done",
         Kind::Bool,
@@ -277,7 +295,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .of(&["cpuio"])
     .default("0")
     .beside("ioengine=cpuio cpuload=50")
-    .refused("1", CPUIO),
+    .idle("1", "such a job always ends with the others, as with fio"),
     row(
         "stat_type",
         Kind::Choice(StatType::CHOICES),

@@ -4,8 +4,8 @@ use candor_plan::units::{Op, PerOp};
 
 use super::value::{choose, per_op};
 use crate::fio::settings::{
-    Choice, Direction, Distribution, FileService, MemoryKind, MemoryPolicy, Service, Settings,
-    Skip, SteadyOf, SyncFileRange,
+    Choice, Direction, Distribution, FileService, MemoryKind, MemoryPolicy, PrioritySplit, Service,
+    Settings, Skip, SteadyOf, SyncFileRange,
 };
 use crate::fio::values::{self, Refused, TimeUnit, Units};
 
@@ -387,6 +387,46 @@ pub(super) fn memory(s: &mut Settings, text: &str, _: Units) -> Done {
     s.memory.kind = MemoryKind::ALL[choose(name, MemoryKind::CHOICES)?];
     s.memory.file = file.map(str::to_owned);
     Ok(None)
+}
+
+/// `4k/20:8k/50/2/3`, per direction; what is not said of class and level is that of all.
+pub(super) fn priority_split(s: &mut Settings, text: &str, units: Units) -> Done {
+    let directions: Vec<&str> = text.split(',').collect();
+    if directions.len() > 3 {
+        let message = format!("`{text}` has {} directions", directions.len());
+        return Err(Refused::whole(text, message, "give those of reads and of writes"));
+    }
+    let lists = directions.iter().map(|list| {
+        let parts = list.split(':').filter(|part| !part.trim().is_empty());
+        parts.map(|part| priority_share(part.trim(), units)).collect::<Result<Vec<_>, _>>()
+    });
+    let lists = lists.collect::<Result<Vec<_>, _>>()?;
+    let (Some(first), Some(last)) = (lists.first(), lists.get(1).or(lists.first())) else {
+        return Ok(None);
+    };
+    s.engine.priorities.splits.read = first.clone();
+    s.engine.priorities.splits.write = last.clone();
+    Ok(None)
+}
+
+fn priority_share(text: &str, units: Units) -> Result<PrioritySplit, Refused> {
+    let wrong = |message: String| {
+        Refused::whole(text, message, "write SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL")
+    };
+    let words: Vec<&str> = text.split('/').collect();
+    let number = |word: &str, max: u64| {
+        let read = word.trim().parse().ok().filter(|number| *number <= max);
+        read.ok_or_else(|| wrong(format!("`{word}` is not a number from 0 to {max}")))
+    };
+    let size = values::bytes(words[0].trim(), units)?.value;
+    let (percent, own) = match words[..] {
+        [_, percent] => (percent, None),
+        [_, percent, class, level] => (percent, Some((number(class, 3)?, number(level, 7)?))),
+        _ => return Err(wrong(format!("`{text}` has {} parts", words.len()))),
+    };
+    let percent = number(percent, 100)?;
+    let (class, level) = own.unzip();
+    Ok(PrioritySplit { size, percent, class, level })
 }
 
 pub(super) fn skip(s: &mut Settings, text: &str, _: Units) -> Done {

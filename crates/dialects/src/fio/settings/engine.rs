@@ -1,5 +1,7 @@
 //! Options that only some engines have.
 
+use candor_plan::units::PerOp;
+
 use super::choice::choices;
 
 choices! {
@@ -60,6 +62,49 @@ pub struct EngineOptions {
     pub exit_on_io_done: bool,
     /// `stat_type`.
     pub stat: StatType,
+    /// `cmdprio_*`.
+    pub priorities: Priorities,
+}
+
+/// Priorities of single operations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Priorities {
+    /// `cmdprio_percentage`.
+    pub percent: PerOp<u64>,
+    /// `cmdprio_class`, by its number.
+    pub class: PerOp<u64>,
+    /// `cmdprio`.
+    pub level: PerOp<u64>,
+    /// `cmdprio_hint`.
+    pub hint: PerOp<u64>,
+    /// `cmdprio_bssplit`.
+    pub splits: PerOp<Vec<PrioritySplit>>,
+}
+
+impl Default for Priorities {
+    fn default() -> Self {
+        Priorities {
+            percent: PerOp::all(0),
+            // The highest.
+            class: PerOp::all(1),
+            level: PerOp::all(0),
+            hint: PerOp::all(0),
+            splits: PerOp { read: Vec::new(), write: Vec::new(), trim: Vec::new() },
+        }
+    }
+}
+
+/// Operations of one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrioritySplit {
+    /// Their size.
+    pub size: u64,
+    /// How many of them.
+    pub percent: u64,
+    /// Their class, where it is not that of all.
+    pub class: Option<u64>,
+    /// Their level, where it is not that of all.
+    pub level: Option<u64>,
 }
 
 impl Default for EngineOptions {
@@ -83,6 +128,7 @@ impl Default for EngineOptions {
             cpu_mode: CpuMode::Noop,
             exit_on_io_done: false,
             stat: StatType::Stat,
+            priorities: Priorities::default(),
         }
     }
 }

@@ -1,0 +1,100 @@
+//! Engines and what belongs to them.
+
+use candor_plan::blocks::{IoPriority, Memory, MemoryKind, PriorityClass, PriorityShare};
+use candor_plan::units::Op;
+use candor_plan::{Bytes, Engine, Nanos};
+
+use super::{blocks, job, lowered, mistakes};
+
+/// The only job of a section with these lines.
+fn one(lines: &str) -> candor_plan::Blocks {
+    let lowered = lowered(&format!("[a]\nfilename=/tmp/full\n{lines}\n"));
+    blocks(&lowered, 0, 0).clone()
+}
+
+#[test]
+fn engines_by_fios_names() {
+    let known = [
+        ("sync", Engine::Sync),
+        ("vsync", Engine::Vsync),
+        ("psync", Engine::Psync),
+        ("pvsync", Engine::Pvsync),
+        ("pvsync2", Engine::Pvsync),
+        ("libaio", Engine::Libaio),
+        ("posixaio", Engine::Threads),
+        ("io_uring", Engine::IoUring),
+        ("mmap", Engine::Mmap),
+        ("splice", Engine::Splice),
+        ("null", Engine::Null),
+    ];
+    for (name, engine) in known {
+        assert_eq!(one(&format!("ioengine={name}\nsize=1m")).engine, engine);
+    }
+    let falloc = lowered("[a]\nioengine=falloc\nrw=write\nsize=1m\ndirectory=/tmp\n");
+    assert_eq!(blocks(&falloc, 0, 0).engine, Engine::Fallocate);
+    assert_eq!(falloc.plan.targets[0].layout, candor_plan::Layout::Never);
+    assert!(mistakes("[a]\nioengine=rbd\nsize=1m\n")[0].contains("ioengine=rbd is not done"));
+}
+
+#[test]
+fn what_single_engines_have() {
+    let mapped = one("ioengine=mmap\ndirect=1");
+    assert!(mapped.mmap.drop && !mapped.direct);
+    let ring = one("ioengine=io_uring\nforce_async=4\nnonvectored=0\nnowait=1\nuncached=1");
+    assert_eq!((ring.uring.force_async_every, ring.uring.vectored), (4, true));
+    assert!(ring.rwf.nowait && ring.rwf.dontcache);
+    let polled = one("ioengine=pvsync2\ndirect=1\nhipri\nhipri_percentage=30");
+    assert_eq!((polled.rwf.hipri, polled.rwf.hipri_percent), (true, Some(30)));
+    // Without direct I/O the kernel takes no notice, and neither does fio.
+    assert!(!one("ioengine=pvsync2\nhipri").rwf.hipri);
+    let merged = one("ioengine=vsync\niodepth=8");
+    assert_eq!((merged.depth, merged.batch_submit), (8, None));
+}
+
+#[test]
+fn priorities_by_share_and_by_size() {
+    let priority = |class, level| IoPriority { class, level, hint: 0 };
+    let shares = one("ioengine=libaio\ndirect=1\ncmdprio_percentage=20,5\ncmdprio=3").priorities;
+    let share = |op, percent, level| PriorityShare {
+        op,
+        size: None,
+        percent,
+        priority: priority(PriorityClass::Realtime, level),
+    };
+    assert_eq!(shares, [share(Op::Read, 20, 3), share(Op::Write, 5, 3)]);
+    let lines = "ioengine=io_uring\ncmdprio_bssplit=4k/50:64k/10/2/7\ncmdprio_class=3";
+    let shares = one(lines).priorities;
+    let of = |op, size, percent, class, level| PriorityShare {
+        op,
+        size: Some(Bytes(size)),
+        percent,
+        priority: priority(class, level),
+    };
+    let both = |op| {
+        [of(op, 4096, 50, PriorityClass::Idle, 0), of(op, 65536, 10, PriorityClass::BestEffort, 7)]
+    };
+    assert_eq!(shares, [both(Op::Read), both(Op::Write)].concat());
+}
+
+#[test]
+fn burning_a_share_of_a_cpu() {
+    let text = "[a]\nioengine=cpuio\ncpuload=20\ncpuchunks=1000\n[b]\nfilename=/tmp/full\n";
+    let lowered = lowered(text);
+    assert!(job(&lowered, 0, 0).background && !job(&lowered, 0, 1).background);
+    let burn = blocks(&lowered, 0, 0);
+    assert_eq!((burn.engine, burn.burn.chunk), (Engine::Cpu, Nanos(1_000_000)));
+    assert_eq!(burn.pace.think.map(|think| think.time), Some(Nanos(4_000_000)));
+    assert!(mistakes("[a]\nioengine=cpuio\n")[0].contains("cpuload"));
+}
+
+#[test]
+fn buffers_of_every_kind() {
+    let of = |lines: &str| one(lines).memory;
+    assert_eq!(of("mem=malloc"), Memory::default());
+    assert_eq!(of("mem=shm").kind, MemoryKind::Shm);
+    assert!(of("mem=mmaphuge").huge && of("mem=shmhuge").huge);
+    let shared = of("mem=mmapshared:/tmp/b\niomem_align=512\nlockmem=1m");
+    assert_eq!((shared.kind, shared.offset), (MemoryKind::Shared, Bytes(512)));
+    assert_eq!(shared.lock, Some(Bytes(1 << 20)));
+    assert_eq!(shared.file.as_deref(), Some(std::path::Path::new("/tmp/b")));
+}
