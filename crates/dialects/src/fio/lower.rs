@@ -215,7 +215,7 @@ fn instance(
     pacing::lower(from, &mut blocks, told);
     measures::lower(from, &mut blocks, told);
     processes::lower(from, &mut job, told);
-    stops::lower(from, seat.phase, &mut job, told);
+    stops::lower(from, seat.phase, &blocks, &mut job, told);
     engines::burn(from, &mut blocks, &mut job, told);
     let targets = files::lower(from, &mut blocks, told);
     let plan = &mut lowered.plan;

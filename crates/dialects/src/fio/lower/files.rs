@@ -36,7 +36,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
         })
         .collect();
     let lengths = lengths(from, files.len() as u64, blocks);
-    let start = start(from, &files, told);
+    let start = start(from, &files, blocks, told);
     let same = lengths.windows(2).all(|pair| pair[0] == pair[1]);
     let length = lengths.first().copied().flatten().filter(|_| same);
     blocks.range = Range { start, length: length.map(|bytes| Extent::Bytes(Bytes(bytes))) };
@@ -166,32 +166,55 @@ fn smallest(blocks: &Blocks) -> u64 {
     used.map(|(_, size)| size.min().0).min().unwrap_or(1)
 }
 
-/// Where in each file a clone begins.
-fn start(from: &Instance<'_>, files: &[File], told: &mut Told) -> Extent {
+/// Where in each file a clone begins. What is a share of the file goes up to the next block.
+fn start(from: &Instance<'_>, files: &[File], blocks: &Blocks, told: &mut Told) -> Extent {
     let area = &from.settings.area;
     let known = files.first().and_then(|file| file.found.bytes());
-    let bytes = |amount: Amount, option: &str, told: &mut Told| match amount {
+    let mut bytes = |amount: Amount, option: &str| match amount {
         Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(percent) => {
-            known.map(|size| Extent::Percent(f64::from(percent)).of(Bytes(size)).0)
-        }
+        Amount::Percent(percent) => known.map(|whole| share(whole, percent)),
         Amount::Zones(_) => {
             told.refuse(from, option, "zones are not built yet");
             Some(0)
         }
     };
-    let offset = bytes(area.offset, "offset", told);
-    let step = bytes(area.offset_increment, "offset_increment", told);
+    let is_share = |amount: Amount| matches!(amount, Amount::Percent(_));
+    let offset = bytes(area.offset, "offset");
+    let step = bytes(area.offset_increment, "offset_increment");
     match (area.offset, offset, step) {
         (_, Some(offset), Some(step)) => {
-            Extent::Bytes(Bytes(offset.saturating_add(step.saturating_mul(from.clone))))
+            let start = offset.saturating_add(step.saturating_mul(from.clone));
+            let unit = if area.offset_align > 0 { area.offset_align } else { smallest(blocks) };
+            let up = is_share(area.offset) || is_share(area.offset_increment);
+            let start = if up { start.checked_next_multiple_of(unit.max(1)) } else { Some(start) };
+            Extent::Bytes(Bytes(start.unwrap_or(u64::MAX)))
         }
-        (Amount::Percent(percent), None, Some(0)) => Extent::Percent(f64::from(percent)),
+        (Amount::Percent(percent), None, Some(0)) => Extent::Percent(f64::from(percent.min(100))),
         _ => {
             told.refuse(from, "offset", "a share of a file whose size is not known yet");
             Extent::Bytes(Bytes(0))
         }
     }
+}
+
+/// So many percent of a number of bytes, rounded down.
+pub(super) fn share(whole: u64, percent: u32) -> u64 {
+    (u128::from(whole) * u128::from(percent.min(100)) / 100) as u64
+}
+
+/// Bytes of all files of a clone that are there, from where it begins; absent where one is not.
+pub(super) fn there(from: &Instance<'_>, blocks: &Blocks) -> Option<u64> {
+    let number = from.settings.files.number.unwrap_or(1).max(1).min(u64::from(FILES_MAX));
+    let found = |path: PathBuf| File { found: from.host.found(&path), path };
+    let files: Vec<_> = names::paths(from, number).into_iter().map(found).collect();
+    let Extent::Bytes(start) = start(from, &files, blocks, &mut Told::default()) else {
+        return None;
+    };
+    let used = |whole: u64| match from.settings.area.size {
+        Some(Amount::Percent(percent)) => share(whole, percent).min(whole.saturating_sub(start.0)),
+        _ => whole.saturating_sub(start.0),
+    };
+    files.iter().map(|file| file.found.bytes().map(used)).sum()
 }
 
 fn target(

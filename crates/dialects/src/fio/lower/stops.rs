@@ -1,26 +1,33 @@
 //! When jobs start and end.
 
-use candor_plan::{Bytes, Job, Nanos, Plan, Stop};
+use candor_plan::{Blocks, Bytes, Job, Nanos, Plan, Stop};
 
+use super::files::{self, share};
 use super::groups::Groups;
 use super::{Instance, Told};
 use crate::fio::options;
 use crate::fio::settings::{Amount, ContinueOn, Settings};
 use crate::fio::words::{Section, Texts};
 
-pub(super) fn lower(from: &Instance<'_>, phase: usize, job: &mut Job, told: &mut Told) {
+pub(super) fn lower(
+    from: &Instance<'_>,
+    phase: usize,
+    blocks: &Blocks,
+    job: &mut Job,
+    told: &mut Told,
+) {
     job.workers = 1;
     job.delay = delay(from);
     if job.delay > Nanos(0) && phase > 0 {
         let did = format!("it starts {} after the jobs that it waits for have ended", job.delay);
         told.note(from, "startdelay", &did, "fio counts from the start of the whole run");
     }
-    job.stop = Some(stop(from, told));
+    job.stop = Some(stop(from, blocks, told));
 }
 
 /// Without a time, or with one that is only a bound, a job ends when its amount is done; based on
 /// time it begins again until the time is over.
-fn stop(from: &Instance<'_>, told: &mut Told) -> Stop {
+fn stop(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> Stop {
     let settings = from.settings;
     let said = &settings.runtime;
     let mut stop = Stop {
@@ -33,15 +40,15 @@ fn stop(from: &Instance<'_>, told: &mut Told) -> Stop {
         told.note(from, "time_based", "it has no effect", "no runtime is set");
     }
     if !said.time_based || stop.time.is_none() {
-        bounds(from, &mut stop, told);
+        bounds(from, blocks, &mut stop, told);
     }
     stop
 }
 
 /// Bounds other than time. Each loop adds as much again.
-fn bounds(from: &Instance<'_>, stop: &mut Stop, told: &mut Told) {
+fn bounds(from: &Instance<'_>, blocks: &Blocks, stop: &mut Stop, told: &mut Told) {
     let (area, loops) = (&from.settings.area, from.settings.runtime.loops.max(1));
-    let files = &from.settings.files;
+    let has = &from.settings.files;
     let times = |amount: u64| Some(amount.saturating_mul(loops)).filter(|amount| *amount > 0);
     stop.ops = times(area.number_ios);
     stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
@@ -50,8 +57,16 @@ fn bounds(from: &Instance<'_>, stop: &mut Stop, told: &mut Told) {
             stop.bytes = times(bytes).map(Bytes);
             stop.passes = None;
         }
-        (Some(Amount::Percent(_)), _) => {
-            told.refuse(from, "io_size", "io_size in percent is not built yet");
+        (Some(Amount::Percent(percent)), size) => {
+            let whole = match size {
+                Some(Amount::Bytes(size)) => Some(size),
+                _ => files::there(from, blocks),
+            };
+            match whole {
+                Some(whole) => stop.bytes = times(share(whole, percent)).map(Bytes),
+                None => told.refuse(from, "io_size", "a share of files that are not there yet"),
+            }
+            stop.passes = None;
         }
         (Some(Amount::Zones(_)), _) => told.refuse(from, "io_size", "zones are not built yet"),
         // What is left out of a pass is made up for by beginning again.
@@ -60,7 +75,7 @@ fn bounds(from: &Instance<'_>, stop: &mut Stop, told: &mut Told) {
             stop.passes = None;
         }
         // The files may hold more than the size of the job.
-        (_, Some(Amount::Bytes(size))) if files.size.is_some() || files.opendir.is_some() => {
+        (_, Some(Amount::Bytes(size))) if has.size.is_some() || has.opendir.is_some() => {
             stop.bytes = times(size).map(Bytes);
         }
         _ => {}

@@ -32,8 +32,8 @@ pub(super) const ROWS: &[Row] = &[
         "an offset in percent is rounded up to a multiple of it",
     )
     .default("0")
-    .beside("offset=10%")
-    .refused("8k", "rounding an offset in percent is not built yet"),
+    .beside("offset=10% filename=/tmp/full")
+    .exact("blocks.range.start", "64k"),
     row(
         "offset_increment",
         Kind::Amount,

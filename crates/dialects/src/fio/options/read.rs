@@ -37,15 +37,16 @@ impl Reading {
             // Units come first, and files when it is known where they lie.
             assignments.sort_by_key(|assignment| turn(&assignment.name.text));
         }
-        for assignment in &assignments {
-            self.assign(assignment);
+        for (nth, assignment) in assignments.iter().enumerate() {
+            let again = assignments[..nth].iter().any(|a| a.name.text == assignment.name.text);
+            self.assign(assignment, again);
         }
         for assignment in &assignments {
             self.check_engine(assignment);
         }
     }
 
-    fn assign(&mut self, assignment: &Assignment) {
+    fn assign(&mut self, assignment: &Assignment, again: bool) {
         let name = &assignment.name;
         let Some(row) = find(&name.text) else {
             let message = format!("there is no option `{}`", name.text);
@@ -55,8 +56,13 @@ impl Reading {
         };
         let units = Units { kb_base: kb_base(&self.settings) };
         let text = assignment.value.as_ref().map(|value| value.text.as_str());
+        let before = self.settings.files.names.clone();
         match apply(row, &mut self.settings, text, units) {
             Ok((parsed, remark)) => {
+                // What is named twice in one place is added; elsewhere it takes the place of it.
+                if row.name == "filename" && again {
+                    self.settings.files.names.splice(0..0, before);
+                }
                 let at = assignment.value_at();
                 self.remarks.extend(remark.map(|remark| (at, remark)));
                 let is_default = is_default(row, &parsed, text, units);

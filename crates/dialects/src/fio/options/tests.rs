@@ -70,6 +70,7 @@ fn host() -> Nowhere {
     use crate::fio::lower::Found;
     Nowhere::default()
         .with("/tmp", Found::Directory)
+        .with("/tmp/full", Found::File(1 << 20))
         .with("first.0.0", Found::File(1 << 20))
         .with("second.0.0", Found::File(1 << 20))
         .with("/dev/nosuchdevice", Found::Device(Some(1 << 30)))

@@ -330,3 +330,35 @@ fn a_file_that_names_an_engine_that_is_lacking_still_parses() {
     let told = mistakes("[a]\nioengine=rbd\nrbdname=x\npool=y\n");
     assert_eq!(told.len(), 1, "{told:?}");
 }
+
+#[test]
+fn shares_of_a_file_begin_at_the_next_block() {
+    let start = |text: &str, nth| {
+        let lowered = lowered(&format!("[r]\nfilename=/tmp/full\n{text}\n"));
+        blocks(&lowered, 0, nth).range.start
+    };
+    let at = |bytes| Extent::Bytes(Bytes(bytes));
+    assert_eq!(start("offset=33%", 0), at(348_160));
+    assert_eq!(start("offset=33%\noffset_align=64k", 0), at(393_216));
+    assert_eq!(start("offset=10k", 0), at(10_240));
+    assert_eq!(start("offset=50%\noffset_increment=10%\nnumjobs=2", 1), at(630_784));
+    assert_eq!(start("offset_increment=33%\nnumjobs=2", 1), at(348_160));
+}
+
+#[test]
+fn a_share_of_the_size_is_moved() {
+    let bytes = |text: &str| stop(&format!("[r]\nfilename=/tmp/full\n{text}\n")).bytes;
+    assert_eq!(bytes("io_size=25%"), Some(k(256)));
+    assert_eq!(bytes("size=512k\nio_size=25%"), Some(k(128)));
+    assert_eq!(bytes("size=50%\nio_size=25%"), Some(k(128)));
+    assert_eq!(bytes("offset=50%\nio_size=50%"), Some(k(256)));
+}
+
+#[test]
+fn files_that_are_named_again_are_added_or_take_the_place() {
+    let names = |text: &str| -> Vec<String> {
+        lowered(text).plan.targets.iter().map(|target| target.name.clone()).collect()
+    };
+    assert_eq!(names("[r]\nfilename=/dev/a\nfilename=/dev/b\n"), ["/dev/a", "/dev/b"]);
+    assert_eq!(names("[global]\nfilename=/dev/a\n[r]\nfilename=/dev/b\n"), ["/dev/b"]);
+}
