@@ -10,7 +10,7 @@ use crate::fio::options;
 use crate::fio::settings::{
     ContinueOn, KbBase, LogValue, Settings, Statistics, SteadyOf, Unified, UnitBase,
 };
-use crate::fio::words::{Assignment, Section, Written};
+use crate::fio::words::{Assignment, Section, Word, Written};
 
 /// The facts of one clone, whose job is the `job`-th of its phase.
 pub(super) fn of(
@@ -28,7 +28,7 @@ pub(super) fn of(
         job,
         group_id: seat.group,
         group_reporting: settings.statistics.group,
-        options: as_written(&section.own.assignments, &section.name.text),
+        options: as_written(&section.own.assignments, Some(&section.name)),
         clone: from.clone as u32,
         number: from.number as u32 + 1,
         shape: shape(settings, blocks),
@@ -100,22 +100,24 @@ fn logs(from: &Instance<'_>) -> Logs {
 /// Options of `[global]`, as written.
 pub(super) fn global_options(written: &Written) -> Vec<(String, String)> {
     let blocks = written.globals.iter();
-    blocks.flat_map(|block| as_written(&block.assignments, "")).collect()
+    blocks.flat_map(|block| as_written(&block.assignments, None)).collect()
 }
 
-/// Options by their first names with their values; the section's name comes first, as fio has it
-/// for jobs of the command line.
-fn as_written(assignments: &[Assignment], section: &str) -> Vec<(String, String)> {
-    let own = assignments.iter().map(|assignment| {
+/// Options by their first names with their values, as fio repeats them: those without a value are
+/// left out, and a job of the command line begins with its name.
+fn as_written(assignments: &[Assignment], section: Option<&Word>) -> Vec<(String, String)> {
+    let own = assignments.iter().filter_map(|assignment| {
         let name = &assignment.name.text;
         let name = options::find(name).map_or(name.as_str(), |row| row.name);
-        let value = assignment.value.as_ref().map_or("", |value| value.text.as_str());
-        (name.to_owned(), value.to_owned())
+        Some((name.to_owned(), assignment.value.as_ref()?.text.clone()))
     });
     let named = assignments.iter().any(|assignment| assignment.name.text == "name");
-    let name = (!section.is_empty() && !named).then(|| ("name".to_owned(), section.to_owned()));
-    name.into_iter().chain(own).collect()
+    let section = section.filter(|name| name.at.text == COMMAND_LINE && !named);
+    section.map(|name| ("name".to_owned(), name.text.clone())).into_iter().chain(own).collect()
 }
+
+/// The command line is the first of all texts.
+const COMMAND_LINE: usize = 0;
 
 fn reporting(said: &Statistics) -> Reporting {
     let shown = |disabled: bool| !disabled && !said.reduced;

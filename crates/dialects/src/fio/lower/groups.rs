@@ -2,7 +2,7 @@
 
 use candor_plan::{OnFailure, Phase, Plan};
 
-use super::{Instance, Told};
+use super::{Instance, Told, measures};
 use crate::fio::settings::Settings;
 use crate::fio::words::{Mistake, Section};
 
@@ -52,7 +52,10 @@ impl Groups {
             let name = phase_name(plan, name);
             // A job that fails ends alone, and what comes after it runs.
             let on_failure = OnFailure::EndJob;
-            plan.phases.push(Phase { name, on_failure, ..Phase::default() });
+            let interval = measures::interval(settings);
+            plan.phases.push(Phase { name, on_failure, interval, ..Phase::default() });
+        } else if let Some(phase) = plan.phases.last_mut() {
+            phase.interval = phase.interval.min(measures::interval(settings));
         }
         let seat = Seat { phase: plan.phases.len() - 1, group };
         let after = self.awaited(section, settings, seat, told);

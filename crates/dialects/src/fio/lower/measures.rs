@@ -1,8 +1,32 @@
 //! What is measured and logged beside the usual.
 
-use candor_plan::Blocks;
+use candor_plan::{Blocks, LogPlan, Measure, Nanos};
 
 use super::{Instance, Told};
+use crate::fio::settings::{LogValue, Settings};
 
-/// Logs, latency goals and steady state are refused by their rows so far.
-pub(super) fn lower(_: &Instance<'_>, _: &mut Blocks, _: &mut Told) {}
+/// Latency goals and steady state are refused by their rows so far.
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
+    let (logs, statistics) = (&from.settings.logs, &from.settings.statistics);
+    let ms = |ms: u64| Nanos(ms.saturating_mul(1_000_000));
+    let over_time = logs.bandwidth.is_some() || logs.iops.is_some() || logs.latency.is_some();
+    let histogram = logs.histogram.is_some() && logs.histogram_ms > 0;
+    blocks.measure = Measure {
+        depths: true,
+        // Apart from completion it costs io_uring a system call more, so only for who looks at it.
+        submission: statistics.slat_percentiles || logs.latency.is_some(),
+        log: LogPlan {
+            each: over_time && logs.window_ms == 0,
+            window: (over_time && logs.window_ms > 0).then(|| ms(logs.window_ms)),
+            peaks: over_time && logs.window_ms > 0 && logs.value != LogValue::Average,
+            histogram: histogram.then(|| ms(logs.histogram_ms)),
+            ..LogPlan::default()
+        },
+    };
+}
+
+/// How long a sample of bandwidth and operations is. There is one length for a whole phase.
+pub(super) fn interval(settings: &Settings) -> Nanos {
+    let ms = settings.logs.bandwidth_ms.min(settings.logs.iops_ms).max(1);
+    Nanos(ms.saturating_mul(1_000_000))
+}

@@ -8,7 +8,6 @@ use crate::fio::settings::{ContinueOn, LogValue, Unified};
 pub(super) const CATEGORY: Category = Category::Logs;
 
 const MANY: u64 = u32::MAX as u64;
-const LATER: &str = "log files are not written yet";
 
 pub(super) const ROWS: &[Row] = &[
     row(
@@ -19,35 +18,35 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("1")
     .beside("write_bw_log=x")
-    .refused("0", LATER),
+    .exact("output", "0"),
     row(
         "write_bw_log",
         Kind::MaybeText,
         |s, v| s.logs.bandwidth = Some(v.text()),
         "bytes per second into NAME_bw.N.log",
     )
-    .refused("x", LATER),
+    .exact("blocks.measure.log", "x"),
     row(
         "write_lat_log",
         Kind::MaybeText,
         |s, v| s.logs.latency = Some(v.text()),
         "latencies into NAME_slat, _clat and _lat.N.log",
     )
-    .refused("x", LATER),
+    .exact("blocks.measure.log", "x"),
     row(
         "write_iops_log",
         Kind::MaybeText,
         |s, v| s.logs.iops = Some(v.text()),
         "operations per second into NAME_iops.N.log",
     )
-    .refused("x", LATER),
+    .exact("blocks.measure.log", "x"),
     row(
         "write_hist_log",
         Kind::MaybeText,
         |s, v| s.logs.histogram = Some(v.text()),
         "histograms of latency into NAME_clat_hist.N.log",
     )
-    .refused("x", LATER),
+    .exact("blocks.measure.log", "x"),
     row(
         "log_entries",
         Kind::Int(1024, 1 << 20),
@@ -64,7 +63,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("write_bw_log=x")
-    .refused("500", LATER),
+    .exact("blocks.measure.log", "500"),
     row(
         "log_hist_msec",
         Kind::Int(0, MANY),
@@ -73,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("write_hist_log=x")
-    .refused("500", LATER),
+    .exact("blocks.measure.log", "500"),
     row(
         "log_hist_coarseness",
         Kind::Int(0, 6),
@@ -82,7 +81,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("write_hist_log=x log_hist_msec=500")
-    .refused("2", LATER),
+    .exact("output", "2"),
     row(
         "log_window_value",
         Kind::Choice(LogValue::CHOICES),
@@ -92,15 +91,15 @@ pub(super) const ROWS: &[Row] = &[
     .alias(&["log_max_value"])
     .default("avg")
     .beside("write_lat_log=x log_avg_msec=500")
-    .refused("max", LATER),
+    .exact("blocks.measure.log", "max"),
     row("log_offset", Kind::Bool, |s, v| s.logs.offset = v.bool(), "entries have the offset")
         .default("0")
         .beside("write_lat_log=x")
-        .refused("1", LATER),
+        .exact("output", "1"),
     row("log_prio", Kind::Bool, |s, v| s.logs.priority = v.bool(), "entries have the I/O priority")
         .default("0")
         .beside("write_lat_log=x")
-        .refused("1", LATER),
+        .exact("output", "1"),
     row(
         "log_issue_time",
         Kind::Bool,
@@ -109,7 +108,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("write_lat_log=x")
-    .refused("1", LATER),
+    .exact("output", "1"),
     row(
         "log_compression",
         Kind::Size(1024),
@@ -117,7 +116,10 @@ pub(super) const ROWS: &[Row] = &[
         "compress logs in memory, in parts of that size",
     )
     .beside("write_lat_log=x")
-    .refused("64k", LATER),
+    .idle(
+        "64k",
+        "an entry takes 40 bytes of memory as it is, and the file is plain text as in fio",
+    ),
     bare(
         "log_compression_cpus",
         Kind::Own("CPU[-CPU][,…]", &[], own::log_cpus),
@@ -126,7 +128,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("log_compression")
     .when(|s| s.logs.compression.is_some())
     .beside("write_lat_log=x log_compression=64k")
-    .refused("0", LATER),
+    .idle("0", "nothing is compressed"),
     row(
         "log_store_compressed",
         Kind::Bool,
@@ -135,7 +137,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("write_lat_log=x")
-    .refused("1", LATER),
+    .refused("1", "log files are written as plain text only"),
     row(
         "log_alternate_epoch",
         Kind::Bool,
@@ -145,7 +147,7 @@ pub(super) const ROWS: &[Row] = &[
     .alias(&["log_unix_epoch"])
     .default("0")
     .beside("write_lat_log=x")
-    .refused("1", LATER),
+    .exact("output", "1"),
     row(
         "log_alternate_epoch_clock_id",
         Kind::Int(0, 64),
@@ -154,7 +156,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("write_lat_log=x log_alternate_epoch=1")
-    .refused("1", LATER),
+    .refused("1", "times of entries count from 1970 by the wall clock only"),
     row(
         "block_error_percentiles",
         Kind::Bool,
@@ -172,7 +174,12 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("write_bw_log")
     .default("500")
-    .refused("250", "samples are taken every 500 ms"),
+    .near(
+        "phase.interval",
+        "250",
+        "bandwidth and operations of all jobs that run together are sampled in the shortest of \
+             their intervals",
+    ),
     row(
         "iopsavgtime",
         Kind::Int(0, MANY),
@@ -181,7 +188,12 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("write_iops_log")
     .default("500")
-    .refused("250", "samples are taken every 500 ms"),
+    .near(
+        "phase.interval",
+        "250",
+        "bandwidth and operations of all jobs that run together are sampled in the shortest of \
+             their intervals",
+    ),
 ];
 
 pub(super) const STATISTICS: &[Row] = &[

@@ -23,8 +23,19 @@ pub(super) struct Direction {
     pub clat: Spread,
     /// Total latency.
     pub lat: Spread,
-    /// Bytes and operations per second in each interval.
-    pub samples: Vec<(f64, f64)>,
+    /// What happened in each whole interval.
+    pub samples: Vec<Interval>,
+}
+
+/// What happened in one interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interval {
+    /// Its length.
+    pub length_s: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Operations per second.
+    pub ops_per_s: f64,
 }
 
 impl Direction {
@@ -57,7 +68,10 @@ impl Direction {
         self.runtime_ns = self.runtime_ns.max(other.runtime_ns);
         for (at, theirs) in other.samples.iter().enumerate() {
             match self.samples.get_mut(at) {
-                Some(mine) => *mine = (mine.0 + theirs.0, mine.1 + theirs.1),
+                Some(mine) => {
+                    mine.bytes_per_s += theirs.bytes_per_s;
+                    mine.ops_per_s += theirs.ops_per_s;
+                }
                 None => self.samples.push(*theirs),
             }
         }
@@ -91,13 +105,13 @@ impl Direction {
 
     /// Bandwidth of the intervals in KiB/s.
     pub fn bandwidth(&self, reporting: &Reporting) -> Samples {
-        let values = self.samples.iter().map(|(bytes, _)| bytes / 1024.0);
+        let values = self.samples.iter().map(|sample| sample.bytes_per_s / 1024.0);
         if reporting.bandwidth { Samples::of(values) } else { Samples::default() }
     }
 
     /// Operations per second of the intervals.
     pub fn iops(&self) -> Samples {
-        Samples::of(self.samples.iter().map(|(_, ops)| *ops))
+        Samples::of(self.samples.iter().map(|sample| sample.ops_per_s))
     }
 }
 
@@ -126,15 +140,20 @@ fn latencies(stats: &OpStats, reporting: &Reporting) -> (Spread, Spread, Spread)
     (shown(reporting.slat, slat), shown(reporting.clat, clat), shown(reporting.lat, lat))
 }
 
-/// Bytes and operations per second of whole intervals; the last one is often a rest.
-fn samples(samples: &[Sample], op: Op) -> Vec<(f64, f64)> {
+/// Whole intervals; the last one is often a rest.
+fn samples(samples: &[Sample], op: Op) -> Vec<Interval> {
     let longest = samples.iter().map(|sample| sample.length_ns).max().unwrap_or(0);
     samples
         .iter()
         .filter(|sample| sample.length_ns > 0 && sample.length_ns as f64 >= 0.9 * longest as f64)
         .map(|sample| {
-            let per_second = |n: u64| n as f64 * 1e9 / sample.length_ns as f64;
-            (per_second(*sample.bytes.of(op)), per_second(*sample.ops.of(op)))
+            let length_s = sample.length_ns as f64 / 1e9;
+            let per_second = |n: u64| n as f64 / length_s;
+            Interval {
+                length_s,
+                bytes_per_s: per_second(*sample.bytes.of(op)),
+                ops_per_s: per_second(*sample.ops.of(op)),
+            }
         })
         .collect()
 }

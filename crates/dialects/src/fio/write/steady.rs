@@ -1,5 +1,6 @@
 //! Steady state: what was asked for, and how far the last intervals were from it.
 
+use super::direction::Interval;
 use super::figures::Figures;
 use crate::fio::job::SteadyGoal;
 
@@ -8,13 +9,13 @@ use crate::fio::job::SteadyGoal;
 pub(super) struct Steadiness {
     /// It ended because it had become steady.
     pub attained: bool,
-    /// Bytes per second in each interval of the window.
+    /// Bytes per second in each second of the window.
     pub bytes_per_s: Vec<f64>,
-    /// Operations per second in each interval of the window.
+    /// Operations per second in each second of the window.
     pub ops_per_s: Vec<f64>,
     /// Greatest distance from the mean, in the unit of what was judged.
     pub deviation: f64,
-    /// Change per interval of a fitted line, in the unit of what was judged.
+    /// Change per second of a fitted line, in the unit of what was judged.
     pub slope: f64,
     /// The one of these two that was held against the limit, in its unit.
     pub criterion: f64,
@@ -23,10 +24,9 @@ pub(super) struct Steadiness {
 impl Steadiness {
     /// Of the last intervals that span the duration asked for.
     pub fn of(figures: &Figures, goal: &SteadyGoal) -> Steadiness {
-        let samples = figures.mixed().samples;
-        let window = &samples[samples.len().saturating_sub(goal.duration_s.max(1) as usize)..];
-        let bytes_per_s: Vec<f64> = window.iter().map(|(bytes, _)| *bytes).collect();
-        let ops_per_s: Vec<f64> = window.iter().map(|(_, ops)| *ops).collect();
+        let seconds = seconds(&figures.mixed().samples);
+        let window = &seconds[seconds.len().saturating_sub(goal.duration_s.max(1) as usize)..];
+        let (bytes_per_s, ops_per_s): (Vec<f64>, Vec<f64>) = window.iter().copied().unzip();
         let judged = if goal.bandwidth { &bytes_per_s } else { &ops_per_s };
         let mean = mean(judged);
         let deviation = judged.iter().map(|v| (v - mean).abs()).fold(0.0, f64::max);
@@ -40,6 +40,22 @@ impl Steadiness {
         let attained = figures.steady;
         Steadiness { attained, bytes_per_s, ops_per_s, deviation, slope, criterion }
     }
+}
+
+/// Bytes and operations per second, second by second up to the end; samples may be shorter.
+fn seconds(samples: &[Interval]) -> Vec<(f64, f64)> {
+    let length_s = samples.first().map_or(1.0, |sample| sample.length_s);
+    let together = ((1.0 / length_s).round() as usize).max(1);
+    let mut seconds: Vec<(f64, f64)> = samples
+        .rchunks_exact(together)
+        .map(|second| {
+            let of =
+                |rate: fn(&Interval) -> f64| mean(&second.iter().map(rate).collect::<Vec<_>>());
+            (of(|sample| sample.bytes_per_s), of(|sample| sample.ops_per_s))
+        })
+        .collect();
+    seconds.reverse();
+    seconds
 }
 
 /// The mean of values; 0 for none.
@@ -77,6 +93,14 @@ mod tests {
         assert!((slope(&line, mean(&line)) - 2.0).abs() < 1e-9);
         assert_eq!(slope(&[5.0], 5.0), 0.0);
         assert_eq!(slope(&[], 0.0), 0.0);
+    }
+
+    #[test]
+    fn shorter_samples_make_up_seconds_from_the_end() {
+        let sample = |ops_per_s| Interval { length_s: 0.5, bytes_per_s: 0.0, ops_per_s };
+        let samples = [9.0, 1.0, 3.0, 5.0, 7.0].map(sample);
+        assert_eq!(seconds(&samples), [(0.0, 2.0), (0.0, 6.0)]);
+        assert!(seconds(&[]).is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! candor's own words beside fio's figures: can the result be believed, what limits it, what next.
 
-use candor_record::{Finding, PhaseReport, Report, Verdict, Weight};
+use candor_record::{Finding, Note, PhaseReport, Report, Verdict, Weight};
 
 use super::tree::Object;
 
@@ -56,6 +56,17 @@ fn findings(report: &Report) -> Vec<(&str, &Finding)> {
     all
 }
 
+/// Notes, each once: clones of a job have the same to say.
+fn notes(report: &Report) -> Vec<&Note> {
+    let mut notes: Vec<&Note> = Vec::new();
+    for note in &report.notes {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
 /// The key `candor` of the JSON document.
 pub(super) fn tree(report: &Report) -> Object {
     let one = |(phase, finding): (&str, &Finding)| {
@@ -73,7 +84,7 @@ pub(super) fn tree(report: &Report) -> Object {
         }
         object
     };
-    let note = |note: &candor_record::Note| {
+    let note = |note: &Note| {
         let mut object = Object::default()
             .with("asked", note.asked.as_str())
             .with("did", note.did.as_str())
@@ -89,7 +100,7 @@ pub(super) fn tree(report: &Report) -> Object {
         .with("headline", report.headline.as_str())
         .with("limited_by", limits(report))
         .with("findings", findings(report).into_iter().map(one).collect::<Vec<_>>())
-        .with("notes", report.notes.iter().map(note).collect::<Vec<_>>());
+        .with("notes", notes(report).into_iter().map(note).collect::<Vec<_>>());
     if let Some(cut_short) = &report.cut_short {
         tree.put("cut_short", cut_short.as_str());
     }
@@ -103,13 +114,19 @@ pub(super) fn text(report: &Report) -> String {
     for limit in limits(report).iter().filter(|limit| !report.headline.contains(**limit)) {
         text += &format!("  limited by {}\n", plain(limit));
     }
+    let mut told: Vec<&str> = Vec::new();
     for (_, finding) in findings(report) {
+        // What a rule says of further phases stands in the JSON.
+        if told.contains(&finding.rule.as_str()) {
+            continue;
+        }
+        told.push(&finding.rule);
         text += &format!("  {}: {}\n", finding.rule, plain(&finding.sentence));
         if let Some(next) = &finding.next {
             text += &format!("      try: {next}\n");
         }
     }
-    for note in &report.notes {
+    for note in notes(report) {
         let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
         text += &format!("  note: {place}{}, {}\n", plain(&note.did), plain(&note.why));
     }
