@@ -32,6 +32,18 @@ impl Failures {
         });
     }
 
+    /// Adds an operation that took longer than is allowed.
+    pub fn add_slow(&mut self, files: &Files, slot: &Slot, ns: u64, limit_ns: u64) {
+        self.merge_one(IoFailure {
+            op: slot.kind.op(),
+            path: files.get(slot.file).path.display().to_string(),
+            offset: slot.offset,
+            errno: libc::ETIMEDOUT,
+            message: format!("latency of {ns} ns, more than the {limit_ns} ns allowed"),
+            count: 1,
+        });
+    }
+
     /// Adds a final flush that failed.
     pub fn add_flush(&mut self, path: &Path, error: &io::Error) {
         self.merge_one(IoFailure {

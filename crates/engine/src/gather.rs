@@ -46,6 +46,9 @@ pub fn measurement(
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;
     let ended = ends.iter().map(|end| end.ended).max_by_key(severity).unwrap_or(Ended::Stalled);
+    // Of several workers, what all of them reached.
+    let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min();
+    let depth_reached = depth_reached.map(|depth| depth as u32);
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
     per_worker.sort_by_key(|stats| stats.rank);
@@ -91,6 +94,7 @@ pub fn measurement(
             clock_cost_ns: clock.cost_ns(),
         },
         depths,
+        depth_reached,
         ended,
         ..Measurement::default()
     }

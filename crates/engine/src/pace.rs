@@ -4,7 +4,8 @@
 //! does not move the intended start of those behind it. All times are ns since the start, so
 //! tests run it without a clock.
 
-use candor_plan::blocks::{Arrival, Pace, Think};
+use candor_plan::Nanos;
+use candor_plan::blocks::{Arrival, Pace, Think, ThinkCount};
 use candor_plan::units::{Mix, Op};
 
 use crate::random::Random;
@@ -17,10 +18,9 @@ pub struct Pacer {
     /// The lane that is due next.
     due: usize,
     poisson: Option<Random>,
-    think: Option<Think>,
-    since_think: u32,
-    /// No operation starts before, because of think time.
-    rest_until_ns: u64,
+    rests: Option<Rests>,
+    /// What was due during a rest is left out.
+    shifts: bool,
 }
 
 /// A schedule of operations alike.
@@ -36,12 +36,30 @@ struct Lane {
     next_ns: f64,
 }
 
+impl Lane {
+    /// It has no rate beside others that have one.
+    fn is_free(&self) -> bool {
+        self.gap_op_ns == 0.0 && self.gap_byte_ns == 0.0
+    }
+}
+
+/// When to rest, and for how long.
+#[derive(Clone, Debug)]
+struct Rests {
+    think: Think,
+    counted: u32,
+    /// A rest is due; it begins when everything in flight has completed.
+    due: bool,
+    from_ns: u64,
+    /// No operation starts before.
+    until_ns: u64,
+}
+
 impl Pacer {
     /// The schedule of worker `rank` of `ranks`, who share the job's rate; none if the plan sets
     /// no pace.
     pub fn new(pace: &Pace, mix: Mix, rank: u32, ranks: u32, mut random: Random) -> Option<Pacer> {
-        let rated = pace.ops.is_some() || pace.bytes.is_some() || pace.per_direction.is_some();
-        if !rated && pace.think.is_none() {
+        if !pace.is_rated() && pace.think.is_none() {
             return None;
         }
         // Workers start apart, so that their sum is even as well.
@@ -49,41 +67,65 @@ impl Pacer {
             Arrival::Fixed => f64::from(rank) / f64::from(ranks.max(1)),
             Arrival::Poisson => random.unit(),
         };
-        let gap = |rate: u64| f64::from(ranks) * 1e9 / rate.max(1) as f64;
-        let lane = |op, gap_op_ns: f64, gap_byte_ns| {
-            let next_ns = gap_op_ns * first_share;
-            Lane { op, gap_op_ns, gap_byte_ns, next_ns }
+        let gap = |rate: u64| if rate == 0 { 0.0 } else { f64::from(ranks) * 1e9 / rate as f64 };
+        let lane = |op, ops: u64, bytes: u64| {
+            let next_ns = gap(ops) * first_share;
+            Lane { op, gap_op_ns: gap(ops), gap_byte_ns: gap(bytes), next_ns }
         };
-        let lanes = match &pace.per_direction {
-            None => {
-                let (ops, bytes) = (pace.ops.map(|r| gap(r.0)), pace.bytes.map(|r| gap(r.0)));
-                vec![lane(None, ops.unwrap_or(0.0), bytes.unwrap_or(0.0))]
+        let lanes = match (&pace.per_direction, &pace.bytes_per_direction) {
+            (None, None) => {
+                let (ops, bytes) = (pace.ops.map(|rate| rate.0), pace.bytes.map(|rate| rate.0));
+                vec![lane(None, ops.unwrap_or(0), bytes.unwrap_or(0))]
             }
-            Some(rates) => rates
-                .iter()
-                .filter(|(op, _)| mix.of(*op) > 0)
-                .map(|(op, rate)| lane(Some(op), gap(rate.0), 0.0))
+            (ops, bytes) => Op::ALL
+                .into_iter()
+                .filter(|op| mix.of(*op) > 0)
+                .map(|op| {
+                    let ops = ops.map_or(0, |rates| rates.of(op).0);
+                    lane(Some(op), ops, bytes.map_or(0, |rates| rates.of(op).0))
+                })
                 .collect(),
         };
         let poisson = (pace.arrival == Arrival::Poisson).then_some(random);
-        let think = pace.think;
-        let mut pacer = Pacer { lanes, due: 0, poisson, think, since_think: 0, rest_until_ns: 0 };
-        pacer.find_due();
+        let rests = pace.think.map(|think| Rests {
+            think,
+            counted: 0,
+            due: false,
+            from_ns: 0,
+            until_ns: 0,
+        });
+        let mut pacer = Pacer { lanes, due: 0, poisson, rests, shifts: pace.think_shifts };
+        pacer.find_due(0);
         Some(pacer)
     }
 
-    fn find_due(&mut self) {
-        let lanes = self.lanes.iter().enumerate();
+    /// The lane whose turn it is: the earliest one, or one without a rate while none is due.
+    fn find_due(&mut self, now_ns: u64) {
+        let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.is_free());
         let first = lanes.min_by(|(_, a), (_, b)| a.next_ns.total_cmp(&b.next_ns));
-        self.due = first.map_or(0, |(index, _)| index);
+        let free = || self.lanes.iter().position(Lane::is_free);
+        self.due = match first {
+            Some((index, lane)) if lane.next_ns <= now_ns as f64 => index,
+            Some((index, _)) => free().unwrap_or(index),
+            None => 0,
+        };
+    }
+
+    /// Chooses what starts next at that time, where directions have rates of their own; called
+    /// before each operation.
+    #[inline]
+    pub fn choose(&mut self, now_ns: u64) {
+        if self.lanes.len() > 1 {
+            self.find_due(now_ns);
+        }
     }
 
     /// Earliest start of the next operation, in ns since the start of the phase.
     pub fn next_ns(&self) -> u64 {
-        self.intended_ns().max(self.rest_until_ns)
+        self.intended_ns().max(self.rests.as_ref().map_or(0, |rests| rests.until_ns))
     }
 
-    /// Intended start of the next operation under the rate alone.
+    /// Intended start of the next operation under the rate alone. Without a rate that is at once.
     pub fn intended_ns(&self) -> u64 {
         self.lanes[self.due].next_ns as u64
     }
@@ -93,20 +135,38 @@ impl Pacer {
         self.lanes[self.due].op
     }
 
-    /// True where waiting is to burn the CPU.
-    pub fn spins(&self) -> bool {
-        self.think.is_some_and(|think| think.spin)
+    /// Until when waiting is to burn the CPU.
+    pub fn spins_until_ns(&self) -> u64 {
+        let Some(rests) = &self.rests else { return 0 };
+        match rests.think.spin {
+            true => rests.until_ns,
+            false => rests.until_ns.min(rests.from_ns + rests.think.spin_first.0),
+        }
+    }
+
+    /// True once a rest is due, as far as was seen by [`Pacer::look`].
+    pub fn wants_rest(&self) -> bool {
+        self.rests.as_ref().is_some_and(|rests| rests.due)
     }
 
     /// True once a rest is due: it begins when everything in flight has completed.
-    pub fn wants_rest(&self) -> bool {
-        self.think.is_some_and(|think| self.since_think >= think.every)
+    pub fn look(&mut self, now_ns: u64) -> bool {
+        let Some(rests) = &mut self.rests else { return false };
+        let worked = |time: Nanos| now_ns >= rests.until_ns + time.0;
+        rests.due =
+            rests.counted >= rests.think.every || rests.think.every_time.is_some_and(worked);
+        rests.due
     }
 
     /// The rest begins.
     pub fn begin_rest(&mut self, now_ns: u64) {
-        self.since_think = 0;
-        self.rest_until_ns = now_ns + self.think.map_or(0, |think| think.time.0);
+        let Some(rests) = &mut self.rests else { return };
+        (rests.counted, rests.due) = (0, false);
+        (rests.from_ns, rests.until_ns) = (now_ns, now_ns + rests.think.time.0);
+        if self.shifts {
+            let time_ns = rests.think.time.0 as f64;
+            self.lanes.iter_mut().for_each(|lane| lane.next_ns += time_ns);
+        }
     }
 
     /// The operation that was due was issued, with that many bytes.
@@ -118,16 +178,28 @@ impl Pacer {
             None => mean,
         };
         if self.lanes.len() > 1 {
-            self.find_due();
+            // What is due now is chosen when the next operation starts; until then, the earliest.
+            self.find_due(0);
         }
-        self.since_think += u32::from(self.think.is_some());
+        self.count(ThinkCount::Issued, 1);
+    }
+
+    /// That many operations completed.
+    pub fn completed(&mut self, ops: u32) {
+        self.count(ThinkCount::Completed, ops);
+    }
+
+    fn count(&mut self, what: ThinkCount, ops: u32) {
+        if let Some(rests) = self.rests.as_mut().filter(|rests| rests.think.count == what) {
+            rests.counted = rests.counted.saturating_add(ops);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use candor_plan::units::PerOp;
-    use candor_plan::{BytesPerSec, Nanos, OpsPerSec};
+    use candor_plan::{BytesPerSec, OpsPerSec};
 
     use super::*;
 
@@ -138,10 +210,12 @@ mod tests {
         let (mut now, mut intended) = (0, Vec::new());
         while pacer.next_ns() < seconds * 1_000_000_000 {
             now = now.max(pacer.next_ns());
+            pacer.choose(now);
             intended.push(pacer.intended_ns());
             pacer.issued(bytes);
             now += service_ns;
-            if pacer.wants_rest() {
+            pacer.completed(1);
+            if pacer.look(now) {
                 pacer.begin_rest(now);
             }
         }
@@ -183,7 +257,7 @@ mod tests {
 
     #[test]
     fn think_time_comes_after_every_n() {
-        let think = Think { time: Nanos(1_000_000), every: 4, spin: false };
+        let think = Think { every: 4, ..Think::after_each(Nanos(1_000_000)) };
         let pace = Pace { think: Some(think), ..Pace::default() };
         // Four operations of 1 µs, then 1 ms of rest from the end of the fourth.
         let count = simulate(&pace, 1, 1000, 4096).len();
@@ -216,5 +290,77 @@ mod tests {
         // A sum of gaps may end a hair before the tenth second.
         assert!((9000..=9001).contains(&counts[0]) && (1000..=1001).contains(&counts[1]));
         assert_eq!(counts[2], 0);
+    }
+
+    #[test]
+    fn bytes_per_second_are_kept_per_direction() {
+        let rates = PerOp { read: 4 << 20, write: 1 << 20, trim: 0 }.map(BytesPerSec);
+        let pace = Pace { bytes_per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 50, write: 50, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let (mut now, mut bytes) = (0, [0u64; 3]);
+        while pacer.next_ns() < 10_000_000_000 {
+            now = pacer.next_ns().max(now);
+            pacer.choose(now);
+            let op = pacer.direction().unwrap();
+            bytes[op as usize] += 65536;
+            pacer.issued(65536);
+        }
+        assert!(bytes[0].abs_diff(40 << 20) <= 65536, "{bytes:?}");
+        assert!(bytes[1].abs_diff(10 << 20) <= 65536, "{bytes:?}");
+    }
+
+    #[test]
+    fn a_direction_without_a_rate_goes_while_the_other_is_not_due() {
+        let rates = PerOp { read: 100, write: 0, trim: 0 }.map(OpsPerSec);
+        let pace = Pace { per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 50, write: 50, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let (mut now, mut counts) = (0u64, [0u64; 3]);
+        while now < 1_000_000_000 {
+            now = now.max(pacer.next_ns());
+            pacer.choose(now);
+            counts[pacer.direction().unwrap() as usize] += 1;
+            pacer.issued(4096);
+            now += 100_000;
+        }
+        assert!((99..=101).contains(&counts[0]), "{counts:?}");
+        assert!((9890..=9910).contains(&counts[1]), "{counts:?}");
+    }
+
+    #[test]
+    fn a_rate_makes_up_for_rests_unless_they_shift_it() {
+        let think = Think { every: 100, ..Think::after_each(Nanos(100_000_000)) };
+        let pace = Pace { ops: Some(OpsPerSec(1000)), think: Some(think), ..Pace::default() };
+        // 100 operations at full speed, 100 ms of rest, and what was due meanwhile at once.
+        assert!((880..=1001).contains(&simulate(&pace, 1, 10_000, 4096).len()));
+        let shifted = Pace { think_shifts: true, ..pace };
+        let count = simulate(&shifted, 1, 10_000, 4096).len();
+        assert!((490..=510).contains(&count), "half the time is rest: {count}");
+    }
+
+    #[test]
+    fn rests_come_after_a_time_of_work_too() {
+        let think = Think {
+            every: u32::MAX,
+            every_time: Some(Nanos(90_000_000)),
+            ..Think::after_each(Nanos(10_000_000))
+        };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        // Nine tenths of a second in operations of 1 ms.
+        let count = simulate(&pace, 1, 1_000_000, 4096).len();
+        assert!((895..=910).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_rest_spins_first_as_long_as_it_was_told() {
+        let think = Think { spin_first: Nanos(300), ..Think::after_each(Nanos(1000)) };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        let mut pacer = Pacer::new(&pace, Mix::READ, 0, 1, Random::new(1, 0)).unwrap();
+        pacer.issued(4096);
+        assert!(pacer.look(5000));
+        pacer.begin_rest(5000);
+        assert_eq!((pacer.spins_until_ns(), pacer.next_ns()), (5300, 6000));
+        assert!(!pacer.wants_rest());
     }
 }

@@ -1,6 +1,6 @@
 //! A phase: workers are made ready and released together; [`crate::control`] watches them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::Release};
@@ -91,14 +91,17 @@ impl Prepared {
     ) -> Result<Prepared, EngineError> {
         let salt = mix(phase_salt(plan, phase), u64::from(repeat));
         let is_absent: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
-        let mut jobs = Vec::new();
+        let (mut jobs, mut flows) = (Vec::new(), HashMap::new());
         for (index, job) in phase.jobs.iter().enumerate() {
             if is_absent.contains(&index) {
                 continue;
             }
             let stop = job.stop.as_ref().unwrap_or(&phase.stop);
             match ReadyJob::new(session, plan, job, stop, mix(salt, index as u64)) {
-                Ok(ready) => jobs.push(Arc::new(ready)),
+                Ok(mut ready) => {
+                    ready.join_flow(&mut flows);
+                    jobs.push(Arc::new(ready));
+                }
                 Err(error) if phase.on_failure == OnFailure::EndRun => return Err(error),
                 Err(error) => absent.push(Absent::failed(index, job, error.failure())),
             }

@@ -1,11 +1,12 @@
 //! From a job of a plan to workers that only wait for the barrier.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use candor_plan::blocks::{Access, Blocks, Engine, Pace};
 use candor_plan::rank::{self, Seat};
 use candor_plan::units::{Op, PerOp, SizeSpec};
-use candor_plan::{Bytes, Job, Plan, Stop};
+use candor_plan::{Bytes, BytesPerSec, Job, Plan, Stop};
 use candor_record::Progress;
 
 use crate::clock::Clock;
@@ -18,6 +19,8 @@ use crate::engines::{
 };
 use crate::error::EngineError;
 use crate::files::Files;
+use crate::flow::{FlowShare, FlowSum};
+use crate::guards::Guards;
 use crate::memory::{Mapping, PAGE_BYTES};
 use crate::pace::Pacer;
 use crate::placement;
@@ -54,6 +57,7 @@ pub struct ReadyJob {
     pub first_done: Arc<Mutex<Option<Progress>>>,
     /// Where its workers log their operations; empty where that is not asked for.
     pub rings: Vec<Arc<Ring>>,
+    flow: Option<Arc<FlowSum>>,
     clock: Clock,
     seed: u64,
     pool: Option<Pool>,
@@ -110,6 +114,7 @@ impl ReadyJob {
                 false => Vec::new(),
             },
             first_done: Arc::default(),
+            flow: None,
             clock: session.clock(),
             seed,
             pool,
@@ -204,6 +209,17 @@ impl ReadyJob {
         }
         let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
         used.map(|(_, size)| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+    }
+
+    fn flow_share(&self) -> Option<FlowShare> {
+        let (sum, flow) = self.flow.as_ref().zip(self.blocks.pace.flow.as_ref())?;
+        Some(FlowShare::new(sum.clone(), flow))
+    }
+
+    /// Finds the flow that its workers take part in.
+    pub fn join_flow(&mut self, flows: &mut HashMap<u32, Arc<FlowSum>>) {
+        let flow = self.blocks.pace.flow.as_ref();
+        self.flow = flow.map(|flow| flows.entry(flow.id).or_default().clone());
     }
 
     /// Operations in flight: one for engines that cannot have more.
@@ -314,6 +330,8 @@ impl ReadyJob {
                 self.job.workers,
                 Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32),
             ),
+            guards: Guards::new(blocks, &self.stop, self.flow_share(), depth),
+            tolerated: self.stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
             durability: blocks.durability,
             own_files: self.own_files(rank).into_iter().map(|(file, _)| file).collect(),
             budget: self.budget(rank),
@@ -437,21 +455,18 @@ fn pass_ops(blocks: &Blocks, space: &Space, length: u32) -> u64 {
     }
 }
 
-/// True where there is a rate, so that latency also counts from the intended start.
-fn is_rated(pace: &Pace) -> bool {
-    pace.ops.is_some() || pace.bytes.is_some() || pace.per_direction.is_some()
-}
-
 /// The longest gap between operations of one worker that a rate asks for, 0 without a rate.
 pub fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
     let gap = |per_s: u64| 1_000_000_000u64.saturating_mul(u64::from(workers)) / per_s.max(1);
-    let ops = pace.ops.map(|rate| gap(rate.0));
     let size = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(0);
-    let bytes = pace.bytes.map(|rate| gap(rate.0).saturating_mul(size));
-    let directions = pace.per_direction.iter().flat_map(PerOp::iter);
-    let directions = directions.filter(|(op, _)| blocks.mix.of(*op) > 0);
-    let slowest = directions.map(|(_, rate)| gap(rate.0)).max();
-    [ops, bytes, slowest].into_iter().flatten().max().unwrap_or(0)
+    let of_bytes = |rate: BytesPerSec| gap(rate.0).saturating_mul(size);
+    let used = |op: Op| blocks.mix.of(op) > 0;
+    let ops = pace.per_direction.iter().flat_map(PerOp::iter);
+    let ops = ops.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, rate)| gap(rate.0));
+    let bytes = pace.bytes_per_direction.iter().flat_map(PerOp::iter);
+    let bytes = bytes.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, r)| of_bytes(*r));
+    let whole = [pace.ops.map(|rate| gap(rate.0)), pace.bytes.map(of_bytes)];
+    whole.into_iter().flatten().chain(ops).chain(bytes).max().unwrap_or(0)
 }
 
 fn recorded(blocks: &Blocks) -> Recorded {
@@ -467,7 +482,7 @@ fn recorded(blocks: &Blocks) -> Recorded {
         kinds,
         submission: blocks.engine == Engine::Libaio
             || (blocks.measure.submission && blocks.engine.is_async()),
-        intended: is_rated(&blocks.pace),
+        intended: blocks.pace.is_rated(),
         peaks: blocks.measure.log.peaks,
     }
 }

@@ -20,6 +20,7 @@ use crate::content::Content;
 use crate::engines::{Call, Io, OneAtATime};
 use crate::failures::Failures;
 use crate::files::Files;
+use crate::guards::{Guards, Meaning};
 use crate::memory::Mapping;
 use crate::pace::Pacer;
 use crate::placement::Usage;
@@ -29,6 +30,9 @@ use crate::slots::{Completion, Done, Kind, Slot};
 use crate::stats::{Bank, Live, Totals};
 use crate::stream::{Budget, Stream};
 use crate::verifier::Verifier;
+
+mod account;
+mod finish;
 
 /// What a worker is made from.
 pub struct Parts {
@@ -42,6 +46,10 @@ pub struct Parts {
     pub verifier: Option<Verifier>,
     /// Its schedule.
     pub pacer: Option<Pacer>,
+    /// What may hold its operations back beside its pace.
+    pub guards: Option<Guards>,
+    /// Errors after which it goes on: directions and error numbers.
+    pub tolerated: Box<[(Kind, i32)]>,
     /// When writes are made durable.
     pub durability: Durability,
     /// The files it uses, as indices into the job's: what its flushes flush.
@@ -117,6 +125,8 @@ pub struct WorkerEnd {
     pub verifier: Option<Verifier>,
     /// Counts of depth, where they are asked for.
     pub depths: Option<Depths>,
+    /// The greatest depth that met the latency goal, where there is one.
+    pub depth_reached: Option<usize>,
     /// What its engine used.
     pub features: Vec<String>,
 }
@@ -221,7 +231,7 @@ impl Worker {
 
     fn has_extras(&self) -> bool {
         let parts = &self.parts;
-        let logs = parts.ring.is_some() || parts.measure.log.peaks;
+        let logs = parts.ring.is_some() || parts.measure.log.peaks || parts.guards.is_some();
         parts.content.is_some()
             || logs
             || parts.verifier.is_some()
@@ -377,14 +387,21 @@ impl Worker {
                     return;
                 }
             }
+            if let Some(guards) = &mut self.parts.guards
+                && !guards.may_issue(self.in_flight)
+            {
+                return;
+            }
             if let Some(pacer) = &mut self.parts.pacer {
-                if pacer.wants_rest() {
+                let elapsed_ns = self.parts.shared.elapsed_ns(&self.parts.clock, now);
+                if pacer.look(elapsed_ns) {
                     if self.in_flight > 0 {
                         return;
                     }
-                    pacer.begin_rest(self.parts.shared.elapsed_ns(&self.parts.clock, now));
+                    pacer.begin_rest(elapsed_ns);
                 }
-                if self.parts.shared.elapsed_ns(&self.parts.clock, now) < pacer.next_ns() {
+                pacer.choose(elapsed_ns);
+                if elapsed_ns < pacer.next_ns() {
                     return;
                 }
                 if let Some(op) = pacer.direction() {
@@ -441,6 +458,11 @@ impl Worker {
     /// False while a write to the same blocks is under way.
     #[inline(always)]
     fn admit(&mut self, index: u32) -> bool {
+        if let Some(guards) = &self.parts.guards
+            && !guards.admits(&self.slots, index)
+        {
+            return false;
+        }
         match &mut self.parts.verifier {
             None => true,
             Some(verifier) => verifier.begin(&mut self.slots[index as usize]),
@@ -468,6 +490,9 @@ impl Worker {
             let shared = &self.parts.shared;
             slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
             pacer.issued(slot.length);
+        }
+        if let Some(guards) = &mut self.parts.guards {
+            guards.issued(index);
         }
         self.hand_over(index);
     }
@@ -543,7 +568,8 @@ impl Worker {
     /// Nothing may be issued before something in flight has completed.
     fn must_wait(&self) -> bool {
         let rests = self.parts.pacer.as_ref().is_some_and(Pacer::wants_rest);
-        self.sync_next.is_some() || self.deferred.is_some() || rests
+        let held = self.parts.guards.as_ref().is_some_and(Guards::holds);
+        self.sync_next.is_some() || self.deferred.is_some() || rests || held
     }
 
     /// Waits for the next intended start, or for another worker's write to end.
@@ -554,9 +580,13 @@ impl Worker {
             Some(pacer) => shared.tick_at(&clock, pacer.next_ns()),
             None => now + clock.ticks(1000),
         };
+        let held_ns = self.parts.guards.as_ref().and_then(Guards::wait_ns).unwrap_or(0);
+        let due = due.max(now + clock.ticks(held_ns));
         let ns = clock.ns(due.min(self.mark).saturating_sub(now)).min(REST_NS_MAX);
-        if self.parts.pacer.as_ref().is_some_and(Pacer::spins) {
-            while clock.ns(clock.now() - now) < ns {
+        let spin_ns = self.parts.pacer.as_ref().map_or(0, Pacer::spins_until_ns);
+        let spin_until = shared.tick_at(&clock, spin_ns).min(now + clock.ticks(ns));
+        if now < spin_until {
+            while clock.now() < spin_until {
                 std::hint::spin_loop();
             }
         } else if ns > 0 {
@@ -596,131 +626,5 @@ impl Worker {
         }
         self.done.clear();
         self.last_completion = now;
-    }
-
-    /// What is not counted in passing: odd results, latency from the intended start, verification.
-    fn account_extras(&mut self, bank: &Bank, now: u64) {
-        for at in 0..self.done.len() {
-            let completion = self.done.as_slice()[at];
-            let slot = &self.slots[completion.slot as usize];
-            if completion.result != slot.length as i32 {
-                let ns = self.parts.clock.ns(now - slot.started);
-                self.odd(bank, completion, ns);
-            }
-            if let Some(ring) = self.parts.ring.as_ref().filter(|_| self.counting)
-                && completion.result > 0
-            {
-                ring.push(&self.slots[completion.slot as usize], now);
-            }
-            if self.parts.pacer.is_some() {
-                self.count_intended(bank, completion, now);
-            }
-            if self.parts.verifier.is_some() {
-                self.verify(completion);
-            }
-        }
-    }
-
-    /// A completion that moved less than asked, or failed.
-    #[cold]
-    fn odd(&mut self, bank: &Bank, completion: Completion, ns: u64) {
-        let slot = self.slots[completion.slot as usize];
-        let counters = bank.of(slot.kind);
-        if completion.result > 0 {
-            counters.completed(1, completion.result as u64, ns);
-            let now = slot.started + self.parts.clock.ticks(ns);
-            counters.split(1, &self.parts.clock, [slot.started, slot.submitted, now]);
-            counters.came_short();
-            return;
-        }
-        if self.parts.until_full && is_full(-completion.result) {
-            return self.drain(Ended::Done);
-        }
-        counters.did_fail();
-        self.failures.add(&self.parts.files, &slot, -completion.result);
-        if !self.parts.continue_on_error {
-            self.drain(Ended::Failed);
-            self.parts.shared.stop.store(true, Relaxed);
-        }
-    }
-
-    fn count_intended(&mut self, bank: &Bank, completion: Completion, now: u64) {
-        let slot = &self.slots[completion.slot as usize];
-        if let Some(intended) = &bank.of(slot.kind).intended
-            && completion.result > 0
-        {
-            intended.record(1, self.parts.clock.ns(now.saturating_sub(slot.intended)));
-        }
-    }
-
-    fn verify(&mut self, completion: Completion) {
-        let Some(verifier) = &mut self.parts.verifier else { return };
-        let before = self.parts.clock.now();
-        let slot = &self.slots[completion.slot as usize];
-        let intact = verifier.end(slot, completion.result, &self.parts.files);
-        self.verify_ticks += self.parts.clock.now() - before;
-        if !intact {
-            self.drain(Ended::Failed);
-            self.parts.shared.stop.store(true, Relaxed);
-        }
-    }
-
-    fn finish(self, live: &Live, features: Vec<String>) -> WorkerEnd {
-        let clock = self.parts.clock;
-        let after = Usage::of_this_thread();
-        let before = self.usage_before;
-        let wait = |u: Usage| u.run_wait_ns;
-        let from = self.parts.shared.count_from.load(Relaxed);
-        let counters = live.bank(true).all();
-        let tried = |c: &crate::stats::Counters| c.ops.load(Relaxed) + c.failed.load(Relaxed);
-        let sum = |read: fn(&crate::stats::Counters) -> u64| counters[..3].iter().map(read).sum();
-        // A worker that time has ended was at work, or at rest as asked, until then.
-        let end = match self.ended {
-            Ended::Time => self.last_completion.max(self.parts.shared.deadline.load(Relaxed)),
-            _ => self.last_completion,
-        };
-        let elapsed_ns = clock.ns(end.saturating_sub(from));
-        mark_first_done(&self.parts, sum(|c| c.ops.load(Relaxed)), elapsed_ns);
-        WorkerEnd {
-            stats: WorkerStats {
-                rank: self.parts.rank,
-                ops: sum(|c| c.ops.load(Relaxed)),
-                bytes: sum(|c| c.bytes.load(Relaxed)),
-                elapsed_ns,
-                cpu_user_ns: after.user_ns - before.user_ns,
-                cpu_system_ns: after.system_ns - before.system_ns,
-                run_wait_ns: wait(after).zip(wait(before)).map(|(a, b)| a - b),
-                switches_voluntary: after.voluntary - before.voluntary,
-                switches_involuntary: after.involuntary - before.involuntary,
-                faults_minor: after.minor - before.minor,
-                faults_major: after.major - before.major,
-                fill_ns: clock.ns(self.fill_ticks),
-                verify_ns: clock.ns(self.verify_ticks),
-                paced_ns: clock.ns(self.paced_ticks),
-                thread_id: u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).ok(),
-            },
-            ended: self.ended,
-            failures: self.failures,
-            verifier: self.parts.verifier,
-            depths: match self.parts.measure.depths {
-                true => self.depths.or_else(|| Some(Depths::one_at_a_time(sum(tried)))),
-                false => None,
-            },
-            features,
-        }
-    }
-}
-
-/// True for the kernel's answers that nothing more can be stored.
-fn is_full(errno: i32) -> bool {
-    matches!(errno, libc::ENOSPC | libc::EDQUOT)
-}
-
-/// The first worker to end takes a snapshot of what all have done by then, before it gives
-/// anything back.
-fn mark_first_done(parts: &Parts, ops: u64, elapsed_ns: u64) {
-    let mut first = parts.first_done.lock().unwrap_or_else(PoisonError::into_inner);
-    if first.is_none() && ops > 0 {
-        *first = Some(Totals::of(parts.live.iter(), true).progress(elapsed_ns));
     }
 }

@@ -9,7 +9,9 @@ pub use crate::engine::{
     Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
 };
 use crate::units::{Extent, Mix, PerOp, SizeSpec};
-use crate::{Bytes, BytesPerSec, Measure, Nanos, OpsPerSec};
+use crate::{Bytes, Measure};
+
+pub use crate::pace::*;
 
 /// A stream of reads, writes and trims, as one worker issues it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,11 @@ pub struct Blocks {
     pub batch_submit: Option<u32>,
     /// Completions to wait for at a time.
     pub batch_reap: u32,
+    /// Once the queue was full, it runs down to this many operations before it is filled again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth_low: Option<u32>,
+    /// An operation that touches bytes of one in flight waits for it.
+    pub serialize_overlap: bool,
     /// How I/O is issued.
     pub engine: Engine,
     /// Details of io_uring.
@@ -86,6 +93,8 @@ impl Default for Blocks {
             depth: 1,
             batch_submit: None,
             batch_reap: 1,
+            depth_low: None,
+            serialize_overlap: false,
             engine: Engine::Psync,
             uring: Uring::default(),
             rwf: Rwf::default(),
@@ -298,51 +307,6 @@ pub enum Advice {
     Random,
     /// Used once.
     Noreuse,
-}
-
-/// How fast a job goes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Pace {
-    /// Operations per second of the whole job, divided evenly between its workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ops: Option<OpsPerSec>,
-    /// Bytes per second of the whole job, divided evenly between its workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<BytesPerSec>,
-    /// Operations per second of each direction of the whole job, instead of `ops` and `bytes`.
-    /// Which direction comes next then follows from these rates, not from the mix.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_direction: Option<PerOp<OpsPerSec>>,
-    /// Gaps between operations under a rate.
-    pub arrival: Arrival,
-    /// Rest after a number of operations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub think: Option<Think>,
-}
-
-/// Gaps between operations under a rate. Latency is then also reported from the intended start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrival {
-    /// All the same.
-    #[default]
-    Fixed,
-    /// Exponentially distributed: arrivals of many independent users.
-    Poisson,
-}
-
-/// Rest after a number of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Think {
-    /// How long.
-    pub time: Nanos,
-    /// After how many operations.
-    pub every: u32,
-    /// Burn the CPU instead of sleeping.
-    #[serde(default)]
-    pub spin: bool,
 }
 
 /// What is written.

@@ -168,6 +168,8 @@ impl Dice<'_> {
             }),
             until_full: self.yes(),
             continue_on_error: self.yes(),
+            tolerate: self.list(|d| Tolerated { op: d.pick(&Op::ALL), errno: d.byte().into() }),
+            latency_max: PerOp::all(self.nanos()),
             stonewall: self.pick(&[Stonewall::Cut, Stonewall::WearOut]),
         }
     }
@@ -257,6 +259,8 @@ impl Dice<'_> {
             depth: self.count(),
             batch_submit: self.option(Self::count),
             batch_reap: self.count(),
+            depth_low: self.option(Self::count),
+            serialize_overlap: self.yes(),
             engine: self.pick(&Engine::ALL),
             uring: self.uring(),
             rwf: self.rwf(),
@@ -354,8 +358,25 @@ impl Dice<'_> {
                 let (read, write) = (OpsPerSec(d.number()), OpsPerSec(d.number()));
                 PerOp { read, write, trim: OpsPerSec(d.number()) }
             }),
+            bytes_per_direction: self.option(|d| PerOp::all(BytesPerSec(d.number()))),
             arrival: self.pick(&[Arrival::Fixed, Arrival::Poisson]),
-            think: self.option(|d| Think { time: d.nanos(), every: d.count(), spin: d.yes() }),
+            think: self.option(|d| Think {
+                time: d.nanos(),
+                every: d.count(),
+                every_time: d.option(Self::nanos),
+                count: d.pick(&[ThinkCount::Issued, ThinkCount::Completed]),
+                spin: d.yes(),
+                spin_first: d.nanos(),
+            }),
+            think_shifts: self.yes(),
+            floor: self.option(|d| Floor { cycle: d.nanos(), ..Floor::default() }),
+            flow: self.option(|d| Flow { id: d.count(), weight: d.count(), wait: d.nanos() }),
+            goal: self.option(|d| LatencyGoal {
+                latency: d.nanos(),
+                percentile: d.float(),
+                window: d.nanos(),
+                goes_on: d.yes(),
+            }),
         }
     }
 }

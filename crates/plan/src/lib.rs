@@ -19,6 +19,7 @@ pub mod entries;
 mod measure;
 mod model;
 mod nearest;
+mod pace;
 pub mod problem;
 pub mod rank;
 mod target;

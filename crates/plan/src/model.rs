@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::units::{Op, PerOp};
 use crate::{Blocks, Bytes, Entries, Nanos, Target};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
@@ -130,8 +131,28 @@ pub struct Stop {
     pub until_full: bool,
     /// Go on after an I/O error, counting it.
     pub continue_on_error: bool,
+    /// Go on after these errors only, counting them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tolerate: Vec<Tolerated>,
+    /// An operation that takes longer ends the job as a failure; 0 sets no limit.
+    #[serde(skip_serializing_if = "no_limit")]
+    pub latency_max: PerOp<Nanos>,
     /// When time is up: stop at once, or carry every worker to the furthest one's count.
     pub stonewall: Stonewall,
+}
+
+fn no_limit(limits: &PerOp<Nanos>) -> bool {
+    *limits == PerOp::default()
+}
+
+/// An error that does not end a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tolerated {
+    /// Of operations in this direction.
+    pub op: Op,
+    /// The kernel's error number.
+    pub errno: i32,
 }
 
 /// What workers do when time is up.

@@ -43,6 +43,10 @@ pub struct Measurement {
     /// How many operations were in flight, handed over and reaped at once, where that was counted.
     #[serde(default)]
     pub depths: Option<Depths>,
+    /// The greatest depth at which the latency goal was met, 0 if there is none; absent where there
+    /// was no goal.
+    #[serde(default)]
+    pub depth_reached: Option<u32>,
     /// Wall clock when its workers began, before the ramp, in ms since 1970.
     #[serde(default)]
     pub start_unix_ms: Option<u64>,

@@ -372,6 +372,7 @@ fn full_measurement() -> Measurement {
             ..WorkerStats::default()
         }],
         depths: Some(Depths::default()),
+        depth_reached: Some(12),
         start_unix_ms: Some(1_795_260_000_000),
         errors: vec![IoFailure {
             op: Some(Op::Write),

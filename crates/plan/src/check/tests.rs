@@ -42,7 +42,7 @@ fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &s
 
 /// Errors about blocks: rule, place, lines.
 #[rustfmt::skip]
-const BLOCKS: [(&str, &str, &str); 99] = [
+const BLOCKS: &[(&str, &str, &str)] = &[
     ("pre-read", "hints.pre_read", "hints = { pre_read = true, invalidate = true }"),
     ("size", "size", "size = 0"),
     ("size", "size", "size = \"0k-4k\""),
@@ -143,6 +143,14 @@ const BLOCKS: [(&str, &str, &str); 99] = [
     ("pace", "pace.bytes", "pace.bytes = 0"),
     ("arrival", "pace.arrival", "pace.arrival = \"poisson\""),
     ("think", "pace.think.every", "pace.think = { time = \"1ms\", every = 0 }"),
+    ("think", "pace.think.every_time",
+     "pace.think = { time = \"1ms\", every = 1, every_time = 0 }"),
+    ("pace", "pace.bytes_per_direction", "pace.bytes_per_direction = 0"),
+    ("interval", "pace.floor.cycle", "pace.floor = { ops = 10, cycle = 0 }"),
+    ("flow", "pace.flow.weight", "pace.flow.weight = 0"),
+    ("goal", "pace.goal.percentile",
+     "pace.goal = { latency = \"1ms\", percentile = 101, window = \"1s\" }"),
+    ("goal", "pace.goal.window", "pace.goal = { latency = \"1ms\", percentile = 99, window = 0 }"),
     ("time-limit", "pace.think.time", "pace.think = { time = \"367d\", every = 1 }"),
     ("interval", "measure.log.window", "measure.log.window = \"1us\""),
     ("interval", "measure.log.histogram", "measure.log.histogram = \"999us\""),

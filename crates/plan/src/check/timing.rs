@@ -2,9 +2,8 @@
 
 use super::whole::time_limit;
 use super::{Found, INTERVAL_MIN, View};
-use crate::blocks::{Arrival, Durability, OpenSync, Pace};
-use crate::units::PerOp;
-use crate::{BytesPerSec, Nanos, OpsPerSec};
+use crate::blocks::{Arrival, Durability, OpenSync, Think};
+use crate::{BytesPerSec, Nanos, OpsPerSec, Place};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     pace(view, out);
@@ -13,48 +12,89 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
 }
 
 fn pace(view: &View<'_>, out: &mut Found) {
-    let Pace { ops, bytes, per_direction, arrival, think } = &view.blocks.pace;
+    let pace = &view.blocks.pace;
     let at = view.key("pace");
     let remedy = "give a rate above 0, or remove it for full speed";
-    if *ops == Some(OpsPerSec(0)) {
+    if pace.ops == Some(OpsPerSec(0)) {
         out.error("pace", at.key("ops"), "the rate is 0 operations per second", remedy);
     }
-    if *bytes == Some(BytesPerSec(0)) {
+    if pace.bytes == Some(BytesPerSec(0)) {
         out.error("pace", at.key("bytes"), "the rate is 0 bytes per second", remedy);
     }
-    let total = ops.is_some() || bytes.is_some();
-    if *arrival == Arrival::Poisson && !total && per_direction.is_none() {
+    if pace.arrival == Arrival::Poisson && !pace.is_rated() {
         let message = "arrival is poisson, but no rate is set";
         out.error("arrival", at.key("arrival"), message, "set pace.ops or pace.bytes");
     }
-    if let Some(rates) = per_direction {
-        per_direction_fits(view, rates, total, out);
+    let per_direction = [
+        ("per_direction", pace.per_direction.map(|rates| rates.iter().any(|(_, r)| r.0 > 0))),
+        (
+            "bytes_per_direction",
+            pace.bytes_per_direction.map(|rates| rates.iter().any(|(_, r)| r.0 > 0)),
+        ),
+    ];
+    for (key, rated) in per_direction.into_iter().filter_map(|(k, rated)| Some((k, rated?))) {
+        if pace.ops.is_some() || pace.bytes.is_some() {
+            let message = "a rate of the whole job and rates per direction exclude each other";
+            out.error("pace", at.key(key), message, "remove one of the two");
+        }
+        if !rated {
+            let message = "rates per direction are set, and all of them are 0";
+            out.error("pace", at.key(key), message, "give a rate above 0, or remove them");
+        }
     }
-    if let Some(think) = think {
-        let at = at.key("think");
-        if think.every == 0 {
-            let message = "think.every is 0: after how many operations is the rest?";
-            out.error("think", at.key("every"), message, "set every = 1");
+    if let Some(think) = &pace.think {
+        check_think(think, &at.key("think"), out);
+    }
+    goals(view, out);
+}
+
+fn check_think(think: &Think, at: &Place, out: &mut Found) {
+    if think.every == 0 {
+        let message = "think.every is 0: after how many operations is the rest?";
+        out.error("think", at.key("every"), message, "set every = 1");
+    }
+    if think.time == Nanos(0) {
+        let message = "think.time is 0, so there is no rest";
+        out.warning("think", at.key("time"), message, "give a time, or remove think");
+    }
+    time_limit(think.time, at.key("time"), out);
+    if let Some(time) = think.every_time {
+        time_limit(time, at.key("every_time"), out);
+        if time == Nanos(0) {
+            let message = "think.every_time is 0: after how long is the rest?";
+            out.error("think", at.key("every_time"), message, "give a time, or remove it");
         }
-        if think.time == Nanos(0) {
-            let message = "think.time is 0, so there is no rest";
-            out.warning("think", at.key("time"), message, "give a time, or remove think");
-        }
-        time_limit(think.time, at.key("time"), out);
     }
 }
 
-fn per_direction_fits(view: &View<'_>, rates: &PerOp<OpsPerSec>, total: bool, out: &mut Found) {
-    let at = view.key("pace").key("per_direction");
-    if total {
-        let message = "a rate of the whole job and rates per direction exclude each other";
-        out.error("pace", at.clone(), message, "remove one of the two");
+/// Floors, flows and latency goals.
+fn goals(view: &View<'_>, out: &mut Found) {
+    let pace = &view.blocks.pace;
+    let at = view.key("pace");
+    if let Some(floor) = &pace.floor {
+        let at = at.key("floor").key("cycle");
+        time_limit(floor.cycle, at.clone(), out);
+        if floor.cycle < INTERVAL_MIN {
+            let message = format!("the cycle is {}, shorter than {INTERVAL_MIN}", floor.cycle);
+            out.error("interval", at, message, "set cycle = \"1s\"");
+        }
     }
-    for (op, rate) in rates.iter() {
-        let used = view.blocks.mix.of(op) > 0;
-        if used && rate.0 == 0 {
-            let message = format!("the mix has {}s, but their rate is 0", op.name());
-            out.error("pace", at.key(op.name()), message, "give a rate above 0");
+    if let Some(flow) = &pace.flow {
+        if flow.weight == 0 {
+            let at = at.key("flow").key("weight");
+            out.error("flow", at, "a job of weight 0 never runs", "give a weight, or remove flow");
+        }
+        time_limit(flow.wait, at.key("flow").key("wait"), out);
+    }
+    if let Some(goal) = &pace.goal {
+        let at = at.key("goal");
+        out.percent("goal", at.key("percentile"), goal.percentile, 0.0);
+        for (key, time) in [("latency", goal.latency), ("window", goal.window)] {
+            time_limit(time, at.key(key), out);
+            if time == Nanos(0) {
+                let message = format!("goal.{key} is 0");
+                out.error("goal", at.key(key), message, "give a time, or remove goal");
+            }
         }
     }
 }

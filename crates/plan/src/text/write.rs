@@ -73,7 +73,7 @@ pub(super) fn tree(plan: &Plan) -> Node {
 
 /// A plan that has one of everything, all with default values.
 fn template() -> Plan {
-    let think = Think { time: Nanos(0), every: 0, spin: false };
+    let think = Think { every: 0, ..Think::after_each(Nanos(0)) };
     let blocks = Blocks {
         pace: Pace { think: Some(think), ..Pace::default() },
         verify: Some(Verify::default()),

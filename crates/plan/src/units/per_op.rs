@@ -52,6 +52,11 @@ impl<T> PerOp<T> {
         }
     }
 
+    /// Another value made of each.
+    pub fn map<U>(self, make: impl Fn(T) -> U) -> PerOp<U> {
+        PerOp { read: make(self.read), write: make(self.write), trim: make(self.trim) }
+    }
+
     /// Values with their directions.
     pub fn iter(&self) -> impl Iterator<Item = (Op, &T)> {
         Op::ALL.into_iter().map(|op| (op, self.of(op)))

@@ -116,7 +116,7 @@ pub fn share(text: &str) -> Result<Share, String> {
 /// Rest: `1ms` after each operation, `1ms:10` after every tenth.
 pub fn think(text: &str) -> Result<Think, String> {
     let (time, every) = text.split_once(':').unwrap_or((text, "1"));
-    Ok(Think { time: unit::<Nanos>(time)?, every: parse::number(every)?, spin: false })
+    Ok(Think { every: parse::number(every)?, ..Think::after_each(unit::<Nanos>(time)?) })
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
             Ok(Share::Segments { block: Bytes(1 << 24), count: 16 })
         );
         assert!(share("slices").unwrap_err().contains("did you mean slice?"));
-        let every = |every| Think { time: Nanos(1_000_000), every, spin: false };
+        let every = |every| Think { every, ..Think::after_each(Nanos(1_000_000)) };
         assert_eq!((think("1ms"), think("1ms:10")), (Ok(every(1)), Ok(every(10))));
     }
 }

@@ -58,5 +58,5 @@ fn think(from: &Instance<'_>, told: &mut Told) -> Option<Think> {
         told.refuse(from, "thinktime_spin", "burning the CPU for a part of the rest is not built");
     }
     let every = u32::try_from(said.blocks.max(1)).unwrap_or(u32::MAX);
-    Some(Think { time: said.time, every, spin })
+    Some(Think { every, spin, ..Think::after_each(said.time) })
 }

@@ -1,0 +1,103 @@
+//! What is not counted in passing: what is odd, late, logged, verified, or ends the work.
+
+use super::*;
+
+impl Worker {
+    /// What is not counted in passing: odd results, latency from the intended start, verification.
+    pub(super) fn account_extras(&mut self, bank: &Bank, now: u64) {
+        if let Some(pacer) = &mut self.parts.pacer {
+            pacer.completed(self.done.len() as u32);
+        }
+        for at in 0..self.done.len() {
+            let completion = self.done.as_slice()[at];
+            let slot = &self.slots[completion.slot as usize];
+            if completion.result != slot.length as i32 {
+                let ns = self.parts.clock.ns(now - slot.started);
+                self.odd(bank, completion, ns);
+            }
+            if let Some(ring) = self.parts.ring.as_ref().filter(|_| self.counting)
+                && completion.result > 0
+            {
+                ring.push(&self.slots[completion.slot as usize], now);
+            }
+            if self.parts.pacer.is_some() {
+                self.count_intended(bank, completion, now);
+            }
+            if self.parts.guards.is_some() {
+                self.guard(completion, now);
+            }
+            if self.parts.verifier.is_some() {
+                self.verify(completion);
+            }
+        }
+        if let Some(guards) = &mut self.parts.guards
+            && guards.turned(self.parts.clock.ns(now)) == Meaning::Found
+        {
+            self.drain(Ended::Done);
+        }
+    }
+
+    /// A completion that moved less than asked, or failed.
+    #[cold]
+    pub(super) fn odd(&mut self, bank: &Bank, completion: Completion, ns: u64) {
+        let slot = self.slots[completion.slot as usize];
+        let counters = bank.of(slot.kind);
+        if completion.result > 0 {
+            counters.completed(1, completion.result as u64, ns);
+            let now = slot.started + self.parts.clock.ticks(ns);
+            counters.split(1, &self.parts.clock, [slot.started, slot.submitted, now]);
+            counters.came_short();
+            return;
+        }
+        if self.parts.until_full && is_full(-completion.result) {
+            return self.drain(Ended::Done);
+        }
+        counters.did_fail();
+        self.failures.add(&self.parts.files, &slot, -completion.result);
+        if !self.goes_on_after(slot.kind, -completion.result) {
+            self.drain(Ended::Failed);
+            self.parts.shared.stop.store(true, Relaxed);
+        }
+    }
+
+    fn goes_on_after(&self, kind: Kind, errno: i32) -> bool {
+        self.parts.continue_on_error || self.parts.tolerated.contains(&(kind, errno))
+    }
+
+    fn guard(&mut self, completion: Completion, now: u64) {
+        let Some(guards) = &mut self.parts.guards else { return };
+        let slot = self.slots[completion.slot as usize];
+        let ns = self.parts.clock.ns(now - slot.started);
+        if let Meaning::TooSlow(limit_ns) = guards.completed(completion.slot, slot.kind, ns) {
+            self.failures.add_slow(&self.parts.files, &slot, ns, limit_ns);
+            self.drain(Ended::Failed);
+            self.parts.shared.stop.store(true, Relaxed);
+        }
+    }
+
+    fn count_intended(&mut self, bank: &Bank, completion: Completion, now: u64) {
+        let slot = &self.slots[completion.slot as usize];
+        if let Some(intended) = &bank.of(slot.kind).intended
+            && completion.result > 0
+        {
+            intended.record(1, self.parts.clock.ns(now.saturating_sub(slot.intended)));
+        }
+    }
+
+    fn verify(&mut self, completion: Completion) {
+        let Some(verifier) = &mut self.parts.verifier else { return };
+        let before = self.parts.clock.now();
+        let slot = &self.slots[completion.slot as usize];
+        let intact = verifier.end(slot, completion.result, &self.parts.files);
+        self.verify_ticks += self.parts.clock.now() - before;
+        if !intact {
+            self.drain(Ended::Failed);
+            self.parts.shared.stop.store(true, Relaxed);
+        }
+    }
+}
+
+/// True for the kernel's answers that nothing more can be stored.
+fn is_full(errno: i32) -> bool {
+    matches!(errno, libc::ENOSPC | libc::EDQUOT)
+}

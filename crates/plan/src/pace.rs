@@ -1,0 +1,163 @@
+//! How fast a job goes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::PerOp;
+use crate::{BytesPerSec, Nanos, OpsPerSec};
+
+/// How fast a job goes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pace {
+    /// Operations per second of the whole job, divided evenly between its workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<OpsPerSec>,
+    /// Bytes per second of the whole job, divided evenly between its workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<BytesPerSec>,
+    /// Operations per second of each direction of the whole job, instead of `ops` and `bytes`.
+    /// Which direction comes next then follows from these rates, not from the mix; a direction
+    /// with a rate of 0 goes whenever no other is due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_direction: Option<PerOp<OpsPerSec>>,
+    /// The same in bytes per second. Where both are given, the slower one holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_direction: Option<PerOp<BytesPerSec>>,
+    /// Gaps between operations under a rate.
+    pub arrival: Arrival,
+    /// Rest after a number of operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think: Option<Think>,
+    /// Under a rate, what was due during a rest is left out instead of made up for.
+    pub think_shifts: bool,
+    /// Rates below which the job fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
+    /// Its share of what several jobs do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
+    /// The greatest depth is searched at which latency stays below a goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<LatencyGoal>,
+}
+
+impl Pace {
+    /// True where there is a rate, so that latency also counts from the intended start.
+    pub fn is_rated(&self) -> bool {
+        let ops = self.per_direction.iter().flat_map(PerOp::iter).any(|(_, rate)| rate.0 > 0);
+        let bytes = self.bytes_per_direction.iter().flat_map(PerOp::iter).any(|(_, r)| r.0 > 0);
+        self.ops.is_some() || self.bytes.is_some() || ops || bytes
+    }
+}
+
+/// Gaps between operations under a rate. Latency is then also reported from the intended start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    /// All the same.
+    #[default]
+    Fixed,
+    /// Exponentially distributed: arrivals of many independent users.
+    Poisson,
+}
+
+/// Rest after a number of operations. It begins when everything in flight has completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Think {
+    /// How long.
+    pub time: Nanos,
+    /// After how many operations.
+    #[serde(default = "one")]
+    pub every: u32,
+    /// Or after working for that long, whichever comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_time: Option<Nanos>,
+    /// Which operations are counted.
+    #[serde(default)]
+    pub count: ThinkCount,
+    /// Burn the CPU instead of sleeping.
+    #[serde(default)]
+    pub spin: bool,
+    /// Burn the CPU for the first part of the rest.
+    #[serde(default)]
+    pub spin_first: Nanos,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Think {
+    /// A rest of that length after every operation.
+    pub fn after_each(time: Nanos) -> Think {
+        Think {
+            time,
+            every: 1,
+            every_time: None,
+            count: ThinkCount::Issued,
+            spin: false,
+            spin_first: Nanos(0),
+        }
+    }
+}
+
+/// Which operations bring the next rest nearer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkCount {
+    /// Those that were handed over.
+    #[default]
+    Issued,
+    /// Those that completed.
+    Completed,
+}
+
+/// Rates of a job over a cycle, below which it fails. 0 sets none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Floor {
+    /// Bytes per second, per direction.
+    pub bytes: PerOp<BytesPerSec>,
+    /// Operations per second, per direction.
+    pub ops: PerOp<OpsPerSec>,
+    /// Over how long each time. The first two seconds are not judged.
+    pub cycle: Nanos,
+}
+
+impl Default for Floor {
+    fn default() -> Self {
+        let (bytes, ops) = (PerOp::all(BytesPerSec(0)), PerOp::all(OpsPerSec(0)));
+        Floor { bytes, ops, cycle: Nanos::from_secs(1) }
+    }
+}
+
+/// A job's share of what all jobs of the same flow in a phase do: their operations are kept in the
+/// proportion of their weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Which flow.
+    #[serde(default)]
+    pub id: u32,
+    /// Weight of each worker of the job.
+    pub weight: u32,
+    /// How long a worker that is ahead waits before it looks again.
+    #[serde(default)]
+    pub wait: Nanos,
+}
+
+/// A search for the greatest depth at which latency stays below a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyGoal {
+    /// The latency.
+    pub latency: Nanos,
+    /// Share of the operations that must not take longer, in percent.
+    pub percentile: f64,
+    /// How long each depth is tried.
+    pub window: Nanos,
+    /// Go on at the depth that was found, and adjust it; else the job ends when it is found.
+    #[serde(default)]
+    pub goes_on: bool,
+}
