@@ -6,18 +6,17 @@ use std::sync::{Arc, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use candor_plan::{Bytes, Engine, OnFailure};
-use candor_record::{Ended, IoFailure, Measurement, Sample};
+use candor_plan::{Engine, OnDone, OnFailure};
+use candor_record::{Ended, Measurement, Sample};
 
 use crate::clock::Clock;
+use crate::course::Course;
 use crate::failures::Failures;
 use crate::gather;
-use crate::logging::Logging;
 use crate::phase::{Message, Prepared, Watch};
 use crate::prepare::{ReadyJob, longest_gap_ns};
-use crate::sampling::Sampling;
-use crate::stats::{Live, Totals};
-use crate::worker::WorkerEnd;
+use crate::stats::Live;
+use crate::steady::SteadyWatch;
 
 /// A phase in which nothing completes for this long is given up.
 const STALL: Duration = Duration::from_secs(60);
@@ -34,37 +33,6 @@ pub struct Flushed {
     failures: Failures,
 }
 
-/// What is known of a job while it runs.
-struct Course {
-    job: Arc<ReadyJob>,
-    ends: Vec<WorkerEnd>,
-    /// Workers that have not ended.
-    left: u32,
-    sampling: Sampling,
-    logging: Option<Logging>,
-    /// Its last sample was taken.
-    sampled_out: bool,
-    /// Tick at which its delay began; none while it waits for other jobs.
-    from: Option<u64>,
-    /// It could not be made ready.
-    broken: Option<IoFailure>,
-}
-
-impl Course {
-    fn new(job: &Arc<ReadyJob>, release: u64) -> Course {
-        Course {
-            ends: Vec::new(),
-            left: job.job.workers,
-            sampling: Sampling::new(job.job.delay.0),
-            logging: logging(job),
-            sampled_out: false,
-            from: job.job.after.is_empty().then_some(release),
-            broken: None,
-            job: job.clone(),
-        }
-    }
-}
-
 /// The control plane of a running phase.
 pub struct Control<'a> {
     phase: &'a Prepared,
@@ -79,11 +47,6 @@ pub struct Control<'a> {
     interrupted: bool,
 }
 
-fn logging(job: &Arc<ReadyJob>) -> Option<Logging> {
-    let length = Bytes(u64::from(job.length_max()));
-    Logging::new(&job.blocks.measure.log, job.rings.clone(), job.live.clone(), length)
-}
-
 impl<'a> Control<'a> {
     /// Of a phase whose barrier was released at that tick, a moment ago.
     pub fn new(phase: &'a Prepared, release: u64) -> Control<'a> {
@@ -93,7 +56,7 @@ impl<'a> Control<'a> {
             phase.jobs.iter().map(|job| Course::new(job, release)).collect();
         for (job, error) in &phase.broken {
             courses[*job].left -= 1;
-            courses[*job].broken = Some(error.failure());
+            courses[*job].failure = Some(error.failure());
         }
         Control {
             courses,
@@ -126,6 +89,7 @@ impl<'a> Control<'a> {
                     watch.worker_done(&course.job.job.name, rank);
                     course.left -= 1;
                     course.ends.extend(end.ok());
+                    self.job_done(job);
                     self.start_waiting();
                     self.end_background();
                 }
@@ -158,9 +122,8 @@ impl<'a> Control<'a> {
 
     fn pause(&self) -> Duration {
         let ns = |course: &Course| {
-            let zero = course.job.shared.count_from.load(Relaxed).saturating_sub(self.release);
-            let due_ns = course.logging.as_ref().filter(|_| course.left > 0)?.due_ns();
-            Some(due_ns.saturating_add(self.phase.clock.ns(zero)))
+            let zero_ns = self.phase.clock.ns(course.zero().saturating_sub(self.release));
+            Some(course.due_ns()?.saturating_add(zero_ns))
         };
         let next_ns = self.courses.iter().filter_map(ns).min().unwrap_or(u64::MAX);
         let next_ns = next_ns.min(self.next_sample_ns);
@@ -188,8 +151,7 @@ impl<'a> Control<'a> {
 
     /// One job's failure ends the phase, unless jobs fail alone.
     fn any_failed(&self) -> bool {
-        self.phase.on_failure == OnFailure::EndRun
-            && self.phase.jobs.iter().any(|job| job.shared.stop.load(Relaxed))
+        self.phase.on_failure == OnFailure::EndRun && self.courses.iter().any(Course::has_failed)
     }
 
     fn stop_all(&self) {
@@ -241,17 +203,17 @@ impl<'a> Control<'a> {
             self.sample(watch);
             self.next_sample_ns += self.phase.interval_ns;
         }
-        self.tick_logs();
+        for course in &mut self.courses {
+            course.tick(&self.phase.clock);
+        }
     }
 
-    fn tick_logs(&mut self) {
-        let clock = self.phase.clock;
-        let now = clock.now();
-        for course in &mut self.courses {
-            let zero = course.job.shared.count_from.load(Relaxed);
-            if let Some(logging) = course.logging.as_mut().filter(|_| now > zero) {
-                logging.tick(clock.ns(now - zero), &clock, zero);
-            }
+    /// The end of a job may end the others.
+    fn job_done(&mut self, index: usize) {
+        let course = &self.courses[index];
+        let done = course.left == 0 && course.called_off.is_none() && !course.has_failed();
+        if done && course.job.job.on_done == OnDone::EndPhase {
+            self.courses.iter_mut().for_each(|course| course.call_off(Ended::Done));
         }
     }
 
@@ -260,8 +222,11 @@ impl<'a> Control<'a> {
     fn sample(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
         let mut taken: Vec<(usize, Sample)> = Vec::new();
-        for index in 0..self.courses.len() {
-            taken.extend(self.sample_job(index, now_ns).map(|sample| (index, sample)));
+        let zero_ns = self.counting.then_some(self.phase.ramp_ns);
+        let (at, short_ns) = ([self.release, now_ns], self.phase.interval_ns / 10);
+        for (index, course) in self.courses.iter_mut().enumerate() {
+            let sample = course.sample(&self.phase.clock, at, zero_ns, short_ns);
+            taken.extend(sample.map(|sample| (index, sample)));
         }
         taken.sort_by_key(|(_, sample)| std::cmp::Reverse(sample.at_ns));
         for (index, sample) in taken {
@@ -271,25 +236,6 @@ impl<'a> Control<'a> {
                 course.sampling.keep(sample);
             }
         }
-    }
-
-    fn sample_job(&mut self, index: usize, now_ns: u64) -> Option<Sample> {
-        let (clock, release, counting) = (self.phase.clock, self.release, self.counting);
-        let course = &mut self.courses[index];
-        if course.sampled_out || course.from.is_none() {
-            return None;
-        }
-        let mut until_ns = now_ns;
-        if course.left == 0 {
-            course.sampled_out = true;
-            let worked = course.ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0);
-            let from = course.job.shared.count_from.load(Relaxed);
-            until_ns = now_ns.min(clock.ns(from.saturating_sub(release)) + worked);
-        }
-        let job = &course.job;
-        let zero_ns = if counting { self.phase.ramp_ns } else { 0 };
-        let totals = || Totals::of(job.live.iter(), counting);
-        course.sampling.take(totals, until_ns, zero_ns, self.phase.interval_ns / 10)
     }
 
     /// Flushes what a plan wants flushed at the end, all jobs at once.
@@ -342,7 +288,14 @@ impl<'a> Control<'a> {
             } else if interrupted && measurement.ended != Ended::Failed {
                 measurement.ended = Ended::Interrupted;
             }
-            if let Some(failure) = course.broken {
+            measurement.steady = course.steady.as_ref().map(SteadyWatch::state);
+            if let Some(ended) = course.called_off
+                && measurement.ended == Ended::Interrupted
+                && !interrupted
+            {
+                measurement.ended = ended;
+            }
+            if let Some(failure) = course.failure {
                 measurement.ended = Ended::Failed;
                 measurement.errors.push(failure);
             }

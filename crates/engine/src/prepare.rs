@@ -283,7 +283,7 @@ impl ReadyJob {
     /// What bounds a worker's stream, beside time.
     fn budget(&self, rank: u32) -> Budget {
         let stop = &self.stop;
-        let unbounded = stop.time.is_some() && stop.passes.is_none();
+        let unbounded = (stop.time.is_some() || stop.steady.is_some()) && stop.passes.is_none();
         let bounded = stop.bytes.is_some() || stop.ops.is_some();
         let passes = match stop.passes {
             None if unbounded || bounded => None,

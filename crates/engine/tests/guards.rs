@@ -4,10 +4,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
-use candor_plan::blocks::{Access, Blocks, Engine, Flow, LatencyGoal, Pace, Think, ThinkCount};
+use candor_plan::blocks::{
+    Access, Blocks, Engine, Floor, Flow, LatencyGoal, Pace, Think, ThinkCount,
+};
 use candor_plan::units::{Mix, Op, PerOp};
 use candor_plan::{
-    Bytes, BytesPerSec, Job, Measure, Nanos, OnFailure, Phase, Plan, Stop, Target, Tolerated,
+    Bytes, BytesPerSec, Job, Measure, Nanos, OnDone, OnFailure, Phase, Plan, Steady, SteadyFigure,
+    SteadyFit, Stop, Target, Tolerated,
 };
 use candor_record::{Ended, Measurement};
 
@@ -202,4 +205,71 @@ fn rests_are_counted_by_issue_or_by_completion_and_may_spin_first() {
     }
     let cpu = |m: &Measurement| m.per_worker[0].cpu_user_ns + m.per_worker[0].cpu_system_ns;
     assert!(cpu(&spun) > 2 * cpu(&slept), "{} and {}", cpu(&spun), cpu(&slept));
+}
+
+#[test]
+fn a_job_ends_when_it_is_steady_and_says_how_steady() {
+    let hold = |limit| Steady::Hold {
+        figure: SteadyFigure::Ops,
+        fit: SteadyFit::Deviation,
+        limit,
+        percent: true,
+        window: Nanos(20 * MS),
+        windows: 3,
+        ramp: Nanos(10 * MS),
+    };
+    // At a fixed rate every window holds about as many operations.
+    let pace = Pace { ops: Some(candor_plan::OpsPerSec(10_000)), ..Pace::default() };
+    let run = |limit| {
+        let steady = Some(hold(limit));
+        run(null(pace.clone()), Stop { steady, ..time(1500) })
+    };
+    let loose = run(100.0);
+    assert_eq!(loose.ended, Ended::Steady);
+    assert!((70 * MS..1000 * MS).contains(&loose.elapsed_ns), "{}", loose.elapsed_ns);
+    let state = loose.steady.expect("a state");
+    assert!(state.attained && state.windows.len() == 3 && state.mean > 1000.0, "{state:?}");
+    let strict = run(0.0);
+    let state = strict.steady.expect("a state");
+    assert_eq!((strict.ended, state.attained), (Ended::Time, false), "{state:?}");
+}
+
+#[test]
+fn without_another_bound_a_job_goes_on_until_it_is_steady() {
+    let steady = Some(Steady::Agree { window: Nanos(20 * MS), windows: 3, percent: 100.0 });
+    let measurement = run(null(Pace::default()), Stop { steady, ..Stop::default() });
+    assert_eq!(measurement.ended, Ended::Steady);
+    assert!(measurement.ops_done() > 256, "more than one pass over the file");
+}
+
+#[test]
+fn a_job_below_its_floor_fails_alone() {
+    let floor = |reads| {
+        let ops = PerOp { read: candor_plan::OpsPerSec(reads), ..Floor::default().ops };
+        let pace = Pace {
+            ops: Some(candor_plan::OpsPerSec(1000)),
+            floor: Some(Floor { ops, cycle: Nanos(100 * MS), ..Floor::default() }),
+            ..Pace::default()
+        };
+        job("floor", null(pace), time(2600))
+    };
+    let file = file();
+    let all = run_all(file.path(), vec![floor(2000), floor(500)]);
+    assert_eq!([all[0].ended, all[1].ended], [Ended::Failed, Ended::Time]);
+    let error = &all[0].errors[0];
+    assert!(error.message.contains("read rate of 2000/s operations not met"), "{}", error.message);
+    assert!(all[0].elapsed_ns < 2500 * MS, "it ends after the first cycle that is judged");
+}
+
+#[test]
+fn the_end_of_one_job_ends_the_others_where_that_is_asked_for() {
+    let file = file();
+    let short = |on_done| Job { on_done, ..job("short", null(Pace::default()), time(30)) };
+    let long = || job("long", null(Pace::default()), time(20_000));
+    let all = run_all(file.path(), vec![short(OnDone::EndPhase), long()]);
+    assert_eq!([all[0].ended, all[1].ended], [Ended::Time, Ended::Done]);
+    assert!(all[1].elapsed_ns < 10_000 * MS && all[1].ops_done() > 0);
+    let waits = Job { delay: Nanos(60 * MS), ..short(OnDone::GoOn) };
+    let all = run_all(file.path(), vec![short(OnDone::GoOn), waits]);
+    assert_eq!([all[0].ended, all[1].ended], [Ended::Time, Ended::Time]);
 }

@@ -105,6 +105,17 @@ pub enum OnFailure {
     EndJob,
 }
 
+/// What the end of one job does to the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDone {
+    /// They go on.
+    #[default]
+    GoOn,
+    /// They end with it, as if they had done all that was asked.
+    EndPhase,
+}
+
 /// What ends a phase or a job: the first of the given bounds to be reached.
 ///
 /// With none given, blocks end after one pass over the worker's share, entries after one pass
@@ -187,6 +198,84 @@ pub enum Steady {
         /// Largest deviation from the mean, in percent.
         percent: f64,
     },
+    /// One figure of the last `windows` windows stays within a limit.
+    Hold {
+        /// What is judged.
+        figure: SteadyFigure,
+        /// How far off it is.
+        fit: SteadyFit,
+        /// The limit.
+        limit: f64,
+        /// The limit is in percent of the mean; else in the figure's own unit.
+        percent: bool,
+        /// Length of one window.
+        window: Nanos,
+        /// Number of windows.
+        windows: u32,
+        /// Time before the first window.
+        #[serde(default)]
+        ramp: Nanos,
+    },
+}
+
+impl Steady {
+    /// Length of one window.
+    pub fn window(&self) -> Nanos {
+        match self {
+            Steady::Snia { window, .. }
+            | Steady::Agree { window, .. }
+            | Steady::Hold { window, .. } => *window,
+        }
+    }
+
+    /// Number of windows.
+    pub fn windows(&self) -> u32 {
+        match self {
+            Steady::Snia { windows, .. }
+            | Steady::Agree { windows, .. }
+            | Steady::Hold { windows, .. } => *windows,
+        }
+    }
+
+    /// Time before the first window.
+    pub fn ramp(&self) -> Nanos {
+        match self {
+            Steady::Hold { ramp, .. } => *ramp,
+            _ => Nanos(0),
+        }
+    }
+
+    /// What is judged.
+    pub fn figure(&self) -> SteadyFigure {
+        match self {
+            Steady::Hold { figure, .. } => *figure,
+            _ => SteadyFigure::Ops,
+        }
+    }
+}
+
+/// What is judged for steadiness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SteadyFigure {
+    /// Operations per second.
+    #[default]
+    Ops,
+    /// Bytes per second.
+    Bytes,
+    /// Mean latency in ns.
+    Latency,
+}
+
+/// How far windows are from being steady.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SteadyFit {
+    /// The greatest distance from the mean.
+    #[default]
+    Deviation,
+    /// Change per window of the fitted line.
+    Slope,
 }
 
 /// A number of identical workers doing the same work on the same targets.
@@ -214,6 +303,8 @@ pub struct Job {
     pub prepare_only: bool,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
     pub background: bool,
+    /// What its end does to the other jobs of the phase.
+    pub on_done: OnDone,
     /// What runs beside it.
     #[serde(skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
@@ -241,6 +332,7 @@ impl Default for Job {
             after: Vec::new(),
             prepare_only: false,
             background: false,
+            on_done: OnDone::GoOn,
             hooks: Hooks::default(),
             stop: None,
             blocks: None,

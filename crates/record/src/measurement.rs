@@ -47,6 +47,9 @@ pub struct Measurement {
     /// was no goal.
     #[serde(default)]
     pub depth_reached: Option<u32>,
+    /// How steady it had become, where that was a way to end.
+    #[serde(default)]
+    pub steady: Option<SteadyState>,
     /// Wall clock when its workers began, before the ramp, in ms since 1970.
     #[serde(default)]
     pub start_unix_ms: Option<u64>,
@@ -204,6 +207,34 @@ fn batch_bucket(count: usize) -> usize {
         1..=4 => 1,
         count => ((count - 1).ilog2() as usize).min(6),
     }
+}
+
+/// How steady a job had become: the last windows that were judged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyState {
+    /// The criterion was met.
+    pub attained: bool,
+    /// Mean of the figure that was judged, in its own unit.
+    pub mean: f64,
+    /// Greatest distance of a window from it.
+    pub deviation_max: f64,
+    /// Change per window of the line fitted through them.
+    pub slope: f64,
+    /// The windows, oldest first.
+    pub windows: Vec<SteadyWindow>,
+}
+
+/// One window of a search for steadiness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyWindow {
+    /// Its end, since counting began in the job.
+    pub at_ns: u64,
+    /// Operations per second.
+    pub ops_per_s: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Mean latency of what completed in it, in ns.
+    pub latency_mean_ns: f64,
 }
 
 /// All workers' counts at a moment.

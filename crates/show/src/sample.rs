@@ -373,6 +373,10 @@ fn full_measurement() -> Measurement {
         }],
         depths: Some(Depths::default()),
         depth_reached: Some(12),
+        steady: Some(SteadyState {
+            windows: vec![SteadyWindow::default()],
+            ..SteadyState::default()
+        }),
         start_unix_ms: Some(1_795_260_000_000),
         errors: vec![IoFailure {
             op: Some(Op::Write),

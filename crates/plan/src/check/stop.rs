@@ -34,25 +34,33 @@ fn bounds(stop: &Stop, at: &Place, out: &mut Found) {
 }
 
 fn check_steady(steady: &Steady, at: &Place, out: &mut Found) {
-    let remedy = "stop by time for now";
-    out.error("not-yet-steady", at.clone(), "stopping when steady is not done yet", remedy);
-    let (at, window, windows) = match steady {
-        Steady::Snia { window, windows } => (at.key("snia"), window, windows),
-        Steady::Agree { window, windows, percent } => {
+    let (windows, window) = (steady.windows(), steady.window());
+    let at = match steady {
+        Steady::Snia { .. } => at.key("snia"),
+        Steady::Agree { percent, .. } => {
             let at = at.key("agree");
             // Half a per mille of nothing never agrees; zero would never end.
             if !(*percent > 0.0 && *percent <= 100.0) {
                 let message = format!("percent is {percent}, not above 0 and up to 100");
                 out.error("steady", at.key("percent"), message, "use 1 to 20");
             }
-            (at, window, windows)
+            at
+        }
+        Steady::Hold { limit, ramp, .. } => {
+            let at = at.key("hold");
+            if !(*limit >= 0.0 && limit.is_finite()) {
+                let message = format!("limit is {limit}, no number from 0 on");
+                out.error("steady", at.key("limit"), message, "give a limit of 0 or more");
+            }
+            time_limit(*ramp, at.key("ramp"), out);
+            at
         }
     };
-    if !(2..=1000).contains(windows) {
+    if !(2..=1000).contains(&windows) {
         let message = format!("windows is {windows}, not 2 to 1000");
         out.error("steady", at.key("windows"), message, "SNIA uses 5");
     }
-    if *window == Nanos(0) || *window > TIME_MAX {
+    if window == Nanos(0) || window > TIME_MAX {
         let message = format!("window is {window}, not above 0 and up to a year");
         out.error("steady", at.key("window"), message, "use a window of a second or more");
     }

@@ -173,7 +173,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn errors_in_blocks() {
-    for (rule, place, lines) in BLOCKS {
+    for &(rule, place, lines) in BLOCKS {
         // The last case is about two workers.
         if rule == "share-target" {
             let text = plan("", "workers = 2", lines);
@@ -213,8 +213,13 @@ fn errors_in_phases_and_jobs() {
         ("stop-zero", "stop.passes", J, "stop.passes = 0"),
         ("not-yet-wear-out", "stop.stonewall", P,
          "stop = { time = \"1s\", stonewall = \"wear_out\" }"),
-        ("not-yet-steady", "stop.steady", P,
-         "stop.steady.snia = { window = \"1m\", windows = 5 }"),
+        ("steady", "stop.steady.snia.windows", P,
+         "stop.steady.snia = { window = \"1m\", windows = 1 }"),
+        ("steady", "stop.steady.agree.percent", J,
+         "stop.steady.agree = { window = \"1s\", windows = 5, percent = 0.0 }"),
+        ("steady", "stop.steady.hold.limit", J,
+         "stop.steady.hold = { figure = \"ops\", fit = \"slope\", limit = -1, percent = true, \
+          window = \"1s\", windows = 5 }"),
         ("repeats", "repeats", P, "repeats = 0"),
     ];
     for (rule, place, section, lines) in cases {

@@ -100,6 +100,7 @@ fn lean_measurement() -> Measurement {
         ops: PerOp::all(stats.clone()),
         sync: stats,
         depths: Some(Depths::default()),
+        steady: Some(SteadyState::default()),
         per_worker: vec![WorkerStats::default()],
         errors: vec![error],
         verify: Some(VerifyStats::default()),
