@@ -112,11 +112,11 @@ impl<'a> Control<'a> {
     }
 
     /// Once all others have ended, those in the background do.
-    fn end_background(&self) {
+    fn end_background(&mut self) {
         let in_front = || self.courses.iter().filter(|course| !course.job.job.background);
         if in_front().next().is_some() && in_front().all(|course| course.left == 0) {
-            let behind = self.courses.iter().filter(|course| course.job.job.background);
-            behind.for_each(|course| course.job.shared.stop.store(true, Relaxed));
+            let behind = self.courses.iter_mut().filter(|course| course.job.job.background);
+            behind.for_each(|course| course.call_off(Ended::Time));
         }
     }
 
@@ -282,9 +282,6 @@ impl<'a> Control<'a> {
             }
             if stalled {
                 measurement.ended = Ended::Stalled;
-            } else if job.job.background && measurement.ended == Ended::Interrupted && !interrupted
-            {
-                measurement.ended = Ended::Time;
             } else if interrupted && measurement.ended != Ended::Failed {
                 measurement.ended = Ended::Interrupted;
             }

@@ -183,7 +183,7 @@ pub(super) fn burn(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told
     let chunk = said.cpu_chunks_us.saturating_mul(1000);
     blocks.burn = Burn { chunk: Nanos(chunk), sort: said.cpu_mode == CpuMode::Qsort };
     let rest = chunk.saturating_mul(100 - said.cpu_load.min(100)) / said.cpu_load;
-    blocks.pace.think = (rest > 0).then_some(Think { time: Nanos(rest), every: 1, spin: false });
+    blocks.pace.think = (rest > 0).then_some(Think::after_each(Nanos(rest)));
     job.background = true;
     if let Some(stop) = &mut job.stop {
         // It goes on until time or the others end it.
