@@ -8,6 +8,7 @@ mod believe;
 mod check;
 mod commands;
 mod faults;
+mod fio;
 mod fio_peer;
 mod honest;
 mod limits;

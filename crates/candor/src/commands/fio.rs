@@ -3,6 +3,7 @@
 //! What programs rely on: nothing on stderr when all went well, results on stdout or in the file of
 //! `--output`, the number of failed jobs as exit code.
 
+mod failures;
 mod forbidden;
 mod host;
 mod instead;

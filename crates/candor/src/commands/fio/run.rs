@@ -5,21 +5,15 @@ use std::fs::File;
 use std::io::Write;
 
 use candor_dialects::fio::flags::Flags;
-use candor_dialects::fio::job::{FioJob, Output};
+use candor_dialects::fio::job::Output;
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::words::Written;
 use candor_dialects::fio::write;
-use candor_record::{Ended, Report};
 use candor_run::RunError;
 
 use super::verdict::Verdict;
-use super::{WRONG, complain, logs, tell};
+use super::{WRONG, complain, failures, logs, tell};
 use crate::screen;
-
-/// A signal ended the run.
-const INTERRUPTED: u8 = 128;
-/// The number of failed jobs is the exit code as far as a code reaches.
-const FAILED_MAX: usize = 255;
 
 /// Runs the jobs, and gives the exit code.
 pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
@@ -53,8 +47,9 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         text.push_str("\nfio: terminating on signal 2\n");
     }
     text.push_str(&write::write(&report, &lowered.jobs, &output));
+    failures::tell(&report, &lowered.jobs);
     match sink.put(&text).and(verdict.deliver(&report)).and(logs) {
-        Ok(()) => exit_code(&report, &lowered.jobs),
+        Ok(()) => failures::exit_code(&report, &lowered.jobs),
         Err(sentence) => refused(&sentence, flags),
     }
 }
@@ -84,24 +79,6 @@ fn not_started(error: &RunError, written: &Written, lowered: &Lowered, flags: &F
     }
 }
 
-/// The number of jobs that failed; a run that was cut short for another reason failed once.
-fn exit_code(report: &Report, jobs: &[FioJob]) -> u8 {
-    if report.interrupted {
-        return INTERRUPTED;
-    }
-    let failed = jobs.iter().filter(|job| has_failed(report, job)).count();
-    let failed = failed.max(usize::from(report.cut_short.is_some()));
-    u8::try_from(failed.min(FAILED_MAX)).unwrap_or(u8::MAX)
-}
-
-fn has_failed(report: &Report, job: &FioJob) -> bool {
-    let mut phases = report.phases.iter().filter(|phase| phase.plan_phase == job.phase);
-    phases.any(|phase| {
-        let measured = phase.measurements.get(job.job);
-        measured.is_some_and(|measured| matches!(measured.ended, Ended::Failed | Ended::Stalled))
-    })
-}
-
 /// Where results go.
 enum Sink {
     Stdout,
@@ -124,46 +101,5 @@ impl Sink {
                 .write_all(text.as_bytes())
                 .map_err(|error| format!("{path} cannot be written: {error}")),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use candor_record::{Measurement, PhaseReport};
-
-    use super::*;
-
-    fn job(phase: usize, job: usize) -> FioJob {
-        FioJob { phase, job, ..FioJob::default() }
-    }
-
-    fn report(ends: &[&[Ended]]) -> Report {
-        let measured = |ended: &Ended| Measurement { ended: *ended, ..Measurement::default() };
-        let phase = |(plan_phase, ends): (usize, &&[Ended])| PhaseReport {
-            plan_phase,
-            measurements: ends.iter().map(measured).collect(),
-            ..PhaseReport::default()
-        };
-        Report { phases: ends.iter().enumerate().map(phase).collect(), ..Report::default() }
-    }
-
-    #[test]
-    fn failed_jobs_are_counted_and_not_wrapped() {
-        let jobs = [job(0, 0), job(0, 1), job(1, 0), job(9, 0)];
-        let of = |ends: &[&[Ended]]| exit_code(&report(ends), &jobs);
-        assert_eq!(of(&[&[Ended::Done, Ended::Time], &[Ended::Steady]]), 0);
-        assert_eq!(of(&[&[Ended::Failed, Ended::Done], &[Ended::Stalled]]), 2);
-        let many: Vec<FioJob> = (0..300).map(|nth| job(0, nth)).collect();
-        let failed = report(&[&[Ended::Failed; 300]]);
-        assert_eq!(exit_code(&failed, &many), 255);
-    }
-
-    #[test]
-    fn signals_and_other_ends() {
-        let mut report = report(&[&[Ended::Failed]]);
-        report.interrupted = true;
-        assert_eq!(exit_code(&report, &[job(0, 0)]), 128);
-        let cut = Report { cut_short: Some("no space".into()), ..Report::default() };
-        assert_eq!(exit_code(&cut, &[]), 1);
     }
 }

@@ -45,12 +45,16 @@ fn number(text: &str, units: Units, low: u64, high: u64) -> Value<u64> {
 }
 
 fn within(text: &str, value: u64, low: u64, high: u64) -> Result<(), Refused> {
+    let named = match text == value.to_string() {
+        true => format!("`{text}` is"),
+        false => format!("`{text}` is {value},"),
+    };
     if value < low {
-        let message = format!("`{text}` is {value}, less than {low}");
+        let message = format!("{named} less than {low}");
         return Err(Refused::whole(text, message, format!("give at least {low}")));
     }
     if value > high {
-        let message = format!("`{text}` is {value}, more than {high}");
+        let message = format!("{named} more than {high}");
         return Err(Refused::whole(text, message, format!("give at most {high}")));
     }
     Ok(())
@@ -103,7 +107,7 @@ fn floats(text: &str, low: f64, high: f64, most: usize) -> Value<Parsed> {
         return Err(Refused::whole(text, message, format!("give at most {most}")));
     }
     if let Some(value) = read.value.iter().find(|value| !(low..=high).contains(*value)) {
-        let message = format!("`{text}` has {value}, which is not within {low} to {high}");
+        let message = format!("`{value}` is not within {low} to {high}");
         return Err(Refused::whole(text, message, format!("give {low} to {high}")));
     }
     Ok(read.map(Parsed::Floats))

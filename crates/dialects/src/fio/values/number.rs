@@ -33,7 +33,10 @@ pub fn bytes(text: &str, units: Units) -> Value<u64> {
     match u64::try_from(read.value) {
         Ok(value) => Ok(Read { value, remark: read.remark }),
         Err(_) if read.value < 0 => {
-            Err(Refused::whole(text, format!("`{text}` is negative"), "give 0 or more"))
+            // In 64 bits, as fio takes it.
+            let taken = (1i128 << 64) + read.value;
+            let message = format!("`{text}` is negative: fio takes it as {taken}");
+            Err(Refused::whole(text, message, "give 0 or more"))
         }
         Err(_) => Err(too_large(text)),
     }
@@ -184,6 +187,9 @@ fn misread(text: &str, units: Units) -> Refused {
     let is_list = text.contains([',', '/']);
     let looks_like_range = text.split(['-', ':']).count() == 2
         && text.split(['-', ':']).all(|end| number_and_unit(end).is_some());
+    if let Some(refused) = of_the_target(text) {
+        return refused;
+    }
     let meant = meant(text, units);
     let Some(read) = lenient(text, units) else {
         let message = format!("`{text}` is not a number");
@@ -209,6 +215,19 @@ fn misread(text: &str, units: Units) -> Refused {
         ),
     };
     Refused::whole(text, message, remedy)
+}
+
+/// A percentage or a number of zones, where an option takes neither.
+fn of_the_target(text: &str) -> Option<Refused> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let number: u64 = number.parse().ok()?;
+    let message = match unit {
+        // fio marks percentages by counting down from the top of 64 bits.
+        "%" => format!("`{text}` is a percentage: fio takes it as {}", u64::MAX - number),
+        "z" | "Z" => format!("`{text}` counts zones"),
+        _ => return None,
+    };
+    Some(Refused::whole(text, message, "this option takes numbers of its own only, such as 4k"))
 }
 
 /// What a person means by a number that has decimals, an exponent or a blank before its unit.

@@ -1,0 +1,123 @@
+//! Jobs that failed: what is told of them, and the exit code.
+
+use candor_dialects::fio::job::FioJob;
+use candor_record::{Ended, Measurement, Report};
+
+use super::TOLD_MAX;
+use crate::screen;
+
+/// A signal ended the run.
+const INTERRUPTED: u8 = 128;
+/// The number of failed jobs is the exit code as far as a code reaches.
+const CODE_MAX: usize = 255;
+
+/// The number of jobs that failed; a run that was cut short for another reason failed once.
+pub fn exit_code(report: &Report, jobs: &[FioJob]) -> u8 {
+    if report.interrupted {
+        return INTERRUPTED;
+    }
+    let failed = failed(report, jobs).count();
+    let failed = failed.max(usize::from(report.cut_short.is_some()));
+    u8::try_from(failed.min(CODE_MAX)).unwrap_or(u8::MAX)
+}
+
+/// Tells on stderr why jobs failed: callers look whether there is anything.
+pub fn tell(report: &Report, jobs: &[FioJob]) {
+    let mut lines: Vec<String> =
+        failed(report, jobs).map(|(job, why)| format!("{}: {}", job.name, reason(why))).collect();
+    if lines.is_empty() && !report.interrupted {
+        lines.extend(report.cut_short.clone());
+    }
+    let rest = lines.len().saturating_sub(TOLD_MAX);
+    lines.truncate(TOLD_MAX);
+    if rest > 0 {
+        lines.push(format!("and {rest} more"));
+    }
+    screen::tell(&lines.iter().map(|line| format!("fio: {line}\n")).collect::<String>());
+}
+
+/// The jobs that failed, each with the measurement that says why.
+fn failed<'a>(
+    report: &'a Report,
+    jobs: &'a [FioJob],
+) -> impl Iterator<Item = (&'a FioJob, &'a Measurement)> {
+    jobs.iter().filter_map(|job| {
+        let phases = report.phases.iter().filter(|phase| phase.plan_phase == job.phase);
+        let mut measured = phases.filter_map(|phase| phase.measurements.get(job.job));
+        let failed = |m: &&Measurement| matches!(m.ended, Ended::Failed | Ended::Stalled);
+        measured.find(failed).map(|measured| (job, measured))
+    })
+}
+
+/// Why it failed, on one line.
+fn reason(measured: &Measurement) -> String {
+    if let Some(error) = measured.errors.first() {
+        let (path, offset, message) = (&error.path, error.offset, &error.message);
+        return match error.op {
+            Some(op) => format!("{} of {path} at offset {offset}: {message}", op.name()),
+            None => format!("{path}: {message}"),
+        };
+    }
+    let mismatch = measured.verify.as_ref().and_then(|verify| verify.first.first());
+    match (mismatch, measured.ended) {
+        (Some(found), _) => {
+            format!(
+                "verify failed at file {} offset {}: {}",
+                found.path, found.offset, found.detail
+            )
+        }
+        (None, Ended::Stalled) => "it made no progress and was given up".to_owned(),
+        (None, _) => "a worker failed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::{IoFailure, PhaseReport};
+
+    use super::*;
+
+    fn job(phase: usize, job: usize) -> FioJob {
+        FioJob { phase, job, ..FioJob::default() }
+    }
+
+    fn report(ends: &[&[Ended]]) -> Report {
+        let measured = |ended: &Ended| Measurement { ended: *ended, ..Measurement::default() };
+        let phase = |(plan_phase, ends): (usize, &&[Ended])| PhaseReport {
+            plan_phase,
+            measurements: ends.iter().map(measured).collect(),
+            ..PhaseReport::default()
+        };
+        Report { phases: ends.iter().enumerate().map(phase).collect(), ..Report::default() }
+    }
+
+    #[test]
+    fn failed_jobs_are_counted_and_not_wrapped() {
+        let jobs = [job(0, 0), job(0, 1), job(1, 0), job(9, 0)];
+        let of = |ends: &[&[Ended]]| exit_code(&report(ends), &jobs);
+        assert_eq!(of(&[&[Ended::Done, Ended::Time], &[Ended::Steady]]), 0);
+        assert_eq!(of(&[&[Ended::Failed, Ended::Done], &[Ended::Stalled]]), 2);
+        let many: Vec<FioJob> = (0..300).map(|nth| job(0, nth)).collect();
+        let failed = report(&[&[Ended::Failed; 300]]);
+        assert_eq!(exit_code(&failed, &many), 255);
+    }
+
+    #[test]
+    fn signals_and_other_ends() {
+        let mut report = report(&[&[Ended::Failed]]);
+        report.interrupted = true;
+        assert_eq!(exit_code(&report, &[job(0, 0)]), 128);
+        let cut = Report { cut_short: Some("no space".into()), ..Report::default() };
+        assert_eq!(exit_code(&cut, &[]), 1);
+    }
+
+    #[test]
+    fn reasons_are_sentences() {
+        let (path, message) = ("/f".into(), "gone".into());
+        let error = IoFailure { op: None, path, offset: 0, errno: 2, message, count: 1 };
+        let failed = Measurement { errors: vec![error], ..Measurement::default() };
+        assert_eq!(reason(&failed), "/f: gone");
+        let stalled = Measurement { ended: Ended::Stalled, ..Measurement::default() };
+        assert_eq!(reason(&stalled), "it made no progress and was given up");
+    }
+}

@@ -1,0 +1,193 @@
+//! What scripts rely on: streams, exit codes, forms of output.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::{command, fio};
+use crate::support::{Running, Scratch, candor, candor_reading};
+
+/// A job that ends at once.
+const SMALL: [&str; 4] = ["--name=small", "--ioengine=null", "--size=64k", "--rw=randread"];
+
+#[test]
+fn success_is_silent_on_stderr() {
+    let scratch = Scratch::new();
+    let ran = fio(&scratch, &SMALL);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.starts_with("small: (g=0): rw=randread, bs=(R) 4096B-4096B,"), "{}", ran.out);
+    assert!(ran.out.contains("\nfio-3.33\nStarting 1 process\n"), "{}", ran.out);
+    assert!(ran.out.contains("  read: IOPS="), "{}", ran.out);
+    let by_command = candor(&[&["fio"][..], &SMALL[..]].concat());
+    assert_eq!((by_command.code, by_command.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn json_stands_between_bare_braces() {
+    let scratch = Scratch::new();
+    let ran = fio(&scratch, &[&SMALL[..], &["--output-format=json"]].concat());
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!((lines.first(), lines.last()), (Some(&"{"), Some(&"}")));
+    let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(json["jobs"][0]["jobname"], "small");
+    assert_eq!(json["jobs"][0]["read"]["total_ios"], 16);
+    assert!(json["candor"]["verdict"].is_string());
+}
+
+#[test]
+fn output_goes_to_a_file() {
+    let scratch = Scratch::new();
+    let words = ["--output=out.json", "--output-format=json"];
+    let ran = fio(&scratch, &[&SMALL[..], &words].concat());
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+    let text = fs::read_to_string(scratch.path("out.json")).expect("the file");
+    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
+    // What is wrong goes to both.
+    let ran = fio(&scratch, &["--output=wrong", "--name=a", "--bs=4q"]);
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(fs::read_to_string(scratch.path("wrong")).expect("the file"), ran.err);
+    let ran = fio(&scratch, &[&SMALL[..], &["--output=none/out"]].concat());
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("none/out cannot be made"), "{}", ran.err);
+}
+
+#[test]
+fn the_environment_decides_where_the_verdict_goes() {
+    let scratch = Scratch::new();
+    let with = |value: &str| {
+        let mut command = command(&scratch, &SMALL);
+        Running::start(command.env("CANDOR_VERDICT", value), Stdio::null()).wait()
+    };
+    assert!(fio(&scratch, &SMALL).out.contains("\ncandor: "));
+    let off = with("off");
+    assert!(!off.out.contains("candor: ") && off.err.is_empty());
+    let stderr = with("stderr");
+    assert!(!stderr.out.contains("candor: ") && stderr.err.starts_with("\ncandor: "));
+    let file = with("verdict.txt");
+    assert!(!file.out.contains("candor: ") && file.err.is_empty());
+    let text = fs::read_to_string(scratch.path("verdict.txt")).expect("the file");
+    assert!(text.starts_with("\ncandor: "), "{text}");
+}
+
+#[test]
+fn questions_are_answered_on_stdout() {
+    let scratch = Scratch::new();
+    for (words, begins) in [
+        (&["--version"][..], "fio-3.33\n"),
+        (&["-v"], "fio-3.33\n"),
+        (&["--help", "--nonsense"], "fio-3.33 (candor "),
+        (&["--cmdhelp=bs"], "                  bs: "),
+        (&["--cmdhelp"], "description"),
+        (&["--enghelp"], "Available IO engines:\n\t"),
+        (&["--enghelp=io_uring"], "hipri"),
+        (&["--showcmd", "--name=a b", "--bs=4k"], "fio '--name=a b' --bs=4k\n"),
+    ] {
+        let ran = fio(&scratch, words);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{words:?}");
+        assert!(ran.out.starts_with(begins), "{words:?}\n{}", ran.out);
+    }
+    for words in [["--cmdhelp=nonsense"], ["--enghelp=nonsense"]] {
+        let ran = fio(&scratch, &words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{words:?}");
+        assert!(ran.err.contains("nonsense"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn what_keeps_jobs_from_starting_ends_with_1() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("job.fio"), "[a]\nrw=write\nsize=4k\n").expect("a job file");
+    for (words, told) in [
+        (&[][..], "No job(s) defined"),
+        (&["--section=b", "job.fio"], "No job(s) defined"),
+        (&["none.fio"], "command line:1:5: `none.fio` cannot be read"),
+        (&["--readonly", "job.fio"], "job.fio:1:2: job <a> writes or trims"),
+        (&["--max-jobs=1", "--name=a", "--numjobs=2", "--size=4k"], "these are 2 jobs"),
+        (&["--name=a", "--ioengine=rbd", "--size=4k"], "ioengine=rbd is not done"),
+        (&["--name=a", "--ioengine=libaoi", "--size=4k"], "libaio"),
+        (&["--warnings-fatal", "--name=a", "--bs=4KiB", "--parse-only"], "4000 bytes"),
+        (&["--client=other", "job.fio"], "--client cannot be done"),
+        (&["--terse-version=9", "job.fio"], "`9` is no version"),
+    ] {
+        let ran = fio(&scratch, words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{words:?}");
+        assert!(ran.err.starts_with("fio: ") && ran.err.contains(told), "{words:?}\n{}", ran.err);
+    }
+    assert_eq!(scratch.entries(), ["job.fio"]);
+}
+
+#[test]
+fn parsing_alone_is_silent_and_runs_nothing() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("job.fio"), "[a]\nioengine=rbd\nrw=write\nsize=4k\n").expect("a file");
+    let ran = fio(&scratch, &["--parse-only", "job.fio"]);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+    assert_eq!(scratch.entries(), ["job.fio"]);
+}
+
+#[test]
+fn job_files_come_from_anywhere() {
+    let scratch = Scratch::new();
+    let ran = candor_reading(&["fio", "-", "--minimal"], "[in]\nioengine=null\nsize=64k\n");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.starts_with("3;fio-3.33;in;0;0;64;"), "{}", ran.out);
+    fs::write(scratch.path("1.fio"), "[one]\ninclude more.fio\n").expect("a job file");
+    fs::write(scratch.path("more.fio"), "ioengine=null\nsize=${SIZE}\n").expect("a job file");
+    fs::write(scratch.path("2.fio"), "[two]\nioengine=null\nsize=4k*2\n").expect("a job file");
+    let mut words = command(&scratch, &["1.fio", "--minimal"]);
+    let ran = Running::start(words.env("SIZE", "8k"), Stdio::null()).wait();
+    assert!(ran.out.starts_with("3;fio-3.33;one;0;0;8;"), "{}\n{}", ran.out, ran.err);
+    let ran = fio(&scratch, &["2.fio"]);
+    assert!(ran.err.starts_with("fio: 2.fio:3:6: size: `4k*2` is not"), "{}", ran.err);
+}
+
+#[test]
+fn files_follow_one_another() {
+    let scratch = Scratch::new();
+    for name in ["1.fio", "2.fio"] {
+        fs::write(scratch.path(name), "[a]\n[b]\n").expect("a job file");
+    }
+    let words = ["--ioengine=null", "--size=4k", "1.fio", "--output-format=json"];
+    let groups = |words: &[&str]| -> Vec<(String, u64)> {
+        let ran = fio(&scratch, words);
+        let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        let jobs = json["jobs"].as_array().expect("jobs").iter();
+        let of = |job: &serde_json::Value| {
+            (job["jobname"].as_str().unwrap_or("").to_owned(), job["groupid"].as_u64().unwrap_or(9))
+        };
+        jobs.map(of).collect()
+    };
+    assert_eq!(groups(&words), [("a".to_owned(), 0), ("b".to_owned(), 0)]);
+    fs::write(scratch.path("2.fio"), "[c]\nioengine=null\nsize=4k\n").expect("a job file");
+    let both = groups(&["--ioengine=null", "--size=4k", "1.fio", "2.fio", "--output-format=json"]);
+    assert_eq!(both, [("a".to_owned(), 0), ("b".to_owned(), 0), ("c".to_owned(), 1)]);
+}
+
+#[test]
+fn failed_jobs_are_counted() {
+    let scratch = Scratch::new();
+    // Shorter than what is read, and not to be made longer.
+    fs::write(scratch.path("short"), vec![0; 4096]).expect("a file");
+    fs::write(scratch.path("fine"), vec![0; 65536]).expect("a file");
+    let bad = ["--name=bad", "--filename=none", "--allow_file_create=0", "--numjobs=3"];
+    let good = ["--name=good", "--filename=fine"];
+    let ran = fio(&scratch, &[&["--size=64k"][..], &bad, &good].concat());
+    assert!(ran.code.is_some_and(|code| code >= 1), "{:?}\n{}", ran.code, ran.out);
+    assert!(ran.err.starts_with("fio: ") && ran.err.contains("none"), "{}", ran.err);
+    assert!(!fs::exists(scratch.path("none")).unwrap_or(true));
+}
+
+#[test]
+fn a_signal_ends_with_128_and_results() {
+    let scratch = Scratch::new();
+    let words = ["--name=long", "--ioengine=null", "--size=1t", "--time_based", "--runtime=30"];
+    let running = Running::start(&mut command(&scratch, &words), Stdio::null());
+    std::thread::sleep(Duration::from_millis(700));
+    running.signal(Signal::INT);
+    let ran = running.wait();
+    assert_eq!(ran.code, Some(128), "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.contains("fio: terminating on signal"), "{}", ran.out);
+    assert!(ran.out.contains("  read: IOPS="), "{}", ran.out);
+}
