@@ -191,3 +191,33 @@ fn a_signal_ends_with_128_and_results() {
     assert!(ran.out.contains("fio: terminating on signal"), "{}", ran.out);
     assert!(ran.out.contains("  read: IOPS="), "{}", ran.out);
 }
+
+#[test]
+fn progress_is_shown_where_it_is_asked_for() {
+    let scratch = Scratch::new();
+    let words = ["--name=a", "--ioengine=null", "--size=1t", "--time_based", "--runtime=3"];
+    let ran = fio(&scratch, &[&words[..], &["--eta=always", "--eta-newline=1"]].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.contains("Jobs: 1 (f=1): [R(1)]["), "{}", ran.out);
+    let quiet = fio(&scratch, &[&words[..4], &["--runtime=1"]].concat());
+    assert!(!quiet.out.contains("Jobs: "), "{}", quiet.out);
+}
+
+#[test]
+fn job_files_become_plans() {
+    let scratch = Scratch::new();
+    let text = "[a]\nioengine=null\nsize=64k\nbs=4KiB\n";
+    let job = scratch.file("job.fio", text);
+    let ran = candor(&["convert", &job]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.contains("engine = \"null\"") && ran.out.contains("# 4KiB: "), "{}", ran.out);
+    let plan = scratch.file("plan.toml", &ran.out);
+    assert_eq!(candor(&["run", &plan, "--dry-run"]).code, Some(0));
+    assert_eq!(candor(&["convert", "--name=a", "--bs=4q"]).code, Some(2));
+    let options = candor(&["options", "fio"]);
+    assert!(
+        options.out.contains("| `bs`, `blocksize` | exact | `blocks.size` |"),
+        "{}",
+        options.out
+    );
+}

@@ -29,6 +29,8 @@ fn command() -> Command {
         .subcommand(commands::run::command())
         .subcommand(commands::inspect::command())
         .subcommand(commands::fio::command())
+        .subcommand(commands::convert::command())
+        .subcommand(commands::options::command())
 }
 
 /// Reads the words, does what they say, gives the exit code.
@@ -59,6 +61,8 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("check", matches)) => commands::check::main(matches, line),
         Some(("run", matches)) => commands::run::main(matches, line),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
+        Some(("convert", matches)) => commands::convert::main(matches),
+        Some(("options", _)) => commands::options::main(),
         // The parser lets no other word through.
         _ => exit::USAGE,
     }

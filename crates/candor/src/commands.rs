@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
 pub mod check;
+pub mod convert;
 pub mod fio;
 pub mod inspect;
+pub mod options;
 pub mod run;
 
 use candor_plan::Source;

@@ -5,9 +5,10 @@
 
 mod failures;
 mod forbidden;
-mod host;
+pub mod host;
 mod instead;
 mod logs;
+mod progress;
 mod run;
 mod verdict;
 
@@ -49,19 +50,19 @@ pub fn main(argv: &[OsString]) -> u8 {
     mistakes.extend(wrong);
     // Who asks for help may well have made mistakes.
     if let Some(Instead::Help | Instead::Version) = flags.instead {
-        return instead::main(&flags, &written);
+        return instead::main(&flags);
     }
     if !mistakes.is_empty() {
         return tell(&mistakes, &written.texts, &flags);
     }
     match flags.instead {
         None | Some(Instead::ParseOnly | Instead::ShowCommand) => jobs(&written, &flags, argv),
-        Some(_) => instead::main(&flags, &written),
+        Some(_) => instead::main(&flags),
     }
 }
 
 /// What the command line must know to be read.
-fn option_names() -> Vec<OptionName> {
+pub fn option_names() -> Vec<OptionName> {
     let of_row = |row: &'static options::Row| {
         let bare = matches!(row.kind, Kind::Flag | Kind::MaybeText);
         row.names().map(move |name| OptionName { name, bare })

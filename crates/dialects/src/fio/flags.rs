@@ -1,7 +1,5 @@
 //! What the flags mean: typed.
 
-use std::path::PathBuf;
-
 use candor_plan::Nanos;
 
 use super::job::{Format, Output};
@@ -27,12 +25,6 @@ pub struct Flags {
     pub eta_newline: Option<Nanos>,
     /// How often progress is renewed.
     pub eta_interval: Option<Nanos>,
-    /// How often the results so far are printed.
-    pub status_interval: Option<Nanos>,
-    /// Bandwidth logs of all jobs together are written.
-    pub bandwidth_log: bool,
-    /// Where files of state go.
-    pub aux_path: Option<PathBuf>,
     /// The plan and what happens are printed.
     pub debug: bool,
 }
@@ -60,12 +52,6 @@ pub enum Instead {
     CommandHelp(Option<String>),
     /// Engines are listed, or what one of them offers.
     EngineHelp(Option<String>),
-    /// Checksums are measured: those named, or all.
-    ChecksumTest(Option<String>),
-    /// The clock is tested.
-    ClockTest,
-    /// A compressed log is printed.
-    InflateLog(PathBuf),
     /// Job files are printed as command lines.
     ShowCommand,
     /// Everything is checked, and nothing run.
@@ -99,9 +85,6 @@ impl Flags {
             "version" => self.instead = Some(Instead::Version),
             "cmdhelp" => self.instead(Instead::CommandHelp(text)),
             "enghelp" => self.instead(Instead::EngineHelp(text)),
-            "crctest" => self.instead(Instead::ChecksumTest(text)),
-            "cpuclock-test" => self.instead(Instead::ClockTest),
-            "inflate-log" => self.instead(Instead::InflateLog(word.text.clone().into())),
             "showcmd" => self.instead(Instead::ShowCommand),
             "parse-only" => self.instead(Instead::ParseOnly),
             "output" => self.output.file = Some(word.text.clone().into()),
@@ -115,9 +98,6 @@ impl Flags {
             "eta" => self.eta = eta(word)?,
             "eta-newline" => self.eta_newline = Some(time(word, Nanos(1))?),
             "eta-interval" => self.eta_interval = Some(time(word, ETA_INTERVAL_MIN)?),
-            "status-interval" => self.status_interval = Some(time(word, Nanos(1_000_000))?),
-            "bandwidth-log" => self.bandwidth_log = true,
-            "aux-path" => self.aux_path = Some(word.text.clone().into()),
             "alloc-size" => drop(number(word)?),
             "debug" => self.debug = true,
             // Read when the sections were, or refused already.
@@ -239,9 +219,9 @@ mod tests {
 
     #[test]
     fn times_and_numbers() {
-        let (flags, mistakes) = given(&["status-interval=5", "eta-newline=500ms", "max-jobs=8"]);
+        let (flags, mistakes) = given(&["eta-interval=5", "eta-newline=500ms", "max-jobs=8"]);
         assert_eq!(mistakes, Vec::<String>::new());
-        assert_eq!(flags.status_interval, Some(Nanos(5_000_000_000)));
+        assert_eq!(flags.eta_interval, Some(Nanos(5_000_000_000)));
         assert_eq!(flags.eta_newline, Some(Nanos(500_000_000)));
         assert_eq!(flags.jobs_max, Some(8));
     }
@@ -256,8 +236,8 @@ mod tests {
             ("output-format=", "`` is none of"),
             ("eta=allways", "did you mean `always`"),
             ("terse-version=7", "`7` is no version of the terse line; give 2, 3, 4 or 5"),
-            ("status-interval=0", "`0` is too short; give at least 1 ms"),
-            ("status-interval=1.5", "is not"),
+            ("eta-newline=0", "`0` is too short; give at least 1 ms"),
+            ("eta-newline=1.5", "is not"),
             ("eta-interval=100ms", "`100ms` is too short; give at least 250 ms"),
             ("max-jobs=x", "`x` is not a number"),
             ("alloc-size=many", "`many` is not a number"),

@@ -2,19 +2,19 @@
 
 use candor_dialects::fio::flags::{Flags, Instead};
 use candor_dialects::fio::help;
-use candor_dialects::fio::words::Written;
 
 use super::{WRONG, complain};
 use crate::screen;
 
 /// Does it, and gives the exit code.
-pub fn main(flags: &Flags, _written: &Written) -> u8 {
+pub fn main(flags: &Flags) -> u8 {
     let said = match &flags.instead {
         Some(Instead::Help) => Ok(help::usage(env!("CARGO_PKG_VERSION"))),
         Some(Instead::Version) => Ok(format!("{}\n", help::VERSION)),
         Some(Instead::CommandHelp(option)) => help::of_option(option.as_deref()),
         Some(Instead::EngineHelp(engine)) => help::of_engine(engine.as_deref()),
-        _ => Ok(String::new()),
+        // These are about jobs.
+        Some(Instead::ParseOnly | Instead::ShowCommand) | None => Ok(String::new()),
     };
     match said {
         Ok(text) => printed(&text),

@@ -11,6 +11,7 @@ use candor_dialects::fio::words::Written;
 use candor_dialects::fio::write;
 use candor_run::RunError;
 
+use super::progress::Progress;
 use super::verdict::Verdict;
 use super::{WRONG, complain, failures, logs, tell};
 use crate::screen;
@@ -36,7 +37,10 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         at_once: true,
         ..candor_run::Options::default()
     };
-    let mut report = match candor_run::execute(&lowered.plan, &options, &mut |_| ()) {
+    let mut progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
+    let ran = candor_run::execute(&lowered.plan, &options, &mut |event| progress.on(event));
+    progress.end();
+    let mut report = match ran {
         Ok(report) => report,
         Err(error) => return not_started(&error, written, &lowered, flags),
     };

@@ -1,0 +1,182 @@
+//! The line that shows how far the jobs are, on stdout as fio has it.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use candor_dialects::fio::flags::{Eta, Flags};
+use candor_dialects::fio::job::{FioJob, Format};
+use candor_dialects::fio::write::status::Status;
+use candor_plan::Plan;
+use candor_plan::units::{Op, PerOp};
+use candor_record::{Event, Sample};
+
+use crate::screen;
+
+/// What a job is that has not begun, and one that is gone.
+const WAITS: char = 'P';
+const GONE: char = '_';
+
+/// A consumer of events that keeps the line up to date.
+pub struct Progress<'a> {
+    shown: bool,
+    jobs: &'a [FioJob],
+    /// Names of jobs in the plan and numbers of their files, in the order of `jobs`.
+    planned: Vec<(String, u32)>,
+    letters: Vec<char>,
+    phase: usize,
+    began: Instant,
+    expected: Option<Duration>,
+    /// Counts since the last line, and how long it is since.
+    ops: PerOp<u64>,
+    bytes: PerOp<u64>,
+    length_ns: u64,
+    tick_ns: u64,
+    /// When the last line was written, and when the last line end.
+    last: Option<Instant>,
+    line_end: Instant,
+    interval: Duration,
+    newline: Option<Duration>,
+    width: usize,
+}
+
+impl<'a> Progress<'a> {
+    /// Nothing has happened yet.
+    pub fn new(plan: &Plan, jobs: &'a [FioJob], flags: &Flags) -> Progress<'a> {
+        let formats = &flags.output.formats;
+        let text = formats.is_empty() || formats.contains(&Format::Normal);
+        let asked = match flags.eta {
+            Eta::Always => true,
+            Eta::Auto => std::io::stdout().is_terminal(),
+            Eta::Never => false,
+        };
+        let planned = |job: &FioJob| {
+            let planned = &plan.phases[job.phase].jobs[job.job];
+            (planned.name.clone(), u32::try_from(planned.targets.len()).unwrap_or(u32::MAX))
+        };
+        let time = |nanos: candor_plan::Nanos| Duration::from_nanos(nanos.0);
+        Progress {
+            shown: asked && text,
+            jobs,
+            planned: jobs.iter().map(planned).collect(),
+            letters: vec![WAITS; jobs.len()],
+            phase: 0,
+            began: Instant::now(),
+            expected: None,
+            ops: PerOp::default(),
+            bytes: PerOp::default(),
+            length_ns: 0,
+            tick_ns: 0,
+            last: None,
+            line_end: Instant::now(),
+            interval: flags.eta_interval.map_or(Duration::from_secs(1), time),
+            newline: flags.eta_newline.map(time),
+            width: 0,
+        }
+    }
+
+    /// Something happened.
+    pub fn on(&mut self, event: &Event) {
+        if !self.shown {
+            return;
+        }
+        match event {
+            Event::PhaseStarted { index, expected_ns, .. } => {
+                self.phase = *index;
+                self.began = Instant::now();
+                self.expected = expected_ns.map(Duration::from_nanos);
+                self.letter(None, |job| Status::letter(&job.shape.rw));
+            }
+            Event::Sampled { job, in_ramp, sample, .. } => self.sampled(job, *in_ramp, sample),
+            Event::WorkerDone { job, .. } => self.letter(Some(job), |_| GONE),
+            Event::PhaseDone { .. } => self.letter(None, |_| GONE),
+            _ => {}
+        }
+    }
+
+    /// The run is over: what follows begins on a line of its own.
+    pub fn end(&self) {
+        if self.last.is_some() {
+            say("\n");
+        }
+    }
+
+    /// Gives the jobs of this phase, or the one of that name, a letter.
+    fn letter(&mut self, name: Option<&str>, letter: impl Fn(&FioJob) -> char) {
+        let jobs = self.jobs.iter().zip(&self.planned).zip(&mut self.letters);
+        for ((job, (planned, _)), place) in jobs {
+            if job.phase == self.phase && name.is_none_or(|name| name == planned) {
+                *place = letter(job);
+            }
+        }
+    }
+
+    fn sampled(&mut self, job: &str, in_ramp: bool, sample: &Sample) {
+        // The samples of one interval come one job after the other.
+        if sample.at_ns != self.tick_ns {
+            self.show();
+            self.tick_ns = sample.at_ns;
+            self.length_ns += sample.length_ns;
+        }
+        self.letter(Some(job), |job| if in_ramp { '/' } else { Status::letter(&job.shape.rw) });
+        for op in Op::ALL {
+            *self.ops.of_mut(op) += sample.ops.of(op);
+            *self.bytes.of_mut(op) += sample.bytes.of(op);
+        }
+    }
+
+    fn show(&mut self) {
+        let early = self.last.is_some_and(|last| last.elapsed() < self.interval);
+        if self.length_ns == 0 || early {
+            return;
+        }
+        let Some(first) = self.jobs.first() else { return };
+        let line = self.status().line(&first.reporting);
+        let end = match self.newline.filter(|time| self.line_end.elapsed() >= *time) {
+            Some(_) => {
+                self.line_end = Instant::now();
+                '\n'
+            }
+            None => '\r',
+        };
+        // What is left of a longer line would stand behind this one.
+        say(&format!("{line:<width$}{end}", width = self.width));
+        self.width = if end == '\n' { 0 } else { line.len() };
+        self.last = Some(Instant::now());
+        (self.ops, self.bytes, self.length_ns) = (PerOp::default(), PerOp::default(), 0);
+    }
+
+    fn status(&self) -> Status {
+        let runs = |letter: &char| ![WAITS, GONE].contains(letter);
+        let files = self.planned.iter().zip(&self.letters).filter(|(_, letter)| runs(letter));
+        let seconds = self.length_ns as f64 / 1e9;
+        let per_s = |counts: &PerOp<u64>| PerOp {
+            read: counts.read as f64 / seconds,
+            write: counts.write as f64 / seconds,
+            trim: counts.trim as f64 / seconds,
+        };
+        let elapsed = self.began.elapsed();
+        let left =
+            |expected: Duration| expected.saturating_sub(elapsed).as_secs_f64().ceil() as u64;
+        let share = |expected: Duration| 100.0 * elapsed.as_secs_f64() / expected.as_secs_f64();
+        let any = |of: fn(&str) -> bool| self.jobs.iter().any(|job| of(&job.shape.rw));
+        Status {
+            running: self.letters.iter().filter(|letter| runs(letter)).count() as u32,
+            open_files: files.map(|((_, files), _)| files).sum(),
+            letters: self.letters.clone(),
+            percent: self.expected.map(share),
+            bytes_per_s: per_s(&self.bytes),
+            ops_per_s: per_s(&self.ops),
+            left_s: self.expected.map(left),
+            directions: PerOp {
+                read: any(|rw| rw.contains("read") || rw.ends_with("rw")),
+                write: any(|rw| rw.contains("write") || rw.ends_with("rw")),
+                trim: any(|rw| rw.contains("trim")),
+            },
+        }
+    }
+}
+
+/// That nobody reads progress is no reason to stop.
+fn say(text: &str) {
+    let _ = screen::data(text);
+}
