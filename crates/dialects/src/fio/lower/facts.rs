@@ -10,7 +10,7 @@ use crate::fio::options;
 use crate::fio::settings::{
     ContinueOn, KbBase, LogValue, Settings, Statistics, SteadyOf, Unified, UnitBase,
 };
-use crate::fio::words::{Assignment, Section, Word, Written};
+use crate::fio::words::{Block, Origin, Section, Written};
 
 /// The facts of one clone, whose job is the `job`-th of its phase.
 pub(super) fn of(
@@ -28,7 +28,7 @@ pub(super) fn of(
         job,
         group_id: seat.group,
         group_reporting: settings.statistics.group,
-        options: as_written(&section.own.assignments, Some(&section.name)),
+        options: as_written(&section.own, &section.name.text),
         clone: from.clone as u32,
         number: from.number as u32 + 1,
         shape: shape(settings, blocks),
@@ -100,24 +100,33 @@ fn logs(from: &Instance<'_>) -> Logs {
 /// Options of `[global]`, as written.
 pub(super) fn global_options(written: &Written) -> Vec<(String, String)> {
     let blocks = written.globals.iter();
-    blocks.flat_map(|block| as_written(&block.assignments, None)).collect()
+    blocks.flat_map(|block| as_written(block, "")).collect()
 }
 
-/// Options by their first names with their values, as fio repeats them: those without a value are
-/// left out, and a job of the command line begins with its name.
-fn as_written(assignments: &[Assignment], section: Option<&Word>) -> Vec<(String, String)> {
-    let own = assignments.iter().filter_map(|assignment| {
+/// Options by their first names with their values, each once with the last value, as fio shows
+/// them: of a command line with the name that opens the section, of a job file without the bare
+/// ones.
+fn as_written(block: &Block, section: &str) -> Vec<(String, String)> {
+    let on_line = block.origin == Origin::CommandLine;
+    let mut options: Vec<(String, String)> = Vec::new();
+    if on_line && !section.is_empty() {
+        options.push(("name".to_owned(), section.to_owned()));
+    }
+    for assignment in &block.assignments {
         let name = &assignment.name.text;
         let name = options::find(name).map_or(name.as_str(), |row| row.name);
-        Some((name.to_owned(), assignment.value.as_ref()?.text.clone()))
-    });
-    let named = assignments.iter().any(|assignment| assignment.name.text == "name");
-    let section = section.filter(|name| name.at.text == COMMAND_LINE && !named);
-    section.map(|name| ("name".to_owned(), name.text.clone())).into_iter().chain(own).collect()
+        let value = match &assignment.value {
+            Some(value) => value.text.clone(),
+            None if on_line => String::new(),
+            None => continue,
+        };
+        match options.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => options.push((name.to_owned(), value)),
+        }
+    }
+    options
 }
-
-/// The command line is the first of all texts.
-const COMMAND_LINE: usize = 0;
 
 fn reporting(said: &Statistics) -> Reporting {
     let shown = |disabled: bool| !disabled && !said.reduced;
