@@ -9,6 +9,7 @@ use candor_plan::blocks::{Advice, Blocks, Engine, OpenSync};
 use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
 use rustix::fs::Advice as Fadvise;
 
+use crate::descriptors;
 use crate::error::EngineError;
 
 /// An open file or device.
@@ -121,6 +122,9 @@ impl Files {
             }
             for named in named(target) {
                 let file = open_one(&named, target, blocks)?;
+                if target.kind == TargetKind::Existing && file.file.size < longest(blocks) {
+                    continue;
+                }
                 files.push(file.fit(target, blocks).map_err(|(message, remedy)| {
                     EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
                 })?);
@@ -135,6 +139,12 @@ impl Files {
         }
         Ok(Files(files))
     }
+}
+
+/// Bytes of the longest operation.
+fn longest(blocks: &Blocks) -> u64 {
+    let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
+    used.map(|(_, size)| size.max().0).max().unwrap_or(0)
 }
 
 /// True where no byte moves, so that there is nothing to open.
@@ -209,12 +219,9 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
     };
     // A mapping for writing must be readable too.
     let opening = Opening { flags, writes: blocks.destroys(), advice: blocks.hints.advice };
-    let handle = OpenOptions::new()
-        .read(true)
-        .write(opening.writes)
-        .custom_flags(flags)
-        .open(path)
-        .map_err(EngineError::file(attempt(blocks.direct), path))?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(opening.writes).custom_flags(flags);
+    let handle = descriptors::open(&options, path, attempt(blocks.direct))?;
     let sized = handle.metadata().and_then(|metadata| {
         let is_device = metadata.file_type().is_block_device();
         Ok((is_device, length(&handle, is_device)?))

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod content;
 mod control;
 mod course;
+mod descriptors;
 pub mod engines;
 mod error;
 mod failures;

@@ -150,7 +150,10 @@ fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks) -> Vec<Option<u64>>
         let span = high.saturating_sub(low).saturating_add(1);
         let seed = said.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
         let drawn = |nth: u64| low + super::stops::mixed(seed ^ (nth + 1)) % span.max(1);
-        return (0..files).map(|nth| Some(drawn(nth))).collect();
+        // Whole blocks, and at least one.
+        let unit = smallest(blocks).max(1);
+        let whole = |size: u64| (size / unit * unit).max(unit.min(high));
+        return (0..files).map(|nth| Some(whole(drawn(nth)))).collect();
     }
     let Some(Amount::Bytes(size)) = said.area.size else { return vec![None; files as usize] };
     let unit = smallest(blocks).max(1);
