@@ -211,8 +211,12 @@ impl<'a> Control<'a> {
     /// The end of a job may end the others.
     fn job_done(&mut self, index: usize) {
         let course = &self.courses[index];
-        let done = course.left == 0 && course.called_off.is_none() && !course.has_failed();
-        if done && course.job.job.on_done == OnDone::EndPhase {
+        let ended = course.left == 0 && course.called_off.is_none();
+        let takes_along = match course.has_failed() {
+            true => self.phase.on_failure == OnFailure::EndPhase,
+            false => course.job.job.on_done != OnDone::GoOn,
+        };
+        if ended && takes_along {
             self.courses.iter_mut().for_each(|course| course.call_off(Ended::Done));
         }
     }

@@ -190,7 +190,7 @@ impl Dice<'_> {
             after: self.list(Self::text),
             prepare_only: self.yes(),
             background: self.yes(),
-            on_done: self.pick(&[OnDone::GoOn, OnDone::EndPhase]),
+            on_done: self.pick(&[OnDone::GoOn, OnDone::EndPhase, OnDone::EndRun]),
             hooks: Hooks { before: self.option(Self::hook), after: self.option(Self::hook) },
             stop: self.option(Self::stop),
             blocks: self.option(Self::blocks),

@@ -101,6 +101,8 @@ pub enum OnFailure {
     /// It ends the phase and the run; a phase with a job that cannot be made ready does not begin.
     #[default]
     EndRun,
+    /// It ends the phase; the run goes on. A job that cannot be made ready is left out.
+    EndPhase,
     /// It ends that job alone, also where the job cannot be made ready.
     EndJob,
 }
@@ -114,6 +116,8 @@ pub enum OnDone {
     GoOn,
     /// They end with it, as if they had done all that was asked.
     EndPhase,
+    /// So they do, and no further phase runs.
+    EndRun,
 }
 
 /// What ends a phase or a job: the first of the given bounds to be reached.

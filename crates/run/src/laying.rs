@@ -54,7 +54,7 @@ pub fn lay_out(
     let mut laying = Laying { session, guard, plan, phase, events };
     for (index, target, work) in targets(plan, phase) {
         let Err(error) = laying.target(index, target, &work) else { continue };
-        let alone = phase.on_failure == OnFailure::EndJob && !interrupted().load(Relaxed);
+        let alone = phase.on_failure != OnFailure::EndRun && !interrupted().load(Relaxed);
         match error.failure().filter(|_| alone) {
             Some(failure) => failed.insert(target.name.as_str(), failure),
             None => return Err(error),

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_observe::Roots;
-use candor_plan::{Bytes, Engine, Nanos, OnFailure, Phase, Plan};
+use candor_plan::{Bytes, Engine, Nanos, OnDone, OnFailure, Phase, Plan};
 use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use error::RunError;
@@ -103,10 +103,21 @@ fn run_phases(plan: &Plan, runner: &mut dyn Runner, events: &mut Events<'_>) -> 
                 if let Some(why) = cut_short(report).filter(|_| ends_run(phase, report)) {
                     return Err(why);
                 }
+                if is_last(phase, report) {
+                    return Ok(());
+                }
             }
         }
     }
     Ok(())
+}
+
+/// True where a job has ended that ends the run with it.
+fn is_last(phase: &Phase, report: &PhaseReport) -> bool {
+    let ended = phase.jobs.iter().zip(&report.measurements);
+    ended
+        .filter(|(job, _)| job.on_done == OnDone::EndRun)
+        .any(|(_, measurement)| severity(measurement.ended) == SOUND)
 }
 
 /// False where what went wrong in a phase concerns only jobs that fail alone.

@@ -7,6 +7,7 @@
 mod content;
 mod durability;
 mod engines;
+mod errors;
 mod facts;
 mod files;
 mod groups;

@@ -35,6 +35,9 @@ pub const SEGMENTS_MAX: u32 = 1 << 30;
 /// Longest time of any kind: a year.
 pub const TIME_MAX: Nanos = Nanos::from_secs(366 * 86_400);
 
+/// Most windows that are judged for steadiness at a time.
+pub const WINDOWS_MAX: u32 = 100_000;
+
 /// Shortest interval of which counts are kept.
 pub const INTERVAL_MIN: Nanos = Nanos(1_000_000);
 

@@ -1,7 +1,7 @@
 //! When phases and jobs end.
 
 use super::whole::time_limit;
-use super::{Found, TIME_MAX};
+use super::{Found, TIME_MAX, WINDOWS_MAX};
 use crate::{Nanos, Place, Steady, Stonewall, Stop};
 
 pub(super) fn check(stop: &Stop, at: &Place, out: &mut Found) {
@@ -56,8 +56,8 @@ fn check_steady(steady: &Steady, at: &Place, out: &mut Found) {
             at
         }
     };
-    if !(2..=1000).contains(&windows) {
-        let message = format!("windows is {windows}, not 2 to 1000");
+    if !(2..=WINDOWS_MAX).contains(&windows) {
+        let message = format!("windows is {windows}, not 2 to {WINDOWS_MAX}");
         out.error("steady", at.key("windows"), message, "SNIA uses 5");
     }
     if window == Nanos(0) || window > TIME_MAX {

@@ -10,7 +10,7 @@ use candor_plan::{Blocks, Bytes, Engine, Job, Nanos};
 
 use super::{Instance, Told};
 use crate::fio::options;
-use crate::fio::settings::{self, CpuMode, EngineOptions, PrioritySplit};
+use crate::fio::settings::{self, CpuMode, EngineOptions, PrioritySplit, SubmitMode};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.issue;
@@ -28,6 +28,9 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     // What was read in beforehand is not dropped again.
     blocks.hints.pre_read = from.settings.making.pre_read;
     blocks.hints.invalidate = said.invalidate && !blocks.hints.pre_read && !blocks.direct;
+    if said.submit == SubmitMode::Offload {
+        offload(from, blocks, told);
+    }
     depth(from, blocks);
     flags(from, blocks, told);
     memory(from, blocks);
@@ -52,6 +55,19 @@ fn engine(name: &str) -> Engine {
     }
 }
 
+/// Others do the operations than the one that decides on them.
+fn offload(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+    match blocks.engine {
+        Engine::Psync | Engine::Sync => blocks.engine = Engine::Threads,
+        Engine::Threads => {}
+        _ => {
+            let why = "candor does so for psync and sync only; others hand over without waiting, \
+                       or do not say how their flags would carry over";
+            told.refuse(from, "io_submit_mode", why);
+        }
+    }
+}
+
 /// Depth and batches; of engines that do one operation at a time, fio takes them without effect.
 fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     let said = &from.settings.issue;
@@ -61,6 +77,8 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     }
     let depth = small(said.depth);
     blocks.depth = depth;
+    blocks.depth_low = said.low.map(small).filter(|low| (1..depth).contains(low));
+    blocks.serialize_overlap = said.serialize_overlap;
     // Without the option as many are handed over as are ready; fio's default is one at a time.
     // What is to become one call is always handed over together.
     if from.settings.given.has("iodepth_batch") && blocks.engine != Engine::Vsync {

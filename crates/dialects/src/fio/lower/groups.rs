@@ -50,12 +50,14 @@ impl Groups {
         };
         if last.is_none() || walled {
             let name = phase_name(plan, name);
-            // A job that fails ends alone, and what comes after it runs.
-            let on_failure = OnFailure::EndJob;
+            let on_failure = on_failure(settings);
             let interval = measures::interval(settings);
             plan.phases.push(Phase { name, on_failure, interval, ..Phase::default() });
         } else if let Some(phase) = plan.phases.last_mut() {
             phase.interval = phase.interval.min(measures::interval(settings));
+            if on_failure(settings) == OnFailure::EndPhase {
+                phase.on_failure = OnFailure::EndPhase;
+            }
         }
         let seat = Seat { phase: plan.phases.len() - 1, group };
         let after = self.awaited(section, settings, seat, told);
@@ -100,6 +102,14 @@ impl Groups {
                 Vec::new()
             }
         }
+    }
+}
+
+/// A job that fails ends alone, and what comes after it runs, unless it takes those beside it along.
+fn on_failure(settings: &Settings) -> OnFailure {
+    match settings.process.exit_all_on_error {
+        true => OnFailure::EndPhase,
+        false => OnFailure::EndJob,
     }
 }
 

@@ -1,62 +1,119 @@
-//! How fast: rates and think time.
+//! How fast: rates, think time, latency goals, shares between jobs.
 
-use candor_plan::blocks::{Arrival, Pace, Think};
-use candor_plan::units::{Mix, Op, PerOp};
+use candor_plan::blocks::{Arrival, Floor, Flow, LatencyGoal, Pace, Think, ThinkCount};
+use candor_plan::units::{Op, PerOp};
 use candor_plan::{Blocks, BytesPerSec, Nanos, OpsPerSec};
 
 use super::{Instance, Told};
-use crate::fio::settings::RateProcess;
+use crate::fio::settings::{RateProcess, ThinkBlocks};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.rate;
-    let mut pace = Pace { think: think(from, told), ..Pace::default() };
-    if let Some(bytes) = one_rate(&said.bytes, blocks.mix) {
-        pace.bytes = bytes.map(BytesPerSec);
-    } else {
-        told.refuse(from, "rate", "rates in bytes of one direction only are not built yet");
-    }
-    match one_rate(&said.iops, blocks.mix) {
-        Some(ops) => pace.ops = ops.map(OpsPerSec),
-        None => pace.per_direction = per_direction(from, blocks.mix, told),
-    }
-    pace.arrival = match said.process {
-        RateProcess::Linear => Arrival::Fixed,
-        RateProcess::Poisson => Arrival::Poisson,
+    let mut pace = Pace {
+        think: think(from),
+        think_shifts: said.ignore_think && from.settings.think.time > Nanos(0),
+        floor: floor(from),
+        flow: flow(from),
+        goal: goal(from, told),
+        arrival: match said.process {
+            RateProcess::Linear => Arrival::Fixed,
+            RateProcess::Poisson => Arrival::Poisson,
+        },
+        ..Pace::default()
     };
+    rates(from, blocks, &mut pace);
+    if !pace.is_rated() {
+        // fio takes it without effect.
+        pace.arrival = Arrival::Fixed;
+    }
     blocks.pace = pace;
 }
 
-/// The rate of a job that goes in one direction, or of none at all; absent where directions have
-/// rates of their own.
-fn one_rate(rates: &PerOp<u64>, mix: Mix) -> Option<Option<u64>> {
-    let used: Vec<_> = Op::ALL.into_iter().filter(|op| mix.of(*op) > 0).collect();
-    match used[..] {
-        [only] => Some(Some(*rates.of(only)).filter(|rate| *rate > 0)),
-        _ if used.iter().all(|op| *rates.of(*op) == 0) => Some(None),
-        _ => None,
+/// fio holds each direction of a mix to a rate of its own; a job that goes in one has one rate.
+fn rates(from: &Instance<'_>, blocks: &Blocks, pace: &mut Pace) {
+    let said = &from.settings.rate;
+    let used: Vec<Op> = Op::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0).collect();
+    let some = |rate: u64| Some(rate).filter(|rate| *rate > 0);
+    if let [only] = used[..] {
+        pace.bytes = some(*said.bytes.of(only)).map(BytesPerSec);
+        pace.ops = some(*said.iops.of(only)).map(OpsPerSec);
+        return;
     }
+    let of_used = |rates: &PerOp<u64>| {
+        let mut kept = PerOp::all(0);
+        used.iter().for_each(|op| *kept.of_mut(*op) = *rates.of(*op));
+        kept.iter().any(|(_, rate)| *rate > 0).then_some(kept)
+    };
+    pace.per_direction = of_used(&said.iops).map(|rates| rates.map(OpsPerSec));
+    pace.bytes_per_direction = of_used(&said.bytes).map(|rates| rates.map(BytesPerSec));
 }
 
-/// fio holds each direction of a mix to a rate of its own.
-fn per_direction(from: &Instance<'_>, mix: Mix, told: &mut Told) -> Option<PerOp<OpsPerSec>> {
-    let said = &from.settings.rate.iops;
-    if Op::ALL.into_iter().any(|op| mix.of(op) > 0 && *said.of(op) == 0) {
-        let why = "a rate for one direction of a mix and none for another is not built yet";
-        told.refuse(from, "rate_iops", why);
-    }
-    let rate = |op: Op| OpsPerSec(if mix.of(op) > 0 { *said.of(op) } else { 0 });
-    Some(PerOp { read: rate(Op::Read), write: rate(Op::Write), trim: rate(Op::Trim) })
+fn floor(from: &Instance<'_>) -> Option<Floor> {
+    let said = &from.settings.rate;
+    let (bytes, ops) = (said.bytes_min, said.iops_min);
+    let any = bytes.iter().chain(ops.iter()).any(|(_, rate)| *rate > 0);
+    let cycle_ms = if said.cycle_ms == 0 { 1000 } else { said.cycle_ms };
+    any.then(|| Floor {
+        bytes: bytes.map(BytesPerSec),
+        ops: ops.map(OpsPerSec),
+        cycle: Nanos(cycle_ms.saturating_mul(1_000_000)),
+    })
 }
 
-fn think(from: &Instance<'_>, told: &mut Told) -> Option<Think> {
+fn flow(from: &Instance<'_>) -> Option<Flow> {
+    let said = &from.settings.flow;
+    let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    (said.weight > 0).then(|| Flow {
+        id: small(said.id),
+        weight: small(said.weight),
+        wait: said.sleep,
+    })
+}
+
+/// How long each depth is tried where fio is told no time.
+const WINDOW: Nanos = Nanos::from_secs(1);
+
+fn goal(from: &Instance<'_>, told: &mut Told) -> Option<LatencyGoal> {
+    let said = &from.settings.goals;
+    if said.target == Nanos(0) {
+        return None;
+    }
+    let window = if said.window > Nanos(0) { said.window } else { WINDOW };
+    if said.window == Nanos(0) {
+        let did = format!("each depth is tried for {WINDOW}");
+        told.note(from, "latency_target", &did, "latency_window is not set");
+    }
+    Some(LatencyGoal {
+        latency: said.target,
+        percentile: said.percentile,
+        window,
+        goes_on: said.run,
+    })
+}
+
+fn think(from: &Instance<'_>) -> Option<Think> {
     let said = &from.settings.think;
     if said.time == Nanos(0) {
         return None;
     }
-    let spin = said.spin > Nanos(0);
-    if spin && said.spin < said.time {
-        told.refuse(from, "thinktime_spin", "burning the CPU for a part of the rest is not built");
-    }
-    let every = u32::try_from(said.blocks.max(1)).unwrap_or(u32::MAX);
-    Some(Think { every, spin, ..Think::after_each(said.time) })
+    let by_time = said.io_time > Nanos(0);
+    // By time alone, unless a number of operations is given too.
+    let by_ops = !by_time || from.settings.given.get("thinktime_blocks").is_some();
+    let every = match by_ops && said.blocks > 0 {
+        true => u32::try_from(said.blocks).unwrap_or(u32::MAX),
+        false if by_time => u32::MAX,
+        false => 1,
+    };
+    let spin = said.spin >= said.time;
+    Some(Think {
+        time: said.time,
+        every,
+        every_time: by_time.then_some(said.io_time),
+        count: match said.blocks_type {
+            ThinkBlocks::Complete => ThinkCount::Completed,
+            ThinkBlocks::Issue => ThinkCount::Issued,
+        },
+        spin,
+        spin_first: if spin { Nanos(0) } else { said.spin },
+    })
 }

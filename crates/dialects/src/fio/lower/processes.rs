@@ -1,9 +1,9 @@
 //! Where and as whom jobs run.
 
-use candor_plan::{Hook, Hooks, Job, Placement};
+use candor_plan::{Hook, Hooks, Job, OnDone, Placement};
 
 use super::{Instance, Told};
-use crate::fio::settings::CpuPolicy;
+use crate::fio::settings::{CpuPolicy, ExitWhat};
 
 pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
     let said = &from.settings.place;
@@ -22,6 +22,11 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
     job.placement = Placement { cpus, split: false, numa_node };
     job.prepare_only = from.settings.making.only;
     let process = &from.settings.process;
+    job.on_done = match process.exit_what {
+        _ if !process.exit_all => OnDone::GoOn,
+        ExitWhat::Group | ExitWhat::Stonewall => OnDone::EndPhase,
+        ExitWhat::All => OnDone::EndRun,
+    };
     job.hooks = Hooks {
         before: hook(from, process.before.as_deref(), "prerun"),
         after: hook(from, process.after.as_deref(), "postrun"),

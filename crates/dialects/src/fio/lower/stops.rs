@@ -1,12 +1,12 @@
 //! When jobs start and end.
 
-use candor_plan::{Blocks, Bytes, Job, Nanos, Plan, Stop};
+use candor_plan::{Blocks, Bytes, Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
 
 use super::files::{self, share};
 use super::groups::Groups;
-use super::{Instance, Told};
+use super::{Instance, Told, errors};
 use crate::fio::options;
-use crate::fio::settings::{Amount, ContinueOn, Settings};
+use crate::fio::settings::{Amount, Settings, SteadyOf};
 use crate::fio::words::{Section, Texts};
 
 pub(super) fn lower(
@@ -33,7 +33,9 @@ fn stop(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> Stop {
     let mut stop = Stop {
         time: Some(said.runtime).filter(|time| *time > Nanos(0)),
         until_full: settings.area.fill_device,
-        continue_on_error: continues(from, told),
+        tolerate: errors::tolerated(from, told),
+        latency_max: settings.goals.max,
+        steady: steady(settings),
         ..Stop::default()
     };
     if said.time_based && stop.time.is_none() {
@@ -43,6 +45,32 @@ fn stop(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> Stop {
         bounds(from, blocks, &mut stop, told);
     }
     stop
+}
+
+/// fio judges so many samples at a time as fit into the duration.
+fn steady(settings: &Settings) -> Option<Steady> {
+    let said = &settings.runtime.steady;
+    if said.duration == Nanos(0) {
+        return None;
+    }
+    let window = said.interval.max(Nanos(1_000_000));
+    let (figure, fit) = match said.of {
+        SteadyOf::Iops => (SteadyFigure::Ops, SteadyFit::Deviation),
+        SteadyOf::IopsSlope => (SteadyFigure::Ops, SteadyFit::Slope),
+        SteadyOf::Bandwidth => (SteadyFigure::Bytes, SteadyFit::Deviation),
+        SteadyOf::BandwidthSlope => (SteadyFigure::Bytes, SteadyFit::Slope),
+        SteadyOf::Latency => (SteadyFigure::Latency, SteadyFit::Deviation),
+        SteadyOf::LatencySlope => (SteadyFigure::Latency, SteadyFit::Slope),
+    };
+    Some(Steady::Hold {
+        figure,
+        fit,
+        limit: said.limit,
+        percent: said.percent,
+        window,
+        windows: u32::try_from(said.duration.0 / window.0).unwrap_or(u32::MAX).max(2),
+        ramp: said.ramp,
+    })
 }
 
 /// Bounds other than time. Each loop adds as much again.
@@ -90,18 +118,6 @@ fn bounds(from: &Instance<'_>, blocks: &Blocks, stop: &mut Stop, told: &mut Told
 fn leaves_out(from: &Instance<'_>) -> bool {
     let rw = &from.settings.rw;
     !rw.direction.is_random() && rw.suffix.is_some_and(|suffix| suffix > 0)
-}
-
-fn continues(from: &Instance<'_>, told: &mut Told) -> bool {
-    let why = "errors of all directions are counted together";
-    match from.settings.errors.continue_on {
-        ContinueOn::None | ContinueOn::Verify => false,
-        ContinueOn::Io | ContinueOn::All => true,
-        ContinueOn::Read | ContinueOn::Write => {
-            told.note(from, "continue_on_error", "as continue_on_error=io", why);
-            true
-        }
-    }
 }
 
 /// The delay of a clone: of a range, each draws its own from the seed.

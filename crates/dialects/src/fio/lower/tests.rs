@@ -2,6 +2,7 @@
 
 mod engines;
 mod files;
+mod pacing;
 mod walks;
 
 use std::collections::HashMap;

@@ -114,7 +114,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("iodepth")
     .beside("ioengine=libaio direct=1 iodepth=8")
-    .refused("2", "a queue that is let run down is not built yet"),
+    .exact("blocks.depth_low", "2"),
     row(
         "serialize_overlap",
         Kind::Bool,
@@ -123,7 +123,8 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("iodepth")
     .default("0")
-    .refused("1", "waiting for operations on the same bytes is not built yet"),
+    .beside("ioengine=libaio direct=1 iodepth=8")
+    .exact("blocks.serialize_overlap", "1"),
     row(
         "io_submit_mode",
         Kind::Choice(SubmitMode::CHOICES),
@@ -131,7 +132,12 @@ pub(super) const ROWS: &[Row] = &[
         "who hands operations over",
     )
     .default("inline")
-    .refused("offload", "handing over by other threads is not built yet"),
+    .beside("iodepth=8")
+    .near(
+        "blocks.engine",
+        "offload",
+        "operations are done by as many threads of the job as iodepth, not by a pool",
+    ),
     row("direct", Kind::Bool, |s, v| s.issue.direct = v.bool(), "past the page cache (O_DIRECT)")
         .default("0")
         .exact("blocks.direct", "1"),

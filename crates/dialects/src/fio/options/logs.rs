@@ -308,7 +308,7 @@ pub(super) const ERRORS: &[Row] = &[
         "which errors are counted instead of ending the job",
     )
     .default("none")
-    .exact("stop.continue_on_error", "all"),
+    .exact("stop.tolerate", "all"),
     row(
         "ignore_error",
         Kind::Text,
@@ -317,7 +317,7 @@ pub(super) const ERRORS: &[Row] = &[
              EIO:ENOSPC or numbers",
     )
     .under("rw")
-    .refused("ENOSPC", "errors that are none are not built yet"),
+    .exact("stop.tolerate", "ENOSPC"),
     row(
         "error_dump",
         Kind::Bool,

@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .alias(&["ratemin"])
     .under("rate")
-    .refused("1m", "ending a job that is too slow is not built yet"),
+    .exact("blocks.pace.floor", "1m"),
     row(
         "rate_iops",
         Kind::Ints(0, MANY),
@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
         "end the job where it does fewer operations per second",
     )
     .under("rate_iops")
-    .refused("100", "ending a job that is too slow is not built yet"),
+    .exact("blocks.pace.floor", "100"),
     row(
         "rate_process",
         Kind::Choice(RateProcess::CHOICES),
@@ -60,7 +60,9 @@ pub(super) const ROWS: &[Row] = &[
     .alias(&["ratecycle"])
     .under("rate")
     .default("1000")
-    .refused("500", "ending a job that is too slow is not built yet"),
+    .when(|s| s.rate.has_floor())
+    .beside("rate_iops_min=10")
+    .exact("blocks.pace.floor.cycle", "500"),
     row(
         "rate_ignore_thinktime",
         Kind::Bool,
@@ -70,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("rate")
     .default("0")
     .beside("rate_iops=1000 thinktime=1ms")
-    .refused("1", "a schedule that stands still while the job thinks is not built yet"),
+    .exact("blocks.pace.think_shifts", "1"),
 ];
 
 pub(super) const THINK: &[Row] = &[
@@ -118,7 +120,7 @@ pub(super) const THINK: &[Row] = &[
     .when(|s| s.think.time.0 > 0)
     .default("complete")
     .beside("thinktime=1ms")
-    .refused("issue", "completed operations count"),
+    .exact("blocks.pace.think.count", "issue"),
     row(
         "thinktime_iotime",
         Kind::Time(Seconds),
@@ -129,10 +131,8 @@ pub(super) const THINK: &[Row] = &[
     .when(|s| s.think.time.0 > 0)
     .default("0")
     .beside("thinktime=1ms")
-    .refused("1s", "resting after a time is not built yet"),
+    .exact("blocks.pace.think.every_time", "1s"),
 ];
-
-const SEARCH: &str = "searching for the depth that keeps a latency is not built yet";
 
 pub(super) const GOALS: &[Row] = &[
     row(
@@ -141,21 +141,24 @@ pub(super) const GOALS: &[Row] = &[
         |s, v| v.times(&mut s.goals.max),
         "end the job with an error where an operation takes longer",
     )
-    .refused("1s", "ending a job at a latency is not built yet"),
+    .exact("stop.latency_max", "1s"),
     row(
         "latency_target",
         Kind::Time(Micros),
         |s, v| s.goals.target = v.time(),
         "look for the greatest depth that keeps this latency",
     )
-    .refused("1ms", SEARCH),
+    .beside("latency_window=1s")
+    .exact("blocks.pace.goal", "1ms"),
     row(
         "latency_window",
         Kind::Time(Micros),
         |s, v| s.goals.window = v.time(),
         "time for which a depth is tried",
     )
-    .refused("1s", SEARCH),
+    .when(|s| s.goals.target.0 > 0)
+    .beside("latency_target=1ms")
+    .exact("blocks.pace.goal.window", "1s"),
     row(
         "latency_percentile",
         Kind::Floats(0.0, 100.0, 1),
@@ -163,7 +166,9 @@ pub(super) const GOALS: &[Row] = &[
         "percent of operations that must keep the latency",
     )
     .default("100")
-    .refused("99.9", SEARCH),
+    .when(|s| s.goals.target.0 > 0)
+    .beside("latency_target=1ms")
+    .exact("blocks.pace.goal.percentile", "99.9"),
     row(
         "latency_run",
         Kind::Bool,
@@ -171,10 +176,10 @@ pub(super) const GOALS: &[Row] = &[
         "go on adjusting the depth instead of ending when it is found",
     )
     .default("0")
-    .refused("1", SEARCH),
+    .when(|s| s.goals.target.0 > 0)
+    .beside("latency_target=1ms")
+    .exact("blocks.pace.goal.goes_on", "1"),
 ];
-
-const SHARES: &str = "shares between jobs are not built yet";
 
 pub(super) const FLOW: &[Row] = &[
     row(
@@ -184,11 +189,13 @@ pub(super) const FLOW: &[Row] = &[
         "jobs of one number share among themselves",
     )
     .default("0")
-    .refused("1", SHARES),
+    .when(|s| s.flow.weight > 0)
+    .beside("flow=2")
+    .exact("blocks.pace.flow.id", "1"),
     row("flow", Kind::Int(0, 1000), |s, v| s.flow.weight = v.int(), "the job's weight among them")
         .under("flow_id")
         .default("0")
-        .refused("2", SHARES),
+        .exact("blocks.pace.flow", "2"),
     row("flow_watermark", Kind::Deprecated, |_, _| (), "no longer used")
         .idle("10", "fio has dropped it"),
     row(
@@ -199,5 +206,7 @@ pub(super) const FLOW: &[Row] = &[
     )
     .under("flow_id")
     .default("0")
-    .refused("1ms", SHARES),
+    .when(|s| s.flow.weight > 0)
+    .beside("flow=2")
+    .exact("blocks.pace.flow.wait", "1ms"),
 ];

@@ -8,8 +8,6 @@ use crate::fio::settings::{CpuPolicy, ExitWhat};
 pub(super) const CATEGORY: Category = Category::Processes;
 
 const MANY: u64 = u32::MAX as u64;
-const ENDING: &str = "jobs that end each other are not built yet";
-
 pub(super) const ROWS: &[Row] = &[
     row(
         "thread",
@@ -39,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.process.exit_all = v.bool(),
         "when this job ends, others end too",
     )
-    .refused("1", ENDING),
+    .exact("job.on_done", "1"),
     row(
         "exit_what",
         Kind::Choice(ExitWhat::CHOICES),
@@ -48,14 +46,15 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("group")
     .beside("exitall=1")
-    .refused("all", ENDING),
+    .when(|s| s.process.exit_all)
+    .exact("job.on_done", "all"),
     row(
         "exitall_on_error",
         Kind::Flag,
         |s, v| s.process.exit_all_on_error = v.bool(),
         "when this job fails, all jobs end",
     )
-    .refused("1", ENDING),
+    .exact("phase.on_failure", "1"),
     row(
         "exec_prerun",
         Kind::Text,

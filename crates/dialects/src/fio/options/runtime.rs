@@ -97,7 +97,8 @@ pub(super) const ROWS: &[Row] = &[
     .alias(&["ss"])
     .default("iops_slope:0.01%")
     .beside("ss_dur=10s runtime=60s time_based")
-    .refused("iops:5%", "steady state by fio's criteria is not built yet"),
+    .when(|s| s.runtime.steady.duration.0 > 0)
+    .exact("stop.steady", "iops:5%"),
     row(
         "steadystate_duration",
         Kind::Time(Seconds),
@@ -107,7 +108,8 @@ pub(super) const ROWS: &[Row] = &[
     .alias(&["ss_dur"])
     .under("steadystate")
     .default("0")
-    .refused("10s", "steady state by fio's criteria is not built yet"),
+    .beside("runtime=60s time_based")
+    .exact("stop.steady", "10s"),
     row(
         "steadystate_ramp_time",
         Kind::Time(Seconds),
@@ -118,7 +120,8 @@ pub(super) const ROWS: &[Row] = &[
     .under("steadystate")
     .default("0")
     .beside("ss=iops:5% ss_dur=10s runtime=60s time_based")
-    .refused("5s", "steady state by fio's criteria is not built yet"),
+    .when(|s| s.runtime.steady.duration.0 > 0)
+    .exact("stop.steady", "5s"),
     row(
         "steadystate_check_interval",
         Kind::Time(Seconds),
@@ -129,5 +132,6 @@ pub(super) const ROWS: &[Row] = &[
     .under("steadystate")
     .default("1")
     .beside("ss=iops:5% ss_dur=10s runtime=60s time_based")
-    .refused("2", "steady state by fio's criteria is not built yet"),
+    .when(|s| s.runtime.steady.duration.0 > 0)
+    .exact("stop.steady", "2"),
 ];

@@ -33,6 +33,13 @@ pub struct Rate {
     pub ignore_think: bool,
 }
 
+impl Rate {
+    /// A rate is set below which the job fails.
+    pub fn has_floor(&self) -> bool {
+        self.bytes_min.iter().chain(self.iops_min.iter()).any(|(_, rate)| *rate > 0)
+    }
+}
+
 impl Default for Rate {
     fn default() -> Self {
         Rate {
