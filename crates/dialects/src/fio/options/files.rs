@@ -3,11 +3,16 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{Advice, Fallocate, FileType, Lock, Service, WriteHint};
+use crate::fio::settings::{Advice, Fallocate, FileType, Lock, Service, Settings, WriteHint};
 
 pub(super) const CATEGORY: Category = Category::Files;
 
 const MANY: u64 = u32::MAX as u64;
+
+/// A clone has more than one file, so that one of them must be chosen.
+fn several(s: &Settings) -> bool {
+    s.files.number.unwrap_or(1) > 1 || s.files.names.len() > 1 || s.files.opendir.is_some()
+}
 
 pub(super) const ROWS: &[Row] = &[
     bare(
@@ -86,6 +91,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("nrfiles")
     .default("roundrobin")
+    .when(several)
     .beside("nrfiles=4")
     .refused("sequential", "files are used in turns, one operation each"),
     row(

@@ -323,6 +323,7 @@ pub(super) fn directory(s: &mut Settings, text: &str, _: Units) -> Done {
 
 pub(super) fn service(s: &mut Settings, text: &str, units: Units) -> Done {
     let (name, rest) = head(text);
+    let rest = rest.filter(|rest| !rest.trim().is_empty());
     let rule = Service::ALL[choose(name, Service::CHOICES)?];
     let mut service = FileService { rule, ..FileService::default() };
     match (rule, rest) {
