@@ -30,8 +30,6 @@ pub(super) struct Direction {
 /// What happened in one interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
-    /// Its length.
-    pub length_s: f64,
     /// Bytes per second.
     pub bytes_per_s: f64,
     /// Operations per second.
@@ -150,7 +148,6 @@ fn samples(samples: &[Sample], op: Op) -> Vec<Interval> {
             let length_s = sample.length_ns as f64 / 1e9;
             let per_second = |n: u64| n as f64 / length_s;
             Interval {
-                length_s,
                 bytes_per_s: per_second(*sample.bytes.of(op)),
                 ops_per_s: per_second(*sample.ops.of(op)),
             }

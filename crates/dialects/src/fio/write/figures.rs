@@ -1,7 +1,7 @@
 //! What is shown of one job, or of one group: figures in fio's terms out of measurements.
 
 use candor_plan::units::{Op, PerOp};
-use candor_record::{Depths, Measurement, Report};
+use candor_record::{Depths, Measurement, Report, SteadyState};
 
 use super::direction::Direction;
 use super::spread::{Spread, Table, share};
@@ -80,8 +80,10 @@ pub(super) struct Figures {
     pub depths: Depths,
     /// When counting began, in ms since 1970.
     pub start_unix_ms: Option<u64>,
-    /// It ended because it had become steady.
-    pub steady: bool,
+    /// How steady the first job had become, where that was looked at.
+    pub steady: Option<SteadyState>,
+    /// The greatest depth at which the first job met its latency goal, where it had one.
+    pub depth_reached: Option<u32>,
 }
 
 impl Figures {
@@ -121,7 +123,8 @@ impl Figures {
             faults_minor: sum(|w| w.faults_minor),
             depths: measured.depths.unwrap_or_default(),
             start_unix_ms: measured.start_unix_ms,
-            steady: measured.ended == candor_record::Ended::Steady,
+            steady: measured.steady.clone(),
+            depth_reached: measured.depth_reached,
         }
     }
 
@@ -152,7 +155,8 @@ impl Figures {
         self.faults_minor += other.faults_minor;
         self.depths.merge(&other.depths);
         self.start_unix_ms = self.start_unix_ms.or(other.start_unix_ms);
-        self.steady |= other.steady;
+        self.steady = self.steady.take().or_else(|| other.steady.clone());
+        self.depth_reached = self.depth_reached.or(other.depth_reached);
     }
 
     /// All directions as one.

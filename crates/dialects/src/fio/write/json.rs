@@ -133,7 +133,7 @@ fn put_ends(object: &mut Object, entry: &Entry) {
         object.put("total_err", figures.errors);
         object.put("first_error", figures.trouble.as_ref().map_or(0, |trouble| trouble.errno));
     }
-    object.put("latency_depth", job.shape.depth);
+    object.put("latency_depth", figures.depth_reached.unwrap_or(job.shape.depth));
     object.put("latency_target", job.latency_goal.target_ns);
     object.put("latency_percentile", job.latency_goal.percentile);
     object.put("latency_window", job.latency_goal.window_ns / 1000);
@@ -141,7 +141,7 @@ fn put_ends(object: &mut Object, entry: &Entry) {
         object.put("desc", description.as_str());
     }
     if let Some(goal) = &job.steady {
-        let steady = Steadiness::of(figures, goal);
+        let steady = Steadiness::of(figures.steady.as_ref(), goal);
         let list = |values: &[f64]| values.iter().map(|v| *v as u64).collect::<Vec<_>>();
         let data = Object::default()
             .with("bw_mean", steady::mean(&steady.bytes_per_s) as u64)

@@ -100,7 +100,7 @@ fn process(entry: &Entry, text: &mut String) {
         goal.target_ns,
         goal.window_ns / 1000,
         goal.percentile,
-        job.shape.depth
+        figures.depth_reached.unwrap_or(job.shape.depth)
     );
     if let Some(goal) = &job.steady {
         steadiness(entry, goal, text);
@@ -108,7 +108,7 @@ fn process(entry: &Entry, text: &mut String) {
 }
 
 fn steadiness(entry: &Entry, goal: &crate::fio::job::SteadyGoal, text: &mut String) {
-    let steady = Steadiness::of(&entry.figures, goal);
+    let steady = Steadiness::of(entry.figures.steady.as_ref(), goal);
     let units = Units::of(&entry.job.reporting);
     let bytes_per_s = steady::mean(&steady.bytes_per_s);
     *text += &format!(

@@ -67,6 +67,15 @@ fn measurement(reads: u64, writes: u64) -> Measurement {
             submitted: [0, reads + writes, 0, 0, 0, 0, 0],
             reaped: [1, reads + writes, 3, 0, 0, 0, 0],
         }),
+        steady: Some(SteadyState {
+            attained: true,
+            mean: 100.0,
+            deviation_max: 2.0,
+            slope: -3.0,
+            windows: [98.0, 102.0]
+                .map(|ops_per_s| SteadyWindow { ops_per_s, ..SteadyWindow::default() })
+                .to_vec(),
+        }),
         start_unix_ms: Some(1_795_260_000_123),
         ended: Ended::Time,
         ..Measurement::default()
