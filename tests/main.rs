@@ -10,6 +10,7 @@ mod commands;
 mod faults;
 mod fio;
 mod fio_consumers;
+mod fio_files;
 mod fio_peer;
 mod honest;
 mod limits;

@@ -1,0 +1,146 @@
+//! `candor fio`: files, jobs that fail or wait, commands, interrupts, as users of fio know them.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{Loop, Mount, Ran, Scratch, alone, candor, fingerprint, spawn};
+
+const MIB: u64 = 1 << 20;
+
+/// Runs jobs given as words, in JSON; what it left, and the document.
+fn fio(words: &[&str]) -> (Ran, Value) {
+    let ran = candor(&[&["fio", "--output-format=json"], words].concat());
+    let json = serde_json::from_str(&ran.out).unwrap_or(Value::Null);
+    (ran, json)
+}
+
+fn errors(json: &Value) -> Vec<i64> {
+    let jobs = json["jobs"].as_array().map_or(&[][..], Vec::as_slice);
+    jobs.iter().filter_map(|job| job["error"].as_i64()).collect()
+}
+
+#[test]
+fn a_job_whose_file_cannot_be_opened_fails_alone() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (absent, there) = (scratch.path("absent"), scratch.path("there"));
+    let absent = format!("--filename={absent}");
+    let there = format!("--filename={there}");
+    let words = ["--name=bad", &absent, "--rw=read", "--name=good", &there, "--size=64k"];
+    let (ran, json) = fio(&[&words[..], &["--name=later", "--stonewall", &there]].concat());
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("fio: bad: err=2, ") && ran.err.lines().count() == 1,
+        "{}",
+        ran.err
+    );
+    assert_eq!(errors(&json), [2, 0, 0]);
+    assert_eq!(json["jobs"][1]["read"]["io_bytes"], 64 << 10);
+    assert_eq!(json["jobs"][2]["read"]["io_bytes"], 64 << 10);
+    assert_eq!(scratch.entries(), ["there"]);
+}
+
+#[test]
+fn files_are_made_laid_out_and_stay() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let deep = scratch.path("a/b/file");
+    let (ran, _) = fio(&["--name=r", &format!("--filename={deep}"), "--size=1m", "--rw=read"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let bytes = fs::read(&deep).unwrap();
+    assert!(bytes.len() as u64 == MIB && bytes.iter().any(|byte| *byte != 0));
+    let before = fingerprint(&deep);
+    // Long enough for less: used as it is.
+    let (ran, _) = fio(&["--name=r", &format!("--filename={deep}"), "--size=64k", "--rw=randread"]);
+    assert_eq!((ran.code, fingerprint(&deep)), (Some(0), before));
+    let unlink = ["--unlink=1", "--name=w", "--size=64k", "--rw=write"];
+    let directory = format!("--directory={}", scratch.dir());
+    let (ran, _) = fio(&[&[directory.as_str()], &unlink[..]].concat());
+    assert_eq!((ran.code, scratch.entries()), (Some(0), vec!["a".to_owned()]), "{}", ran.err);
+}
+
+#[test]
+fn create_only_makes_files_and_nothing_else() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let directory = format!("--directory={}", scratch.dir());
+    let words = ["--name=c", "--nrfiles=4", "--filesize=4k-64k", "--bs=4k", "--create_only=1"];
+    let (ran, json) = fio(&[&[directory.as_str()], &words[..]].concat());
+    assert_eq!((ran.code, scratch.entries().len()), (Some(0), 4), "{}", ran.err);
+    for name in scratch.entries() {
+        let length = fs::metadata(scratch.path(&name)).unwrap().len();
+        assert!((4 << 10..=64 << 10).contains(&length) && length % 4096 == 0, "{name}: {length}");
+    }
+    assert_eq!(json["jobs"][0]["read"]["total_ios"], 0);
+}
+
+#[test]
+fn commands_run_around_a_job_and_a_job_waits_for_another() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.path("job.fio");
+    let text = "[global]\nsize=64k\nrw=write\n[a]\nexec_prerun=echo before\n\
+                exec_postrun=echo after\nruntime=1\ntime_based\n[b]\nwait_for=a\n";
+    fs::write(&file, text).unwrap();
+    let script = format!("cd {} && {} fio --output-format=json job.fio", scratch.dir(), CANDOR);
+    let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(errors(&json), [0, 0], "{}", String::from_utf8_lossy(&output.stderr));
+    let said = |name: &str| fs::read_to_string(scratch.path(name)).unwrap();
+    assert_eq!(
+        (said("a.prerun.txt"), said("a.postrun.txt")),
+        ("before\n".into(), "after\n".into())
+    );
+    let start = |job: usize| json["jobs"][job]["job_start"].as_i64();
+    if let (Some(a), Some(b)) = (start(0), start(1)) {
+        assert!(b - a >= 1000, "b began {} ms after a", b - a);
+    }
+    assert_eq!(json["jobs"][1]["write"]["io_bytes"], 64 << 10);
+}
+
+const CANDOR: &str = env!("CARGO_BIN_EXE_candor");
+
+#[test]
+fn an_interrupt_leaves_partial_results_and_its_exit_code() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = format!("--filename={}", scratch.path("file"));
+    let words = ["--name=r", &file, "--size=1m", "--rw=randread", "--time_based", "--runtime=30"];
+    for signal in [Signal::INT, Signal::TERM] {
+        let running = spawn(&[&["fio", "--output-format=json"], &words[..]].concat());
+        std::thread::sleep(Duration::from_millis(1500));
+        running.signal(signal);
+        let ran = running.wait();
+        assert_eq!(ran.code, Some(128), "{}", ran.err);
+        assert!(ran.wall < Duration::from_secs(15), "took {:?}", ran.wall);
+        let from = ran.out.find("\n{\n").map_or(0, |at| at + 1);
+        let json: Value = serde_json::from_str(&ran.out[from..]).expect(&ran.out);
+        assert!(json["jobs"][0]["read"]["total_ios"].as_i64() > Some(0));
+    }
+}
+
+#[test]
+fn a_full_filesystem_is_an_end_where_asked() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(mount) = Mount::tmpfs(&scratch, "4m") else { return };
+    let file = format!("--filename={}", mount.path("file"));
+    let (ran, json) = fio(&["--name=f", &file, "--rw=write", "--bs=64k", "--fill_device=1"]);
+    assert_eq!((ran.code, errors(&json)), (Some(0), vec![0]), "{}", ran.err);
+    assert_eq!(fs::metadata(mount.path("file")).unwrap().len(), 4 * MIB);
+    let (ran, json) = fio(&["--name=f", &file, "--rw=write", "--size=8m", "--fallocate=none"]);
+    assert_eq!((ran.code, errors(&json)), (Some(1), vec![28]), "{}", ran.err);
+}
+
+#[test]
+fn a_mounted_device_is_written_to_only_where_allowed() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "ro,noload") else { return };
+    let before = fingerprint(mount.node());
+    let file = format!("--filename={}", mount.node());
+    let words = ["--name=w", &file, "--rw=randwrite", "--number_ios=100", "--direct=1"];
+    let (ran, _) = fio(&words);
+    assert_eq!((ran.code, fingerprint(mount.node())), (Some(1), before), "{}", ran.err);
+    assert!(ran.err.contains(&mount.dir), "does not say who holds it: {}", ran.err);
+    let (ran, _) = fio(&[&words[..], &["--allow_mounted_write=1"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_ne!(fingerprint(mount.node()), before, "nothing was written");
+}
