@@ -58,7 +58,11 @@ impl EngineError {
             path,
             offset: 0,
             errno: cause.and_then(std::io::Error::raw_os_error).unwrap_or(libc::EINVAL),
-            message: self.to_string(),
+            message: match self {
+                // The file is named beside it.
+                EngineError::File { what, cause, .. } => format!("cannot {what}: {cause}"),
+                _ => self.to_string(),
+            },
             count: 1,
         }
     }

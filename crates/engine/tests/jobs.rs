@@ -67,7 +67,7 @@ fn a_job_without_its_file_fails_alone() {
     let all = run(&plan(&paths, jobs(), OnFailure::EndJob));
     assert_eq!(ends(&all), [Ended::Failed, Ended::Done]);
     assert_eq!((all[0].job.as_str(), all[0].errors[0].errno), ("absent", libc::ENOENT));
-    assert!(all[0].errors[0].message.contains("no-such-file"), "{:?}", all[0].errors);
+    assert!(all[0].errors[0].path.contains("no-such-file"), "{:?}", all[0].errors);
     assert_eq!(all[1].ops.write.ops, 16);
     let together = plan(&paths, jobs(), OnFailure::EndRun);
     let refused = Prepared::new(&mut Session::new(), &together, &together.phases[0], 0);

@@ -54,12 +54,12 @@ impl RunError {
     pub fn failure(&self) -> Option<IoFailure> {
         match self {
             RunError::Engine(error) => Some(error.failure()),
-            RunError::File { path, cause, .. } => Some(IoFailure {
+            RunError::File { what, path, cause } => Some(IoFailure {
                 op: None,
                 path: path.display().to_string(),
                 offset: 0,
                 errno: cause.raw_os_error().unwrap_or(libc::EIO),
-                message: self.to_string(),
+                message: format!("cannot {what}: {cause}"),
                 count: 1,
             }),
             _ => None,

@@ -55,6 +55,7 @@ fn reason(measured: &Measurement) -> String {
         let (path, offset, message) = (&error.path, error.offset, &error.message);
         return match error.op {
             Some(op) => format!("{} of {path} at offset {offset}: {message}", op.name()),
+            None if path.is_empty() => message.clone(),
             None => format!("{path}: {message}"),
         };
     }
