@@ -133,11 +133,16 @@ impl Course {
         let mut until_ns = now_ns;
         if self.left == 0 {
             self.sampled_out = true;
-            let worked = self.ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0);
+            let apart = |end: &WorkerEnd| clock.ns(end.read_back.map_or(0, |spent| spent.ticks));
+            let worked = self.ends.iter().map(|end| end.stats.elapsed_ns + apart(end));
+            let worked = worked.max().unwrap_or(0);
             until_ns = now_ns.min(clock.ns(self.zero().saturating_sub(release)) + worked);
         }
         let job = &self.job;
-        let totals = || Totals::of(job.live.iter(), zero_ns.is_some());
+        let totals = || {
+            let totals = Totals::of(job.live.iter(), zero_ns.is_some());
+            if zero_ns.is_some() { totals.with_read_back(job.live.iter()) } else { totals }
+        };
         self.sampling.take(totals, until_ns, zero_ns.unwrap_or(0), short_ns)
     }
 }

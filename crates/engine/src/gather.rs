@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use candor_plan::units::{Op, PerOp};
 use candor_record::{
-    Depths, Ended, EngineUsed, Latency, Measurement, OpStats, Progress, Sample, VerifyStats,
+    Depths, Ended, EngineUsed, Latency, Measurement, OpStats, Progress, ReadBack, Sample,
+    VerifyStats,
 };
 
 use crate::clock::Clock;
@@ -12,7 +13,7 @@ use crate::failures::Failures;
 use crate::prepare::ReadyJob;
 use crate::slots::Kind;
 use crate::stats::{CounterSum, Totals};
-use crate::worker::WorkerEnd;
+use crate::worker::{Spent, WorkerEnd};
 
 /// What happened between two totals.
 pub fn sample(before: &Totals, after: &Totals, at_ns: u64, length_ns: u64) -> Sample {
@@ -52,6 +53,7 @@ pub fn measurement(
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
     per_worker.sort_by_key(|stats| stats.rank);
+    let apart: Vec<_> = ends.iter().filter_map(|end| end.read_back).collect();
     for end in ends {
         failures.merge(end.failures);
         if let Some(verifier) = end.verifier {
@@ -61,7 +63,7 @@ pub fn measurement(
             depths.get_or_insert_default().merge(more);
         }
     }
-    let stats = |kind: Kind| op_stats(job, kind, elapsed_ns, &clock);
+    let stats = |kind: Kind| op_stats(job, kind.counted(), elapsed_ns, &clock);
     let ops = PerOp { read: stats(Kind::Read), write: stats(Kind::Write), trim: stats(Kind::Trim) };
     let sync = stats(Kind::Fsync);
     // A worker that waits for a flush is as busy as one that waits for a write.
@@ -86,7 +88,8 @@ pub fn measurement(
         ops,
         per_worker,
         errors: failures.into_list(),
-        verify: job.blocks.verify.map(|_| verify),
+        verify: job.blocks.verify.as_ref().map(|_| verify),
+        read_back: read_back(job, &apart, elapsed_ns, &clock),
         engine: EngineUsed {
             name: job.blocks.engine.name().into(),
             features,
@@ -126,9 +129,26 @@ fn severity(ended: &Ended) -> u8 {
     }
 }
 
-fn op_stats(job: &ReadyJob, kind: Kind, elapsed_ns: u64, clock: &Clock) -> OpStats {
+/// What reading back did: its time is that of reading back alone, and where it also ran beside the
+/// work, the work's as well.
+fn read_back(job: &ReadyJob, apart: &[Spent], elapsed_ns: u64, clock: &Clock) -> Option<ReadBack> {
+    let plan = job.blocks.verify.as_ref()?.read_back?;
+    let alone_ns = clock.ns(apart.iter().map(|spent| spent.ticks).max().unwrap_or(0));
+    let beside = plan.every > 0 || plan.only;
+    let elapsed_ns = if beside { elapsed_ns + alone_ns } else { alone_ns };
+    let mut reads = op_stats(job, Kind::READ_BACK, elapsed_ns, clock);
+    reads.elapsed_ns = elapsed_ns;
+    Some(ReadBack {
+        reads,
+        elapsed_ns,
+        cpu_user_ns: apart.iter().map(|spent| spent.user_ns).sum(),
+        cpu_system_ns: apart.iter().map(|spent| spent.system_ns).sum(),
+    })
+}
+
+fn op_stats(job: &ReadyJob, counted: usize, elapsed_ns: u64, clock: &Clock) -> OpStats {
     let mut sum = CounterSum::default();
-    job.live.iter().for_each(|live| live.bank(true).of(kind).add_to(&mut sum));
+    job.live.iter().for_each(|live| live.bank(true).all()[counted].add_to(&mut sum));
     let per_second = |count: u64| match elapsed_ns {
         0 => 0.0,
         ns => count as f64 * 1e9 / ns as f64,

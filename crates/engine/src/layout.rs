@@ -7,19 +7,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use candor_plan::Layout;
-use candor_plan::blocks::{Content as ContentPlan, Verify};
+use candor_plan::blocks::{Content as ContentPlan, Fill, Format, Verify};
 use rustix::fs::FallocateFlags;
 
-use crate::content::{self, Content};
+use crate::content::{self, Content, Origin};
 use crate::error::EngineError;
 use crate::session::Session;
-use crate::verify;
+use crate::verify::{self, Expected};
 
 /// Bytes per write, or a little more or less: a multiple of the interval of headers.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// How a file is to be laid out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Wanted {
     /// Its length.
     pub size: u64,
@@ -48,8 +48,10 @@ pub fn lay_out(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<bool, EngineError> {
-    let verify = wanted.verify.map(|verify| verify.with_seed_of(wanted.seed));
-    let wanted = &Wanted { verify, ..*wanted };
+    // Only candor's own headers are laid out: a job that reads others expects someone's data.
+    let verify = wanted.verify.clone().filter(|verify| verify.format == Format::Own);
+    let verify = verify.map(|verify| verify.with_seed_of(wanted.seed));
+    let wanted = &Wanted { verify, ..wanted.clone() };
     let metadata = path.metadata().map_err(EngineError::file("lay out", path))?;
     let present = metadata.len();
     if wanted.layout == Layout::Never || present >= wanted.size {
@@ -95,25 +97,32 @@ fn write_out(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
-    let pool = content::pool(&wanted.content, wanted.seed);
-    let mut content = Content::new(wanted.content, pool, wanted.seed, u32::MAX >> 8, false);
-    let interval = wanted.verify.map_or(1, |plan| plan.interval.0.max(1));
+    let origin = Origin {
+        seed: wanted.seed,
+        plan_seed: wanted.seed,
+        rank: u32::MAX >> 8,
+        reads: false,
+        blocks: wanted.size / CHUNK_BYTES as u64,
+    };
+    let mut content = wanted.content.clone();
+    if content.fill == Fill::Once {
+        // A file of which every piece is the same would be no honest ground for reads.
+        content.fill = Fill::Stamp;
+    }
+    let mut content = Content::new(content, content::pool(wanted.seed), &origin);
+    let interval = wanted.verify.as_ref().map_or(1, |plan| plan.interval.0.max(1));
     let chunk_bytes = (CHUNK_BYTES as u64 / interval).max(1) * interval;
     let mut buffer = vec![0; chunk_bytes as usize];
     content.prepare(&mut buffer);
-    let sealed = wanted.verify.map(|plan| {
-        // All blocks are of the first generation.
-        (plan, verify::Map::new(wanted.size, plan.interval.0, 1))
-    });
     let mut at = from / interval * interval;
     while at < wanted.size {
         if stop.load(Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let chunk = &mut buffer[..(wanted.size - at).min(chunk_bytes) as usize];
-        content.bytes(chunk);
-        if let Some((plan, map)) = &sealed {
-            verify::seal(chunk, at, plan, map);
+        content.bytes(chunk, at);
+        if let Some(plan) = &wanted.verify {
+            seal(chunk, at, plan);
         }
         file.write_all_at(chunk, at)?;
         at += chunk.len() as u64;
@@ -122,12 +131,21 @@ fn write_out(
     file.sync_all()
 }
 
+/// Writes headers into blocks, all of the first generation.
+fn seal(chunk: &mut [u8], at: u64, plan: &Verify) {
+    let interval = plan.interval.0 as usize;
+    for (index, block) in chunk.chunks_exact_mut(interval).enumerate() {
+        let offset = at + (index * interval) as u64;
+        let seed = plan.seed.unwrap_or_default();
+        verify::own::seal(block, &Expected { offset, seed, generation: 1 });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use candor_plan::Bytes;
 
     use super::*;
-    use crate::verify::Expected;
 
     /// Blocks of a file that hold no header of their own of the run with seed 1.
     fn unsealed(path: &Path, plan: &Verify) -> Vec<usize> {
@@ -136,7 +154,7 @@ mod tests {
         let is_wrong = |(index, block): (usize, &[u8])| {
             let offset = (index * interval) as u64;
             let expected = Expected { offset, seed: 1, generation: verify::UNKNOWN };
-            verify::check(block, &expected).map(|_| index)
+            verify::own::check(block, &expected).err().map(|_| index)
         };
         bytes.chunks_exact(interval).enumerate().filter_map(is_wrong).collect()
     }
@@ -152,7 +170,7 @@ mod tests {
                 size: 5 << 20,
                 layout: Layout::Write,
                 content: ContentPlan::default(),
-                verify: Some(plan),
+                verify: Some(plan.clone()),
                 seed: 1,
             };
             let stop = AtomicBool::new(false);

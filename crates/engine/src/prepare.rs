@@ -10,7 +10,7 @@ use candor_plan::{Bytes, BytesPerSec, Job, Plan, Stop};
 use candor_record::Progress;
 
 use crate::clock::Clock;
-use crate::content::{self, Content, Pool};
+use crate::content::{self, Content, Origin, Pool};
 use crate::engines::Context;
 use crate::engines::{
     cpu::Cpu, fallocate::Fallocate, ftruncate::Ftruncate, libaio::Libaio, mmap::Mmap, null::Null,
@@ -37,7 +37,7 @@ use crate::stream::trace;
 use crate::stream::{self, Budget, Place, Stream};
 use crate::verifier::Verifier;
 use crate::verify::Map;
-use crate::worker::{Parts, Worker, WorkerEnd};
+use crate::worker::{Parts, ReadBack, Worker, WorkerEnd};
 
 /// A job, ready but for its threads.
 pub struct ReadyJob {
@@ -60,6 +60,7 @@ pub struct ReadyJob {
     flow: Option<Arc<FlowSum>>,
     clock: Clock,
     seed: u64,
+    plan_seed: u64,
     pool: Option<Pool>,
     maps: Vec<Arc<Map>>,
     trace: Option<Arc<[trace::Line]>>,
@@ -97,13 +98,15 @@ impl ReadyJob {
             _ => None,
         };
         let seed = mix(seed, plan.seed);
-        let maps = blocks.verify.map_or_else(Vec::new, |verify| {
-            let map = |file: &crate::files::OpenFile| session.map(&file.path, file.size, &verify);
+        let maps = blocks.verify.as_ref().map_or_else(Vec::new, |verify| {
+            let map = |file: &crate::files::OpenFile| session.map(&file.path, file.size, verify);
             files.all().iter().map(map).collect()
         });
         let recorded = recorded(&blocks);
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
-        let pool = blocks.mix.write.gt(&0).then(|| content::pool(&blocks.content, seed));
+        // Blocks with headers can be made again by whoever knows the seed of the headers.
+        let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
+        let pool = blocks.mix.write.gt(&0).then(|| content::pool(of_headers.unwrap_or(seed)));
         let ready = ReadyJob {
             job: job.clone(),
             stop: stop.clone(),
@@ -117,6 +120,7 @@ impl ReadyJob {
             flow: None,
             clock: session.clock(),
             seed,
+            plan_seed: plan.seed,
             pool,
             maps,
             trace,
@@ -287,7 +291,7 @@ impl ReadyJob {
         let bounded = stop.bytes.is_some() || stop.ops.is_some();
         let passes = match stop.passes {
             None if unbounded || bounded => None,
-            passes => Some(u64::from(passes.unwrap_or(1))),
+            passes => Some(u64::from(passes.unwrap_or(1)) / self.rounds()),
         };
         let mut budget = Budget {
             ops: stop.ops.unwrap_or(u64::MAX),
@@ -322,7 +326,8 @@ impl ReadyJob {
             rank,
             stream: self.stream(rank),
             content,
-            verifier: blocks.verify.map(|verify| Verifier::new(verify, self.maps.clone())),
+            verifier: self.verifier(rank),
+            read_back: self.read_back(rank),
             pacer: Pacer::new(
                 &blocks.pace,
                 blocks.mix,
@@ -365,6 +370,35 @@ impl ReadyJob {
         Ok((buffers, pinned.transpose()?))
     }
 
+    fn verifier(&self, rank: u32) -> Option<Verifier> {
+        let verify = self.blocks.verify.clone()?;
+        let content = self.blocks.content.clone();
+        Some(Verifier::new(verify, content, self.maps.clone(), self.clock, rank))
+    }
+
+    fn read_back(&self, rank: u32) -> Option<ReadBack> {
+        let plan = self.blocks.verify.as_ref()?.read_back?;
+        Some(ReadBack::new(plan, self.stream(rank), self.rounds()))
+    }
+
+    /// How often a worker does its work, where it is read back each time.
+    fn rounds(&self) -> u64 {
+        let stop = &self.stop;
+        let by_passes = reads_back(&self.blocks) && stop.bytes.is_none() && stop.ops.is_none();
+        if by_passes { stop.passes.map_or(1, u64::from) } else { 1 }
+    }
+
+    fn origin(&self, rank: u32) -> Origin {
+        let size = self.files.all().iter().map(|file| file.size).sum::<u64>();
+        Origin {
+            seed: self.seed,
+            plan_seed: self.plan_seed,
+            rank,
+            reads: self.blocks.mix.read > 0 || reads_back(&self.blocks),
+            blocks: size / u64::from(self.length_max().max(1)),
+        }
+    }
+
     /// A worker's whole life, in its own thread: sets up, says so, waits at the gate, runs.
     ///
     /// # Errors
@@ -379,10 +413,10 @@ impl ReadyJob {
         let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
         // Declared before the engine, so that it outlives whatever the engine has in flight.
         let (mut buffers, _pinned) = self.memory(bytes)?;
-        let mut content = self.pool.clone().map(|pool| {
-            let reads = self.blocks.mix.read > 0;
-            Content::new(self.blocks.content, pool, self.seed, rank, reads)
-        });
+        let mut content = self
+            .pool
+            .clone()
+            .map(|pool| Content::new(self.blocks.content.clone(), pool, &self.origin(rank)));
         match &mut content {
             Some(content) => content.prepare(buffers.as_mut_slice()),
             // Touched here, so that no page is faulted in during the measurement.
@@ -438,6 +472,10 @@ fn touch(buffers: &mut [u8]) {
     buffers.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
 }
 
+fn reads_back(blocks: &Blocks) -> bool {
+    blocks.verify.as_ref().is_some_and(|verify| verify.read_back.is_some())
+}
+
 /// The one length of all operations, where there is only one.
 fn fixed_size(blocks: &Blocks) -> Option<u32> {
     let mut used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0).map(|(_, s)| s);
@@ -478,6 +516,7 @@ fn recorded(blocks: &Blocks) -> Recorded {
         kinds[Kind::from(op).counted()] = traced || blocks.mix.of(op) > 0;
     }
     kinds[Kind::Fsync.counted()] = syncs;
+    kinds[Kind::READ_BACK] = reads_back(blocks);
     Recorded {
         kinds,
         submission: blocks.engine == Engine::Libaio

@@ -19,8 +19,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Kinds with counters of their own: read, write, trim, and both flushes together.
-    pub const COUNTED: usize = 4;
+    /// Kinds with counters of their own: read, write, trim, both flushes together, and reads that
+    /// read back.
+    pub const COUNTED: usize = 5;
+    /// Index of the counters of reads that read back.
+    pub const READ_BACK: usize = 4;
 
     /// Index of its counters.
     #[inline(always)]
@@ -72,9 +75,17 @@ pub struct Slot {
     pub generation: u32,
     /// What it does.
     pub kind: Kind,
+    /// It reads back what was written: counted apart.
+    pub read_back: bool,
 }
 
 impl Slot {
+    /// Index of its counters.
+    #[inline(always)]
+    pub fn counted(&self) -> usize {
+        if self.read_back { Kind::READ_BACK } else { self.kind.counted() }
+    }
+
     /// A slot with its buffer and nothing to do yet.
     pub fn empty(buffer: *mut u8) -> Slot {
         Slot {
@@ -87,6 +98,7 @@ impl Slot {
             file: 0,
             generation: 0,
             kind: Kind::Read,
+            read_back: false,
         }
     }
 }

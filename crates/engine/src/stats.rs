@@ -10,7 +10,7 @@ use candor_record::histogram::{BUCKETS, bucket_of};
 use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
 
 use crate::clock::Clock;
-use crate::slots::Kind;
+use crate::slots::{Kind, Slot};
 
 /// Adds to a counter that only this thread writes.
 #[inline(always)]
@@ -248,7 +248,10 @@ impl Bank {
             let buckets = |wanted: bool| (recorded.kinds[kind] && wanted).then(Buckets::new);
             Counters {
                 latency: buckets(true),
-                split: (recorded.submission && recorded.kinds[kind] && kind < 2).then(|| {
+                split: (recorded.submission
+                    && recorded.kinds[kind]
+                    && [0, 1, Kind::READ_BACK].contains(&kind))
+                .then(|| {
                     Box::new(Split { submission: Buckets::new(), completion: Buckets::new() })
                 }),
                 peaks: (recorded.peaks && recorded.kinds[kind]).then(Box::default),
@@ -262,6 +265,17 @@ impl Bank {
     #[inline(always)]
     pub fn of(&self, kind: Kind) -> &Counters {
         &self.0[kind.counted()]
+    }
+
+    /// Counters of reads that read back.
+    #[inline(always)]
+    pub fn read_back(&self) -> &Counters {
+        &self.0[Kind::READ_BACK]
+    }
+
+    /// Counters that an operation belongs to.
+    pub fn of_slot(&self, slot: &Slot) -> &Counters {
+        &self.0[slot.counted()]
     }
 
     /// Counters by [`Kind::counted`].
@@ -322,6 +336,18 @@ impl Totals {
             }
         }
         totals
+    }
+
+    /// With reads that read back taken for reads.
+    #[must_use]
+    pub fn with_read_back<'a>(mut self, workers: impl Iterator<Item = &'a Live>) -> Totals {
+        for counters in workers.map(|worker| worker.bank(true).read_back()) {
+            self.ops.read += counters.ops.load(Relaxed);
+            self.bytes.read += counters.bytes.load(Relaxed);
+            let sum = counters.latency.as_ref().map_or(0, |l| l.sum_ns.load(Relaxed));
+            self.latency_sum_ns += sum;
+        }
+        self
     }
 
     /// As a progress mark.

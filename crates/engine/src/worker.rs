@@ -8,6 +8,8 @@
 //! The loop is compiled twice per engine: with `EXTRAS` for work that writes, flushes, verifies or
 //! is paced, and without for plain reads, which then carry none of these checks.
 
+mod read_back;
+
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,6 +36,8 @@ use crate::verifier::Verifier;
 mod account;
 mod finish;
 
+pub use self::read_back::{ReadBack, Spent};
+
 /// What a worker is made from.
 pub struct Parts {
     /// Its number within the job.
@@ -44,6 +48,8 @@ pub struct Parts {
     pub content: Option<Content>,
     /// Headers and their check.
     pub verifier: Option<Verifier>,
+    /// Reading back what it wrote.
+    pub read_back: Option<ReadBack>,
     /// Its schedule.
     pub pacer: Option<Pacer>,
     /// What may hold its operations back beside its pace.
@@ -123,6 +129,8 @@ pub struct WorkerEnd {
     pub failures: Failures,
     /// What verification found.
     pub verifier: Option<Verifier>,
+    /// What was spent on reading back alone; none where nothing is read back.
+    pub read_back: Option<Spent>,
     /// Counts of depth, where they are asked for.
     pub depths: Option<Depths>,
     /// The greatest depth that met the latency goal, where there is one.
@@ -135,6 +143,7 @@ pub struct WorkerEnd {
 #[derive(Default)]
 struct Alike {
     kind: Option<Kind>,
+    read_back: bool,
     started: u64,
     submitted: u64,
     ops: u64,
@@ -145,12 +154,14 @@ impl Alike {
     #[inline(always)]
     fn of(slot: &Slot) -> Alike {
         let (started, submitted) = (slot.started, slot.submitted);
-        Alike { kind: Some(slot.kind), started, submitted, ops: 0, bytes: 0 }
+        let (kind, read_back) = (Some(slot.kind), slot.read_back);
+        Alike { kind, read_back, started, submitted, ops: 0, bytes: 0 }
     }
 
     #[inline(always)]
-    fn takes(&self, slot: &Slot) -> bool {
-        self.kind == Some(slot.kind) && self.started == slot.started
+    fn takes<const EXTRAS: bool>(&self, slot: &Slot) -> bool {
+        let apart = EXTRAS && self.read_back != slot.read_back;
+        self.kind == Some(slot.kind) && self.started == slot.started && !apart
     }
 
     #[inline(always)]
@@ -162,7 +173,7 @@ impl Alike {
     #[inline(always)]
     fn count<const EXTRAS: bool>(&self, bank: &Bank, clock: &Clock, now: u64) {
         if let (Some(kind), 1..) = (self.kind, self.ops) {
-            let counters = bank.of(kind);
+            let counters = if EXTRAS && self.read_back { bank.read_back() } else { bank.of(kind) };
             counters.completed(self.ops, self.bytes, clock.ns(now - self.started));
             counters.split(self.ops, clock, [self.started, self.submitted, now]);
             if EXTRAS {
@@ -408,7 +419,7 @@ impl Worker {
                     self.parts.stream.direct(op);
                 }
             }
-            let Some(index) = self.deferred.take().or_else(|| self.prepare()) else { return };
+            let Some(index) = self.deferred.take().or_else(|| self.prepare_extra()) else { return };
             if !self.admit(index) {
                 self.deferred = Some(index);
                 return;
@@ -443,6 +454,11 @@ impl Worker {
         self.in_flight += issued;
     }
 
+    #[inline(always)]
+    fn prepare_extra(&mut self) -> Option<u32> {
+        if self.parts.read_back.is_some() { self.prepare_or_repeat() } else { self.prepare() }
+    }
+
     /// Puts the next operation into a free slot; none if there is no slot or no operation left.
     #[inline(always)]
     fn prepare(&mut self) -> Option<u32> {
@@ -474,11 +490,10 @@ impl Worker {
         let sync_every = self.sync_every();
         let slot = &mut self.slots[index as usize];
         if slot.kind == Kind::Write {
-            if let Some(content) = &mut self.parts.content {
-                content.write(slot);
-            }
-            if let Some(verifier) = &self.parts.verifier {
-                verifier.seal(slot);
+            match (&mut self.parts.content, &mut self.parts.verifier) {
+                (Some(content), Some(verifier)) => verifier.write(slot, content),
+                (Some(content), None) => content.write(slot),
+                (None, _) => {}
             }
             self.writes_since_sync += 1;
             if self.writes_since_sync == sync_every {
@@ -569,7 +584,8 @@ impl Worker {
     fn must_wait(&self) -> bool {
         let rests = self.parts.pacer.as_ref().is_some_and(Pacer::wants_rest);
         let held = self.parts.guards.as_ref().is_some_and(Guards::holds);
-        self.sync_next.is_some() || self.deferred.is_some() || rests || held
+        let settles = self.parts.read_back.as_ref().is_some_and(ReadBack::is_settling);
+        self.sync_next.is_some() || self.deferred.is_some() || rests || held || settles
     }
 
     /// Waits for the next intended start, or for another worker's write to end.
@@ -606,7 +622,7 @@ impl Worker {
         let (mut alike, mut odd) = (Alike::default(), false);
         for completion in self.done.as_slice() {
             let slot = &self.slots[completion.slot as usize];
-            if !alike.takes(slot) {
+            if !alike.takes::<EXTRAS>(slot) {
                 alike.count::<EXTRAS>(bank, &clock, now);
                 alike = Alike::of(slot);
             }

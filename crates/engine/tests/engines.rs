@@ -58,14 +58,14 @@ fn written_data_verifies_through_every_engine_and_mix() {
     for engine in movers().filter(|engine| *engine != Engine::Null) {
         let path = dir.path().join(engine.name());
         let mut session = Session::new();
-        lay_out(&mut session, &path, Some(verify));
+        lay_out(&mut session, &path, Some(verify.clone()));
         let blocks = Blocks {
             engine,
             depth: depth_of(engine),
             mix: Mix { read: 50, write: 50, trim: 0 },
             access: Access::Random,
             size: PerOp::all(SizeSpec::Range(Bytes(4096), Bytes(16384))),
-            verify: Some(verify),
+            verify: Some(verify.clone()),
             ..Blocks::default()
         };
         let stop = Stop { ops: Some(3000), ..Stop::default() };
@@ -204,7 +204,7 @@ fn verified(session: &mut Session, path: &Path, size: u64, mix: Mix) -> Measurem
         mix,
         engine: Engine::IoUring,
         depth: 8,
-        verify: Some(verify),
+        verify: Some(verify.clone()),
         access: Access::Permutation,
         share: Share::Slice,
         ..Blocks::default()
@@ -281,13 +281,13 @@ fn trimmed_blocks_are_no_mismatch() {
     let path = dir.path().join("file");
     let verify = Verify::default();
     let mut session = Session::new();
-    lay_out(&mut session, &path, Some(verify));
+    lay_out(&mut session, &path, Some(verify.clone()));
     let blocks = Blocks {
         engine: Engine::IoUring,
         depth: 8,
         mix: Mix { read: 60, write: 25, trim: 15 },
         access: Access::Random,
-        verify: Some(verify),
+        verify: Some(verify.clone()),
         ..Blocks::default()
     };
     let stop = Stop { ops: Some(3000), ..Stop::default() };

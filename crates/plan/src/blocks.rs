@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::content::{Content, Duplicates, Fill, Pattern};
 use crate::engine::is_default;
 pub use crate::engine::{
     Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
 };
 use crate::units::{Extent, Mix, PerOp, SizeSpec};
+pub use crate::verify::{Format, ReadBack, Sum, Verify};
 use crate::{Bytes, Measure};
 
 pub use crate::pace::*;
@@ -307,58 +309,4 @@ pub enum Advice {
     Random,
     /// Used once.
     Noreuse,
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Content {
-    /// How bytes come about.
-    pub fill: Fill,
-    /// Share of each 512 bytes that is zero, in percent: what a compressor saves.
-    pub compressible_percent: u8,
-    /// Share of blocks that repeat an earlier one, in percent: what deduplication saves.
-    pub duplicate_percent: u8,
-}
-
-/// How the bytes of written blocks come about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fill {
-    /// From a pool of random bytes made before the clock starts; every 512 bytes are stamped so
-    /// that no two blocks are alike.
-    #[default]
-    Pool,
-    /// New random bytes for every write, made outside the timed interval.
-    Fresh,
-    /// Zeros.
-    Zero,
-}
-
-/// Headers in written blocks, checked when they are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Verify {
-    /// Bytes covered by one header; every size must be a multiple of it.
-    pub interval: Bytes,
-    /// Go on after a mismatch, counting it.
-    pub continue_on_mismatch: bool,
-    /// Seed written into headers; blocks of another seed are stale data of another run. Absent
-    /// means the plan's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-}
-
-impl Default for Verify {
-    fn default() -> Self {
-        Verify { interval: Bytes(4096), continue_on_mismatch: false, seed: None }
-    }
-}
-
-impl Verify {
-    /// With the seed that headers get: its own, else the plan's.
-    #[must_use]
-    pub fn with_seed_of(self, plan_seed: u64) -> Verify {
-        Verify { seed: Some(self.seed.unwrap_or(plan_seed)), ..self }
-    }
 }

@@ -298,17 +298,53 @@ impl Dice<'_> {
                     ..LogPlan::default()
                 },
             },
-            content: Content {
-                fill: self.pick(&[Fill::Pool, Fill::Fresh, Fill::Zero]),
-                compressible_percent: self.byte(),
-                duplicate_percent: self.byte(),
-            },
-            verify: self.option(|d| Verify {
-                interval: d.bytes(),
-                continue_on_mismatch: d.yes(),
-                seed: d.option(Self::number),
-            }),
+            content: self.content(),
+            verify: self.option(Self::verify),
         }
+    }
+
+    fn content(&mut self) -> Content {
+        Content {
+            fill: self.pick(&[Fill::Pool, Fill::Fresh, Fill::Zero, Fill::Pattern]),
+            pattern: self.option(Self::pattern),
+            compressible_percent: self.byte(),
+            compressible_piece: self.option(Self::bytes),
+            duplicate_percent: self.byte(),
+            duplicates: match self.byte() % 3 {
+                0 => Duplicates::Few,
+                1 => Duplicates::Last,
+                _ => Duplicates::WorkingSet { percent: self.byte(), shared: self.yes() },
+            },
+        }
+    }
+
+    fn verify(&mut self) -> Verify {
+        Verify {
+            interval: self.bytes(),
+            format: match self.byte() % 4 {
+                0 => Format::Own,
+                1 => Format::Acca(self.pick(&Sum::ALL)),
+                2 => Format::Pattern,
+                _ => Format::Nothing,
+            },
+            header_at: self.bytes(),
+            continue_on_mismatch: self.yes(),
+            seed: self.option(Self::number),
+            reads: self.yes(),
+            generations: self.yes(),
+            zeros_after_trim: self.yes(),
+            read_back: self.option(|d| ReadBack {
+                only: d.yes(),
+                every: d.number(),
+                batch: d.number(),
+            }),
+            dump: self.option(|d| PathBuf::from(d.text())),
+        }
+    }
+
+    fn pattern(&mut self) -> Pattern {
+        let pattern = Pattern::empty().then(&self.number().to_be_bytes());
+        if self.yes() { pattern.then_offset() } else { pattern }
     }
 
     fn uring(&mut self) -> Uring {

@@ -12,6 +12,7 @@
 
 pub mod blocks;
 pub mod check;
+mod content;
 #[cfg(test)]
 mod dice;
 pub mod engine;
@@ -25,6 +26,7 @@ pub mod rank;
 mod target;
 pub mod text;
 pub mod units;
+mod verify;
 #[cfg(test)]
 mod walks;
 

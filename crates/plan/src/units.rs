@@ -53,6 +53,13 @@ impl Nanos {
 #[error("{0}")]
 pub struct UnitError(String);
 
+impl UnitError {
+    /// About `text`: what is wrong with it, and what to write instead.
+    pub(crate) fn new(text: &str, wrong: &str, how: &str) -> UnitError {
+        UnitError(format!("{} {wrong}; {how}", number::quote(text)))
+    }
+}
+
 const BINARY: [(&str, u32); 5] = [("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
 
 impl fmt::Display for Bytes {
@@ -141,6 +148,7 @@ text_serde!(
     "a size, a range or weights, such as \"4k\", \"4k-64k\", \"4k:60,64k:40\"",
     |n| Some(SizeSpec::Fixed(Bytes(n)))
 );
+text_serde!(crate::content::Pattern, "a pattern such as \"deadbeef%o\"", |_| None);
 text_serde!(Mix, "a mix such as \"read\" or \"read:70,write:30\"", |_| None);
 
 #[cfg(test)]

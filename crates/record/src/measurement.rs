@@ -34,6 +34,9 @@ pub struct Measurement {
     pub errors: Vec<IoFailure>,
     /// What verification found, where it was on.
     pub verify: Option<VerifyStats>,
+    /// Reads that read back what was written; not part of `ops` nor `elapsed_ns`.
+    #[serde(default)]
+    pub read_back: Option<ReadBack>,
     /// What the engine really used.
     pub engine: EngineUsed,
     /// Mean number of operations in flight, flushes included: sum of latencies ÷ elapsed.
@@ -337,6 +340,19 @@ pub struct VerifyStats {
     pub first: Vec<Mismatch>,
 }
 
+/// Reads that read back what the job had written, after the rest of its work or in between.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReadBack {
+    /// Their counters and latencies; rates are over `elapsed_ns`.
+    pub reads: OpStats,
+    /// Time in which they ran: after the work, which has ended then, or beside it.
+    pub elapsed_ns: u64,
+    /// CPU time in user mode of the part after the work.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel of the part after the work.
+    pub cpu_system_ns: u64,
+}
+
 /// One block that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mismatch {
@@ -350,6 +366,12 @@ pub struct Mismatch {
     pub kind: MismatchKind,
     /// Expected and found, in words.
     pub detail: String,
+    /// Offset of the read that showed it.
+    #[serde(default)]
+    pub read_offset: u64,
+    /// Length of that read.
+    #[serde(default)]
+    pub read_length: Bytes,
 }
 
 /// In what way a block is not what was written.

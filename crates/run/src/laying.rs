@@ -110,8 +110,8 @@ impl Laying<'_, '_> {
         let wanted = Wanted {
             size,
             layout: target.layout,
-            content: work.first().map(|blocks| blocks.content).unwrap_or_default(),
-            verify: work.iter().find_map(|blocks| blocks.verify),
+            content: work.first().map(|blocks| blocks.content.clone()).unwrap_or_default(),
+            verify: work.iter().find_map(|blocks| blocks.verify.clone()),
             seed: self.plan.seed,
         };
         let mut told = |done: u64| {

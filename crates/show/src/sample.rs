@@ -394,8 +394,16 @@ fn full_measurement() -> Measurement {
                 length: Bytes(4096),
                 kind: MismatchKind::Torn,
                 detail: "two generations".into(),
+                read_offset: 0,
+                read_length: Bytes(65536),
             }],
             ..VerifyStats::default()
+        }),
+        read_back: Some(ReadBack {
+            reads: stats.clone(),
+            elapsed_ns: 500_000_000,
+            cpu_user_ns: 1_000_000,
+            cpu_system_ns: 2_000_000,
         }),
         ..measurement(Op::Write, stats)
     }

@@ -41,7 +41,7 @@ impl Worker {
     #[cold]
     pub(super) fn odd(&mut self, bank: &Bank, completion: Completion, ns: u64) {
         let slot = self.slots[completion.slot as usize];
-        let counters = bank.of(slot.kind);
+        let counters = bank.of_slot(&slot);
         if completion.result > 0 {
             counters.completed(1, completion.result as u64, ns);
             let now = slot.started + self.parts.clock.ticks(ns);
@@ -77,7 +77,7 @@ impl Worker {
 
     fn count_intended(&mut self, bank: &Bank, completion: Completion, now: u64) {
         let slot = &self.slots[completion.slot as usize];
-        if let Some(intended) = &bank.of(slot.kind).intended
+        if let Some(intended) = &bank.of_slot(slot).intended
             && completion.result > 0
         {
             intended.record(1, self.parts.clock.ns(now.saturating_sub(slot.intended)));

@@ -3,8 +3,11 @@
 use super::*;
 
 impl Worker {
-    pub(super) fn finish(self, live: &Live, features: Vec<String>) -> WorkerEnd {
+    pub(super) fn finish(mut self, live: &Live, features: Vec<String>) -> WorkerEnd {
         let clock = self.parts.clock;
+        self.end_alone();
+        let read_back = self.parts.read_back.as_ref().map(ReadBack::spent);
+        let apart = read_back.unwrap_or_default();
         let after = Usage::of_this_thread();
         let before = self.usage_before;
         let wait = |u: Usage| u.run_wait_ns;
@@ -17,7 +20,7 @@ impl Worker {
             Ended::Time => self.last_completion.max(self.parts.shared.deadline.load(Relaxed)),
             _ => self.last_completion,
         };
-        let elapsed_ns = clock.ns(end.saturating_sub(from));
+        let elapsed_ns = clock.ns(end.saturating_sub(from + apart.ticks));
         mark_first_done(&self.parts, sum(|c| c.ops.load(Relaxed)), elapsed_ns);
         WorkerEnd {
             stats: WorkerStats {
@@ -25,8 +28,8 @@ impl Worker {
                 ops: sum(|c| c.ops.load(Relaxed)),
                 bytes: sum(|c| c.bytes.load(Relaxed)),
                 elapsed_ns,
-                cpu_user_ns: after.user_ns - before.user_ns,
-                cpu_system_ns: after.system_ns - before.system_ns,
+                cpu_user_ns: after.user_ns - before.user_ns - apart.user_ns,
+                cpu_system_ns: after.system_ns - before.system_ns - apart.system_ns,
                 run_wait_ns: wait(after).zip(wait(before)).map(|(a, b)| a - b),
                 switches_voluntary: after.voluntary - before.voluntary,
                 switches_involuntary: after.involuntary - before.involuntary,
@@ -40,6 +43,7 @@ impl Worker {
             ended: self.ended,
             failures: self.failures,
             verifier: self.parts.verifier,
+            read_back,
             depths: match self.parts.measure.depths {
                 true => self.depths.or_else(|| Some(Depths::one_at_a_time(sum(tried)))),
                 false => None,

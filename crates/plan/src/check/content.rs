@@ -4,45 +4,96 @@ use super::access::does;
 use super::sizes::distinct;
 use super::{Found, SECTOR, View};
 use crate::Bytes;
-use crate::blocks::{Access, Content, Fill, Share, Verify};
+use crate::blocks::{Access, Content, Duplicates, Fill, Format, Share, Sum, Verify};
 use crate::units::{Op, SizeSpec};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
-    let Content { fill, compressible_percent, duplicate_percent } = view.blocks.content;
+    let content = &view.blocks.content;
+    let Content { fill, compressible_percent, duplicate_percent, .. } = *content;
     let at = view.key("content");
     let percents =
         [("compressible_percent", compressible_percent), ("duplicate_percent", duplicate_percent)];
     for (key, percent) in percents {
         out.percent("percent", at.key(key), percent.into(), 0.0);
     }
+    if let Duplicates::WorkingSet { percent, .. } = content.duplicates {
+        let at = at.key("duplicates").key("working_set").key("percent");
+        out.percent("percent", at, percent.into(), 1.0);
+    }
     if fill == Fill::Zero && (compressible_percent > 0 || duplicate_percent > 0) {
         let message = "zeros are compressible and alike by themselves";
         let remedy = "set fill = \"pool\", or remove the percentages";
         out.warning("zero-content", at.clone(), message, remedy);
     }
+    if fill == Fill::Pattern && content.pattern.is_none() {
+        let message = "fill = \"pattern\", and there is no pattern";
+        out.error("no-pattern", at.key("fill"), message, "add pattern = \"deadbeef\"");
+    }
     if let Some(verify) = &view.blocks.verify {
+        verify_header(view, verify, out);
         verify_sizes(view, verify, out);
-        verify_content(view, out);
+        verify_content(view, verify, out);
+        verify_read_back(view, verify, out);
         verify_races(view, out);
+    }
+}
+
+/// The header finds room in its block, and there is a pattern where blocks are to hold one.
+fn verify_header(view: &View<'_>, verify: &Verify, out: &mut Found) {
+    let at = view.key("verify");
+    let (interval, header) = (verify.interval.0, verify.header_bytes());
+    let start = verify.header_at.0;
+    if interval < header.max(1) {
+        let message = format!("the interval of {} is shorter than its header", verify.interval);
+        let remedy = format!("give it at least {}", Bytes(header.max(1)));
+        out.error("verify-interval", at.key("interval"), message, remedy);
+    } else if start > 0 && !matches!(verify.format, Format::Acca(_)) {
+        let message = "only headers of the format acca can be moved";
+        out.error("verify-header", at.key("header_at"), message, "remove header_at");
+    } else if start > 0 && (start < header || start.saturating_add(header) > interval) {
+        let message = format!("a header of {} does not fit at {}", Bytes(header), verify.header_at);
+        let remedy = format!("use {} to {}", Bytes(header), Bytes(interval - header));
+        out.error("verify-header", at.key("header_at"), message, remedy);
+    }
+    let needs_pattern = matches!(verify.format, Format::Pattern | Format::Acca(Sum::Pattern));
+    if needs_pattern && view.blocks.content.pattern.is_none() {
+        let message = "blocks are to hold a pattern, and there is none";
+        let remedy = "add content = { fill = \"pattern\", pattern = \"deadbeef\" }";
+        out.error("no-pattern", at.key("format"), message, remedy);
+    }
+}
+
+/// What is read back must have been written, in an order that can be followed again.
+fn verify_read_back(view: &View<'_>, verify: &Verify, out: &mut Found) {
+    if verify.read_back.is_none() {
+        return;
+    }
+    let at = view.key("verify").key("read_back");
+    if view.blocks.mix.write == 0 {
+        let message = "nothing is written that could be read back";
+        out.error("read-back", at, message, "remove read_back");
+    } else if view.blocks.pace.per_direction.is_some() && view.blocks.mix.write < 100 {
+        let message = "where rates per direction decide what comes next, it cannot be repeated";
+        out.error("read-back", at, message, "give one rate for all, or remove read_back");
     }
 }
 
 fn verify_sizes(view: &View<'_>, verify: &Verify, out: &mut Found) {
     let place = view.key("verify").key("interval");
     let interval = verify.interval;
-    if interval < SECTOR || !interval.0.is_multiple_of(SECTOR.0) {
+    let odd = interval < SECTOR || !interval.0.is_multiple_of(SECTOR.0);
+    if odd && verify.format == Format::Own {
         let message = format!("the interval of {interval} is not a multiple of {SECTOR}");
         out.error("verify-interval", place, message, "use 512 or 4k");
         return;
     }
+    if interval.0 == 0 {
+        return;
+    }
     for (_, spec) in distinct(view.blocks) {
         let size = match spec {
-            SizeSpec::Range(..) => {
-                let message = format!("sizes in a range ({spec}) cannot be verified");
-                out.error("verify-size", view.key("size"), message, "give one size, or weights");
-                continue;
-            }
-            SizeSpec::Fixed(size) => first_undivided(&[*size], interval),
+            // Sizes in a range are multiples of the least.
+            SizeSpec::Fixed(size) | SizeSpec::Range(size, _) => first_undivided(&[*size], interval),
             SizeSpec::Weighted(list) => {
                 let sizes: Vec<_> = list.iter().map(|(size, _)| *size).collect();
                 first_undivided(&sizes, interval)
@@ -65,10 +116,14 @@ fn first_undivided(sizes: &[Bytes], interval: Bytes) -> Option<Bytes> {
 }
 
 /// Contents that hold no header of their own cannot be told from stale data.
-fn verify_content(view: &View<'_>, out: &mut Found) {
+fn verify_content(view: &View<'_>, verify: &Verify, out: &mut Found) {
     let content = &view.blocks.content;
-    let reason = if content.fill == Fill::Zero {
+    let reason = if verify.format != Format::Own {
+        ""
+    } else if content.fill == Fill::Zero {
         "zeros"
+    } else if content.fill == Fill::Once || content.fill == Fill::Pattern {
+        "bytes that repeat"
     } else if content.compressible_percent > 0 {
         "compressible contents"
     } else if content.duplicate_percent > 0 {
@@ -81,7 +136,7 @@ fn verify_content(view: &View<'_>, out: &mut Found) {
         let remedy = "remove verify, or leave content as it is by default";
         out.error("verify-content", view.key("verify"), message, remedy);
     }
-    if !view.blocks.moves_bytes() {
+    if !view.blocks.moves_bytes() && verify.format != Format::Nothing {
         let message = "no byte moves, so there is nothing to verify";
         out.error("verify-nothing", view.key("verify"), message, "remove verify");
     }

@@ -2,19 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::blocks::{Access, Blocks, Pace, Think, Verify};
+use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify};
 use crate::entries::{Entries, Tree};
 use crate::{Job, Nanos, Phase, Plan, Stop, Target};
 
 use super::node::Node;
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
-const PRESENT: [&str; 6] = [
+const PRESENT: [&str; 7] = [
     "target.tree",
     "phase.job.stop",
     "phase.job.blocks",
     "phase.job.entries",
     "phase.job.blocks.verify",
+    "phase.job.blocks.verify.read_back",
     "phase.job.blocks.pace.think",
 ];
 
@@ -54,8 +55,12 @@ pub(super) fn printable(plan: &Plan) -> Plan {
         target.path = as_text(&target.path);
     }
     for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
-        if let Some(Blocks { access: Access::Trace { file }, .. }) = &mut job.blocks {
+        let Some(blocks) = &mut job.blocks else { continue };
+        if let Access::Trace { file } = &mut blocks.access {
             *file = as_text(file);
+        }
+        if let Some(dump) = blocks.verify.as_mut().and_then(|verify| verify.dump.as_mut()) {
+            *dump = as_text(dump);
         }
     }
     plan
@@ -76,7 +81,7 @@ fn template() -> Plan {
     let think = Think { every: 0, ..Think::after_each(Nanos(0)) };
     let blocks = Blocks {
         pace: Pace { think: Some(think), ..Pace::default() },
-        verify: Some(Verify::default()),
+        verify: Some(Verify { read_back: Some(ReadBack::default()), ..Verify::default() }),
         ..Blocks::default()
     };
     let job = Job {

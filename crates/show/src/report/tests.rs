@@ -264,6 +264,8 @@ fn out_of_space_and_corrupted() {
             length: Bytes(4096),
             kind: MismatchKind::Flipped,
             detail: "checksum 1f2e3d4c, expected 5b6a7988".into(),
+            read_offset: 4096,
+            read_length: Bytes(4096),
         }],
         ..VerifyStats::default()
     });

@@ -17,5 +17,6 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
         fill,
         compressible_percent: percent(said.compress),
         duplicate_percent: percent(said.dedupe),
+        ..Content::default()
     };
 }

@@ -58,7 +58,7 @@ fn lean_facts() -> Facts {
 
 fn lean_phase(snapshot: Snapshot) -> PhaseReport {
     PhaseReport {
-        measurements: vec![Measurement::default(), lean_measurement()],
+        measurements: vec![Measurement::default(), lean_measurement(), reading_back()],
         before: snapshot.clone(),
         after: snapshot.clone(),
         after_flush: Some(snapshot.clone()),
@@ -68,6 +68,10 @@ fn lean_phase(snapshot: Snapshot) -> PhaseReport {
         ceilings: vec![Ceiling::default()],
         ..PhaseReport::default()
     }
+}
+
+fn reading_back() -> Measurement {
+    Measurement { read_back: Some(ReadBack::default()), ..Measurement::default() }
 }
 
 /// Whatever a measurement can have, and nothing in it.
@@ -98,7 +102,8 @@ fn lean_measurement() -> Measurement {
     };
     Measurement {
         ops: PerOp::all(stats.clone()),
-        sync: stats,
+        sync: stats.clone(),
+        read_back: Some(ReadBack { reads: stats, ..ReadBack::default() }),
         depths: Some(Depths::default()),
         steady: Some(SteadyState::default()),
         per_worker: vec![WorkerStats::default()],

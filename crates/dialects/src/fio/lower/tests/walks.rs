@@ -256,7 +256,7 @@ fn writes_that_are_made_durable() {
 fn what_is_written() {
     let fill = |text: &str| {
         let lowered = lowered(&format!("[a]\nrw=write\nsize=1m\n{text}\n"));
-        blocks(&lowered, 0, 0).content
+        blocks(&lowered, 0, 0).content.clone()
     };
     assert_eq!(fill("").fill, Fill::Pool);
     assert_eq!(fill("refill_buffers").fill, Fill::Fresh);

@@ -1,142 +1,29 @@
-//! Verification: headers in written blocks, checked when they are read.
+//! candor's own format.
 //!
 //! A block (the verify interval) starts with a header: magic, own offset, seed of the run,
 //! generation (how often this block was written), length, checksum over all of it. The last eight
 //! bytes of each 512-byte sector hold the generation again with a tag of place and seed, so that
 //! a block put together from several writes is told from one with flipped bits.
-//!
-//! A [`Map`] keeps, per block, the generation of the last finished write and whether one is under
-//! way. No block is written while a write to it is under way, and a read that overlaps one is not
-//! judged: so there is no false alarm at any depth and with any number of workers.
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use candor_plan::blocks::Verify as Plan;
 use candor_record::MismatchKind;
 use crc_fast::CrcAlgorithm;
 
+use super::map::UNKNOWN;
+use super::{Expected, Wrong, field};
 use crate::random::mix;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"candorv1");
 const SECTOR_BYTES: usize = 512;
 const HEADER_BYTES: usize = 40;
 const CRC_AT: Range<usize> = 36..40;
-/// Set in a map's entry while a write to the block is under way.
-const WRITING: u32 = 1 << 31;
-/// Generation of blocks whose content is not known: any own generation is right.
-pub const UNKNOWN: u32 = 0;
-/// Generation of blocks that hold nothing of ours for certain, after a trim or a failed write:
-/// they are not judged.
-pub const NOTHING: u32 = WRITING - 1;
 /// Bits that may differ between a damaged stamp and the right one for it to count as damaged
 /// rather than as another's.
 const DAMAGED_BITS_MAX: u32 = 8;
 
-/// What is known about the blocks of one file.
-#[derive(Debug)]
-pub struct Map {
-    interval: u64,
-    entries: Box<[AtomicU32]>,
-}
-
-impl Map {
-    /// For `size` bytes in blocks of `interval`, all with that generation.
-    pub fn new(size: u64, interval: u64, generation: u32) -> Arc<Map> {
-        let count = size.div_ceil(interval.max(1)) as usize;
-        let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
-        Arc::new(Map { interval, entries })
-    }
-
-    /// True if it knows all blocks of so many bytes.
-    pub fn covers(&self, size: u64) -> bool {
-        self.entries.len() as u64 >= size.div_ceil(self.interval.max(1))
-    }
-
-    fn blocks(&self, offset: u64, length: u32) -> &[AtomicU32] {
-        let first = (offset / self.interval) as usize;
-        let last = ((offset + u64::from(length)).div_ceil(self.interval)) as usize;
-        &self.entries[first.min(self.entries.len())..last.min(self.entries.len())]
-    }
-
-    /// Claims the blocks for a write; false, with nothing claimed, if one is being written.
-    pub fn begin_write(&self, offset: u64, length: u32) -> bool {
-        let blocks = self.blocks(offset, length);
-        for (claimed, block) in blocks.iter().enumerate() {
-            if block.fetch_or(WRITING, Ordering::Acquire) & WRITING != 0 {
-                for block in &blocks[..claimed] {
-                    block.fetch_and(!WRITING, Ordering::Release);
-                }
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Ends a write: the blocks have their next generation, or nothing that could be judged if it
-    /// failed.
-    pub fn end_write(&self, offset: u64, length: u32, succeeded: bool) {
-        for block in self.blocks(offset, length) {
-            let old = block.load(Ordering::Relaxed) & !WRITING;
-            let new = if succeeded { next(old) } else { NOTHING };
-            block.store(new, Ordering::Release);
-        }
-    }
-
-    /// What a read that starts now will be compared with later; none if a block is being written.
-    pub fn begin_read(&self, offset: u64, length: u32) -> Option<u32> {
-        self.blocks(offset, length).iter().try_fold(0u32, |sum, block| {
-            let entry = block.load(Ordering::Acquire);
-            (entry & WRITING == 0).then(|| sum.wrapping_mul(31).wrapping_add(entry))
-        })
-    }
-
-    fn entry(&self, offset: u64) -> u32 {
-        self.blocks(offset, 1).first().map_or(UNKNOWN, |block| block.load(Ordering::Acquire))
-    }
-
-    /// The generation of the last finished write to the block at `offset`.
-    pub fn finished(&self, offset: u64) -> u32 {
-        self.entry(offset) & !WRITING
-    }
-
-    /// The generation of the write under way to the block at `offset`, which the caller has
-    /// claimed; where nothing is claimed, that of the last one.
-    pub fn under_way(&self, offset: u64) -> u32 {
-        let entry = self.entry(offset);
-        if entry & WRITING != 0 { next(entry & !WRITING) } else { entry }
-    }
-}
-
-/// The generation after `generation`; never [`UNKNOWN`] nor [`NOTHING`].
-fn next(generation: u32) -> u32 {
-    if generation + 1 >= NOTHING { 1 } else { generation + 1 }
-}
-
-/// Where a block should be from, and from which write.
-#[derive(Clone, Copy, Debug)]
-pub struct Expected {
-    /// Its offset in the file.
-    pub offset: u64,
-    /// Seed of the run.
-    pub seed: u64,
-    /// Its generation, or [`UNKNOWN`].
-    pub generation: u32,
-}
-
-/// Turns the blocks of a buffer into verifiable ones; their payload stays as it is.
-pub fn seal(buffer: &mut [u8], offset: u64, plan: &Plan, map: &Map) {
-    let interval = plan.interval.0 as usize;
-    for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
-        let offset = offset + (index * interval) as u64;
-        let generation = map.under_way(offset);
-        let seed = plan.seed.unwrap_or_default();
-        seal_block(block, &Expected { offset, seed, generation });
-    }
-}
-
-fn seal_block(block: &mut [u8], as_of: &Expected) {
+/// Turns a block into a verifiable one; its payload stays as it is.
+pub fn seal(block: &mut [u8], as_of: &Expected) {
     for (index, sector) in block.chunks_exact_mut(SECTOR_BYTES).enumerate() {
         let offset = as_of.offset + (index * SECTOR_BYTES) as u64;
         sector[SECTOR_BYTES - 8..].copy_from_slice(&sector_stamp(offset, as_of).to_le_bytes());
@@ -166,14 +53,15 @@ fn checksum(block: &[u8]) -> u32 {
     digest.finalize() as u32
 }
 
-fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
-    let mut bytes = [0; N];
-    bytes.copy_from_slice(&block[at..at + N]);
-    bytes
+/// Checks one block; what is wrong with it, with expected and found in words.
+pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
+    match wrong(block, expected) {
+        None => Ok(()),
+        Some((kind, detail)) => Err(Wrong { kind, detail, in_header: false }),
+    }
 }
 
-/// Checks one block; what is wrong with it, if anything, with expected and found in words.
-pub fn check(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
+fn wrong(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
     let magic = u64::from_le_bytes(field(block, 0));
     let crc = u32::from_le_bytes(field(block, CRC_AT.start));
     if magic != MAGIC || crc != checksum(block) {
@@ -258,23 +146,18 @@ fn dissect(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::Bytes;
-
     use super::*;
     use crate::random::Random;
 
-    const PLAN: Plan = Plan { interval: Bytes(4096), continue_on_mismatch: true, seed: Some(9) };
-
     fn written(offset: u64, generation: u32, random: &mut Random) -> Vec<u8> {
-        let map = Map::new(1 << 24, 4096, generation);
         let mut block = vec![0; 4096];
         random.fill(&mut block);
-        seal(&mut block, offset, &PLAN, &map);
+        seal(&mut block, &Expected { offset, seed: 9, generation });
         block
     }
 
     fn kind(block: &[u8], generation: u32) -> Option<MismatchKind> {
-        check(block, &Expected { offset: 8192, seed: 9, generation }).map(|(kind, _)| kind)
+        check(block, &Expected { offset: 8192, seed: 9, generation }).err().map(|w| w.kind)
     }
 
     #[test]
@@ -302,20 +185,5 @@ mod tests {
             assert_eq!(kind(&older, 3), Some(MismatchKind::Stale));
         }
         assert_eq!(kind(&[0; 4096], 3), Some(MismatchKind::Foreign));
-    }
-
-    #[test]
-    fn overlapping_writes_are_kept_apart() {
-        let map = Map::new(16 * 4096, 4096, UNKNOWN);
-        assert!(map.begin_write(0, 8192));
-        assert!(!map.begin_write(4096, 8192));
-        assert_eq!(map.begin_read(4096, 4096), None);
-        assert!(map.begin_read(8192, 4096).is_some(), "the failed claim left nothing behind");
-        map.end_write(0, 8192, true);
-        assert_eq!((map.finished(0), map.finished(8192)), (1, 0));
-        assert!(map.begin_write(0, 4096));
-        map.end_write(0, 4096, false);
-        assert_eq!(map.finished(0), NOTHING);
-        assert_eq!(next(NOTHING), 1);
     }
 }

@@ -1,0 +1,220 @@
+//! A worker's side of verification: headers into writes, checks of reads.
+
+mod dump;
+
+use std::sync::Arc;
+
+use candor_plan::Bytes;
+use candor_plan::blocks::{Content as ContentPlan, Format, Verify as Plan};
+use candor_record::{Mismatch, MismatchKind, VerifyStats};
+
+use crate::clock::Clock;
+use crate::content::Content;
+use crate::files::Files;
+use crate::slots::{Kind, Slot};
+use crate::verify::acca::{self, Stamp};
+use crate::verify::{Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros};
+
+/// Mismatches kept with all details.
+const FIRST_MAX: usize = 16;
+
+/// One worker's verification.
+pub struct Verifier {
+    plan: Plan,
+    content: ContentPlan,
+    form: Form,
+    /// One map per file.
+    maps: Vec<Arc<Map>>,
+    clock: Clock,
+    /// Tick from which the times in headers count.
+    from: u64,
+    stamp: Stamp,
+    /// Where bytes are made that a block is compared with.
+    scratch: Vec<u8>,
+    stats: VerifyStats,
+}
+
+impl Verifier {
+    /// With what is known about the blocks of each file.
+    pub fn new(
+        plan: Plan,
+        content: ContentPlan,
+        maps: Vec<Arc<Map>>,
+        clock: Clock,
+        rank: u32,
+    ) -> Verifier {
+        let form = Form::new(&plan, content.pattern.as_ref());
+        let stamp = Stamp { elapsed_ns: 0, writer: (rank + 1) as u16, number: 0 };
+        let stats = VerifyStats::default();
+        let (from, scratch) = (clock.now(), Vec::new());
+        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats }
+    }
+
+    fn map(&self, slot: &Slot) -> &Map {
+        &self.maps[slot.file as usize]
+    }
+
+    /// Claims the blocks of an operation; false while a write to one of them is under way.
+    pub fn begin(&mut self, slot: &mut Slot) -> bool {
+        match slot.kind {
+            Kind::Read => match self.map(slot).begin_read(slot.offset, slot.length) {
+                None => false,
+                Some(state) => {
+                    slot.generation = state;
+                    if slot.read_back {
+                        self.map(slot).settle(slot.offset, slot.length);
+                    }
+                    true
+                }
+            },
+            Kind::Write | Kind::Trim => self.map(slot).begin_write(slot.offset, slot.length),
+            Kind::Fsync | Kind::Fdatasync => true,
+        }
+    }
+
+    /// True if an operation's blocks hold something that was not read back yet.
+    pub fn is_due(&self, slot: &Slot) -> bool {
+        self.map(slot).is_due(slot.offset, slot.length)
+    }
+
+    /// Makes the bytes of a write, headers included.
+    #[inline(always)]
+    pub fn write(&mut self, slot: &Slot, content: &mut Content) {
+        // SAFETY: the slot's buffer has room for its length and is not in flight yet.
+        let buffer = unsafe { std::slice::from_raw_parts_mut(slot.buffer, slot.length as usize) };
+        let keyed = matches!(self.plan.format, Format::Acca(_)) && !content.is_pattern();
+        if !keyed {
+            content.bytes(buffer, slot.offset);
+        }
+        if matches!(self.form, Form::Pattern(_) | Form::Nothing) {
+            return;
+        }
+        self.stamp.elapsed_ns = self.clock.ns(self.clock.now() - self.from);
+        let interval = self.plan.interval.0 as usize;
+        for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
+            let offset = slot.offset + (index * interval) as u64;
+            let generation = self.maps[slot.file as usize].under_way(offset);
+            let as_of = self.expected(offset, generation);
+            if keyed {
+                content.keyed(block, acca::seed_of(&as_of), slot.offset);
+            }
+            self.form.seal(block, &as_of, &self.stamp);
+        }
+        self.stamp.number = self.stamp.number.wrapping_add(1);
+    }
+
+    #[inline(always)]
+    fn expected(&self, offset: u64, generation: u32) -> Expected {
+        Expected { offset, seed: self.plan.seed.unwrap_or_default(), generation }
+    }
+
+    /// Ends an operation; false if it showed a mismatch that is to end the job.
+    pub fn end(&mut self, slot: &Slot, result: i32, files: &Files) -> bool {
+        let whole = result == slot.length as i32;
+        let left = match slot.kind {
+            Kind::Write if whole => Left::Written,
+            Kind::Trim if whole && self.plan.zeros_after_trim => Left::Zeroed,
+            Kind::Write | Kind::Trim => Left::Unsure,
+            Kind::Read if whole && (self.plan.reads || slot.read_back) => {
+                return self.check(slot, files);
+            }
+            _ => return true,
+        };
+        self.map(slot).end_write(slot.offset, slot.length, left);
+        true
+    }
+
+    fn check(&mut self, slot: &Slot, files: &Files) -> bool {
+        // SAFETY: the operation has completed, so the buffer is the worker's again.
+        let buffer = unsafe { std::slice::from_raw_parts_mut(slot.buffer, slot.length as usize) };
+        let interval = self.plan.interval.0 as usize;
+        let map = self.maps[slot.file as usize].clone();
+        let mut intact = true;
+        for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
+            let at = index * interval;
+            let offset = slot.offset + at as u64;
+            let mut generation = map.finished(offset);
+            let checked = match generation {
+                NOTHING => continue,
+                ZEROS => check_zeros(block),
+                _ => {
+                    if !self.plan.generations {
+                        generation = UNKNOWN;
+                    }
+                    let expected = self.expected(offset, generation);
+                    self.form.check(block, &expected, (slot.offset, at), &mut self.scratch)
+                }
+            };
+            self.stats.blocks += 1;
+            let Err(wrong) = checked else { continue };
+            if map.begin_read(slot.offset, slot.length) != Some(slot.generation) {
+                // A write to these blocks began since the read did: what was read, and what
+                // was expected, may be of before or after it.
+                return true;
+            }
+            intact = false;
+            self.mismatch(slot, block, offset, wrong, files);
+            if !self.plan.continue_on_mismatch {
+                break;
+            }
+        }
+        intact || self.plan.continue_on_mismatch
+    }
+
+    #[cold]
+    fn mismatch(&mut self, slot: &Slot, block: &[u8], offset: u64, wrong: Wrong, files: &Files) {
+        let path = &files.get(slot.file).path;
+        let mut detail = wrong.detail;
+        if let Some(directory) = &self.plan.dump {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let stem = directory.join(format!("{name}.{offset}"));
+            let expected = match wrong.in_header {
+                true => None,
+                false => Some(self.expected_bytes(slot, block, offset)),
+            };
+            detail += &dump::dump(&stem, block, expected);
+        }
+        self.count(Mismatch {
+            path: path.display().to_string(),
+            offset,
+            length: Bytes(block.len() as u64),
+            kind: wrong.kind,
+            detail,
+            read_offset: slot.offset,
+            read_length: Bytes(u64::from(slot.length)),
+        });
+    }
+
+    /// What a block should hold, as far as its header is right; none where nobody knows.
+    fn expected_bytes(&self, slot: &Slot, block: &[u8], offset: u64) -> Option<Vec<u8>> {
+        let at = (offset - slot.offset) as usize;
+        dump::expected(&self.form, &self.content, self.plan.seed.unwrap_or_default(), block, {
+            (slot.offset, at)
+        })
+    }
+
+    fn count(&mut self, mismatch: Mismatch) {
+        *match mismatch.kind {
+            MismatchKind::Flipped => &mut self.stats.flipped,
+            MismatchKind::Torn => &mut self.stats.torn,
+            MismatchKind::Misdirected => &mut self.stats.misdirected,
+            MismatchKind::Stale => &mut self.stats.stale,
+            MismatchKind::Foreign => &mut self.stats.foreign,
+        } += 1;
+        if self.stats.first.len() < FIRST_MAX {
+            self.stats.first.push(mismatch);
+        }
+    }
+
+    /// Adds what this worker found to a sum.
+    pub fn add_to(self, sum: &mut VerifyStats) {
+        sum.blocks += self.stats.blocks;
+        sum.flipped += self.stats.flipped;
+        sum.torn += self.stats.torn;
+        sum.misdirected += self.stats.misdirected;
+        sum.stale += self.stats.stale;
+        sum.foreign += self.stats.foreign;
+        let room = FIRST_MAX.saturating_sub(sum.first.len());
+        sum.first.extend(self.stats.first.into_iter().take(room));
+    }
+}

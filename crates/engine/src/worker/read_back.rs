@@ -1,0 +1,219 @@
+//! Reading back what a worker wrote: its stream again, from the start, writes taken for reads.
+//!
+//! Nothing about single operations is kept: a copy of the stream gives the same operations again,
+//! and the map of blocks tells which of them still hold something that was not read back.
+
+use candor_plan::blocks::ReadBack as Plan;
+
+use super::Worker;
+use crate::files::Files;
+use crate::placement::Usage;
+use crate::slots::{Kind, Slot};
+use crate::stream::Stream;
+use crate::verifier::Verifier;
+
+/// A worker's reading back.
+pub struct ReadBack {
+    plan: Plan,
+    /// The worker's operations again.
+    stream: Stream,
+    /// Operations that the worker did and that were not repeated yet.
+    ahead: u64,
+    /// Writes since reading back was last due.
+    writes: u64,
+    /// Operations left of those that are due.
+    due: u64,
+    /// Times that the work is to be done again after this one.
+    rounds_left: u64,
+    /// Where it stands.
+    stage: Stage,
+    /// Spent in the last stage.
+    spent: Spent,
+    /// Nothing may be issued before what is under way has ended.
+    settles: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    /// The work goes on.
+    Working,
+    /// Only reads that read back are left, since that tick and with that usage.
+    Alone(u64, Usage),
+}
+
+/// Time and CPU time spent on reading back alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Ticks.
+    pub ticks: u64,
+    /// CPU time in user mode.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub system_ns: u64,
+}
+
+impl ReadBack {
+    /// Over a copy of the worker's stream; the work is done `rounds` times, each round being read
+    /// back before the next.
+    pub fn new(plan: Plan, stream: Stream, rounds: u64) -> ReadBack {
+        ReadBack {
+            plan,
+            stream,
+            ahead: 0,
+            writes: 0,
+            due: 0,
+            rounds_left: rounds.saturating_sub(1),
+            stage: Stage::Working,
+            spent: Spent::default(),
+            settles: false,
+        }
+    }
+
+    /// What was spent on it alone so far.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
+    /// True while the worker only waits for what is under way.
+    pub fn is_settling(&self) -> bool {
+        self.settles
+    }
+
+    fn did(&mut self, kind: Kind) {
+        self.ahead += 1;
+        if kind == Kind::Write && self.plan.every > 0 {
+            self.writes += 1;
+            if self.writes >= self.plan.every {
+                self.writes = 0;
+                self.due = if self.plan.batch > 0 { self.plan.batch } else { self.plan.every };
+            }
+        }
+    }
+
+    /// The next write that was not read back, as a read; false if there is none.
+    fn repeat(&mut self, slot: &mut Slot, verifier: &Verifier) -> bool {
+        while self.ahead > 0 && self.stream.next(slot) {
+            self.ahead -= 1;
+            if slot.kind == Kind::Write && verifier.is_due(slot) {
+                self.due = self.due.saturating_sub(1);
+                (slot.kind, slot.read_back) = (Kind::Read, true);
+                return true;
+            }
+        }
+        self.due = 0;
+        false
+    }
+}
+
+impl Worker {
+    /// Puts the next operation of the work, or one that reads back, into a free slot.
+    pub(super) fn prepare_or_repeat(&mut self) -> Option<u32> {
+        let index = self.free.pop()?;
+        if self.next_or_repeat(index as usize) {
+            return Some(index);
+        }
+        self.free.push(index);
+        None
+    }
+
+    fn next_or_repeat(&mut self, index: usize) -> bool {
+        let (Some(back), Some(verifier)) = (&mut self.parts.read_back, &self.parts.verifier) else {
+            return false;
+        };
+        let slot = &mut self.slots[index];
+        slot.read_back = false;
+        if back.due > 0 && back.repeat(slot, verifier) {
+            return true;
+        }
+        slot.read_back = false;
+        if back.plan.only {
+            return self.next_write_as_read(index);
+        }
+        if matches!(back.stage, Stage::Working) && self.parts.stream.next(slot) {
+            back.did(slot.kind);
+            return true;
+        }
+        if !matches!(back.stage, Stage::Alone(..)) && !self.begin_alone() {
+            return false;
+        }
+        let (Some(back), Some(verifier)) = (&mut self.parts.read_back, &self.parts.verifier) else {
+            return false;
+        };
+        let found = back.repeat(&mut self.slots[index], verifier);
+        found || (self.begin_next_round() && self.next_or_repeat(index))
+    }
+
+    /// The writes of the work, each as a read that reads back.
+    fn next_write_as_read(&mut self, index: usize) -> bool {
+        let slot = &mut self.slots[index];
+        while self.parts.stream.next(slot) {
+            if slot.kind == Kind::Write {
+                (slot.kind, slot.read_back) = (Kind::Read, true);
+                return true;
+            }
+        }
+        self.drain(candor_record::Ended::Done);
+        false
+    }
+
+    /// The work is done: reading back begins once nothing is under way any more.
+    #[cold]
+    fn begin_alone(&mut self) -> bool {
+        let Some(back) = &mut self.parts.read_back else { return false };
+        back.settles = self.in_flight > 0;
+        if back.settles {
+            return false;
+        }
+        if back.plan.every == 0 {
+            drop_pages(&self.parts.files, &self.parts.own_files);
+        }
+        // From here on no rate applies: it was asked for the work.
+        self.parts.pacer = None;
+        back.stage = Stage::Alone(self.last_completion, Usage::of_this_thread());
+        true
+    }
+
+    /// All was read back: the next round, if there is one; else the worker ends.
+    #[cold]
+    fn begin_next_round(&mut self) -> bool {
+        let in_flight = self.in_flight > 0;
+        match &mut self.parts.read_back {
+            Some(back) if back.rounds_left > 0 => {
+                back.settles = in_flight;
+                if in_flight {
+                    return false;
+                }
+                back.rounds_left -= 1;
+            }
+            _ => {
+                self.drain(candor_record::Ended::Done);
+                return false;
+            }
+        }
+        self.end_alone();
+        self.parts.stream.bound(self.parts.budget);
+        true
+    }
+
+    /// Sums up what was spent, also where reading back is cut short.
+    pub(super) fn end_alone(&mut self) {
+        let Some(back) = &mut self.parts.read_back else { return };
+        if let Stage::Alone(since, before) = back.stage {
+            let after = Usage::of_this_thread();
+            back.spent.ticks += self.last_completion.saturating_sub(since);
+            back.spent.user_ns += after.user_ns - before.user_ns;
+            back.spent.system_ns += after.system_ns - before.system_ns;
+        }
+        back.stage = Stage::Working;
+    }
+}
+
+/// Flushes files and drops their pages, so that what is read back comes from the device.
+fn drop_pages(files: &Files, own: &[u32]) {
+    for handle in own.iter().filter_map(|file| files.get(*file).handle()) {
+        // Both only make reading back more honest; a file that cannot be flushed shows it when
+        // its blocks do not match.
+        let _ = handle.sync_data();
+        let _ = rustix::fs::fadvise(handle, 0, None, rustix::fs::Advice::DontNeed);
+    }
+}

@@ -1,0 +1,208 @@
+//! What is written.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+use crate::units::UnitError;
+
+/// What is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Content {
+    /// How bytes come about.
+    pub fill: Fill,
+    /// Bytes that repeat, for `fill = "pattern"`; elsewhere what stands in the compressible part
+    /// instead of zeros.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+    /// Share of each piece that is zero, in percent: what a compressor saves.
+    pub compressible_percent: u8,
+    /// Length of such a piece; absent means 512 bytes, 0 the whole operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compressible_piece: Option<Bytes>,
+    /// Share of blocks that repeat an earlier one, in percent: what deduplication saves.
+    pub duplicate_percent: u8,
+    /// Which blocks are repeated.
+    pub duplicates: Duplicates,
+}
+
+/// How the bytes of written blocks come about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fill {
+    /// From a pool of random bytes made before the clock starts; every 512 bytes are stamped so
+    /// that no two blocks are alike.
+    #[default]
+    Pool,
+    /// New random bytes for every write, made outside the timed interval.
+    Fresh,
+    /// Zeros.
+    Zero,
+    /// The same random bytes again and again, every 512 of them stamped anew for each write.
+    Stamp,
+    /// The same random bytes again and again.
+    Once,
+    /// A pattern, from the start of each operation.
+    Pattern,
+}
+
+/// Which blocks duplicates repeat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Duplicates {
+    /// One of sixteen that every worker of the job knows.
+    #[default]
+    Few,
+    /// The last block that was no duplicate.
+    Last,
+    /// One of a working set: as many blocks as make up that share of the range, each written once
+    /// before it is repeated.
+    WorkingSet {
+        /// Share of the range, in percent.
+        percent: u8,
+        /// All jobs of the plan with this switch repeat the same blocks.
+        #[serde(default)]
+        shared: bool,
+    },
+}
+
+/// A sequence of bytes that repeats, in which the offset of the operation may stand.
+///
+/// As text: hexadecimal digits in pairs, and `%o` for the offset as eight bytes, least significant
+/// first: `"deadbeef%o00"`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    bytes: Vec<u8>,
+    /// Where in `bytes` the offset stands.
+    offsets: Vec<usize>,
+}
+
+impl Pattern {
+    /// Longest pattern.
+    pub const BYTES_MAX: usize = 512;
+    /// Bytes of an offset.
+    const OFFSET_BYTES: usize = 8;
+
+    /// Of plain bytes; none if there are none or more than [`Pattern::BYTES_MAX`].
+    pub fn of(bytes: &[u8]) -> Option<Pattern> {
+        Pattern::empty().then(bytes).finish()
+    }
+
+    /// With nothing in it yet, to be built.
+    pub fn empty() -> Pattern {
+        Pattern { bytes: Vec::new(), offsets: Vec::new() }
+    }
+
+    /// With bytes added.
+    #[must_use]
+    pub fn then(mut self, bytes: &[u8]) -> Pattern {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// With the offset added.
+    #[must_use]
+    pub fn then_offset(mut self) -> Pattern {
+        self.offsets.push(self.bytes.len());
+        self.then(&[0; Pattern::OFFSET_BYTES])
+    }
+
+    /// Itself, unless it is empty or longer than [`Pattern::BYTES_MAX`].
+    pub fn finish(self) -> Option<Pattern> {
+        (1..=Pattern::BYTES_MAX).contains(&self.bytes.len()).then_some(self)
+    }
+
+    /// Its length in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a finished pattern is never empty")]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Fills the bytes of an operation at `offset`.
+    pub fn fill(&self, bytes: &mut [u8], offset: u64) {
+        let one = self.bytes.len().min(bytes.len());
+        bytes[..one].copy_from_slice(&self.bytes[..one]);
+        for at in self.offsets.iter().copied().filter(|at| *at < one) {
+            let end = (at + Pattern::OFFSET_BYTES).min(one);
+            bytes[at..end].copy_from_slice(&offset.to_le_bytes()[..end - at]);
+        }
+        // Doubled until the buffer is full.
+        let mut filled = one;
+        while filled < bytes.len() {
+            let more = filled.min(bytes.len() - filled);
+            bytes.copy_within(..more, filled);
+            filled += more;
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut at = 0;
+        while at < self.bytes.len() {
+            if self.offsets.contains(&at) {
+                f.write_str("%o")?;
+                at += Pattern::OFFSET_BYTES;
+            } else {
+                write!(f, "{:02x}", self.bytes[at])?;
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        const HOW: &str = "write pairs of hexadecimal digits, and %o for the offset: deadbeef%o";
+        let wrong = |what: &str| UnitError::new(text, what, HOW);
+        let mut pattern = Pattern::empty();
+        for (index, piece) in text.split("%o").enumerate() {
+            if index > 0 {
+                pattern = pattern.then_offset();
+            }
+            pattern = pattern.then(&hex(piece).ok_or_else(|| wrong("is no pattern"))?);
+        }
+        pattern.finish().ok_or_else(|| wrong("is empty or longer than 512 bytes"))
+    }
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let pairs = text.as_bytes().chunks(2);
+    pairs.map(|pair| Some((digit(pair[0])? << 4) | digit(*pair.get(1)?)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_read_back() {
+        for text in ["00", "deadbeef", "%o", "ff%o0102", "%o%oab"] {
+            let pattern: Pattern = text.parse().expect(text);
+            assert_eq!(pattern.to_string(), text);
+        }
+        let long = "0".repeat(1026);
+        for text in ["", "0", "xyz", "0g", "%", "%o0", long.as_str()] {
+            assert!(text.parse::<Pattern>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_repeat_with_the_offset_in_them() {
+        let pattern: Pattern = "ff%o0a".parse().expect("a pattern");
+        let mut bytes = [9; 23];
+        pattern.fill(&mut bytes, 0x0102);
+        let once = [0xff, 2, 1, 0, 0, 0, 0, 0, 0, 0x0a];
+        assert_eq!(bytes, *[&once[..], &once, &once[..3]].concat());
+        let mut short = [9; 3];
+        pattern.fill(&mut short, 0x0102);
+        assert_eq!(short, [0xff, 2, 1]);
+    }
+}

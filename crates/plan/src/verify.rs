@@ -1,0 +1,175 @@
+//! How written data is checked when it is read.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+
+/// What in written blocks lets reads be checked, and which reads are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Verify {
+    /// Bytes covered by one header; every size must be a multiple of it.
+    pub interval: Bytes,
+    /// What a block holds to be checked by.
+    pub format: Format,
+    /// Where in its block a header of the format `acca` lies; what belongs there stands at the
+    /// start of the block instead.
+    pub header_at: Bytes,
+    /// Go on after a mismatch, counting it.
+    pub continue_on_mismatch: bool,
+    /// Seed written into headers; blocks of another seed are stale data of another run. Absent
+    /// means the plan's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Reads of the workload itself are checked, not only those that read back.
+    pub reads: bool,
+    /// A block must be that of the last write to it, where this run has written it.
+    pub generations: bool,
+    /// Blocks that were trimmed must read as zeros when they are read back.
+    pub zeros_after_trim: bool,
+    /// What was written is read again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<ReadBack>,
+    /// Directory for the bytes of blocks that do not match: `FILE.OFFSET.received`, and
+    /// `FILE.OFFSET.expected` where these are known; `FILE.OFFSET.hdr_fail` for a bad header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dump: Option<PathBuf>,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Verify {
+            interval: Bytes(4096),
+            format: Format::Own,
+            header_at: Bytes(0),
+            continue_on_mismatch: false,
+            seed: None,
+            reads: true,
+            generations: true,
+            zeros_after_trim: false,
+            read_back: None,
+            dump: None,
+        }
+    }
+}
+
+impl Verify {
+    /// With the seed that headers get: its own, else the plan's.
+    #[must_use]
+    pub fn with_seed_of(self, plan_seed: u64) -> Verify {
+        Verify { seed: Some(self.seed.unwrap_or(plan_seed)), ..self }
+    }
+
+    /// Bytes of each block that its header takes.
+    pub fn header_bytes(&self) -> u64 {
+        match self.format {
+            Format::Own => 40,
+            Format::Acca(sum) => 40 + sum.room_bytes(),
+            Format::Pattern | Format::Nothing => 0,
+        }
+    }
+}
+
+/// What a block holds to be checked by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// candor's own: offset, seed, generation and length under a CRC-32C over all of the block,
+    /// and a stamp in each sector, so that damage can be told from torn and misplaced writes.
+    #[default]
+    Own,
+    /// The header of 40 bytes with the magic number 0xacca that other tools write and read:
+    /// length, seed, offset, time, sequence number and a CRC-32C of itself; behind it a checksum
+    /// of the rest of the block.
+    Acca(Sum),
+    /// No header: every byte is that of `content.pattern`.
+    Pattern,
+    /// Nothing; blocks are read and not looked at.
+    Nothing,
+}
+
+/// The checksum behind an [`Format::Acca`] header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names of the sums say what they are")]
+pub enum Sum {
+    /// None: only the header is checked, and `content.pattern` if there is one.
+    None,
+    Md5,
+    Crc7,
+    Crc16,
+    Crc32,
+    Crc32c,
+    Crc64,
+    Xxhash,
+    Sha1,
+    Sha256,
+    Sha512,
+    #[serde(rename = "sha3-224")]
+    Sha3_224,
+    #[serde(rename = "sha3-256")]
+    Sha3_256,
+    #[serde(rename = "sha3-384")]
+    Sha3_384,
+    #[serde(rename = "sha3-512")]
+    Sha3_512,
+    /// None: the rest of the block must be `content.pattern`.
+    Pattern,
+}
+
+impl Sum {
+    /// Every sum.
+    pub const ALL: [Sum; 16] = [
+        Sum::None,
+        Sum::Md5,
+        Sum::Crc7,
+        Sum::Crc16,
+        Sum::Crc32,
+        Sum::Crc32c,
+        Sum::Crc64,
+        Sum::Xxhash,
+        Sum::Sha1,
+        Sum::Sha256,
+        Sum::Sha512,
+        Sum::Sha3_224,
+        Sum::Sha3_256,
+        Sum::Sha3_384,
+        Sum::Sha3_512,
+        Sum::Pattern,
+    ];
+
+    /// Bytes that the header keeps for it; the sums of the SHA-2 family have more than they need.
+    pub fn room_bytes(self) -> u64 {
+        match self {
+            Sum::None | Sum::Pattern => 0,
+            Sum::Crc7 => 1,
+            Sum::Crc16 => 2,
+            Sum::Crc32 | Sum::Crc32c | Sum::Xxhash => 4,
+            Sum::Crc64 => 8,
+            Sum::Md5 => 16,
+            Sum::Sha1 => 20,
+            Sum::Sha3_224 => 28,
+            Sum::Sha3_256 => 32,
+            Sum::Sha3_384 => 48,
+            Sum::Sha256 | Sum::Sha3_512 => 64,
+            Sum::Sha512 => 128,
+        }
+    }
+}
+
+/// How what was written is read again. Each operation that wrote is repeated as a read, in the
+/// same order, unless all it wrote has been read back since; these reads have counters of their
+/// own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReadBack {
+    /// Nothing is written: the reads take the place of the writes.
+    pub only: bool,
+    /// After every so many writes of a worker, and the rest at the end; 0 means all at the end,
+    /// once the files were flushed and their pages dropped.
+    pub every: u64,
+    /// Operations read back each time; 0 means as many as `every`.
+    pub batch: u64,
+}
