@@ -73,6 +73,10 @@ impl Mistake {
             (Some(_), remedy) => line.push_str(&format!(" {remedy}")),
             (None, remedy) => line.push_str(&format!("; {remedy}")),
         }
+        let written = self.at.map_or("", |at| texts.written(at));
+        if self.word.is_empty() && written.contains("${") {
+            line.push_str(&format!(" (`{written}` stands there: is it set?)"));
+        }
         // Control characters would end up on a terminal.
         let escaped = |c: char| match c.is_control() {
             true => c.escape_default().collect(),
@@ -100,6 +104,10 @@ mod tests {
         );
         let bell = Mistake::new(at, "option", "\u{7}", "`\u{7}\n` is no option");
         assert_eq!(bell.describe(&texts), "command line:1:5: `\\u{7}\\n` is no option");
+        let nothing = texts.add("a.fio", "rw=${RW}");
+        let unset = Mistake::new(At { text: nothing, start: 3, end: 8 }, "value", "", "no value");
+        let told = "a.fio:1:4: no value (`${RW}` stands there: is it set?)";
+        assert_eq!(unset.describe(&texts), told);
         let nowhere = Mistake::nowhere("no-job", "no job").remedy("give one");
         assert_eq!(nowhere.describe(&texts), "no job; give one");
     }
