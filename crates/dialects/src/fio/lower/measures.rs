@@ -5,7 +5,7 @@ use candor_plan::{Blocks, LogPlan, Measure, Nanos};
 use super::{Instance, Told};
 use crate::fio::settings::{LogValue, Settings};
 
-/// Latency goals and steady state are refused by their rows so far.
+/// Depths, latency split at submission, and logs.
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
     let (logs, statistics) = (&from.settings.logs, &from.settings.statistics);
     let ms = |ms: u64| Nanos(ms.saturating_mul(1_000_000));
