@@ -232,6 +232,18 @@ mod tests {
     }
 
     #[test]
+    fn only_a_job_that_ends_well_and_is_told_to_ends_the_run() {
+        let case = |on_done, ended| {
+            let jobs = vec![candor_plan::Job { on_done, ..Default::default() }];
+            let measurement = candor_record::Measurement { ended, ..Default::default() };
+            let report = PhaseReport { measurements: vec![measurement], ..PhaseReport::default() };
+            is_last(&Phase { jobs, ..Phase::default() }, &report)
+        };
+        assert!(case(OnDone::EndRun, Ended::Done) && case(OnDone::EndRun, Ended::Time));
+        assert!(!case(OnDone::EndRun, Ended::Failed) && !case(OnDone::EndPhase, Ended::Done));
+    }
+
+    #[test]
     fn asking_for_direct_leaves_nothing_behind() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         takes_direct(dir.path());

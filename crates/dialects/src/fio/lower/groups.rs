@@ -105,7 +105,7 @@ impl Groups {
     }
 }
 
-/// A job that fails ends alone, and what comes after it runs, unless it takes those beside it along.
+/// A job that fails ends alone, unless it is to take those beside it along; what comes after runs.
 fn on_failure(settings: &Settings) -> OnFailure {
     match settings.process.exit_all_on_error {
         true => OnFailure::EndPhase,
