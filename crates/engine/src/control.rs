@@ -281,7 +281,7 @@ impl<'a> Control<'a> {
             let elapsed_ns = measurement.elapsed_ns;
             measurement.elapsed_with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
             measurement.errors.extend(flushed.failures.into_list());
-            if job.blocks.engine == Engine::Cpu {
+            if job.blocks.engine == Engine::Cpu || job.job.entries.is_some() {
                 gather::forget_bytes(&mut measurement);
             }
             if stalled {

@@ -107,6 +107,16 @@ impl Files {
         self.0.iter().map(|file| file.descriptor).collect()
     }
 
+    /// The files that a job's targets name, there or not; none is opened.
+    pub fn unopened(plan: &Plan, job: &Job) -> Files {
+        let known = plan.targets_by_name();
+        let targets = job.targets.iter().filter_map(|name| known.get(name.as_str()).copied());
+        // One operation is done to each, so each is as long as one.
+        let of = |(target, path)| OpenFile { path, size: 1, ..OpenFile::null(target) };
+        let each = targets.flat_map(|target| paths(target).into_iter().map(move |p| (target, p)));
+        Files(each.map(of).collect())
+    }
+
     /// Opens everything a job works on. Nothing is created here: who prepares a phase makes its
     /// files, and knows which ones are its own.
     ///

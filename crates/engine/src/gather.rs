@@ -91,7 +91,7 @@ pub fn measurement(
         verify: job.blocks.verify.as_ref().map(|_| verify),
         read_back: read_back(job, &apart, elapsed_ns, &clock),
         engine: EngineUsed {
-            name: job.blocks.engine.name().into(),
+            name: engine_name(job).into(),
             features,
             clock: clock.name().into(),
             clock_cost_ns: clock.cost_ns(),
@@ -101,6 +101,12 @@ pub fn measurement(
         ended,
         ..Measurement::default()
     }
+}
+
+/// The engine, or the step that is done to names.
+fn engine_name(job: &ReadyJob) -> &'static str {
+    let step = job.job.entries.as_ref().and_then(candor_plan::Entries::single);
+    step.map_or(job.blocks.engine.name(), candor_plan::entries::Step::name)
 }
 
 /// Takes bytes out of a measurement of work that moved none.

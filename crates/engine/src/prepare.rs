@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex};
 
 use candor_plan::blocks::{Access, Blocks, Engine, Pace};
 use candor_plan::rank::{self, Seat};
-use candor_plan::units::{Op, PerOp, SizeSpec};
-use candor_plan::{Bytes, BytesPerSec, Job, Plan, Stop};
+use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
+use candor_plan::{Bytes, BytesPerSec, Entries, Job, Plan, Stop};
 use candor_record::Progress;
 
 use crate::clock::Clock;
 use crate::content::{self, Content, Origin, Pool};
 use crate::engines::Context;
 use crate::engines::{
-    cpu::Cpu, fallocate::Fallocate, ftruncate::Ftruncate, libaio::Libaio, mmap::Mmap, null::Null,
-    psync::Psync, pvsync::Pvsync, splice::Splice, sync::Sync, threads::Threads, uring,
+    cpu::Cpu, fallocate::Fallocate, ftruncate::Ftruncate, libaio::Libaio, mmap::Mmap, named::Names,
+    null::Null, psync::Psync, pvsync::Pvsync, splice::Splice, sync::Sync, threads::Threads, uring,
     uring::Uring, vsync::Vsync,
 };
 use crate::error::EngineError;
@@ -85,11 +85,14 @@ impl ReadyJob {
             message,
             remedy: remedy.into(),
         };
-        let Some(mut blocks) = job.blocks.clone() else {
-            return Err(unfit("has no blocks".into(), "give it work of the blocks family"));
+        let named = job.entries.as_ref().filter(|entries| entries.single().is_some());
+        let (mut blocks, files) = match (&job.blocks, named) {
+            (Some(blocks), _) => (blocks.clone(), Files::open(plan, job, blocks)?),
+            (None, Some(entries)) => (as_blocks(entries), Files::unopened(plan, job)),
+            (None, None) => return Err(unfit("has no work".into(), "give it blocks")),
         };
+        let files = Arc::new(files);
         blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
-        let files = Arc::new(Files::open(plan, job, &blocks)?);
         let size_min = files.all().iter().map(|file| file.size).min().unwrap_or(0);
         let trace = match &blocks.access {
             Access::Trace { file } => {
@@ -106,7 +109,8 @@ impl ReadyJob {
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
         // Blocks with headers can be made again by whoever knows the seed of the headers.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
-        let pool = blocks.mix.write.gt(&0).then(|| content::pool(of_headers.unwrap_or(seed)));
+        let fills = blocks.mix.write > 0 && named.is_none();
+        let pool = fills.then(|| content::pool(of_headers.unwrap_or(seed)));
         let ready = ReadyJob {
             job: job.clone(),
             stop: stop.clone(),
@@ -243,6 +247,10 @@ impl ReadyJob {
     /// The files of a worker, and its rank among those who share each.
     fn own_files(&self, rank: u32) -> Vec<(u32, Rank)> {
         let (workers, files) = (u64::from(self.job.workers), self.files.all().len() as u64);
+        if self.job.entries.is_some() {
+            let own = (u64::from(rank)..files).step_by(workers.max(1) as usize);
+            return own.map(|file| (file as u32, Rank { rank: 0, of: 1 })).collect();
+        }
         let data_rank = rank::data_rank(u64::from(rank), workers, self.job.rank_shift);
         let seat = Seat::of(self.job.sharing, data_rank, workers, files);
         let at = |file: u64| (file as u32, Rank { rank: seat.seat, of: seat.seats });
@@ -450,6 +458,9 @@ impl ReadyJob {
             }};
         }
         let blocks = &self.blocks;
+        if let Some(step) = self.job.entries.as_ref().and_then(Entries::single) {
+            return run_calls!(Names::new(&self.files, step)?);
+        }
         match blocks.engine {
             Engine::Psync => run_calls!(Psync::new(&context)),
             Engine::Sync => run_calls!(Sync::new(&context)?),
@@ -466,6 +477,15 @@ impl ReadyJob {
             Engine::Null => run!(Null::new(&context)),
         }
     }
+}
+
+/// Steps over names as the loop sees them: each name is a file of one byte, and a step an operation
+/// of that length, counted in one direction.
+fn as_blocks(entries: &Entries) -> Blocks {
+    let share = |op| if entries.counted_as.unwrap_or(Op::Read) == op { 100 } else { 0 };
+    let mix = Mix { read: share(Op::Read), write: share(Op::Write), trim: share(Op::Trim) };
+    let size = PerOp::all(SizeSpec::Fixed(Bytes(1)));
+    Blocks { mix, size, engine: Engine::Null, ..Blocks::default() }
 }
 
 fn touch(buffers: &mut [u8]) {

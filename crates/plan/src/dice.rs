@@ -204,10 +204,11 @@ impl Dice<'_> {
 
     fn entries(&mut self) -> Entries {
         Entries {
-            over: self.pick(&[Over::Items, Over::Directories]),
+            over: self.pick(&[Over::Items, Over::Directories, Over::TargetFiles]),
             steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Put])),
             select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
             size: self.option(Self::bytes),
+            counted_as: self.option(|d| d.pick(&[Op::Read, Op::Write, Op::Trim])),
             direct: self.yes(),
             loader: self.option(|d| Loader {
                 batch: d.count(),

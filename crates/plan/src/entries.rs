@@ -1,10 +1,11 @@
-//! Entries: operations on named things in a tree.
+//! Entries: operations on named things, in a tree or of the targets' own names.
 //!
-//! The model is complete; the engine does not run it yet, and [`crate::check`] says so by name.
+//! The engine runs single steps over the targets' own names; trees are in the model, and
+//! [`crate::check`] says by name that they are not run yet.
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::SizeSpec;
+use crate::units::{Op, SizeSpec};
 use crate::{Bytes, Nanos};
 
 /// A directory tree, and the files in it.
@@ -26,6 +27,26 @@ pub struct Tree {
     pub per_rank: bool,
     /// Bytes per file.
     pub file_size: SizeSpec,
+}
+
+impl Entries {
+    /// The only step over the targets' own names; none for work that is not run yet.
+    pub fn single(&self) -> Option<Step> {
+        match self.steps[..] {
+            [step] if step.suits(self.over) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// True where the names must be there beforehand.
+    pub fn needs_names(&self) -> bool {
+        !self.steps.iter().any(|step| matches!(step, Step::Create | Step::Mkdir))
+    }
+
+    /// True where what is there may be gone afterwards.
+    pub fn destroys(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Unlink | Step::Rmdir))
+    }
 }
 
 impl Default for Tree {
@@ -81,6 +102,9 @@ pub struct Entries {
     pub steps: Vec<Step>,
     /// Order in which they are taken.
     pub select: Select,
+    /// Direction under which the figures of the steps appear; absent means reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_as: Option<Op>,
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
@@ -102,6 +126,17 @@ pub enum Over {
     /// The directories of the tree, its root included, parents before their children, or after
     /// them where they are removed.
     Directories,
+    /// The files that the job's targets name, there or not; a worker takes every n-th.
+    TargetFiles,
+    /// The same, of directories.
+    TargetDirectories,
+}
+
+impl Over {
+    /// True where the targets' own names are meant, not a tree.
+    pub fn is_of_targets(self) -> bool {
+        matches!(self, Over::TargetFiles | Over::TargetDirectories)
+    }
 }
 
 /// One operation on a named thing.
@@ -119,6 +154,8 @@ pub enum Step {
     Write,
     Fsync,
     Stat,
+    Lstat,
+    Statx,
     Truncate,
     Rename,
     Link,
@@ -127,6 +164,44 @@ pub enum Step {
     Get,
     Head,
     Delete,
+}
+
+impl Step {
+    /// The name used in reports: the system call's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Mkdir => "mkdir",
+            Step::Rmdir => "rmdir",
+            Step::List => "list",
+            Step::Create => "create",
+            Step::Open => "open",
+            Step::Close => "close",
+            Step::Read => "read",
+            Step::Write => "write",
+            Step::Fsync => "fsync",
+            Step::Stat => "stat",
+            Step::Lstat => "lstat",
+            Step::Statx => "statx",
+            Step::Truncate => "truncate",
+            Step::Rename => "rename",
+            Step::Link => "link",
+            Step::Unlink => "unlink",
+            Step::Put => "put",
+            Step::Get => "get",
+            Step::Head => "head",
+            Step::Delete => "delete",
+        }
+    }
+
+    /// True where it can be done to a target's own name.
+    pub fn suits(self, over: Over) -> bool {
+        let looks = matches!(self, Step::Stat | Step::Lstat | Step::Statx);
+        match over {
+            Over::TargetFiles => looks || matches!(self, Step::Create | Step::Unlink),
+            Over::TargetDirectories => looks || matches!(self, Step::Mkdir | Step::Rmdir),
+            Over::Items | Over::Directories => false,
+        }
+    }
 }
 
 /// Order in which a worker takes the items.

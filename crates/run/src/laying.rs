@@ -7,6 +7,7 @@ use candor_engine::files::Named;
 use candor_engine::layout::{self, Wanted};
 use candor_engine::{Absent, Session, files};
 use candor_plan::blocks::{Access, Engine, Share};
+use candor_plan::entries::{Entries, Over};
 use candor_plan::units::{Extent, PerOp, SizeSpec};
 use candor_plan::{
     Blocks, Bytes, Create, Job, Layout, OnFailure, Phase, Plan, Sharing, Target, TargetKind,
@@ -16,6 +17,7 @@ use candor_record::{Event, IoFailure, PrepareStep};
 use crate::Events;
 use crate::consent::{Guard, is_device};
 use crate::error::RunError;
+use crate::made;
 use crate::ready::{Work, targets};
 use crate::stop::interrupted;
 
@@ -52,6 +54,9 @@ pub fn lay_out(
 ) -> Result<Vec<Absent>, RunError> {
     let mut failed = HashMap::new();
     let mut laying = Laying { session, guard, plan, phase, events };
+    for job in &phase.jobs {
+        laying.names(job)?;
+    }
     for (index, target, work) in targets(plan, phase) {
         let Err(error) = laying.target(index, target, &work) else { continue };
         let alone = phase.on_failure != OnFailure::EndRun && !interrupted().load(Relaxed);
@@ -100,6 +105,45 @@ impl Laying<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Makes what steps over names of targets are to find: files or directories, or only the
+    /// directories that they are to stand in.
+    fn names(&mut self, job: &Job) -> Result<(), RunError> {
+        let Some(entries) = job.entries.as_ref().filter(|entries| entries.over.is_of_targets())
+        else {
+            return Ok(());
+        };
+        let plan = self.plan;
+        let targets = plan.targets.iter().enumerate();
+        for (index, target) in targets.filter(|(_, target)| job.targets.contains(&target.name)) {
+            for named in files::named(target) {
+                self.name(entries, target, index, &named)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn name(
+        &mut self,
+        entries: &Entries,
+        target: &Target,
+        index: usize,
+        named: &Named,
+    ) -> Result<(), RunError> {
+        let path = &named.path;
+        if target.create == Create::Parents {
+            made::create_parents(path).map_err(RunError::file("make the directory of", path))?;
+        }
+        if !entries.needs_names() || target.create == Create::Nothing {
+            return Ok(());
+        }
+        if entries.over == Over::TargetDirectories {
+            return made::create_directory(path)
+                .map_err(RunError::file("make the directory", path));
+        }
+        self.guard.create(target, index, path, entries.destroys())?;
+        named.size.map_or(Ok(()), |size| self.file(target, named, size))
     }
 
     fn file(&mut self, target: &Target, named: &Named, size: u64) -> Result<(), RunError> {

@@ -111,6 +111,17 @@ pub fn create_parents(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)
 }
 
+/// Makes a directory where there is none.
+///
+/// # Errors
+/// The kernel's, or something else is there.
+pub fn create_directory(path: &Path) -> io::Result<()> {
+    match std::fs::create_dir(path) {
+        Err(error) if is_taken(&error) && path.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
 /// True for the kernel's answer that something of that name exists.
 pub fn is_taken(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AlreadyExists

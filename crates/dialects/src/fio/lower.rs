@@ -228,7 +228,10 @@ fn instance(
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();
     lowered.jobs.push(facts::of(from, section, seat, nth, &blocks));
-    job.blocks = Some(blocks);
+    match engines::entries(from) {
+        Some(entries) => job.entries = Some(entries),
+        None => job.blocks = Some(blocks),
+    }
     plan.phases[seat.phase].jobs.push(job);
 }
 

@@ -18,6 +18,7 @@
 //! | [`fallocate`] | `fallocate` | one | no |
 //! | [`ftruncate`] | `ftruncate` | one | no |
 //! | [`cpu`] | none: burns CPU | one | no |
+//! | [`named`] | `open`, `unlink`, `stat`, … of entries | one | no |
 //! | [`null`] | none | depth | no |
 
 pub mod cpu;
@@ -26,6 +27,7 @@ pub mod flags;
 pub mod ftruncate;
 pub mod libaio;
 pub mod mmap;
+pub mod named;
 pub mod null;
 pub mod priority;
 pub mod psync;

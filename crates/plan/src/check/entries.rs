@@ -4,7 +4,7 @@
 use super::sizes::check_spec;
 use super::whole::time_limit;
 use super::{DIRECTORIES_MAX, Found, TREE_DEPTH_MAX};
-use crate::entries::{Entries, Step, Tree};
+use crate::entries::{Entries, Select, Step, Tree};
 use crate::units::SizeSpec;
 use crate::{Bytes, Place};
 
@@ -33,9 +33,29 @@ pub(super) fn check_tree(tree: &Tree, at: &Place, out: &mut Found) {
     }
 }
 
+/// One step that the kernel can do to a name, in order.
+fn of_targets(entries: &Entries, at: &Place, out: &mut Found) {
+    if entries.single().is_none() && !entries.steps.is_empty() {
+        let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
+        let message = format!("over names of targets, {} is not run", steps.join(" and "));
+        let remedy = "name one step: create, unlink, mkdir, rmdir, stat, lstat or statx";
+        out.error("entries-step", at.key("steps"), message, remedy);
+    }
+    let plain = entries.select == Select::Sequential && entries.loader.is_none();
+    if !plain || entries.direct || entries.size.is_some() {
+        let message = "over names of targets, steps are done in order and move no bytes";
+        let remedy = "remove select, size, direct and loader";
+        out.error("entries-plain", at.clone(), message, remedy);
+    }
+}
+
 pub(super) fn check_job(entries: &Entries, at: &Place, out: &mut Found) {
-    let remedy = "use blocks on files for now";
-    out.error("not-yet-entries", at.clone(), "entries are not run yet", remedy);
+    if entries.over.is_of_targets() {
+        of_targets(entries, at, out);
+    } else {
+        let remedy = "use blocks on files for now, or over = \"target_files\"";
+        out.error("not-yet-entries", at.clone(), "entries of trees are not run yet", remedy);
+    }
     if entries.steps.is_empty() {
         let message = "entries have no steps: nothing is done to the items";
         out.error("no-steps", at.key("steps"), message, "name steps, such as [\"stat\"]");

@@ -106,6 +106,18 @@ fn unknown(plan: &Plan, name: &str, place: Place, out: &mut Found) {
 fn suits(job: &Job, target: &Target, place: Place, out: &mut Found) {
     let name = &target.name;
     let uses = job.blocks.as_ref().is_some_and(crate::Blocks::uses_targets);
+    if job.entries.as_ref().is_some_and(|entries| entries.over.is_of_targets()) {
+        if !matches!(target.kind, TargetKind::File | TargetKind::FileSet) {
+            let message = format!("steps over names of targets need to know what {name} names");
+            let remedy = "set its kind to \"file\" or \"file_set\"";
+            out.error("entries-target", place.clone(), message, remedy);
+        }
+        if !target.keep && !job.entries.as_ref().is_some_and(crate::Entries::destroys) {
+            let message = format!("what {name} names stays after steps over names");
+            out.error("entries-keep", place, message, "set keep = true at the target");
+        }
+        return;
+    }
     match target.kind {
         TargetKind::Tree if job.blocks.is_some() => {
             let message = format!("target {name} is a tree, and blocks need files or devices");

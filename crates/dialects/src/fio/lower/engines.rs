@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use candor_plan::blocks::{
     Burn, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Think, Uring,
 };
+use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Op;
 use candor_plan::{Blocks, Bytes, Engine, Job, Nanos};
 
 use super::{Instance, Told};
 use crate::fio::options;
-use crate::fio::settings::{self, CpuMode, EngineOptions, PrioritySplit, SubmitMode};
+use crate::fio::settings::{self, CpuMode, EngineOptions, PrioritySplit, StatType, SubmitMode};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.issue;
@@ -185,6 +186,33 @@ fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
         offset: Bytes(said.align % 4096),
         lock: Some(Bytes(said.lock)).filter(|lock| lock.0 > 0),
     };
+}
+
+/// What is done to the names of files instead of I/O; none for engines that do I/O.
+pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
+    let looks = match from.settings.engine.stat {
+        StatType::Stat => Step::Stat,
+        StatType::Lstat => Step::Lstat,
+        StatType::Statx => Step::Statx,
+    };
+    let (over, step) = match options::engine(&from.settings.issue.engine)?.name {
+        "filecreate" => (Over::TargetFiles, Step::Create),
+        "filestat" => (Over::TargetFiles, looks),
+        "filedelete" => (Over::TargetFiles, Step::Unlink),
+        "dircreate" => (Over::TargetDirectories, Step::Mkdir),
+        "dirstat" => (Over::TargetDirectories, looks),
+        "dirdelete" => (Over::TargetDirectories, Step::Rmdir),
+        _ => return None,
+    };
+    // fio counts what it does to names under the direction of rw.
+    let direction = from.settings.rw.direction;
+    let counted_as = match (direction.writes(), direction.trims()) {
+        (true, _) => Op::Write,
+        (false, true) => Op::Trim,
+        (false, false) => Op::Read,
+    };
+    let counted_as = Some(counted_as);
+    Some(Entries { over, steps: vec![step], counted_as, ..Entries::default() })
 }
 
 /// A job that burns CPU: so much of each cycle, and until the jobs that do I/O have ended.

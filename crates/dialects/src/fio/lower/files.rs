@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Advice, Range};
 use candor_plan::check::FILES_MAX;
+use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
 
@@ -242,7 +243,12 @@ fn target(
         return Target { name, kind: TargetKind::Null, size, ..Target::default() };
     }
     let making = &from.settings.making;
-    let size = size(from, file, length, start, blocks, told);
+    let directories = super::engines::entries(from)
+        .is_some_and(|entries| entries.over == Over::TargetDirectories);
+    let size = match directories {
+        true => length.map(Bytes),
+        false => size(from, file, length, start, blocks, told),
+    };
     // What has neither bytes nor a size is not made: the job fails when it begins, alone.
     let made = making.allowed && (size.is_some() || file.found != Found::Nothing);
     Target {

@@ -305,7 +305,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .of(&["filestat", "dirstat"])
     .default("stat")
     .beside("ioengine=filestat")
-    .refused("statx", "the engine filestat is not built yet"),
+    .exact("entries.steps", "statx"),
     bare("program", Kind::Text, "program to run")
         .of(&["exec"])
         .beside("ioengine=exec")

@@ -98,3 +98,29 @@ fn buffers_of_every_kind() {
     assert_eq!(shared.lock, Some(Bytes(1 << 20)));
     assert_eq!(shared.file.as_deref(), Some(std::path::Path::new("/tmp/b")));
 }
+
+#[test]
+fn names_are_made_looked_at_and_removed() {
+    use candor_plan::entries::{Over, Step};
+    let known = [
+        ("filecreate", Over::TargetFiles, Step::Create),
+        ("filestat\nstat_type=statx", Over::TargetFiles, Step::Statx),
+        ("filedelete", Over::TargetFiles, Step::Unlink),
+        ("dircreate", Over::TargetDirectories, Step::Mkdir),
+        ("dirstat", Over::TargetDirectories, Step::Stat),
+        ("dirdelete", Over::TargetDirectories, Step::Rmdir),
+    ];
+    for (name, over, step) in known {
+        let text = format!("[a]\nrw=write\nfilesize=4k\nnrfiles=9\nioengine={name}\n");
+        let lowered = lowered(&text);
+        let job = job(&lowered, 0, 0);
+        let entries = job.entries.as_ref().expect("entries");
+        assert_eq!(
+            (entries.over, &entries.steps[..], job.blocks.is_none()),
+            (over, &[step][..], true)
+        );
+        assert_eq!(entries.counted_as, Some(Op::Write));
+        let named: u32 = lowered.plan.targets.iter().map(|target| target.files).sum();
+        assert!(named == 9 || lowered.plan.targets[0].members.len() == 9, "{named}");
+    }
+}
