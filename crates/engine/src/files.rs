@@ -11,6 +11,7 @@ use rustix::fs::Advice as Fadvise;
 
 use crate::descriptors;
 use crate::error::EngineError;
+use crate::stream::space::Extent;
 
 /// An open file or device.
 #[derive(Debug)]
@@ -38,6 +39,11 @@ struct Opening {
 }
 
 impl OpenFile {
+    /// The part of it that the plan uses.
+    pub fn extent(&self) -> Extent {
+        Extent { base: self.base, size: self.size.saturating_sub(self.base) }
+    }
+
     /// The descriptor, for system calls. -1 for the null target.
     #[inline(always)]
     pub fn raw(&self) -> RawFd {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use candor_plan::blocks::{Access, Blocks, Engine, Pace};
+use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Pace};
 use candor_plan::rank::{self, Seat};
 use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
 use candor_plan::{Bytes, BytesPerSec, Entries, Job, Plan, Stop};
@@ -18,7 +18,7 @@ use crate::engines::{
     uring::Uring, vsync::Vsync,
 };
 use crate::error::EngineError;
-use crate::files::Files;
+use crate::files::{Files, OpenFile};
 use crate::flow::{FlowShare, FlowSum};
 use crate::guards::Guards;
 use crate::memory::{Mapping, PAGE_BYTES};
@@ -30,11 +30,10 @@ use crate::session::Session;
 use crate::shared::{Gate, Shared};
 use crate::slots::Kind;
 use crate::stats::{Live, Recorded};
-use crate::stream::order::Order;
-use crate::stream::sizes::Sizes;
+use crate::stream::places::{Own, Places, Shapes, fixed_size};
 use crate::stream::space::{Rank, Space};
 use crate::stream::trace;
-use crate::stream::{self, Budget, Place, Stream};
+use crate::stream::{self, Budget, Stream};
 use crate::verifier::Verifier;
 use crate::verify::Map;
 use crate::worker::{Parts, ReadBack, Worker, WorkerEnd};
@@ -66,6 +65,7 @@ pub struct ReadyJob {
     trace: Option<Arc<[trace::Line]>>,
     /// Trims are queued like other operations.
     queues_trims: bool,
+    shapes: Shapes,
 }
 
 impl ReadyJob {
@@ -112,6 +112,7 @@ impl ReadyJob {
         let fills = blocks.mix.write > 0 && named.is_none();
         let pool = fills.then(|| content::pool(of_headers.unwrap_or(seed)));
         let ready = ReadyJob {
+            shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
             job: job.clone(),
             stop: stop.clone(),
             live,
@@ -162,13 +163,12 @@ impl ReadyJob {
         let interval = verify.interval.0;
         let hole = match self.blocks.access {
             Access::Holes { hole } => hole.0,
+            Access::Back { step } => step.0,
             _ => 0,
         };
         let traced = self.trace.iter().flat_map(|lines| lines.iter());
         let traced = traced.flat_map(|line| [line.offset, u64::from(line.length)]);
-        let starts = (0..self.job.workers)
-            .flat_map(|rank| self.own_files(rank))
-            .map(|(file, rank)| self.space(file, rank).offset(0));
+        let starts = self.shares().map(|(_, _, space)| space.offset(0));
         match starts.chain(traced).chain([hole]).find(|at| at % interval != 0) {
             None => Ok(()),
             Some(at) => {
@@ -179,27 +179,45 @@ impl ReadyJob {
         }
     }
 
-    /// Every worker's share holds at least one operation of the greatest length.
+    /// Every worker's share of every size of files, with an example of such a file.
+    fn shares(&self) -> impl Iterator<Item = (&OpenFile, Rank, Space)> {
+        let files = self.files.all();
+        let mut examples = vec![0; self.shapes.extents.len()];
+        for index in (0..files.len()).rev() {
+            examples[self.shapes.index(index as u32)] = index;
+        }
+        (0..self.job.workers).flat_map(move |worker| {
+            let (own, rank) = self.seat(worker);
+            let one = || vec![own.first as usize; own.count.min(1) as usize];
+            let all = own.count as usize == files.len();
+            let indices = if all { examples.clone() } else { one() };
+            indices.into_iter().map(move |index| {
+                let file = &files[index];
+                (file, rank, Space::new(&self.blocks, file.extent(), rank))
+            })
+        })
+    }
+
+    /// Every worker's share holds at least one operation of each direction.
     fn check_sizes(&self) -> Result<(), (String, &'static str)> {
-        let length = self.length_max();
-        for rank in 0..self.job.workers {
-            for (file, rank) in self.own_files(rank) {
-                let open = self.files.get(file);
-                let space = self.space(file, rank);
-                if !space.holds(length) || space.end() > space.limit() {
-                    let message = format!(
-                        "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
-                         operations of {}",
-                        open.path.display(),
-                        Bytes(space.limit().saturating_sub(space.start())),
-                        rank.rank + 1,
-                        rank.of,
-                        Bytes(space.length()),
-                        Bytes(space.end()),
-                        Bytes(u64::from(length)),
-                    );
-                    return Err((message, "set a larger size, or smaller operations"));
-                }
+        let length = match &self.trace {
+            Some(_) => self.length_max(),
+            None => self.length_needed(),
+        };
+        for (open, rank, space) in self.shares() {
+            if !space.holds(length) || space.end() > space.limit() {
+                let message = format!(
+                    "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
+                     operations of {}",
+                    open.path.display(),
+                    Bytes(space.limit().saturating_sub(space.start())),
+                    rank.rank + 1,
+                    rank.of,
+                    Bytes(space.length()),
+                    Bytes(space.end()),
+                    Bytes(u64::from(length)),
+                );
+                return Err((message, "set a larger size, or smaller operations"));
             }
         }
         Ok(())
@@ -210,13 +228,21 @@ impl ReadyJob {
         self.blocks.durability.fsync_at_end && self.blocks.mix.write > 0
     }
 
+    /// What must fit everywhere: the least length of any direction.
+    fn length_needed(&self) -> u32 {
+        let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
+        let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
+        specs.map(|size| size.min().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+    }
+
     /// The longest operation.
     pub(crate) fn length_max(&self) -> u32 {
         if let Some(trace) = &self.trace {
             return trace.iter().map(|line| line.length).max().unwrap_or(0);
         }
         let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
-        used.map(|(_, size)| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+        let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
+        specs.map(|size| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
     }
 
     fn flow_share(&self) -> Option<FlowShare> {
@@ -244,50 +270,36 @@ impl ReadyJob {
         self.blocks.engine.is_async() || merges
     }
 
-    /// The files of a worker, and its rank among those who share each.
-    fn own_files(&self, rank: u32) -> Vec<(u32, Rank)> {
+    /// The files of a worker, and its rank among those who use the same ones.
+    fn seat(&self, rank: u32) -> (Own, Rank) {
         let (workers, files) = (u64::from(self.job.workers), self.files.all().len() as u64);
         if self.job.entries.is_some() {
-            let own = (u64::from(rank)..files).step_by(workers.max(1) as usize);
-            return own.map(|file| (file as u32, Rank { rank: 0, of: 1 })).collect();
+            return (Own::dealt(rank, self.job.workers, files as u32), Rank { rank: 0, of: 1 });
         }
         let data_rank = rank::data_rank(u64::from(rank), workers, self.job.rank_shift);
         let seat = Seat::of(self.job.sharing, data_rank, workers, files);
-        let at = |file: u64| (file as u32, Rank { rank: seat.seat, of: seat.seats });
-        match seat.file {
-            Some(file) => vec![at(file)],
-            None => (0..files).map(at).collect(),
-        }
+        let own = match seat.file {
+            Some(file) => Own { first: file as u32, step: 1, count: 1 },
+            None => Own { first: 0, step: 1, count: files as u32 },
+        };
+        (own, Rank { rank: seat.seat, of: seat.seats })
     }
 
-    /// A worker's share of a file.
-    fn space(&self, file: u32, rank: Rank) -> Space {
-        let file = self.files.get(file);
-        Space::new(&self.blocks, file.size - file.base, rank).moved(file.base)
+    /// The files of a worker.
+    fn own_files(&self, rank: u32) -> Box<[u32]> {
+        self.seat(rank).0.files().collect()
     }
 
     fn stream(&self, rank: u32) -> Stream {
-        let blocks = &self.blocks;
-        let mut random = Random::new(self.seed, u64::from(rank));
-        let sizes = PerOp {
-            read: Sizes::new(&blocks.size.read),
-            write: Sizes::new(&blocks.size.write),
-            trim: Sizes::new(&blocks.size.trim),
-        };
-        let fixed = fixed_size(blocks);
-        let mut places = Vec::new();
-        for (file, rank) in self.own_files(rank) {
-            let space = self.space(file, rank);
-            let order = Order::new(&blocks.access, &space, fixed, &mut random);
-            places.push(Place { file, space, order });
-        }
+        let (own, seat) = self.seat(rank);
+        let seed = mix(self.seed, u64::from(rank));
         let rank = Rank { rank: u64::from(rank), of: u64::from(self.job.workers) };
         Stream::new(stream::Parts {
-            random,
-            mix: blocks.mix,
-            sizes,
-            random_percent: blocks.random_percent,
-            places,
+            blocks: &self.blocks,
+            random: Random::new(self.seed, rank.rank),
+            seed,
+            places: Places::new(&self.blocks, &self.shapes, own, seat, seed),
+            wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
             trace: self.trace.clone().map(|lines| trace::Cursor::new(lines, rank)),
         })
     }
@@ -295,29 +307,57 @@ impl ReadyJob {
     /// What bounds a worker's stream, beside time.
     fn budget(&self, rank: u32) -> Budget {
         let stop = &self.stop;
-        let unbounded = (stop.time.is_some() || stop.steady.is_some()) && stop.passes.is_none();
-        let bounded = stop.bytes.is_some() || stop.ops.is_some();
-        let passes = match stop.passes {
-            None if unbounded || bounded => None,
-            passes => Some(u64::from(passes.unwrap_or(1)) / self.rounds()),
-        };
+        let timed = stop.time.is_some() || stop.steady.is_some();
+        let unbounded = timed || stop.bytes.is_some() || stop.ops.is_some();
+        let bounded = stop.passes.is_some() || stop.at_least.is_some();
         let mut budget = Budget {
             ops: stop.ops.unwrap_or(u64::MAX),
             bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
+            ..Budget::NONE
         };
-        let Some(passes) = passes else { return budget };
-        let spaces = self.own_files(rank).into_iter().map(|(file, rank)| self.space(file, rank));
+        if unbounded && !bounded {
+            return budget;
+        }
+        let passes = u64::from(stop.passes.unwrap_or(1)) / self.rounds();
         if let Some(trace) = &self.trace {
             let lines = trace.len().div_ceil(self.job.workers.max(1) as usize) as u64;
             budget.ops = budget.ops.min(passes.saturating_mul(lines));
-        } else if let Some(length) = fixed_size(&self.blocks) {
-            let pass: u64 = spaces.map(|space| pass_ops(&self.blocks, &space, length)).sum();
-            budget.ops = budget.ops.min(passes.saturating_mul(pass));
-        } else {
-            let pass: u64 = spaces.map(|space| space.length()).sum();
-            budget.bytes = budget.bytes.min(passes.saturating_mul(pass));
+            return budget;
+        }
+        let whole = Bytes(self.share_bytes(rank));
+        budget.passes = passes;
+        budget.at_least = stop.at_least.map_or(0, |extent| extent.of(whole).0);
+        if !self.ends() {
+            // What has no end of its own ends when as much was moved as there is.
+            budget.pass_bytes = self.whole_operations(rank);
         }
         budget
+    }
+
+    /// True where a pass uses up all files.
+    fn ends(&self) -> bool {
+        let skewed = !matches!(
+            self.blocks.rotation.order,
+            FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential
+        );
+        self.blocks.access.is_finite() && !(skewed && self.files.all().len() > 1)
+    }
+
+    /// Bytes of a worker's shares, in whole operations where all have one length.
+    fn whole_operations(&self, rank: u32) -> u64 {
+        let length = fixed_size(&self.blocks).map_or(1, u64::from).max(1);
+        self.sum_of_shares(rank, |bytes| bytes / length * length)
+    }
+
+    fn share_bytes(&self, rank: u32) -> u64 {
+        self.sum_of_shares(rank, |bytes| bytes)
+    }
+
+    fn sum_of_shares(&self, rank: u32, part: impl Fn(u64) -> u64) -> u64 {
+        let (own, rank) = self.seat(rank);
+        let files = own.files().map(|file| self.files.get(file));
+        let share = |file: &OpenFile| part(Space::new(&self.blocks, file.extent(), rank).length());
+        files.map(share).sum()
     }
 
     fn worker(
@@ -346,7 +386,7 @@ impl ReadyJob {
             guards: Guards::new(blocks, &self.stop, self.flow_share(), depth),
             tolerated: self.stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
             durability: blocks.durability,
-            own_files: self.own_files(rank).into_iter().map(|(file, _)| file).collect(),
+            own_files: self.own_files(rank),
             budget: self.budget(rank),
             first_done: self.first_done.clone(),
             trims: blocks.mix.trim > 0 && !self.queues_trims,
@@ -494,23 +534,6 @@ fn touch(buffers: &mut [u8]) {
 
 fn reads_back(blocks: &Blocks) -> bool {
     blocks.verify.as_ref().is_some_and(|verify| verify.read_back.is_some())
-}
-
-/// The one length of all operations, where there is only one.
-fn fixed_size(blocks: &Blocks) -> Option<u32> {
-    let mut used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0).map(|(_, s)| s);
-    let SizeSpec::Fixed(first) = used.next()? else { return None };
-    used.all(|size| *size == SizeSpec::Fixed(*first)).then(|| u32::try_from(first.0).ok())?
-}
-
-/// Operations of one pass over a share.
-fn pass_ops(blocks: &Blocks, space: &Space, length: u32) -> u64 {
-    match blocks.access {
-        Access::Holes { hole } => {
-            space.length().saturating_sub(u64::from(length)) / (u64::from(length) + hole.0) + 1
-        }
-        _ => space.length() / u64::from(length.max(1)),
-    }
 }
 
 /// The longest gap between operations of one worker that a rate asks for, 0 without a rate.

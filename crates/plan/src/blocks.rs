@@ -1,15 +1,14 @@
 //! Blocks: a stream of (operation, target, offset, size).
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
+pub use crate::access::{Access, FileOrder, Position, Rotation, Stay, StayAt, Windows, Zone};
 pub use crate::content::{Content, Duplicates, Fill, Pattern};
 use crate::engine::is_default;
 pub use crate::engine::{
     Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
 };
-use crate::units::{Extent, Mix, PerOp, SizeSpec};
+use crate::units::{Extent, Mix, Op, PerOp, SizeSpec};
 pub use crate::verify::{Format, ReadBack, Sum, Verify};
 use crate::{Bytes, Measure};
 
@@ -21,16 +20,32 @@ pub use crate::pace::*;
 pub struct Blocks {
     /// Share of reads, writes and trims: `"read"`, `"write"`, `"read:70,write:30"`.
     pub mix: Mix,
+    /// Operations come in pairs of the two directions of the mix, which are half and half: both at
+    /// the same place, a trim before a read before a write.
+    pub pairs: bool,
     /// Order of offsets.
     pub access: Access,
+    /// Whether directions share a position in an ordered access.
+    pub position: Position,
     /// Share of operations that jump to a random place instead of following `access`, in percent,
     /// per direction. Only with an ordered access.
     pub random_percent: PerOp<u8>,
+    /// How operations of a random access stay where the last one was.
+    pub stay: Stay,
+    /// Parts of the range that are worked on one after another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
+    /// Which of a worker's files comes next.
+    pub rotation: Rotation,
     /// Bytes per operation: `"4k"`, `"4k-64k"`, `"4k:60,64k:40"`, or one of these per direction.
     pub size: PerOp<SizeSpec>,
+    /// Bytes of operations that take a random place, whatever their direction, where others
+    /// follow the last one; absent means those of their direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jump_size: Option<SizeSpec>,
     /// Offsets are multiples of it; absent means the smallest size.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub align: Option<Bytes>,
+    pub align: Option<PerOp<Bytes>>,
     /// Part of each file or device that is used.
     pub range: Range,
     /// How workers divide that range.
@@ -86,9 +101,15 @@ impl Default for Blocks {
     fn default() -> Self {
         Blocks {
             mix: Mix::READ,
+            pairs: false,
             access: Access::Sequential,
+            position: Position::default(),
             random_percent: PerOp::all(0),
+            stay: Stay::default(),
+            windows: None,
+            rotation: Rotation::default(),
             size: PerOp::all(SizeSpec::Fixed(Bytes(4096))),
+            jump_size: None,
             align: None,
             range: Range::default(),
             share: Share::Whole,
@@ -134,89 +155,36 @@ impl Blocks {
     fn is_nop(&self) -> bool {
         self.engine == Engine::IoUring && self.uring.nop
     }
-}
 
-/// Order of offsets within a worker's share of a range.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Access {
-    /// Ascending; starts over at the end.
-    #[default]
-    Sequential,
-    /// Descending from the end.
-    Backward,
-    /// Ascending, leaving `hole` bytes untouched after each operation.
-    Holes {
-        /// Bytes left out after each operation.
-        hole: Bytes,
-    },
-    /// Uniform, places may repeat.
-    Random,
-    /// Uniform, every block exactly once per pass, in an order keyed by the seed.
-    Permutation,
-    /// Zipf over blocks, the k-th most popular drawn with weight k^-theta; popularity is scattered
-    /// over the range.
-    Zipf {
-        /// Exponent, above 0 and not 1.
-        theta: f64,
-    },
-    /// Pareto over blocks: a share `h` of the space takes a share `1 - h` of the accesses.
-    Pareto {
-        /// Power, between 0 and 1.
-        h: f64,
-    },
-    /// Normal around the middle of the range.
-    Normal {
-        /// Standard deviation in percent of the range.
-        deviation_percent: f64,
-    },
-    /// Shares of accesses fall on shares of the range, in order; both columns add up to 100.
-    Zoned {
-        /// The zones, from the start of the range.
-        zones: Vec<Zone>,
-    },
-    /// A share of the accesses falls on one band of the range, the rest on all of it.
-    HotBand {
-        /// Share of accesses that hit the band, in percent.
-        hit_percent: f64,
-        /// Start of the band, in percent of the range.
-        start_percent: f64,
-        /// Length of the band, in percent of the range.
-        length_percent: f64,
-    },
-    /// From a file of lines `op offset size`, in order, starting over at the end.
-    Trace {
-        /// The trace file.
-        file: PathBuf,
-    },
-}
-
-impl Access {
-    /// True where the next offset does not follow from the last one.
-    pub fn is_random(&self) -> bool {
-        !matches!(
-            self,
-            Access::Sequential | Access::Backward | Access::Holes { .. } | Access::Trace { .. }
-        )
+    /// The smallest operation of any direction that occurs, at least 1 byte.
+    pub fn smallest(&self) -> Bytes {
+        let used = self.size.iter().filter(|(op, _)| self.mix.of(*op) > 0);
+        let specs = used.map(|(_, size)| size).chain(&self.jump_size);
+        Bytes(specs.map(|size| size.min().0).min().unwrap_or(1).max(1))
     }
-}
 
-/// One zone of [`Access::Zoned`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Zone {
-    /// Share of the accesses, in percent.
-    pub access_percent: f64,
-    /// Share of the range, in percent.
-    pub size_percent: f64,
+    /// What offsets of a direction are multiples of, at least 1 byte.
+    pub fn alignment(&self, op: Op) -> Bytes {
+        let align = self.align.as_ref().map(|align| *align.of(op));
+        Bytes(align.unwrap_or(self.smallest()).0.max(1))
+    }
+
+    /// What parts of a range are multiples of: the coarsest alignment of any direction that occurs.
+    pub fn alignment_max(&self) -> Bytes {
+        let used = Op::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);
+        used.map(|op| self.alignment(op)).max().unwrap_or(Bytes(1))
+    }
 }
 
 /// Part of a file or device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Range {
-    /// Where it starts.
+    /// Where it starts; a share of the whole is rounded up to `start_align`.
     pub start: Extent,
+    /// What a start in percent is rounded up to; absent means the alignment of operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_align: Option<Bytes>,
     /// How long it is; absent means to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<Extent>,
@@ -224,7 +192,7 @@ pub struct Range {
 
 impl Default for Range {
     fn default() -> Self {
-        Range { start: Extent::Bytes(Bytes(0)), length: None }
+        Range { start: Extent::Bytes(Bytes(0)), start_align: None, length: None }
     }
 }
 

@@ -76,9 +76,10 @@ impl Dice<'_> {
     }
 
     pub fn size(&mut self) -> SizeSpec {
-        match self.byte() % 3 {
+        match self.byte() % 4 {
             0 => SizeSpec::Fixed(self.bytes()),
             1 => SizeSpec::Range(self.bytes(), self.bytes()),
+            2 => SizeSpec::Stepped(self.bytes(), self.bytes(), self.bytes()),
             _ => {
                 let mut list = self.list(|d| (d.bytes(), d.byte() % 101));
                 list.push((self.bytes(), self.byte() % 101));
@@ -160,6 +161,7 @@ impl Dice<'_> {
             bytes: self.option(Self::bytes),
             ops: self.option(Self::number),
             passes: self.option(Self::count),
+            at_least: self.option(Self::extent),
             steady: self.option(|d| match d.yes() {
                 true => Steady::Snia { window: d.nanos(), windows: d.count() },
                 false => {
@@ -219,19 +221,24 @@ impl Dice<'_> {
     }
 
     fn access(&mut self) -> Access {
-        match self.byte() % 11 {
+        match self.byte() % 12 {
             0 => Access::Sequential,
             1 => Access::Backward,
             2 => Access::Holes { hole: self.bytes() },
             3 => Access::Random,
             4 => Access::Permutation,
-            5 => Access::Zipf { theta: self.float() },
-            6 => Access::Pareto { h: self.float() },
-            7 => Access::Normal { deviation_percent: self.float() },
-            8 => Access::Zoned {
-                zones: self.list(|d| Zone { access_percent: d.float(), size_percent: d.float() }),
+            5 => Access::Zipf { theta: self.float(), center_percent: self.option(Self::float) },
+            6 => Access::Pareto { h: self.float(), center_percent: self.option(Self::float) },
+            7 => Access::Normal {
+                deviation_percent: self.float(),
+                center_percent: self.option(Self::float),
             },
-            9 => Access::HotBand {
+            8 => Access::Zoned {
+                zones: self
+                    .per_op(|d| d.list(|d| Zone { access_percent: d.float(), size: d.extent() })),
+            },
+            9 => Access::Back { step: self.bytes() },
+            10 => Access::HotBand {
                 hit_percent: self.float(),
                 start_percent: self.float(),
                 length_percent: self.float(),
@@ -249,14 +256,42 @@ impl Dice<'_> {
         }
     }
 
+    fn rotation(&mut self) -> Rotation {
+        let theta = self.float();
+        let orders = [FileOrder::RoundRobin, FileOrder::Sequential, FileOrder::Zipf { theta }];
+        Rotation {
+            order: self.pick(&orders),
+            every: self.count(),
+            at_once: self.option(Self::count),
+        }
+    }
+
     pub fn blocks(&mut self) -> Blocks {
         Blocks {
             mix: self.mix(),
+            pairs: self.yes(),
             access: self.access(),
+            position: self.pick(&[Position::Shared, Position::PerDirection]),
             random_percent: self.per_op(Self::byte),
+            stay: Stay {
+                percent: self.per_op(Self::byte),
+                run: self.count(),
+                at: self.pick(&[StayAt::End, StayAt::Start]),
+            },
+            windows: self.option(|d| Windows {
+                length: d.bytes(),
+                bytes: d.bytes(),
+                gap: d.bytes(),
+            }),
+            rotation: self.rotation(),
             size: self.per_op(Self::size),
-            align: self.option(Self::bytes),
-            range: Range { start: self.extent(), length: self.option(Self::extent) },
+            jump_size: self.option(Self::size),
+            align: self.option(|d| d.per_op(Self::bytes)),
+            range: Range {
+                start: self.extent(),
+                start_align: self.option(Self::bytes),
+                length: self.option(Self::extent),
+            },
             share: self.share(),
             depth: self.count(),
             batch_submit: self.option(Self::count),

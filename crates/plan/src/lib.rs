@@ -10,6 +10,7 @@
 //! opened, and immutable from then on. Whatever depends on a worker's number is computed by the
 //! host that runs the worker, from (rank, ranks, host, hosts), so a plan is the same everywhere.
 
+mod access;
 pub mod blocks;
 pub mod check;
 mod content;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Op, PerOp};
+use crate::units::{Extent, Op, PerOp};
 use crate::{Blocks, Bytes, Entries, Nanos, Target};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
@@ -139,6 +139,10 @@ pub struct Stop {
     /// Passes over the worker's share (a loader's epochs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
+    /// Passes go on until each worker has moved so many bytes, in bytes or as a share of all that
+    /// it uses, give or take less than one operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<Extent>,
     /// A criterion of steadiness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,

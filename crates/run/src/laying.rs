@@ -25,8 +25,9 @@ use crate::stop::interrupted;
 /// would be work done twice: one worker that only writes, in sequence, without a gap.
 fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
     let alone = job.workers == 1 || job.sharing == Sharing::Own;
-    let aligned = blocks.align.is_none_or(|align| {
-        matches!(blocks.size.write, SizeSpec::Fixed(size) if size.0.is_multiple_of(align.0.max(1)))
+    let aligned = blocks.align.as_ref().is_none_or(|align| {
+        let align = align.write.0.max(1);
+        matches!(blocks.size.write, SizeSpec::Fixed(size) if size.0.is_multiple_of(align))
     });
     let only_writes = blocks.mix.write > 0 && blocks.mix.read == 0 && blocks.mix.trim == 0;
     let from_start = matches!(blocks.range.start, Extent::Bytes(Bytes(0)))
@@ -35,6 +36,7 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
         && blocks.access == Access::Sequential
         && blocks.random_percent == PerOp::all(0)
         && blocks.share == Share::Whole
+        && blocks.windows.is_none()
         && blocks.engine != Engine::Mmap
         && blocks.moves_bytes()
         && (alone && aligned && from_start)
@@ -184,9 +186,11 @@ mod tests {
         let made = |job: Job, blocks: &Blocks| makes_all_bytes(&(&job, blocks));
         assert!(made(Job::default(), &plain));
         assert!(made(Job { workers: 4, sharing: Sharing::Own, ..Job::default() }, &plain));
-        assert!(made(Job::default(), &Blocks { align: Some(Bytes(512)), ..plain.clone() }));
+        let fine = Some(PerOp::all(Bytes(512)));
+        assert!(made(Job::default(), &Blocks { align: fine, ..plain.clone() }));
         assert!(!made(Job { workers: 2, ..Job::default() }, &plain));
-        let range = candor_plan::blocks::Range { start: Extent::Percent(50.0), length: None };
+        let start = Extent::Percent(50.0);
+        let range = candor_plan::blocks::Range { start, ..Default::default() };
         let gaps = [
             Blocks { mix: Mix::READ, ..plain.clone() },
             Blocks { mix: Mix { read: 0, write: 50, trim: 50 }, ..plain.clone() },
@@ -196,7 +200,7 @@ mod tests {
             Blocks { random_percent: PerOp::all(10), ..plain.clone() },
             Blocks { share: Share::Slice, ..plain.clone() },
             Blocks { engine: Engine::Mmap, ..plain.clone() },
-            Blocks { align: Some(Bytes(8192)), ..plain.clone() },
+            Blocks { align: Some(PerOp::all(Bytes(8192))), ..plain.clone() },
             Blocks { range, ..plain.clone() },
         ];
         for blocks in gaps {

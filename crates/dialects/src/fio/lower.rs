@@ -4,6 +4,7 @@
 //! file: each fills its part of the job and refuses by name what the plan cannot say. What a row
 //! of the table refuses or notes by itself needs no word there.
 
+mod amounts;
 mod content;
 mod durability;
 mod engines;
@@ -216,9 +217,12 @@ fn instance(
     pacing::lower(from, &mut blocks, told);
     measures::lower(from, &mut blocks, told);
     processes::lower(from, &mut job, told);
-    stops::lower(from, seat.phase, &blocks, &mut job, told);
+    stops::lower(from, seat.phase, &mut job, told);
     engines::burn(from, &mut blocks, &mut job, told);
     let targets = files::lower(from, &mut blocks, told);
+    if let Some(stop) = &mut job.stop {
+        amounts::lower(from, &blocks, &targets, stop, told);
+    }
     let plan = &mut lowered.plan;
     let indices: Vec<_> = targets.into_iter().map(|target| files::enter(plan, target)).collect();
     job.targets = indices.iter().map(|index| plan.targets[*index].name.clone()).collect();

@@ -1,43 +1,71 @@
 //! The stream of operations of one worker: direction, file, offset, length, one after another.
+//!
+//! `mod.rs` draws directions and keeps count; [`rotation`] says which file is next, [`places`]
+//! where in it, with one [`order`] per size of files over the worker's share, its [`space`].
 
 pub mod order;
 pub mod permutation;
+pub mod places;
+pub mod rotation;
 pub mod sizes;
 pub mod skew;
 pub mod space;
 pub mod trace;
+pub mod visited;
 
+use candor_plan::blocks::{Access, Blocks, Stay};
 use candor_plan::units::{Mix, Op, PerOp};
 
-use self::order::Order;
-use self::sizes::Sizes;
-use self::space::Space;
+use self::places::{How, Places, fixed_size};
+use self::rotation::Rotation;
 use self::trace::Cursor as TraceCursor;
 use crate::random::Random;
 use crate::slots::Slot;
 
-/// Where operations fall in one file.
-pub struct Place {
-    /// The file, as an index into the job's files.
-    pub file: u32,
-    /// The worker's share of the file.
-    pub space: Space,
-    /// The order of offsets in it.
-    pub order: Order,
-}
-
 /// What bounds a stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Operations it may still give.
     pub ops: u64,
     /// Bytes it may still give.
     pub bytes: u64,
+    /// Passes after which it ends.
+    pub passes: u64,
+    /// Bytes after which a pass ends, even if nothing is used up.
+    pub pass_bytes: u64,
+    /// Passes go on until it has given so many bytes.
+    pub at_least: u64,
 }
 
 impl Budget {
     /// No bound at all.
-    pub const NONE: Budget = Budget { ops: u64::MAX, bytes: u64::MAX };
+    pub const NONE: Budget = Budget {
+        ops: u64::MAX,
+        bytes: u64::MAX,
+        passes: u64::MAX,
+        pass_bytes: u64::MAX,
+        at_least: 0,
+    };
+}
+
+/// What a stream has given of its passes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Given {
+    /// In all passes.
+    bytes: u64,
+    /// In this pass.
+    pass_bytes: u64,
+    /// Passes that ended.
+    passes: u64,
+}
+
+/// The second of a pair of operations at one place.
+#[derive(Clone, Copy)]
+struct Second {
+    op: Op,
+    file: u32,
+    offset: u64,
+    length: u32,
 }
 
 /// One worker's operations.
@@ -46,13 +74,25 @@ pub struct Stream {
     mix: Mix,
     /// The only direction, or the one that a schedule wants next.
     direction: Option<Op>,
-    sizes: PerOp<Sizes>,
+    /// Both directions of a pair, in order.
+    pair: Option<(Op, Op)>,
+    second: Option<Second>,
     random_percent: PerOp<u8>,
     any_random_percent: bool,
-    places: Box<[Place]>,
-    file_next: usize,
+    stay: Stay,
+    stays: bool,
+    run_left: u32,
+    places: Places,
+    rotation: Rotation,
+    /// Bytes of the turn of a file, where a file is left once it was worked on as a whole.
+    turn_bytes: u64,
+    leaves_by_bytes: bool,
+    /// A direction that has used up the only file starts over by itself.
+    wraps: bool,
+    length_max: u64,
     trace: Option<TraceCursor>,
     budget: Budget,
+    given: Given,
     uniform: Option<Uniform>,
 }
 
@@ -69,57 +109,91 @@ struct Uniform {
 }
 
 impl Uniform {
-    fn of(parts: &Parts) -> Option<Uniform> {
-        let op = Op::ALL.into_iter().find(|op| parts.mix.of(*op) == 100)?;
-        let [place] = parts.places.as_slice() else { return None };
-        let Order::UniformFixed { positions, length } = place.order else { return None };
-        let plain = parts.trace.is_none() && *parts.random_percent.of(op) == 0;
-        let (start, step) = place.space.contiguous().filter(|_| plain)?;
-        Some(Uniform { op, file: place.file, length, start, step, positions })
+    fn of(parts: &Parts<'_>) -> Option<Uniform> {
+        let (blocks, places) = (parts.blocks, &parts.places);
+        let op = only_direction(blocks.mix)?;
+        let start = places.contiguous()?;
+        let length = fixed_size(blocks)?;
+        let plain = parts.trace.is_none()
+            && blocks.access == Access::Random
+            && blocks.stay.is_never()
+            && blocks.windows.is_none()
+            && *blocks.random_percent.of(op) == 0;
+        let (step, positions) = (places.align(op), places.positions(length, op));
+        plain.then_some(Uniform { op, file: places.file(0), length, start, step, positions })
     }
 }
 
+fn only_direction(mix: Mix) -> Option<Op> {
+    Op::ALL.into_iter().find(|op| mix.of(*op) == 100)
+}
+
 /// What a stream is made from.
-pub struct Parts {
+pub struct Parts<'p> {
+    /// Its words.
+    pub blocks: &'p Blocks,
     /// Its source of choices.
     pub random: Random,
-    /// Share of the directions.
-    pub mix: Mix,
-    /// Lengths per direction.
-    pub sizes: PerOp<Sizes>,
-    /// Share of jumps per direction.
-    pub random_percent: PerOp<u8>,
-    /// One place per file of the worker.
-    pub places: Vec<Place>,
+    /// Tells its permutations from those of other streams.
+    pub seed: u64,
+    /// Where operations fall.
+    pub places: Places,
+    /// A direction that has used up the only file starts over by itself, and no pass ends.
+    pub wraps: bool,
     /// The trace, which then decides everything else.
     pub trace: Option<TraceCursor>,
 }
 
 impl Stream {
     /// From its parts.
-    pub fn new(parts: Parts) -> Stream {
-        let uniform = Uniform::of(&parts);
+    pub fn new(parts: Parts<'_>) -> Stream {
+        let (uniform, blocks) = (Uniform::of(&parts), parts.blocks);
+        let rotation = Rotation::new(&blocks.rotation, parts.places.files(), parts.seed);
+        let sizes = blocks.size.iter().map(|(_, size)| size).chain(&blocks.jump_size);
         Stream {
             random: parts.random,
-            mix: parts.mix,
-            direction: Op::ALL.into_iter().find(|op| parts.mix.of(*op) == 100),
-            sizes: parts.sizes,
-            any_random_percent: parts.random_percent.iter().any(|(_, percent)| *percent > 0),
-            random_percent: parts.random_percent,
-            places: parts.places.into(),
-            file_next: 0,
+            mix: blocks.mix,
+            direction: only_direction(blocks.mix),
+            pair: blocks.pairs.then(|| pair(blocks.mix)).flatten(),
+            second: None,
+            any_random_percent: blocks.random_percent.iter().any(|(_, percent)| *percent > 0),
+            random_percent: blocks.random_percent,
+            stay: blocks.stay,
+            stays: !blocks.stay.is_never(),
+            run_left: 0,
+            leaves_by_bytes: rotation.is_whole() && !blocks.access.is_finite(),
+            wraps: parts.wraps && parts.places.files() == 1,
+            places: parts.places,
+            rotation,
+            turn_bytes: 0,
+            length_max: sizes.map(|size| size.max().0).max().unwrap_or(1),
             trace: parts.trace,
             budget: Budget::NONE,
+            given: Given::default(),
             uniform,
         }
     }
 
-    /// From now on it gives no more than that.
+    /// From now on it gives no more than that, in passes that begin now.
     pub fn bound(&mut self, budget: Budget) {
-        self.budget = budget;
+        if budget.passes != u64::MAX && self.given.bytes > 0 {
+            self.places.restart();
+            self.rotation.reset();
+        }
+        (self.budget, self.given, self.turn_bytes) = (budget, Given::default(), 0);
+        if self.places.files() == 0 {
+            self.budget.ops = 0;
+        }
         if let Some(uniform) = &self.uniform {
             let length = u64::from(uniform.length.max(1));
             self.budget.ops = budget.ops.min(budget.bytes.div_ceil(length));
+            if budget.passes != u64::MAX {
+                // A whole number of passes, and more of them where that is not enough.
+                let pass = budget.pass_bytes.div_ceil(length).max(1);
+                let passes = budget.passes.saturating_mul(pass);
+                let ops = passes.max(budget.at_least.div_ceil(length));
+                self.budget.ops = self.budget.ops.min(ops);
+            }
         }
     }
 
@@ -144,44 +218,116 @@ impl Stream {
         if self.budget.bytes == 0 {
             return false;
         }
+        if self.given.pass_bytes >= self.budget.pass_bytes && !self.end_pass() {
+            return false;
+        }
         if self.trace.is_some() {
             self.follow_trace(slot);
-        } else {
-            self.draw(slot);
+        } else if !self.draw(slot) {
+            return false;
         }
+        let length = u64::from(slot.length);
         self.budget.ops -= 1;
-        self.budget.bytes = self.budget.bytes.saturating_sub(u64::from(slot.length));
+        self.budget.bytes = self.budget.bytes.saturating_sub(length);
+        self.given.bytes += length;
+        self.given.pass_bytes += length;
         true
     }
 
     #[inline(always)]
-    fn draw(&mut self, slot: &mut Slot) {
-        let op = match self.direction {
-            Some(op) => op,
-            None => self.pick_direction(),
+    fn draw(&mut self, slot: &mut Slot) -> bool {
+        if let Some(second) = self.second.take() {
+            slot.kind = second.op.into();
+            (slot.file, slot.offset, slot.length) = (second.file, second.offset, second.length);
+            return true;
+        }
+        let op = match (self.direction, self.pair) {
+            (_, Some((first, _))) => first,
+            (Some(op), None) => op,
+            (None, None) => self.pick_direction(),
         };
-        let length = self.sizes.of(op).pick(&mut self.random);
-        let file = self.pick_file();
-        let jump = self.any_random_percent && self.random.percent(*self.random_percent.of(op));
-        let place = &mut self.places[file];
-        slot.kind = op.into();
-        slot.length = length;
-        slot.file = place.file;
-        slot.offset = if jump {
-            order::uniform(&place.space, length, &mut self.random)
-        } else {
-            place.order.next(&place.space, length, &mut self.random)
-        };
+        loop {
+            let index = self.rotation.current(&mut self.random);
+            let how = self.how(op);
+            let Some((offset, length)) = self.places.next(index, op, how, &mut self.random) else {
+                if self.used_up(index, op) {
+                    continue;
+                }
+                return false;
+            };
+            self.rotation.served();
+            slot.kind = op.into();
+            (slot.file, slot.offset, slot.length) = (self.places.file(index), offset, length);
+            if let Some((_, op)) = self.pair {
+                self.second = Some(Second { op, file: slot.file, offset, length });
+            }
+            if self.leaves_by_bytes {
+                self.count_turn(index, length);
+            }
+            return true;
+        }
     }
 
     #[inline(always)]
-    fn pick_file(&mut self) -> usize {
-        let file = self.file_next;
-        self.file_next += 1;
-        if self.file_next >= self.places.len() {
-            self.file_next = 0;
+    fn how(&mut self, op: Op) -> How {
+        if self.any_random_percent && self.random.percent(*self.random_percent.of(op)) {
+            return How::Jump;
         }
-        file
+        if self.stays { self.how_to_stay(op) } else { How::Order }
+    }
+
+    fn how_to_stay(&mut self, op: Op) -> How {
+        let percent = *self.stay.percent.of(op);
+        if self.run_left > 0 {
+            self.run_left -= 1;
+            return How::Stay;
+        }
+        self.run_left = self.stay.run.saturating_sub(1);
+        let stays = percent > 0 && self.random.percent(percent);
+        if stays { How::Stay } else { How::Order }
+    }
+
+    /// Accesses that have no end leave a file once they have moved as much as there is of it.
+    fn count_turn(&mut self, index: usize, length: u32) {
+        self.turn_bytes += u64::from(length);
+        if self.turn_bytes + u64::from(length) > self.places.length(index) {
+            self.turn_bytes = 0;
+            if !self.rotation.leave() {
+                self.rotation.restart();
+            }
+        }
+    }
+
+    /// A pass over a file has used it up; false when nothing more is to come.
+    #[cold]
+    fn used_up(&mut self, index: usize, op: Op) -> bool {
+        if self.wraps {
+            self.places.restart_direction(index, op);
+        } else if self.rotation.is_skewed() {
+            self.places.restart_file(index);
+        } else if !self.rotation.leave() {
+            // A pass that gave nothing would be followed by others that give nothing.
+            let more = self.given.pass_bytes > 0 || self.given.passes > 0;
+            if !more || (self.given.pass_bytes > 0 && !self.end_pass()) {
+                return false;
+            }
+            self.places.restart();
+            self.rotation.restart();
+        }
+        true
+    }
+
+    /// A pass ends; false if it was the last one.
+    fn end_pass(&mut self) -> bool {
+        self.given.passes += 1;
+        self.given.pass_bytes = 0;
+        let missing = self.budget.at_least.saturating_sub(self.given.bytes);
+        let enough = missing == 0 || missing < self.length_max;
+        let more = self.given.passes < self.budget.passes || !enough;
+        if !more {
+            self.budget.ops = 0;
+        }
+        more
     }
 
     /// The next operation is to have that direction.
@@ -208,6 +354,12 @@ impl Stream {
         slot.offset = line.offset;
         slot.file = 0;
     }
+}
+
+/// Both directions of a pair, in order.
+fn pair(mix: Mix) -> Option<(Op, Op)> {
+    let mut used = [Op::Trim, Op::Read, Op::Write].into_iter().filter(|op| mix.of(*op) > 0);
+    Some((used.next()?, used.next()?))
 }
 
 #[cfg(test)]

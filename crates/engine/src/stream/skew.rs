@@ -1,6 +1,7 @@
 //! Skewed distributions over a space.
 
 use candor_plan::blocks::Zone;
+use candor_plan::units::Extent;
 
 use crate::random::Random;
 
@@ -54,16 +55,17 @@ impl Zipf {
     }
 }
 
-/// Normal around the middle of `[0, 1)`.
+/// Normal around a place of `[0, 1)`.
 #[derive(Clone, Debug)]
 pub struct Normal {
     deviation: f64,
+    center: f64,
 }
 
 impl Normal {
-    /// With that standard deviation, as a share of the whole.
-    pub fn new(deviation: f64) -> Normal {
-        Normal { deviation }
+    /// With that standard deviation and center, as shares of the whole.
+    pub fn new(deviation: f64, center: f64) -> Normal {
+        Normal { deviation, center }
     }
 
     /// A place in `[0, 1)`; draws outside are drawn again, a few times.
@@ -72,7 +74,7 @@ impl Normal {
         for _ in 0..TRIES {
             let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
             let standard = radius * (std::f64::consts::TAU * random.unit()).cos();
-            let place = 0.5 + standard * self.deviation;
+            let place = self.center + standard * self.deviation;
             if (0.0..1.0).contains(&place) {
                 return place;
             }
@@ -94,16 +96,26 @@ struct Band {
 }
 
 impl Bands {
-    /// From shares of accesses and of the space, in percent.
-    pub fn zoned(zones: &[Zone]) -> Bands {
-        let (mut weight_to, mut start) = (0.0, 0.0);
-        let band = |zone: &Zone| {
-            weight_to += zone.access_percent / 100.0;
-            let band = Band { weight_to, start, length: zone.size_percent / 100.0 };
-            start += band.length;
-            band
+    /// From shares of accesses and parts of a space of `length` bytes. Zones beyond its end take
+    /// no part; the others keep their proportions.
+    pub fn zoned(zones: &[Zone], length: u64) -> Bands {
+        let share = |size: Extent| match size {
+            Extent::Percent(percent) => percent / 100.0,
+            Extent::Bytes(bytes) => bytes.0 as f64 / length.max(1) as f64,
         };
-        Bands(zones.iter().map(band).collect())
+        let (mut weight_to, mut start) = (0.0, 0.0);
+        let mut bands = Vec::new();
+        for zone in zones.iter().filter(|zone| zone.access_percent >= 0.0) {
+            if start >= 1.0 - 1e-9 {
+                break;
+            }
+            weight_to += zone.access_percent;
+            let length = share(zone.size).min(1.0 - start);
+            bands.push(Band { weight_to, start, length });
+            start += length;
+        }
+        bands.iter_mut().for_each(|band| band.weight_to /= weight_to);
+        Bands(bands)
     }
 
     /// One band that takes `hit` percent, and the whole that takes the rest.

@@ -5,7 +5,7 @@
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, Share};
-use candor_plan::units::Extent;
+use candor_plan::units::Extent as PlanExtent;
 
 /// One of `of` workers that share a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,13 +16,27 @@ pub struct Rank {
     pub of: u64,
 }
 
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Extent {
+    /// Where it starts.
+    pub base: u64,
+    /// Its length in bytes.
+    pub size: u64,
+}
+
+impl Extent {
+    /// All of a file of that size.
+    pub fn whole(size: u64) -> Extent {
+        Extent { base: 0, size }
+    }
+}
+
 /// A worker's share of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
     start: u64,
     length: u64,
-    align: u64,
-    explicit_align: u64,
     /// One past the last byte of the range that the plan allows.
     limit: u64,
     layout: Layout,
@@ -39,23 +53,23 @@ enum Layout {
 }
 
 impl Space {
-    /// The share of `rank` in a file of `size` bytes.
+    /// The share of `rank` in the used part of a file.
     ///
     /// The result may be too small for one operation; see [`Space::holds`].
-    pub fn new(blocks: &Blocks, size: u64, rank: Rank) -> Space {
-        let size_min = smallest(blocks);
-        let align = blocks.align.map_or(size_min, |align| align.0).max(1);
-        let explicit_align = blocks.align.map_or(1, |align| align.0).max(1);
+    pub fn new(blocks: &Blocks, extent: Extent, rank: Rank) -> Space {
+        let Extent { base, size } = extent;
+        let (size_min, align) = (blocks.smallest().0, blocks.alignment_max().0);
         let mut start = blocks.range.start.of(Bytes(size)).0.min(size);
-        if let Extent::Percent(_) = blocks.range.start {
+        if let PlanExtent::Percent(_) = blocks.range.start {
             // A share of the whole rarely falls on a block.
-            start = start / align * align;
+            let align = blocks.range.start_align.map_or(align, |align| align.0.max(1));
+            start = start.checked_next_multiple_of(align).unwrap_or(size).min(size);
         }
         let rest = size - start;
         let length = blocks.range.length.map_or(rest, |extent| extent.of(Bytes(size)).0.min(rest));
-        let limit = start + length;
-        let whole =
-            Space { start, length, align, explicit_align, limit, layout: Layout::Contiguous };
+        let start = base.saturating_add(start);
+        let limit = start.saturating_add(length);
+        let whole = Space { start, length, limit, layout: Layout::Contiguous };
         let contiguous = |start, length| Space { start, length, ..whole.clone() };
         match blocks.share {
             Share::Whole => contiguous(start, length),
@@ -77,16 +91,9 @@ impl Space {
         Space {
             start: self.start.saturating_add(rank.rank.saturating_mul(block)),
             length: rows.saturating_mul(block),
-            align: self.align.min(block),
             layout: Layout::Dealt { block, ranks: rank.of },
             ..self.clone()
         }
-    }
-
-    /// The same share, that many bytes further on in the file.
-    pub fn moved(self, by: u64) -> Space {
-        let (start, limit) = (self.start.saturating_add(by), self.limit.saturating_add(by));
-        Space { start, limit, ..self }
     }
 
     /// First byte of the file that the share may use.
@@ -99,48 +106,29 @@ impl Space {
         self.limit
     }
 
-    /// The alignment that the plan asks for, 1 if it asks for none.
-    pub fn explicit_align(&self) -> u64 {
-        self.explicit_align
-    }
-
     /// Its length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Offsets are multiples of it, counted from the start of the share.
-    pub fn align(&self) -> u64 {
-        self.align
+    /// Its start in the file, where the share is one piece of it.
+    pub fn contiguous(&self) -> Option<u64> {
+        (self.layout == Layout::Contiguous).then_some(self.start)
     }
 
-    /// Start in the file and distance of positions, where the share is one piece of the file.
-    pub fn contiguous(&self) -> Option<(u64, u64)> {
-        (self.layout == Layout::Contiguous).then_some((self.start, self.align))
+    /// Places within it are multiples of this, for operations of that length and alignment.
+    #[inline(always)]
+    pub fn step(&self, length: u32, align: u64) -> u64 {
+        match self.layout {
+            Layout::Contiguous => align,
+            // Operations stay within a block, so every length-sized piece of it is a place.
+            Layout::Dealt { .. } => u64::from(length.max(1)),
+        }
     }
 
     /// True if an operation of that length fits.
     pub fn holds(&self, length: u32) -> bool {
         u64::from(length) <= self.length
-    }
-
-    /// Number of aligned positions at which an operation of that length fits; at least 1.
-    #[inline(always)]
-    pub fn positions(&self, length: u32) -> u64 {
-        match self.layout {
-            Layout::Contiguous => self.length.saturating_sub(u64::from(length)) / self.align + 1,
-            // Operations stay within a block, so every length-sized piece of it is a position.
-            Layout::Dealt { .. } => (self.length / u64::from(length.max(1))).max(1),
-        }
-    }
-
-    /// The position of the `index`-th of [`Space::positions`].
-    #[inline(always)]
-    pub fn position(&self, index: u64, length: u32) -> u64 {
-        match self.layout {
-            Layout::Contiguous => index * self.align,
-            Layout::Dealt { .. } => index * u64::from(length),
-        }
     }
 
     /// Where a position lies in the file.
@@ -166,10 +154,4 @@ impl Space {
             }
         }
     }
-}
-
-/// The smallest size of any direction that occurs.
-fn smallest(blocks: &Blocks) -> u64 {
-    let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
-    used.map(|(_, size)| size.min().0).min().unwrap_or(1).max(1)
 }

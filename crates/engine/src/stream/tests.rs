@@ -2,41 +2,30 @@ use std::collections::HashSet;
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Access, Blocks, Share, Zone};
-use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::units::{Extent, Mix, PerOp, SizeSpec};
 use proptest::prelude::*;
 
 use super::permutation::Permutation;
+use super::places::{Own, Shapes};
 use super::skew::Zipf;
-use super::space::Rank;
+use super::space::{Rank, Space};
 use super::*;
+use crate::slots::Kind;
 
-fn stream(blocks: &Blocks, size: u64, rank: Rank, ops: u64) -> Stream {
-    let mut random = Random::new(7, rank.rank);
-    let space = Space::new(blocks, size, rank);
-    let sizes = PerOp {
-        read: Sizes::new(&blocks.size.read),
-        write: Sizes::new(&blocks.size.write),
-        trim: Sizes::new(&blocks.size.trim),
-    };
-    let fixed = match &blocks.size.read {
-        SizeSpec::Fixed(size) => Some(size.0 as u32),
-        _ => None,
-    };
-    let order = Order::new(&blocks.access, &space, fixed, &mut random);
-    let mut stream = Stream::new(Parts {
-        random,
-        mix: blocks.mix,
-        sizes,
-        random_percent: blocks.random_percent,
-        places: vec![Place { file: 0, space, order }],
-        trace: None,
-    });
-    stream.bound(Budget { ops, bytes: u64::MAX });
-    stream
+mod properties;
+mod sequences;
+
+pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Rank, wraps: bool) -> Stream {
+    let shapes = Shapes::new(sizes.iter().copied().map(space::Extent::whole));
+    let seed = 7 + rank.rank;
+    let places = Places::new(blocks, &shapes, Own::dealt(0, 1, sizes.len() as u32), rank, seed);
+    let random = Random::new(7, rank.rank);
+    Stream::new(Parts { blocks, random, seed, places, wraps, trace: None })
 }
 
 fn offsets(blocks: &Blocks, size: u64, rank: Rank, ops: u64) -> Vec<u64> {
-    let mut stream = stream(blocks, size, rank, ops);
+    let mut stream = stream(blocks, &[size], rank, false);
+    stream.bound(Budget { ops, ..Budget::NONE });
     let mut slot = Slot::empty(std::ptr::null_mut());
     let mut list = Vec::new();
     while stream.next(&mut slot) {
@@ -82,7 +71,7 @@ fn workers_cover_a_shared_range_exactly_once() {
             let mut seen = HashSet::new();
             for rank in 0..4 {
                 let rank = Rank { rank, of: 4 };
-                let space = Space::new(&blocks, 64 * 4096, rank);
+                let space = Space::new(&blocks, space::Extent::whole(64 * 4096), rank);
                 let list = offsets(&blocks, 64 * 4096, rank, space.length() / 4096);
                 assert!(list.iter().all(|offset| seen.insert(*offset)), "{share:?} {access:?}");
             }
@@ -119,19 +108,20 @@ fn permutation_gives_each_block_once_per_pass() {
 #[test]
 fn skewed_accesses_have_their_shares() {
     let zones = vec![
-        Zone { access_percent: 60.0, size_percent: 10.0 },
-        Zone { access_percent: 30.0, size_percent: 20.0 },
-        Zone { access_percent: 10.0, size_percent: 70.0 },
+        Zone { access_percent: 60.0, size: Extent::Percent(10.0) },
+        Zone { access_percent: 30.0, size: Extent::Percent(20.0) },
+        Zone { access_percent: 10.0, size: Extent::Percent(70.0) },
     ];
     let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / 1000.0;
-    let zoned = histogram(Access::Zoned { zones }, 100_000);
+    let zoned = histogram(Access::Zoned { zones: PerOp::all(zones) }, 100_000);
     assert!((share(&zoned[..10]) - 60.0).abs() < 1.0);
     assert!((share(&zoned[10..30]) - 30.0).abs() < 1.0);
     let hot = Access::HotBand { hit_percent: 90.0, start_percent: 50.0, length_percent: 10.0 };
     assert!((share(&histogram(hot, 100_000)[50..60]) - 91.0).abs() < 1.0);
-    let pareto = histogram(Access::Pareto { h: 0.2 }, 100_000);
+    let pareto = histogram(Access::Pareto { h: 0.2, center_percent: None }, 100_000);
     assert!((share(&pareto[..20]) - 80.0).abs() < 1.0);
-    let normal = histogram(Access::Normal { deviation_percent: 10.0 }, 100_000);
+    let normal =
+        histogram(Access::Normal { deviation_percent: 10.0, center_percent: None }, 100_000);
     assert!((share(&normal[40..60]) - 68.3).abs() < 1.5);
 }
 
@@ -155,7 +145,8 @@ fn mixes_and_weights_are_kept() {
         size: PerOp::all(SizeSpec::Weighted(vec![(Bytes(4096), 60), (Bytes(65536), 40)])),
         ..with(Access::Random)
     };
-    let mut stream = stream(&blocks, 1 << 24, ALONE, 100_000);
+    let mut stream = stream(&blocks, &[1 << 24], ALONE, false);
+    stream.bound(Budget { ops: 100_000, ..Budget::NONE });
     let mut slot = Slot::empty(std::ptr::null_mut());
     let (mut kinds, mut large) = ([0u64; 5], 0u64);
     while stream.next(&mut slot) {
@@ -184,12 +175,13 @@ proptest! {
     ) {
         let access = [
             Access::Sequential, Access::Backward, Access::Random, Access::Permutation,
-            Access::Zipf { theta: 0.9 }, Access::Normal { deviation_percent: 40.0 },
+            Access::Zipf { theta: 0.9, center_percent: Some(30.0) },
+            Access::Normal { deviation_percent: 40.0, center_percent: None },
         ][which].clone();
         let size = size * 4096 * ranks;
         let blocks = Blocks { share: Share::Slice, ..with(access) };
         let rank = Rank { rank: seed % ranks, of: ranks };
-        let space = Space::new(&blocks, size, rank);
+        let space = Space::new(&blocks, space::Extent::whole(size), rank);
         for offset in offsets(&blocks, size, rank, 64) {
             prop_assert!(offset >= space.offset(0) && offset + 4096 <= space.end());
         }

@@ -1,7 +1,7 @@
 //! C4: operations smaller than a sector, or across sectors.
 
 use candor_plan::Bytes;
-use candor_plan::units::{Extent, Op, SizeSpec};
+use candor_plan::units::{Extent, Op, PerOp, SizeSpec};
 use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -68,16 +68,19 @@ fn misfit<'a, 'b>(job: &'b Planned<'a>, sector: u64) -> Option<(&'b Planned<'a>,
         Extent::Percent(_) => None,
     };
     let size = sizes.find(odd).map(|size| format!("{} I/O", fmt::size(size.0 as f64)));
-    let align = job.blocks.align.filter(odd);
+    let aligns = job.blocks.align.iter().flat_map(PerOp::iter);
+    let mut aligns = aligns.filter(|(op, _)| job.does(*op)).map(|(_, align)| *align);
+    let align = aligns.find(odd);
     let align = align.map(|by| format!("I/O aligned to {}", fmt::size(by.0 as f64)));
     let start = start.filter(odd).map(|at| format!("I/O starting at {at}"));
     size.or(align).or(start).map(|what| (job, what))
 }
 
-/// Every size that can occur; those of a range are multiples of its smaller end.
+/// Every size that can occur; those of a range are sums of these.
 fn sizes(spec: &SizeSpec) -> Vec<Bytes> {
     match spec {
         SizeSpec::Fixed(size) | SizeSpec::Range(size, _) => vec![*size],
+        SizeSpec::Stepped(low, _, step) => vec![*low, *step],
         SizeSpec::Weighted(list) => list.iter().map(|(size, _)| *size).collect(),
     }
 }
@@ -121,7 +124,7 @@ mod tests {
     #[test]
     fn writes_and_odd_alignments_too() {
         let mut case = TestCase::direct_write();
-        case.blocks().align = Some(Bytes(512));
+        case.blocks().align = Some(PerOp::all(Bytes(512)));
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("aligned to 512 bytes on 4 KiB sectors: writes need"));
     }

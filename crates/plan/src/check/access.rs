@@ -1,15 +1,23 @@
 //! Mix and order of offsets.
 
-use super::ranges::one_size;
-use super::sizes::fixed;
+use super::sizes::{check_spec, distinct};
 use super::{Found, View, WEIGHTS_MAX};
-use crate::blocks::{Access, Zone};
-use crate::units::Op;
+use crate::blocks::{Access, FileOrder, Zone};
+use crate::units::{Extent, Op};
 use crate::{Bytes, Place};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     mix(view, out);
+    pairs(view, out);
     random_percent(view, out);
+    stay(view, out);
+    jump_size(view, out);
+    windows(view, out);
+    rotation(view, out);
+    order(view, out);
+}
+
+fn order(view: &View<'_>, out: &mut Found) {
     let at = view.key("access");
     match &view.blocks.access {
         Access::Sequential | Access::Backward | Access::Random => {}
@@ -18,13 +26,35 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
             out.error("hole", place, "hole is 0", "give a size, or access = \"sequential\"");
         }
         Access::Holes { .. } => {}
-        Access::Permutation => permutation(view, out),
-        Access::Zipf { theta } => zipf(*theta, at.key("zipf").key("theta"), out),
-        Access::Pareto { h } => pareto(*h, at.key("pareto").key("h"), out),
-        Access::Normal { deviation_percent } => {
-            normal(*deviation_percent, at.key("normal").key("deviation_percent"), out);
+        Access::Back { step } if *step == Bytes(0) => {
+            let place = at.key("back").key("step");
+            out.error("back", place, "step is 0", "give a size, or access = \"sequential\"");
         }
-        Access::Zoned { zones } => zoned(zones, &at.key("zoned").key("zones"), out),
+        Access::Back { .. } => {}
+        Access::Permutation => permutation(view, out),
+        Access::Zipf { theta, center_percent } => {
+            zipf(*theta, at.key("zipf").key("theta"), out);
+            center(*center_percent, &at.key("zipf"), out);
+        }
+        Access::Pareto { h, center_percent } => {
+            pareto(*h, at.key("pareto").key("h"), out);
+            center(*center_percent, &at.key("pareto"), out);
+        }
+        Access::Normal { deviation_percent, center_percent } => {
+            normal(*deviation_percent, at.key("normal").key("deviation_percent"), out);
+            center(*center_percent, &at.key("normal"), out);
+        }
+        Access::Zoned { zones } => {
+            let place = at.key("zoned").key("zones");
+            let alike = zones.read == zones.write && zones.write == zones.trim;
+            for (op, zones) in zones.iter().filter(|(op, _)| does(view, *op)) {
+                let place = if alike { place.clone() } else { place.key(op.name()) };
+                zoned(zones, &place, out);
+                if alike {
+                    break;
+                }
+            }
+        }
         Access::HotBand { hit_percent, start_percent, length_percent } => {
             let band = [*hit_percent, *start_percent, *length_percent];
             hot_band(band, &at.key("hot_band"), out);
@@ -56,19 +86,94 @@ fn random_percent(view: &View<'_>, out: &mut Found) {
     }
 }
 
-/// Every block exactly once needs blocks that are all alike.
-fn permutation(view: &View<'_>, out: &mut Found) {
-    if !one_size(view) {
-        let message = "a permutation takes every block once, so all must have one fixed size";
-        let remedy = "give one size, or access = \"random\"";
-        out.error("permutation-size", view.key("size"), message, remedy);
+/// Pairs are of two directions, half and half.
+fn pairs(view: &View<'_>, out: &mut Found) {
+    let mix = view.blocks.mix;
+    if view.blocks.pairs && Op::ALL.into_iter().filter(|op| mix.of(*op) == 50).count() != 2 {
+        let message = format!("pairs are of two directions, half and half, but the mix is {mix}");
+        let remedy = "write mix = \"write:50,trim:50\", for example, or remove pairs";
+        out.error("pairs", view.key("pairs"), message, remedy);
     }
-    if let (Some(size), Some(align)) = (fixed(view.blocks), view.blocks.align)
-        && align < size
-        && align > Bytes(0)
-    {
-        let message = format!("blocks of {size} aligned to {align} overlap in a permutation");
-        out.error("permutation-align", view.key("align"), message, "remove align");
+}
+
+fn stay(view: &View<'_>, out: &mut Found) {
+    let (stay, at) = (&view.blocks.stay, view.key("stay"));
+    out.count("stay", at.key("run"), stay.run.into(), u32::MAX.into());
+    let used = stay.percent.iter().filter(|(op, _)| does(view, *op));
+    let highest = used.map(|(_, percent)| *percent).max().unwrap_or(0);
+    if highest > 100 {
+        out.percent("percent", at.key("percent"), highest.into(), 0.0);
+    }
+    if !stay.is_never() && !view.blocks.access.is_random() {
+        let message = "stay is set, but operations of an ordered access follow each other anyway";
+        out.error("stay", at, message, "set access = \"random\", or remove stay");
+    }
+}
+
+fn jump_size(view: &View<'_>, out: &mut Found) {
+    let Some(size) = &view.blocks.jump_size else { return };
+    check_spec(size, &view.key("jump_size"), None, out);
+    let jumps = view.blocks.random_percent.iter().any(|(_, percent)| *percent > 0);
+    if !jumps && view.blocks.stay.is_never() {
+        let message = "jump_size is set, but either all operations jump or none";
+        let remedy = "set random_percent or stay, or give all their size by size";
+        out.error("jump-size", view.key("jump_size"), message, remedy);
+    }
+}
+
+fn windows(view: &View<'_>, out: &mut Found) {
+    let Some(windows) = view.blocks.windows else { return };
+    let at = view.key("windows");
+    for (key, value) in [("length", windows.length), ("bytes", windows.bytes)] {
+        if value == Bytes(0) {
+            let remedy = format!("give {key} a size, or remove windows");
+            out.error("windows", at.key(key), format!("{key} is 0"), remedy);
+        }
+    }
+    let smallest = distinct(view.blocks).into_iter().map(|(_, size)| size.min()).max();
+    if let Some(size) = smallest.filter(|size| *size > windows.length && windows.length.0 > 0) {
+        let message = format!("an operation of {size} does not fit into {}", windows.length);
+        out.error("windows", at.key("length"), message, "make windows longer, or sizes smaller");
+    }
+    if matches!(view.blocks.access, Access::Trace { .. }) {
+        let message = "a trace says itself where each operation goes, so windows have no effect";
+        out.error("windows", at, message, "remove windows");
+    }
+}
+
+fn rotation(view: &View<'_>, out: &mut Found) {
+    let (rotation, at) = (&view.blocks.rotation, view.key("rotation"));
+    out.count("rotation", at.key("every"), rotation.every.into(), u32::MAX.into());
+    if rotation.at_once == Some(0) {
+        out.error("rotation", at.key("at_once"), "at_once is 0", "set it to 1 or more");
+    }
+    let at = at.key("order");
+    match rotation.order {
+        FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential => {}
+        FileOrder::Zipf { theta } => zipf(theta, at.key("zipf").key("theta"), out),
+        FileOrder::Pareto { h } => pareto(h, at.key("pareto").key("h"), out),
+        FileOrder::Normal { deviation_percent } => {
+            normal(deviation_percent, at.key("normal").key("deviation_percent"), out);
+        }
+    }
+}
+
+/// Blocks that are each taken once must not overlap.
+fn permutation(view: &View<'_>, out: &mut Found) {
+    let Some(align) = &view.blocks.align else { return };
+    for (op, spec) in distinct(view.blocks) {
+        let (size, align) = (spec.min(), *align.of(op));
+        if align < size && align > Bytes(0) {
+            let message = format!("blocks of {size} aligned to {align} overlap in a permutation");
+            out.error("permutation-align", view.key("align"), message, "remove align");
+            return;
+        }
+    }
+}
+
+fn center(percent: Option<f64>, at: &Place, out: &mut Found) {
+    if let Some(percent) = percent {
+        out.percent("percent", at.key("center_percent"), percent, 0.0);
     }
 }
 
@@ -103,15 +208,29 @@ fn zoned(zones: &[Zone], at: &Place, out: &mut Found) {
     }
     for (i, zone) in zones.iter().enumerate() {
         out.percent("zoned", at.index(i).key("access_percent"), zone.access_percent, 0.0);
-        out.percent("zoned", at.index(i).key("size_percent"), zone.size_percent, 0.0);
-        if zone.access_percent > 0.0 && zone.size_percent == 0.0 {
+        let size = at.index(i).key("size");
+        if let Extent::Percent(percent) = zone.size {
+            out.percent("zoned", size.clone(), percent, 0.0);
+        }
+        let is_empty = matches!(zone.size, Extent::Bytes(Bytes(0)) | Extent::Percent(0.0));
+        if zone.access_percent > 0.0 && is_empty {
             let message = format!("{} % of the accesses fall on nothing", zone.access_percent);
-            let remedy = "give the zone a size";
-            out.error("zoned", at.index(i).key("size_percent"), message, remedy);
+            out.error("zoned", size, message, "give the zone a size");
         }
     }
     adds_up(zones.iter().map(|zone| zone.access_percent).sum(), "accesses", at, out);
-    adds_up(zones.iter().map(|zone| zone.size_percent).sum(), "sizes", at, out);
+    let percents = zones.iter().filter_map(|zone| match zone.size {
+        Extent::Percent(percent) => Some(percent),
+        Extent::Bytes(_) => None,
+    });
+    match percents.clone().count() {
+        0 => {}
+        count if count < zones.len() => {
+            let message = "some zones have sizes in percent and others in bytes";
+            out.error("zoned", at.clone(), message, "use one of them for all zones");
+        }
+        _ => adds_up(percents.sum(), "sizes", at, out),
+    }
 }
 
 fn adds_up(sum: f64, what: &str, at: &Place, out: &mut Found) {

@@ -5,7 +5,7 @@ use super::sizes::distinct;
 use super::{Found, SECTOR, View};
 use crate::Bytes;
 use crate::blocks::{Access, Content, Duplicates, Fill, Format, Share, Sum, Verify};
-use crate::units::{Op, SizeSpec};
+use crate::units::{Op, PerOp, SizeSpec};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     let content = &view.blocks.content;
@@ -94,6 +94,7 @@ fn verify_sizes(view: &View<'_>, verify: &Verify, out: &mut Found) {
         let size = match spec {
             // Sizes in a range are multiples of the least.
             SizeSpec::Fixed(size) | SizeSpec::Range(size, _) => first_undivided(&[*size], interval),
+            SizeSpec::Stepped(low, _, step) => first_undivided(&[*low, *step], interval),
             SizeSpec::Weighted(list) => {
                 let sizes: Vec<_> = list.iter().map(|(size, _)| *size).collect();
                 first_undivided(&sizes, interval)
@@ -104,8 +105,9 @@ fn verify_sizes(view: &View<'_>, verify: &Verify, out: &mut Found) {
             out.error("verify-interval", place.clone(), message, "use a smaller interval");
         }
     }
-    let align = view.blocks.align.filter(|align| first_undivided(&[*align], interval).is_some());
-    if let Some(align) = align {
+    let aligns = view.blocks.align.iter().flat_map(PerOp::iter).filter(|(op, _)| does(view, *op));
+    let aligns: Vec<Bytes> = aligns.map(|(_, align)| *align).collect();
+    if let Some(align) = first_undivided(&aligns, interval) {
         let message = format!("the interval of {interval} does not divide the alignment {align}");
         out.error("verify-interval", place, message, "use a smaller interval");
     }

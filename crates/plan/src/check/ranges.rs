@@ -1,9 +1,9 @@
 //! The part of a target that is used, and how workers divide it.
 
-use super::sizes::{distinct, fixed, largest, odd, unaligned};
+use super::sizes::{distinct, fixed, largest, needed, odd, unaligned};
 use super::{Found, SEGMENTS_MAX, View};
 use crate::blocks::{Access, Range, Share};
-use crate::units::{Extent, SizeSpec};
+use crate::units::Extent;
 use crate::{Blocks, Bytes, Target};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
@@ -19,7 +19,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
 
 /// Shares of a range are numbers between 0 and 100 that do not reach beyond the end.
 fn percentages(view: &View<'_>, out: &mut Found) {
-    let Range { start, length } = &view.blocks.range;
+    let Range { start, length, .. } = &view.blocks.range;
     let at = view.key("range");
     let mut sum = 0.0;
     for (key, extent) in [("start", Some(*start)), ("length", *length)] {
@@ -47,9 +47,14 @@ fn direct(view: &View<'_>, out: &mut Found) {
     if let Extent::Bytes(start) = view.blocks.range.start {
         odd(start).into_iter().for_each(|s| unaligned("start", s, at.key("start"), out));
     }
-    if let Access::Holes { hole } = view.blocks.access {
-        let place = view.key("access").key("holes").key("hole");
-        odd(hole).into_iter().for_each(|h| unaligned("hole", h, place.clone(), out));
+    let (gone, name) = match view.blocks.access {
+        Access::Holes { hole } => (hole, "holes.hole"),
+        Access::Back { step } => (step, "back.step"),
+        _ => return,
+    };
+    if let Some(gone) = odd(gone) {
+        let (table, key) = name.split_once('.').unwrap_or_default();
+        unaligned(key, gone, view.key("access").key(table).key(key), out);
     }
 }
 
@@ -88,7 +93,7 @@ fn sizes(view: &View<'_>) -> String {
 fn within(view: &View<'_>, target: &Target, size: Bytes, out: &mut Found) {
     let at = view.key("range");
     let name = &target.name;
-    let Range { start, length } = view.blocks.range;
+    let Range { start, length, .. } = view.blocks.range;
     let begin = start.of(size);
     if begin >= size {
         let message = format!("the range starts at {begin}, but target {name} has {size}");
@@ -113,10 +118,10 @@ fn within(view: &View<'_>, target: &Target, size: Bytes, out: &mut Found) {
 }
 
 fn operations(view: &View<'_>, target: &Target, length: Bytes, out: &mut Found) {
-    let largest = largest(view.blocks);
-    if largest > length && !matches!(view.blocks.access, Access::Trace { .. }) {
+    let needed = needed(view.blocks);
+    if needed > length && !matches!(view.blocks.access, Access::Trace { .. }) {
         let message = format!(
-            "operations of {largest} do not fit into the {length} that are used of target {}",
+            "operations of {needed} do not fit into the {length} that are used of target {}",
             target.name
         );
         out.error("size-target", view.key("size"), message, "use smaller sizes or a larger target");
@@ -156,9 +161,8 @@ fn share(view: &View<'_>, target: &Target, length: Bytes, out: &mut Found) {
 
 /// The smallest slice that holds any operation: slices begin at aligned places.
 fn slice_min(blocks: &Blocks) -> Bytes {
-    let smallest = distinct(blocks).into_iter().map(|(_, spec)| spec.min()).min();
-    let unit = blocks.align.or(smallest).unwrap_or_default().0.max(1);
-    Bytes(largest(blocks).0.div_ceil(unit).saturating_mul(unit))
+    let unit = blocks.alignment_max().0;
+    Bytes(needed(blocks).0.div_ceil(unit).saturating_mul(unit))
 }
 
 fn share_rule(share: &Share) -> &'static str {
@@ -166,9 +170,4 @@ fn share_rule(share: &Share) -> &'static str {
         Share::Segments { .. } => "segments",
         _ => "share-target",
     }
-}
-
-/// True where every operation of every direction has the same size.
-pub(super) fn one_size(view: &View<'_>) -> bool {
-    matches!(distinct(view.blocks)[..], [] | [(_, SizeSpec::Fixed(_))])
 }

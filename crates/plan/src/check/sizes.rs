@@ -1,7 +1,7 @@
 //! Sizes of operations, their alignment, and the memory they take.
 
 use super::{BUFFERS_MAX, Found, OPERATION_MAX, SECTOR, View, WEIGHTS_MAX};
-use crate::units::{Op, SizeSpec};
+use crate::units::{Op, PerOp, SizeSpec};
 use crate::{Blocks, Bytes, Place};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
@@ -36,7 +36,15 @@ pub(super) fn fixed(blocks: &Blocks) -> Option<Bytes> {
 
 /// The largest size that occurs.
 pub(super) fn largest(blocks: &Blocks) -> Bytes {
-    distinct(blocks).into_iter().map(|(_, spec)| spec.max()).max().unwrap_or_default()
+    let specs = distinct(blocks).into_iter().map(|(_, spec)| spec);
+    specs.chain(&blocks.jump_size).map(SizeSpec::max).max().unwrap_or_default()
+}
+
+/// The size that must fit everywhere: where sizes are drawn, those that do not fit are drawn
+/// again.
+pub(super) fn needed(blocks: &Blocks) -> Bytes {
+    let specs = distinct(blocks).into_iter().map(|(_, spec)| spec);
+    specs.chain(&blocks.jump_size).map(SizeSpec::min).max().unwrap_or_default()
 }
 
 fn same_for_all(blocks: &Blocks) -> bool {
@@ -48,7 +56,8 @@ pub(super) fn check_spec(spec: &SizeSpec, place: &Place, op: Option<Op>, out: &m
     let place = op.map_or_else(|| place.clone(), |op| place.key(op.name()));
     match spec {
         SizeSpec::Fixed(_) => {}
-        SizeSpec::Range(low, high) => range(*low, *high, &place, out),
+        SizeSpec::Range(low, high) => range(*low, *high, *low, &place, out),
+        SizeSpec::Stepped(low, high, step) => range(*low, *high, *step, &place, out),
         SizeSpec::Weighted(list) => weights(list, &place, out),
     }
     if spec.min() == Bytes(0) && !matches!(spec, SizeSpec::Weighted(list) if list.is_empty()) {
@@ -62,13 +71,16 @@ pub(super) fn check_spec(spec: &SizeSpec, place: &Place, op: Option<Op>, out: &m
     }
 }
 
-fn range(low: Bytes, high: Bytes, place: &Place, out: &mut Found) {
-    if low > high {
+fn range(low: Bytes, high: Bytes, step: Bytes, place: &Place, out: &mut Found) {
+    if step == Bytes(0) && low > Bytes(0) {
+        let message = format!("the sizes {low}-{high} go up in steps of 0");
+        out.error("size-range", place.clone(), message, "give a step of 1 or more");
+    } else if low > high {
         let message = format!("the range of sizes {low}-{high} goes downwards");
         out.error("size-range", place.clone(), message, format!("write {high}-{low}"));
-    } else if low.0 > 0 && !high.0.is_multiple_of(low.0) {
-        let top = Bytes(high.0 / low.0 * low.0);
-        let message = format!("sizes go up in steps of {low}, so {high} never occurs, but {top}");
+    } else if low.0 > 0 && !(high.0 - low.0).is_multiple_of(step.0) {
+        let top = Bytes(low.0 + (high.0 - low.0) / step.0 * step.0);
+        let message = format!("sizes go up in steps of {step}, so {high} never occurs, but {top}");
         out.warning("size-range", place.clone(), message, format!("write {low}-{top}"));
     }
 }
@@ -86,7 +98,8 @@ fn weights(list: &[(Bytes, u8)], place: &Place, out: &mut Found) {
 }
 
 fn align(view: &View<'_>, out: &mut Found) {
-    if view.blocks.align == Some(Bytes(0)) {
+    let aligns = view.blocks.align.iter().flat_map(PerOp::iter);
+    if aligns.filter(|(op, _)| view.blocks.mix.of(*op) > 0).any(|(_, align)| *align == Bytes(0)) {
         let remedy = "give an alignment such as \"4k\", or remove it";
         out.error("align", view.key("align"), "align is 0", remedy);
     }
@@ -101,6 +114,7 @@ fn direct(view: &View<'_>, out: &mut Found) {
         let odd = match spec {
             SizeSpec::Fixed(size) => odd(*size),
             SizeSpec::Range(low, _) => odd(*low),
+            SizeSpec::Stepped(low, _, step) => odd(*low).or(odd(*step)),
             SizeSpec::Weighted(list) => list.iter().find_map(|(size, _)| odd(*size)),
         };
         if let Some(size) = odd {
@@ -109,7 +123,9 @@ fn direct(view: &View<'_>, out: &mut Found) {
             unaligned("size", size, place, out);
         }
     }
-    if let Some(align) = view.blocks.align.and_then(odd) {
+    let aligns = view.blocks.align.iter().flat_map(PerOp::iter);
+    let used = aligns.filter(|(op, _)| view.blocks.mix.of(*op) > 0);
+    if let Some(align) = used.filter_map(|(_, align)| odd(*align)).next() {
         unaligned("align", align, view.key("align"), out);
     }
 }

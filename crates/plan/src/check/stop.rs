@@ -2,6 +2,7 @@
 
 use super::whole::time_limit;
 use super::{Found, TIME_MAX, WINDOWS_MAX};
+use crate::units::Extent;
 use crate::{Nanos, Place, Steady, Stonewall, Stop};
 
 pub(super) fn check(stop: &Stop, at: &Place, out: &mut Found) {
@@ -24,12 +25,21 @@ fn bounds(stop: &Stop, at: &Place, out: &mut Found) {
         ("bytes", stop.bytes.map(|bytes| bytes.0)),
         ("ops", stop.ops),
         ("passes", stop.passes.map(u64::from)),
+        ("at_least", stop.at_least.map(whole)),
     ];
     for (key, bound) in bounds {
         if bound == Some(0) {
             let remedy = format!("give a {key} above 0, or remove {key}");
             out.error("stop-zero", at.key(key), format!("stop.{key} is 0: nothing runs"), remedy);
         }
+    }
+}
+
+/// Bytes, or parts of a part in percent: 0 only for nothing at all.
+fn whole(extent: Extent) -> u64 {
+    match extent {
+        Extent::Bytes(bytes) => bytes.0,
+        Extent::Percent(percent) => percent.ceil() as u64,
     }
 }
 

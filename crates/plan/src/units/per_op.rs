@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{self, MapAccess, Visitor};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Op;
@@ -110,6 +110,10 @@ impl<'de, T: Deserialize<'de> + Clone> Visitor<'de> for PerOpVisitor<T> {
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
         T::deserialize(de::value::I64Deserializer::new(number)).map(PerOp::all)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(de::value::SeqAccessDeserializer::new(list)).map(PerOp::all)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {

@@ -61,6 +61,8 @@ pub enum SizeSpec {
     Fixed(Bytes),
     /// Uniform between the two, in steps of the smaller.
     Range(Bytes, Bytes),
+    /// Uniform between the two, in steps of the third.
+    Stepped(Bytes, Bytes, Bytes),
     /// Drawn with the given weights, in percent, that add up to 100.
     Weighted(Vec<(Bytes, u8)>),
 }
@@ -69,7 +71,7 @@ impl SizeSpec {
     /// The smallest size that can occur.
     pub fn min(&self) -> Bytes {
         match self {
-            SizeSpec::Fixed(size) | SizeSpec::Range(size, _) => *size,
+            SizeSpec::Fixed(size) | SizeSpec::Range(size, _) | SizeSpec::Stepped(size, ..) => *size,
             SizeSpec::Weighted(list) => list.iter().map(|w| w.0).min().unwrap_or_default(),
         }
     }
@@ -77,7 +79,9 @@ impl SizeSpec {
     /// The largest size that can occur.
     pub fn max(&self) -> Bytes {
         match self {
-            SizeSpec::Fixed(size) | SizeSpec::Range(_, size) => *size,
+            SizeSpec::Fixed(size) | SizeSpec::Range(_, size) | SizeSpec::Stepped(_, size, _) => {
+                *size
+            }
             SizeSpec::Weighted(list) => list.iter().map(|w| w.0).max().unwrap_or_default(),
         }
     }
@@ -88,6 +92,7 @@ impl fmt::Display for SizeSpec {
         match self {
             SizeSpec::Fixed(size) => size.fmt(f),
             SizeSpec::Range(low, high) => write!(f, "{low}-{high}"),
+            SizeSpec::Stepped(low, high, step) => write!(f, "{low}-{high}/{step}"),
             SizeSpec::Weighted(list) => {
                 let parts: Vec<_> =
                     list.iter().map(|(size, pct)| format!("{size}:{pct}")).collect();
@@ -97,8 +102,8 @@ impl fmt::Display for SizeSpec {
     }
 }
 
-const SIZES_HOW: &str = "write one size (4k), two with a dash (4k-64k), or sizes with percent \
-                         that add up to 100 (4k:60,64k:40)";
+const SIZES_HOW: &str = "write one size (4k), two with a dash (4k-64k, or 4k-64k/512 for its \
+                         steps), or sizes with percent that add up to 100 (4k:60,64k:40)";
 
 impl FromStr for SizeSpec {
     type Err = UnitError;
@@ -126,7 +131,10 @@ fn parse_range(text: &str, low: &str, high: &str) -> Result<SizeSpec, UnitError>
     if low.trim().is_empty() || high.trim().is_empty() {
         return Err(UnitError(format!("{} lacks one end of a range; {SIZES_HOW}", quote(text))));
     }
-    Ok(SizeSpec::Range(low.parse()?, high.parse()?))
+    match high.split_once('/') {
+        None => Ok(SizeSpec::Range(low.parse()?, high.parse()?)),
+        Some((high, step)) => Ok(SizeSpec::Stepped(low.parse()?, high.parse()?, step.parse()?)),
+    }
 }
 
 fn parse_weighted(part: &str) -> Result<(Bytes, u8), UnitError> {

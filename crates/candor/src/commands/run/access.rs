@@ -18,9 +18,12 @@ pub fn access(text: &str) -> Result<Access, String> {
         "random" => bare(text, rest, Access::Random)?,
         "permutation" => bare(text, rest, Access::Permutation)?,
         "holes" => Access::Holes { hole: unit::<Bytes>(single(text, rest)?)? },
-        "zipf" => Access::Zipf { theta: decimal(single(text, rest)?)? },
-        "pareto" => Access::Pareto { h: decimal(single(text, rest)?)? },
-        "normal" => Access::Normal { deviation_percent: decimal(single(text, rest)?)? },
+        "zipf" => Access::Zipf { theta: decimal(single(text, rest)?)?, center_percent: None },
+        "pareto" => Access::Pareto { h: decimal(single(text, rest)?)?, center_percent: None },
+        "normal" => Access::Normal {
+            deviation_percent: decimal(single(text, rest)?)?,
+            center_percent: None,
+        },
         "hot" => hot(text, rest)?,
         // A path may hold commas.
         "trace" => Access::Trace { file: rest.unwrap_or_default().into() },
@@ -86,7 +89,7 @@ pub fn range(text: &str) -> Result<Range, String> {
         if end.ends_with('%') && !start.ends_with('%') && start == "0" { "0%" } else { start };
     let start: Extent = unit(start)?;
     if end.is_empty() {
-        return Ok(Range { start, length: None });
+        return Ok(Range { start, ..Range::default() });
     }
     let backwards = || format!("`{text}` ends before it starts");
     let length = match (start, unit::<Extent>(end)?) {
@@ -99,7 +102,7 @@ pub fn range(text: &str) -> Result<Range, String> {
         (Extent::Percent(_), Extent::Percent(_)) => return Err(backwards()),
         _ => return Err(format!("`{text}` mixes bytes and percent; use one of them")),
     };
-    Ok(Range { start, length: Some(length) })
+    Ok(Range { start, length: Some(length), ..Range::default() })
 }
 
 /// How workers divide a range: `whole`, `slice`, `interleave`, `segments:16m,16`.
@@ -128,9 +131,9 @@ mod tests {
         for (text, wanted) in [
             ("backward", Access::Backward),
             ("holes:64k", Access::Holes { hole: Bytes(65536) }),
-            ("zipf:1.2", Access::Zipf { theta: 1.2 }),
-            ("pareto:0.2", Access::Pareto { h: 0.2 }),
-            ("normal:10", Access::Normal { deviation_percent: 10.0 }),
+            ("zipf:1.2", Access::Zipf { theta: 1.2, center_percent: None }),
+            ("pareto:0.2", Access::Pareto { h: 0.2, center_percent: None }),
+            ("normal:10", Access::Normal { deviation_percent: 10.0, center_percent: None }),
             (
                 "hot:80,10",
                 Access::HotBand { hit_percent: 80.0, start_percent: 0.0, length_percent: 10.0 },
@@ -162,7 +165,7 @@ mod tests {
             ("1g-3g", bytes(1 << 30), Some(bytes(2 << 30))),
             ("4k-", bytes(4096), None),
         ] {
-            assert_eq!(range(text), Ok(Range { start, length }), "{text}");
+            assert_eq!(range(text), Ok(Range { start, length, ..Range::default() }), "{text}");
         }
         for text in ["5", "3g-1g", "50%-10%", "1g-50%", "x-y"] {
             assert!(range(text).is_err(), "{text}");

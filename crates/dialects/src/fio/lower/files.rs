@@ -40,7 +40,11 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
     let start = start(from, &files, blocks, told);
     let same = lengths.windows(2).all(|pair| pair[0] == pair[1]);
     let length = lengths.first().copied().flatten().filter(|_| same);
-    blocks.range = Range { start, length: length.map(|bytes| Extent::Bytes(Bytes(bytes))) };
+    blocks.range = Range {
+        start,
+        start_align: Some(Bytes(from.settings.area.offset_align)).filter(|align| align.0 > 0),
+        length: length.map(|bytes| Extent::Bytes(Bytes(bytes))),
+    };
     if let Some(Amount::Percent(percent)) = from.settings.area.size {
         blocks.range.length = Some(Extent::Percent(f64::from(percent)));
     }
@@ -204,21 +208,6 @@ fn start(from: &Instance<'_>, files: &[File], blocks: &Blocks, told: &mut Told) 
 /// So many percent of a number of bytes, rounded down.
 pub(super) fn share(whole: u64, percent: u32) -> u64 {
     (u128::from(whole) * u128::from(percent.min(100)) / 100) as u64
-}
-
-/// Bytes of all files of a clone that are there, from where it begins; absent where one is not.
-pub(super) fn there(from: &Instance<'_>, blocks: &Blocks) -> Option<u64> {
-    let number = from.settings.files.number.unwrap_or(1).max(1).min(u64::from(FILES_MAX));
-    let found = |path: PathBuf| File { found: from.host.found(&path), path };
-    let files: Vec<_> = names::paths(from, number).into_iter().map(found).collect();
-    let Extent::Bytes(start) = start(from, &files, blocks, &mut Told::default()) else {
-        return None;
-    };
-    let used = |whole: u64| match from.settings.area.size {
-        Some(Amount::Percent(percent)) => share(whole, percent).min(whole.saturating_sub(start.0)),
-        _ => whole.saturating_sub(start.0),
-    };
-    files.iter().map(|file| file.found.bytes().map(used)).sum()
 }
 
 fn target(

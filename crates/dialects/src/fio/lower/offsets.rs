@@ -1,26 +1,28 @@
 //! Directions, block sizes, and the order of offsets.
 
-use candor_plan::blocks::{Access, Zone};
-use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
+use candor_plan::blocks::{Access, FileOrder, Position, Rotation, Stay, StayAt, Windows, Zone};
+use candor_plan::units::{Extent, Mix, Op, PerOp, SizeSpec};
 use candor_plan::{Blocks, Bytes};
 
 use super::{Instance, Told};
-use crate::fio::settings::{Direction, Distribution};
+use crate::fio::settings::{
+    Amount, Direction, Distribution, Generator, Sequencer, Service, ZoneMode,
+};
 use crate::fio::values::Share;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    blocks.mix = mix(from, told);
+    blocks.mix = mix(from);
+    blocks.pairs = from.settings.rw.direction.trims_and_writes();
     blocks.size = sizes(from);
+    blocks.rotation = rotation(from);
+    blocks.windows = windows(from, told);
     match from.settings.rw.direction.is_random() {
         true => random(from, blocks, told),
-        false => blocks.access = ordered(from, blocks, told),
-    }
-    if blocks.access.is_random() {
-        blocks.align = align(from, blocks.mix, told);
+        false => ordered(from, blocks, told),
     }
 }
 
-fn mix(from: &Instance<'_>, told: &mut Told) -> Mix {
+fn mix(from: &Instance<'_>) -> Mix {
     let rw = &from.settings.rw;
     match rw.direction {
         Direction::Read | Direction::RandRead => Mix::READ,
@@ -30,26 +32,36 @@ fn mix(from: &Instance<'_>, told: &mut Told) -> Mix {
             let read = rw.mix_read.min(100) as u8;
             Mix { read, write: 100 - read, trim: 0 }
         }
-        Direction::TrimWrite | Direction::RandTrimWrite => {
-            told.refuse(from, "rw", "trims that each precede a write are not built yet");
-            Mix { read: 0, write: 50, trim: 50 }
-        }
+        Direction::TrimWrite | Direction::RandTrimWrite => Mix { read: 0, write: 50, trim: 50 },
     }
 }
 
-/// A split goes before a range, and a range before one size.
+/// A split goes before a range, and a range before one size. Where they are said of ordered and
+/// random operations, those of reads are for the ordered ones and those of writes for the others.
 fn sizes(from: &Instance<'_>) -> PerOp<SizeSpec> {
-    let said = &from.settings.blocks;
-    let one = |op: Op| {
-        let split = said.split.as_ref().map(|split| split.of(op)).filter(|list| !list.is_empty());
-        match (split, said.range.as_ref().map(|range| *range.of(op))) {
-            (Some(list), _) => weights(list),
-            (None, Some((low, high))) if low < high => SizeSpec::Range(Bytes(low), Bytes(high)),
-            (None, Some((size, _))) => SizeSpec::Fixed(Bytes(size)),
-            (None, None) => SizeSpec::Fixed(Bytes(*said.fixed.of(op))),
-        }
-    };
+    if from.settings.blocks.by_order {
+        let only_random = from.settings.rw.direction.is_random() && !jumps_at_times(from);
+        return PerOp::all(size(from, if only_random { Op::Write } else { Op::Read }));
+    }
+    let one = |op| size(from, op);
     PerOp { read: one(Op::Read), write: one(Op::Write), trim: one(Op::Trim) }
+}
+
+fn size(from: &Instance<'_>, op: Op) -> SizeSpec {
+    let said = &from.settings.blocks;
+    let split = said.split.as_ref().map(|split| split.of(op)).filter(|list| !list.is_empty());
+    match (split, said.range.as_ref().map(|range| *range.of(op))) {
+        (Some(list), _) => weights(list),
+        (None, Some((low, high))) if low < high => {
+            let (low, high) = (Bytes(low), Bytes(high));
+            match said.unaligned {
+                true => SizeSpec::Stepped(low, high, Bytes(1)),
+                false => SizeSpec::Range(low, high),
+            }
+        }
+        (None, Some((size, _))) => SizeSpec::Fixed(Bytes(size)),
+        (None, None) => SizeSpec::Fixed(Bytes(*said.fixed.of(op))),
+    }
 }
 
 /// Shares that add up to 100: what is blank takes equal parts of what the others leave, and what
@@ -75,104 +87,162 @@ fn weights(list: &[Share]) -> SizeSpec {
     }
 }
 
-fn ordered(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> Access {
-    match from.settings.rw.suffix {
-        None | Some(0) => Access::Sequential,
-        Some(hole) if hole > 0 => Access::Holes { hole: Bytes(hole.unsigned_abs()) },
-        Some(back) => {
-            if one_size(blocks).is_none_or(|size| back.unsigned_abs() != size.0 * 2) {
-                let why = "going backwards is done without gaps only: by twice the block size";
-                told.refuse(from, "rw", why);
-            }
-            Access::Backward
-        }
+/// Which file is next. Files by a distribution are drawn anew for each operation.
+fn rotation(from: &Instance<'_>) -> Rotation {
+    let files = &from.settings.files;
+    let parameter = |usual: f64| files.service.parameter.unwrap_or(usual);
+    let order = match files.service.rule {
+        Service::RoundRobin => FileOrder::RoundRobin,
+        Service::Random => FileOrder::Random,
+        Service::Sequential => FileOrder::Sequential,
+        Service::Zipf => FileOrder::Zipf { theta: parameter(1.1) },
+        Service::Pareto => FileOrder::Pareto { h: parameter(0.2) },
+        Service::Normal => FileOrder::Normal { deviation_percent: parameter(10.0) },
+    };
+    let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    Rotation {
+        order,
+        every: number(files.service.every.unwrap_or(1).max(1)),
+        at_once: files.open.map(number).filter(|open| *open > 0),
     }
 }
 
-/// The one size of all operations, where there is one.
-fn one_size(blocks: &Blocks) -> Option<Bytes> {
-    let mut used = Op::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
-    let first = blocks.size.of(used.next()?);
-    match first {
-        SizeSpec::Fixed(size) if used.all(|op| blocks.size.of(op) == first) => Some(*size),
-        _ => None,
+fn windows(from: &Instance<'_>, told: &mut Told) -> Option<Windows> {
+    let zones = &from.settings.zones;
+    match zones.mode {
+        ZoneMode::None => return None,
+        ZoneMode::Zbd => {
+            told.refuse(from, "zonemode", "zones with write pointers are not built");
+            return None;
+        }
+        ZoneMode::Strided => {}
     }
+    let gap = match zones.skip {
+        Amount::Bytes(bytes) => bytes,
+        _ => {
+            told.refuse(from, "zoneskip", "only a number of bytes can be skipped");
+            0
+        }
+    };
+    if zones.size == 0 {
+        told.refuse(from, "zonemode", "zones need a zonesize");
+        return None;
+    }
+    let length = if zones.range == 0 { zones.size } else { zones.range };
+    Some(Windows { length: Bytes(length), bytes: Bytes(zones.size), gap: Bytes(gap) })
+}
+
+/// Each direction goes through the files by itself.
+fn ordered(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+    if from.settings.rw.direction.is_mixed() {
+        blocks.position = Position::PerDirection;
+    }
+    blocks.access = match from.settings.rw.suffix {
+        None | Some(0) => Access::Sequential,
+        Some(hole) if hole > 0 => Access::Holes { hole: Bytes(hole.unsigned_abs()) },
+        Some(back) => {
+            if from.settings.area.offset != Amount::Bytes(0) {
+                let did = "the first operation is at the offset, as without one";
+                told.note(from, "rw", did, "fio begins somewhere else behind an offset");
+            }
+            Access::Back { step: Bytes(back.unsigned_abs()) }
+        }
+    };
+}
+
+/// True where some operations are random and others follow the last one.
+fn jumps_at_times(from: &Instance<'_>) -> bool {
+    let percents = from.settings.random.percent;
+    let mix = mix(from);
+    let runs = from.settings.rw.suffix.is_some_and(|every| every > 1);
+    runs || percents.iter().any(|(op, percent)| mix.of(op) > 0 && *percent < 100)
 }
 
 fn random(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.random;
-    if from.settings.rw.suffix.is_some_and(|every| every > 1) {
-        told.refuse(from, "rw", "some operations in order between jumps are not built yet");
-    }
-    let mut percents = said.percent.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
-    if percents.any(|(_, percent)| *percent < 100) {
-        // The rest goes on in order, so it is the order that is left now and then.
-        let share = |op: Op| (*said.percent.of(op)).min(100) as u8;
-        blocks.random_percent =
-            PerOp { read: share(Op::Read), write: share(Op::Write), trim: share(Op::Trim) };
-        blocks.access = Access::Sequential;
-        return;
-    }
     blocks.access = match &said.distribution {
-        Distribution::Uniform => uniform(from, blocks, told),
+        Distribution::Uniform => uniform(from, blocks),
         distribution => skewed(from, distribution, told),
     };
+    blocks.align = align(from, blocks);
+    if !jumps_at_times(from) {
+        return;
+    }
+    let stays = |op: Op| 100 - (*said.percent.of(op)).min(100) as u8;
+    let run = from.settings.rw.suffix.unwrap_or(1).clamp(1, u32::MAX.into()) as u32;
+    blocks.stay = Stay {
+        percent: PerOp { read: stays(Op::Read), write: stays(Op::Write), trim: stays(Op::Trim) },
+        run,
+        at: match from.settings.rw.sequencer {
+            Sequencer::Sequential => StayAt::End,
+            Sequencer::Identical => StayAt::Start,
+        },
+    };
+    if from.settings.blocks.by_order {
+        blocks.jump_size = Some(size(from, Op::Write));
+    }
 }
 
-/// With a map every block comes once per pass.
-fn uniform(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> Access {
-    if from.settings.random.no_map {
-        return Access::Random;
-    }
-    if one_size(blocks).is_some() {
-        return Access::Permutation;
-    }
-    let did = "blocks may come twice, as with norandommap";
-    let why = "taking every block once is done for blocks of one size";
-    told.note(from, "rw", did, why);
-    Access::Random
+/// With a map every block comes once per pass; the generator lfsr does the same for blocks of one
+/// size without one. An alignment of its own turns the map off.
+fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
+    let said = &from.settings.random;
+    let lfsr = said.generator == Generator::Lfsr && one_size(blocks);
+    let mapped = !said.no_map && from.settings.blocks.align.is_none();
+    if lfsr || mapped { Access::Permutation } else { Access::Random }
+}
+
+/// True where all operations have one size.
+fn one_size(blocks: &Blocks) -> bool {
+    let mut used = Op::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
+    let first = used.next().map(|op| blocks.size.of(op));
+    let fixed = matches!(first, Some(SizeSpec::Fixed(_)));
+    fixed && used.all(|op| Some(blocks.size.of(op)) == first)
 }
 
 fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> Access {
-    let option = "random_distribution";
-    let centered = matches!(
-        distribution,
-        Distribution::Zipf(_, Some(_))
-            | Distribution::Pareto(_, Some(_))
-            | Distribution::Normal(_, Some(_))
-    );
-    if centered {
-        told.refuse(from, option, "a center other than the usual one is not built yet");
-    }
+    let percent = |share: f64| share * 100.0;
+    let zones = |zones: &PerOp<Vec<(u64, u64)>>, size: fn(u64) -> Extent| {
+        let zone = |zone: &(u64, u64)| Zone { access_percent: zone.0 as f64, size: size(zone.1) };
+        let of = |op| zones.of(op).iter().map(zone).collect();
+        Access::Zoned {
+            zones: PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) },
+        }
+    };
     match distribution {
-        Distribution::Zipf(theta, _) => Access::Zipf { theta: *theta },
-        Distribution::Pareto(h, _) => Access::Pareto { h: *h },
-        Distribution::Normal(deviation, _) => Access::Normal { deviation_percent: *deviation },
-        Distribution::Zoned(zones) if zones.read == zones.write && zones.write == zones.trim => {
-            let zone = |(access, size): &(u64, u64)| Zone {
-                access_percent: *access as f64,
-                size_percent: *size as f64,
-            };
-            Access::Zoned { zones: zones.read.iter().map(zone).collect() }
+        Distribution::Zipf(theta, center) => {
+            Access::Zipf { theta: *theta, center_percent: center.map(percent) }
         }
-        Distribution::Zoned(_) => {
-            told.refuse(from, option, "zones that differ by direction are not built yet");
+        Distribution::Pareto(h, center) => {
+            // Scattered like zipf, which a center makes it; fio draws one where none is given.
+            let drawn = super::stops::mixed(from.settings.random.seed) % 100;
+            let center = center.map_or(drawn as f64, percent);
+            Access::Pareto { h: *h, center_percent: Some(center) }
+        }
+        Distribution::Normal(deviation, center) => {
+            let did = "blocks near the center are the popular ones";
+            told.note(from, "random_distribution", did, "fio scatters them over the file");
+            Access::Normal { deviation_percent: *deviation, center_percent: center.map(percent) }
+        }
+        Distribution::Zoned(list) => zones(list, |percent| Extent::Percent(percent as f64)),
+        Distribution::ZonedAbsolute(list) => zones(list, |bytes| Extent::Bytes(Bytes(bytes))),
+        Distribution::Sequence => {
+            told.refuse(from, "random_distribution", "this distribution is not built");
             Access::Random
         }
-        Distribution::ZonedAbsolute(_) => {
-            told.refuse(from, option, "zones of so many bytes are not built yet");
-            Access::Random
-        }
-        Distribution::Uniform | Distribution::Sequence => Access::Random,
+        Distribution::Uniform => Access::Random,
     }
 }
 
-fn align(from: &Instance<'_>, mix: Mix, told: &mut Told) -> Option<Bytes> {
-    let said = from.settings.blocks.align.as_ref()?;
-    let mut used = Op::ALL.into_iter().filter(|op| mix.of(*op) > 0).map(|op| *said.of(op));
-    let first = used.next()?;
-    if used.any(|other| other != first) {
-        told.refuse(from, "ba", "alignments that differ by direction are not built yet");
-    }
-    Some(Bytes(first)).filter(|align| align.0 > 0)
+/// Random offsets are multiples of an alignment, or else of the direction's smallest block.
+fn align(from: &Instance<'_>, blocks: &Blocks) -> Option<PerOp<Bytes>> {
+    let said = from.settings.blocks.align;
+    let of = |op: Op| match said.as_ref().map(|align| *align.of(op)) {
+        Some(align) if align > 0 => Bytes(align),
+        _ => blocks.size.of(op).min(),
+    };
+    let align = PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) };
+    let used = align.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
+    let alike = used.into_iter().all(|(_, align)| *align == blocks.smallest());
+    (!alike).then_some(align)
 }

@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
         "bytes to move, where that is not size",
     )
     .alias(&["io_limit"])
-    .exact("stop.bytes", "256k"),
+    .exact("stop.bytes, stop.at_least", "256k"),
     row("offset", Kind::Amount, |s, v| s.area.offset = v.amount(), "where each file is begun")
         .alias(&["fileoffset"])
         .default("0")

@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
     .alias(&["blocksize_unaligned"])
     .under("rw")
     .beside("bsrange=4k-16k")
-    .refused("1", "sizes in steps of one byte are not built yet"),
+    .exact("blocks.size", "1"),
     row(
         "bs_is_seq_rand",
         Kind::Bool,
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("bs")
     .default("0")
     .beside("rw=randrw bs=4k,8k")
-    .refused("1", "sizes by order instead of direction are not built yet"),
+    .exact("blocks.size, blocks.jump_size", "1"),
     row(
         "num_range",
         Kind::Int(0, 256),

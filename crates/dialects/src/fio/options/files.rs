@@ -83,7 +83,11 @@ pub(super) const ROWS: &[Row] = &[
         "files that are open at a time, at most",
     )
     .beside("nrfiles=4")
-    .near("target.members", "2", "all files of a job are open while it runs, used in turns"),
+    .near(
+        "blocks.rotation",
+        "2",
+        "as many take part at a time; all of them are open while the job runs",
+    ),
     bare(
         "file_service_type",
         Kind::Own("RULE[:NUMBER]", Service::CHOICES, own::service),
@@ -93,7 +97,7 @@ pub(super) const ROWS: &[Row] = &[
     .default("roundrobin")
     .when(several)
     .beside("nrfiles=4")
-    .refused("sequential", "files are used in turns, one operation each"),
+    .exact("blocks.rotation", "sequential"),
     row(
         "ioscheduler",
         Kind::Text,

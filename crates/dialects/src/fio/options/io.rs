@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("sequential")
     .beside("rw=randread:4")
-    .refused("identical", "the same offset several times in a row is not built yet"),
+    .exact("blocks.stay", "identical"),
     row(
         "rwmixread",
         Kind::Int(0, 100),

@@ -60,13 +60,8 @@ pub(super) const ROWS: &[Row] = &[
         "where random numbers come from",
     )
     .default("tausworthe")
-    .beside("rw=randread")
-    .near(
-        "blocks.access",
-        "lfsr",
-        "candor has one generator; like lfsr it takes every block once, \
-             without a map",
-    ),
+    .beside("rw=randread norandommap")
+    .exact("blocks.access", "lfsr"),
     bare(
         "random_distribution",
         Kind::Own("DISTRIBUTION[:…]", DISTRIBUTIONS, own::distribution),
@@ -83,7 +78,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("100")
     .beside("rw=randread norandommap")
-    .exact("blocks.random_percent", "30"),
+    .exact("blocks.stay", "30"),
     bare("percentage_sequential", Kind::Deprecated, "no longer used")
         .idle("10", "fio has dropped it"),
     bare("sprandom", Kind::Bool, "write so that a device reaches its steady state sooner")

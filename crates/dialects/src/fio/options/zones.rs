@@ -18,7 +18,8 @@ pub(super) const ROWS: &[Row] = &[
         "what the options about zones mean",
     )
     .default("none")
-    .refused("strided", LATER),
+    .beside("zonesize=64k")
+    .exact("blocks.windows", "strided"),
     row(
         "zonesize",
         Kind::Size(0),
@@ -26,8 +27,8 @@ pub(super) const ROWS: &[Row] = &[
         "strided: bytes to move per zone; zbd: size of a zone",
     )
     .default("0")
-    .beside("zonemode=strided")
-    .refused("1m", LATER),
+    .beside("zonemode=strided zonesize=64k")
+    .exact("blocks.windows", "128k"),
     row(
         "zonecapacity",
         Kind::Size(0),
@@ -39,8 +40,8 @@ pub(super) const ROWS: &[Row] = &[
     .refused("512k", LATER),
     row("zonerange", Kind::Size(0), |s, v| s.zones.range = v.int(), "strided: size of a zone")
         .default("0")
-        .beside("zonemode=strided zonesize=1m")
-        .refused("2m", LATER),
+        .beside("zonemode=strided zonesize=64k")
+        .exact("blocks.windows", "128k"),
     row(
         "zoneskip",
         Kind::Amount,
@@ -48,8 +49,8 @@ pub(super) const ROWS: &[Row] = &[
         "strided: bytes to leave out behind a zone",
     )
     .default("0")
-    .beside("zonemode=strided zonesize=1m")
-    .refused("1m", LATER),
+    .beside("zonemode=strided zonesize=64k")
+    .exact("blocks.windows", "64k"),
     row(
         "read_beyond_wp",
         Kind::Bool,

@@ -56,7 +56,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         takes: Takes::One("SIZE"),
         help: "Offsets are multiples of it [default: the smallest size]",
         fields: &["phase[0].job[0].blocks.align"],
-        set: |draft, text| put_some(&mut draft.blocks.align, unit(text)),
+        set: |draft, text| put_some(&mut draft.blocks.align, unit(text).map(PerOp::all)),
     },
     Flag {
         long: "range",

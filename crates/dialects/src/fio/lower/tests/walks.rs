@@ -1,6 +1,6 @@
 //! Typical job files, each lowered and looked at.
 
-use candor_plan::blocks::{Access, Fill, OpenSync, Range, Zone};
+use candor_plan::blocks::{Access, Fill, OpenSync, Position, Range, StayAt, Zone};
 use candor_plan::units::{Extent, Mix, PerOp, SizeSpec};
 use candor_plan::{Bytes, Engine, Layout, Nanos, OpsPerSec, Stop, TargetKind};
 
@@ -11,7 +11,7 @@ fn stop(text: &str) -> Stop {
 }
 
 fn from_start(length: u64) -> Range {
-    Range { start: Extent::Bytes(Bytes(0)), length: Some(Extent::Bytes(Bytes(length))) }
+    Range { length: Some(Extent::Bytes(Bytes(length))), ..Range::default() }
 }
 
 #[test]
@@ -40,11 +40,19 @@ fn an_amount_ends_a_job_unless_time_does() {
     // Time goes before a number of operations.
     assert_eq!(stop("[a]\nsize=1m\nruntime=10\ntime_based\nnumber_ios=3\n"), by_time);
     assert_eq!(stop("[a]\nsize=1m\nnumber_ios=3\n"), Stop { ops: Some(3), ..passes(1) });
-    let bytes = Stop { bytes: Some(k(288)), ..Stop::default() };
+    let least = Some(Extent::Bytes(k(96)));
+    let bytes = Stop { bytes: Some(k(288)), at_least: least, ..passes(3) };
     assert_eq!(stop("[a]\nsize=1m\nio_size=96k\nloops=3\n"), bytes);
-    // What is left out is made up for.
-    let bytes = Stop { bytes: Some(Bytes(1 << 20)), ..Stop::default() };
-    assert_eq!(stop("[a]\nsize=1m\nrw=write:4k\n"), bytes);
+    // Bytes left out in holes are made up for, unless the last operation ends at the end.
+    let holes = |size, at_least: Option<u64>| {
+        let (bytes, at_least) = (Some(k(size)), at_least.map(|kib| Extent::Bytes(k(kib))));
+        let text = format!("[a]\nrw=read:4k\nsize={size}k\n");
+        assert_eq!(stop(&text), Stop { bytes, at_least, ..passes(1) });
+    };
+    holes(64, Some(64));
+    holes(60, None);
+    let by_bytes = Stop { bytes: Some(k(100)), ..Stop::default() };
+    assert_eq!(stop("[a]\nrw=randread\nnorandommap\nsize=100k\n"), by_bytes);
     // Files may be larger than what is moved.
     let both = Stop { bytes: Some(k(8)), ..passes(1) };
     assert_eq!(stop("[a]\nsize=8k\nfilesize=12k\nnrfiles=3\n"), both);
@@ -216,16 +224,45 @@ fn orders_of_offsets() {
     };
     assert_eq!(access("rw=read"), Access::Sequential);
     assert_eq!(access("rw=write:12k"), Access::Holes { hole: k(12) });
-    assert_eq!(access("rw=read:-8k"), Access::Backward);
+    assert_eq!(access("rw=read:-8k"), Access::Back { step: k(8) });
     assert_eq!(access("rw=randwrite\nnorandommap"), Access::Random);
-    assert_eq!(access("rw=randread\nrandom_distribution=zipf:1.2"), Access::Zipf { theta: 1.2 });
-    assert_eq!(access("rw=randread\nrandom_distribution=pareto:0.3"), Access::Pareto { h: 0.3 });
-    let zone = |access_percent, size_percent| Zone { access_percent, size_percent };
+    assert_eq!(access("rw=randwrite\nba=16k"), Access::Random);
+    assert_eq!(access("rw=randwrite\nnorandommap\nrandom_generator=lfsr"), Access::Permutation);
+    let skewed = |value: &str| access(&format!("rw=randread\nrandom_distribution={value}"));
+    assert_eq!(skewed("zipf:1.2"), Access::Zipf { theta: 1.2, center_percent: None });
+    let center_percent = Some(25.0);
+    assert_eq!(skewed("zipf:1.2:0.25"), Access::Zipf { theta: 1.2, center_percent });
+    assert_eq!(skewed("pareto:0.3:0.25"), Access::Pareto { h: 0.3, center_percent });
+    assert!(matches!(skewed("pareto:0.3"), Access::Pareto { center_percent: Some(_), .. }));
+    let zone = |access_percent, percent| Zone { access_percent, size: Extent::Percent(percent) };
+    let zones = |list: &[Zone]| Access::Zoned { zones: PerOp::all(list.to_vec()) };
+    assert_eq!(skewed("zoned:60/10:40/"), zones(&[zone(60.0, 10.0), zone(40.0, 90.0)]));
+    let zone = |access_percent, kib| Zone { access_percent, size: Extent::Bytes(k(kib)) };
+    let absolute = zones(&[zone(60.0, 40), zone(40.0, 100)]);
+    assert_eq!(skewed("zoned_abs:60/40k:40/100k"), absolute);
+}
+
+#[test]
+fn operations_that_stay_and_those_that_jump() {
+    let of = |text: &str| {
+        let lowered = lowered(&format!("[a]\nsize=1m\n{text}\n"));
+        blocks(&lowered, 0, 0).clone()
+    };
+    let some = of("rw=randread\npercentage_random=30\nbs_is_seq_rand=1\nbs=4k,8k");
+    assert_eq!((some.access, some.stay.percent.read), (Access::Permutation, 70));
     assert_eq!(
-        access("rw=randread\nrandom_distribution=zoned:60/10:40/"),
-        Access::Zoned { zones: vec![zone(60.0, 10.0), zone(40.0, 90.0)] }
+        (some.size.write, some.jump_size),
+        (SizeSpec::Fixed(k(4)), Some(SizeSpec::Fixed(k(8))),)
     );
-    assert_eq!(access("rw=randread\npercentage_random=30"), Access::Sequential);
+    let runs = of("rw=randrw:8\nrw_sequencer=identical").stay;
+    assert_eq!((runs.run, runs.at, runs.percent.read), (8, StayAt::Start, 0));
+    let only_random = of("rw=randread\nbs_is_seq_rand=1\nbs=4k,8k");
+    assert_eq!(only_random.size, PerOp::all(SizeSpec::Fixed(k(8))));
+    let by_direction = of("rw=randrw\nbs=4k,8k").align.expect("an alignment each");
+    assert_eq!((by_direction.read, by_direction.write), (k(4), k(8)));
+    let pairs = of("rw=trimwrite");
+    assert!(pairs.pairs && pairs.mix == Mix { read: 0, write: 50, trim: 50 });
+    assert_eq!(of("rw=rw").position, Position::PerDirection);
 }
 
 #[test]

@@ -1,0 +1,127 @@
+//! How much a job moves: `size`, `io_size`, `number_ios` and `loops`.
+//!
+//! fio goes over its files until `size` (or `io_size`) is moved, `loops` times. Going over them once
+//! is a pass, and one loop is mostly one pass. It is not where a pass leaves bytes out and more are
+//! moved to make up for them, or where `io_size` says another amount.
+
+use std::path::{Path, PathBuf};
+
+use candor_plan::blocks::{Access, FileOrder, Position};
+use candor_plan::units::{Extent, Op, SizeSpec};
+use candor_plan::{Blocks, Bytes, Member, Stop, Target};
+
+use super::{Instance, Told};
+use crate::fio::settings::Amount;
+
+pub(super) fn lower(
+    from: &Instance<'_>,
+    blocks: &Blocks,
+    targets: &[Target],
+    stop: &mut Stop,
+    told: &mut Told,
+) {
+    let said = from.settings;
+    if said.runtime.time_based && stop.time.is_some() {
+        return;
+    }
+    let loops = said.runtime.loops.max(1);
+    // Both operations of a pair count, here; there a pair counts once.
+    let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
+    stop.ops = Some(said.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops * times);
+    let files: Vec<(PathBuf, Option<Bytes>)> = targets.iter().flat_map(files).collect();
+    let lengths: Option<Vec<u64>> =
+        files.iter().map(|(path, size)| length(from, blocks, path, *size)).collect();
+    let total = lengths.as_ref().map(|lengths| lengths.iter().sum::<u64>());
+    let moved = moved(from, total, told);
+    let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
+    // Where files have a size of their own, that of the job is only how much it moves.
+    let size = match said.area.size {
+        Some(Amount::Bytes(bytes)) if said.files.size.is_some() || said.files.opendir.is_some() => {
+            Some(bytes)
+        }
+        _ => None,
+    };
+    let most = moved.or(size);
+    if most.is_some() || !is_one_pass(blocks) {
+        stop.bytes = most.or(total).filter(|bytes| *bytes > 0).map(all);
+    }
+    if stop.bytes.is_some() && !ends(blocks, files.len()) {
+        return;
+    }
+    stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
+    let goes_on = lengths.is_some_and(|lengths| wraps(blocks, &lengths));
+    let least = moved.map(Bytes).or(total.map(all).filter(|_| goes_on));
+    stop.at_least = least.map(Extent::Bytes);
+}
+
+/// `io_size`, where it is given.
+fn moved(from: &Instance<'_>, total: Option<u64>, told: &mut Told) -> Option<u64> {
+    match from.settings.area.io_size? {
+        Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
+        Amount::Percent(percent) => {
+            let bytes = total.map(|total| Extent::Percent(f64::from(percent)).of(Bytes(total)).0);
+            if bytes.is_none() {
+                told.refuse(from, "io_size", "a share of files whose size is not known yet");
+            }
+            bytes
+        }
+        Amount::Zones(_) => {
+            told.refuse(from, "io_size", "zones are not built yet");
+            None
+        }
+    }
+}
+
+/// The files of a target, with the sizes that they are to have.
+fn files(target: &Target) -> Vec<(PathBuf, Option<Bytes>)> {
+    if target.members.is_empty() {
+        return vec![(target.path.clone(), target.size)];
+    }
+    let file = |member: &Member| (target.path.join(&member.name), member.size.or(target.size));
+    target.members.iter().map(file).collect()
+}
+
+/// Bytes of a file that are used, where they are known beforehand.
+fn length(from: &Instance<'_>, blocks: &Blocks, path: &Path, size: Option<Bytes>) -> Option<u64> {
+    let size = size.or(from.host.found(path).bytes().map(Bytes))?;
+    let rest = size.0.saturating_sub(blocks.range.start.of(size).0);
+    Some(blocks.range.length.map_or(rest, |length| length.of(size).0.min(rest)))
+}
+
+/// True where one pass moves every byte of every file once.
+fn is_one_pass(blocks: &Blocks) -> bool {
+    let whole = matches!(blocks.access, Access::Sequential | Access::Permutation);
+    let together = blocks.position == Position::Shared && blocks.stay.is_never();
+    whole && together && blocks.windows.is_none()
+}
+
+/// True where a pass has an end.
+fn ends(blocks: &Blocks, files: usize) -> bool {
+    let in_turn = matches!(
+        blocks.rotation.order,
+        FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential
+    );
+    blocks.access.is_finite() && (in_turn || files < 2)
+}
+
+/// True where a pass leaves something out at the end of a file: fio then goes on from the start,
+/// while a pass whose last operation ends exactly there ends the job.
+fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
+    let ends_there = |length: u64| match (&blocks.access, blocks.windows) {
+        (Access::Holes { hole }, None) => {
+            let size = Op::ALL.into_iter().find(|op| blocks.mix.of(*op) > 0);
+            let Some(SizeSpec::Fixed(size)) = size.map(|op| blocks.size.of(op)) else {
+                return false;
+            };
+            let stride = size.0.saturating_add(hole.0).max(1);
+            length % stride == size.0 % stride
+        }
+        (_, Some(windows)) => {
+            let stride = windows.length.0.saturating_add(windows.gap.0).max(1);
+            let last = length.saturating_sub(1) % stride + 1;
+            last < windows.length.0.min(windows.bytes.0)
+        }
+        _ => true,
+    };
+    !lengths.iter().all(|length| ends_there(*length))
+}

@@ -1,0 +1,224 @@
+//! Orders: which place of which file an operation falls on.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+use crate::units::{Extent, PerOp};
+
+/// Order of offsets within a worker's share of a range.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Access {
+    /// Ascending; starts over at the end.
+    #[default]
+    Sequential,
+    /// Descending from the end.
+    Backward,
+    /// Ascending, leaving `hole` bytes untouched after each operation.
+    Holes {
+        /// Bytes left out after each operation.
+        hole: Bytes,
+    },
+    /// From the start; each operation begins `step` bytes before the end of the last one, and
+    /// where that would lie before the start, `step` bytes before the end of the range.
+    Back {
+        /// Bytes gone back from the end of each operation.
+        step: Bytes,
+    },
+    /// Uniform, places may repeat.
+    Random,
+    /// Uniform, every block exactly once per pass, in an order keyed by the seed. Where sizes
+    /// differ, blocks are of the smallest, and an operation ends before the next block used up.
+    Permutation,
+    /// Zipf over blocks, the k-th most popular drawn with weight k^-theta; popularity is scattered
+    /// over the range.
+    Zipf {
+        /// Exponent, above 0 and not 1.
+        theta: f64,
+        /// Where the most popular block lies, in percent of the range; absent means anywhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        center_percent: Option<f64>,
+    },
+    /// Pareto over blocks: a share `h` of the space takes a share `1 - h` of the accesses.
+    Pareto {
+        /// Power, between 0 and 1.
+        h: f64,
+        /// Where the most popular block lies, in percent of the range, with the others scattered
+        /// over it; absent means at the start, with the others behind it by popularity.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        center_percent: Option<f64>,
+    },
+    /// Normal around one place of the range.
+    Normal {
+        /// Standard deviation in percent of the range.
+        deviation_percent: f64,
+        /// The place, in percent of the range; absent means the middle.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        center_percent: Option<f64>,
+    },
+    /// Shares of accesses fall on parts of the range, in order.
+    Zoned {
+        /// The zones, from the start of the range, for all directions or per direction. Accesses
+        /// add up to 100 %; sizes are all in percent that add up to 100, or all in bytes.
+        zones: PerOp<Vec<Zone>>,
+    },
+    /// A share of the accesses falls on one band of the range, the rest on all of it.
+    HotBand {
+        /// Share of accesses that hit the band, in percent.
+        hit_percent: f64,
+        /// Start of the band, in percent of the range.
+        start_percent: f64,
+        /// Length of the band, in percent of the range.
+        length_percent: f64,
+    },
+    /// From a file of lines `op offset size`, in order, starting over at the end.
+    Trace {
+        /// The trace file.
+        file: PathBuf,
+    },
+}
+
+impl Access {
+    /// True where the next offset does not follow from the last one.
+    pub fn is_random(&self) -> bool {
+        !matches!(
+            self,
+            Access::Sequential
+                | Access::Backward
+                | Access::Holes { .. }
+                | Access::Back { .. }
+                | Access::Trace { .. }
+        )
+    }
+
+    /// True where a pass uses up the range, so that there is an end to it.
+    pub fn is_finite(&self) -> bool {
+        matches!(
+            self,
+            Access::Sequential
+                | Access::Backward
+                | Access::Holes { .. }
+                | Access::Permutation
+                | Access::Trace { .. }
+        )
+    }
+}
+
+/// One zone of [`Access::Zoned`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Share of the accesses, in percent.
+    pub access_percent: f64,
+    /// How much of the range it is.
+    pub size: Extent,
+}
+
+/// Whether reads, writes and trims share a position in an ordered access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Position {
+    /// One position: each operation follows the last, whatever their directions.
+    #[default]
+    Shared,
+    /// Each direction goes through the range by itself.
+    PerDirection,
+}
+
+/// How operations of a random access stay where the last one of their direction was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stay {
+    /// Share of operations that stay, in percent, per direction.
+    pub percent: PerOp<u8>,
+    /// Of so many operations in a row, the first takes a new place and the others stay.
+    pub run: u32,
+    /// Where operations that stay begin.
+    pub at: StayAt,
+}
+
+impl Default for Stay {
+    fn default() -> Self {
+        Stay { percent: PerOp::all(0), run: 1, at: StayAt::End }
+    }
+}
+
+impl Stay {
+    /// True where every operation takes a new place.
+    pub fn is_never(&self) -> bool {
+        self.run <= 1 && self.percent.iter().all(|(_, percent)| *percent == 0)
+    }
+}
+
+/// Where an operation begins that stays where the last one was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StayAt {
+    /// At its end.
+    #[default]
+    End,
+    /// Where it began too.
+    Start,
+}
+
+/// Parts of the range that are worked on one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Windows {
+    /// Length of a part: the access keeps within it.
+    pub length: Bytes,
+    /// Bytes that a worker moves in one part before it goes on to the next.
+    pub bytes: Bytes,
+    /// Bytes between the end of a part and the start of the next.
+    #[serde(default)]
+    pub gap: Bytes,
+}
+
+/// Which of a worker's files comes next. A file that a pass has used up is left out until all are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rotation {
+    /// The order.
+    pub order: FileOrder,
+    /// Operations on a file before the next one is chosen.
+    pub every: u32,
+    /// At most so many files take part at a time; the next one joins when one is used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
+}
+
+impl Default for Rotation {
+    fn default() -> Self {
+        Rotation { order: FileOrder::RoundRobin, every: 1, at_once: None }
+    }
+}
+
+/// Order of a worker's files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum FileOrder {
+    /// One after another, over and over.
+    #[default]
+    RoundRobin,
+    /// Any, all alike.
+    Random,
+    /// Each until it is used up.
+    Sequential,
+    /// Zipf over files, scattered; a file that is used up starts over.
+    Zipf {
+        /// Exponent, above 0 and not 1.
+        theta: f64,
+    },
+    /// Pareto over files, scattered; a file that is used up starts over.
+    Pareto {
+        /// Power, between 0 and 1.
+        h: f64,
+    },
+    /// Normal around the middle of the list; a file that is used up starts over.
+    Normal {
+        /// Standard deviation in percent of the number of files.
+        deviation_percent: f64,
+    },
+}
