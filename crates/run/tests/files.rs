@@ -198,7 +198,7 @@ fn commands_run_before_and_after() {
 fn files_are_brought_into_the_cache_and_dropped_from_it() {
     let dir = scratch();
     let path = dir.path().join("file");
-    let random: Vec<u8> = (0..64 * KIB).map(|at| (at * at >> 7) as u8).collect();
+    let random: Vec<u8> = (0..64 * KIB).map(|at| ((at * at) >> 7) as u8).collect();
     fs::write(&path, random).expect("written");
     fs::File::open(&path).and_then(|file| file.sync_all()).expect("flushed");
     let resident =

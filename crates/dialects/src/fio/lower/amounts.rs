@@ -1,8 +1,8 @@
 //! How much a job moves: `size`, `io_size`, `number_ios` and `loops`.
 //!
-//! fio goes over its files until `size` (or `io_size`) is moved, `loops` times. Going over them once
-//! is a pass, and one loop is mostly one pass. It is not where a pass leaves bytes out and more are
-//! moved to make up for them, or where `io_size` says another amount.
+//! fio goes over its files until `size` (or `io_size`) is moved, `loops` times. Going over them
+//! once is a pass, and one loop is mostly one pass. It is not where a pass leaves bytes out and
+//! more are moved to make up for them, or where `io_size` says another amount.
 
 use std::path::{Path, PathBuf};
 

@@ -95,7 +95,8 @@ proptest! {
         let size = PerOp::all(some_size(size));
         let plan = Blocks { mix, size, ..with(Access::Permutation) };
         let mut taken = vec![0u64; blocks as usize];
-        for (_, _, offset, length) in all(&plan, &[blocks * 512], Budget { passes: pass, ..Budget::NONE }) {
+        let budget = Budget { passes: pass, ..Budget::NONE };
+        for (_, _, offset, length) in all(&plan, &[blocks * 512], budget) {
             prop_assert_eq!(offset % 512, 0);
             (offset / 512..(offset + length).div_ceil(512)).for_each(|b| taken[b as usize] += 1);
         }
