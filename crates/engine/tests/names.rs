@@ -28,7 +28,8 @@ fn done(directory: &Path, over: Over, step: Step) -> Measurement {
     let stop = Stop { continue_on_error: true, ..Stop::default() };
     let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
-    let errors: Vec<_> = check::check(&plan).into_iter().filter(|p| p.is_error()).collect();
+    let errors: Vec<_> =
+        check::check(&plan).into_iter().filter(candor_plan::Problem::is_error).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     let prepared = Prepared::new(&mut Session::new(), &plan, &plan.phases[0], 0).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ()).remove(0)

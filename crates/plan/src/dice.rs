@@ -266,6 +266,10 @@ impl Dice<'_> {
         }
     }
 
+    fn windows(&mut self) -> Windows {
+        Windows { length: self.bytes(), bytes: self.bytes(), gap: self.bytes() }
+    }
+
     pub fn blocks(&mut self) -> Blocks {
         Blocks {
             mix: self.mix(),
@@ -278,11 +282,7 @@ impl Dice<'_> {
                 run: self.count(),
                 at: self.pick(&[StayAt::End, StayAt::Start]),
             },
-            windows: self.option(|d| Windows {
-                length: d.bytes(),
-                bytes: d.bytes(),
-                gap: d.bytes(),
-            }),
+            windows: self.option(Self::windows),
             rotation: self.rotation(),
             size: self.per_op(Self::size),
             jump_size: self.option(Self::size),
