@@ -18,6 +18,7 @@ mod names;
 mod offsets;
 mod origins;
 mod pacing;
+mod patterns;
 mod processes;
 mod seeds;
 mod stops;

@@ -1,22 +1,44 @@
 //! What is written.
 
-use candor_plan::Blocks;
-use candor_plan::blocks::{Content, Fill};
+use candor_plan::blocks::{Content, Duplicates, Fill};
+use candor_plan::{Blocks, Bytes};
 
-use super::{Instance, Told};
+use super::{Instance, Told, patterns};
+use crate::fio::settings::{Buffers, DedupeMode};
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.buffers;
     let percent = |value: Option<u64>| value.map_or(0, |value| value.min(100) as u8);
-    let fill = match (said.zero, said.refill) {
-        (true, _) => Fill::Zero,
-        (false, true) => Fill::Fresh,
-        (false, false) => Fill::Pool,
+    let pattern = said.pattern.as_deref();
+    let pattern = pattern.and_then(|text| patterns::lower(from, "buffer_pattern", text, told));
+    let compressed = percent(said.compress);
+    let duplicates = percent(said.dedupe);
+    let drawn = compressed > 0 || duplicates > 0;
+    let fill = match () {
+        () if said.zero => Fill::Zero,
+        () if pattern.is_some() && !drawn => Fill::Pattern,
+        () if said.refill => Fill::Fresh,
+        // Reads go through the same buffers: what they leave there is no content of ours.
+        () if drawn || from.settings.rw.direction.reads() => Fill::Pool,
+        () if said.scramble => Fill::Stamp,
+        () => Fill::Once,
     };
     blocks.content = Content {
         fill,
-        compressible_percent: percent(said.compress),
-        duplicate_percent: percent(said.dedupe),
-        ..Content::default()
+        pattern,
+        compressible_percent: compressed,
+        compressible_piece: (said.compress_chunk != 512).then_some(Bytes(said.compress_chunk)),
+        duplicate_percent: duplicates,
+        duplicates: if duplicates > 0 { which(said) } else { Duplicates::default() },
     };
+}
+
+fn which(said: &Buffers) -> Duplicates {
+    match said.dedupe_mode {
+        DedupeMode::Repeat => Duplicates::Last,
+        DedupeMode::WorkingSet => Duplicates::WorkingSet {
+            percent: said.dedupe_set.clamp(1, 100) as u8,
+            shared: said.dedupe_global,
+        },
+    }
 }

@@ -38,6 +38,14 @@ pub trait Host {
 
     /// A number that differs from run to run.
     fn entropy(&self) -> u64;
+
+    /// The first bytes of a file, `most` of them at most; none where it cannot be read.
+    fn first_bytes(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path).ok()?;
+        std::io::Read::read_to_end(&mut std::io::Read::take(file, most as u64), &mut bytes).ok()?;
+        Some(bytes)
+    }
 }
 
 /// The host that candor runs on.

@@ -1,8 +1,99 @@
 //! Headers in written blocks, and reading them back.
 
-use candor_plan::Blocks;
+use std::path::PathBuf;
 
-use super::{Instance, Told};
+use candor_plan::blocks::{Fill, Format, ReadBack, Sum, Verify};
+use candor_plan::units::{Op, SizeSpec};
+use candor_plan::{Blocks, Bytes};
 
-/// Everything about verification is refused by its rows so far.
-pub(super) fn lower(_: &Instance<'_>, _: &mut Blocks, _: &mut Told) {}
+use super::{Instance, Told, patterns};
+use crate::fio::settings::{ContinueOn, Method};
+
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+    let said = &from.settings.verify;
+    let Some(format) = format(said.method) else { return };
+    let direction = from.settings.rw.direction;
+    if let Some(text) = &said.pattern {
+        blocks.content.pattern = patterns::lower(from, "verify_pattern", text, told);
+        blocks.content.fill = Fill::Pattern;
+    } else if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) {
+        return told.refuse(
+            from,
+            "verify",
+            "verify_pattern says what is to be found, and is not set",
+        );
+    }
+    if format == Format::Acca(Sum::Sha512) {
+        let why = "fio stores what its buffer held last: damage in the middle goes unseen";
+        told.note(from, "verify", "headers as fio writes and checks them", why);
+    }
+    let reads_back = direction.writes() && (said.read_back || said.only);
+    let backlog = said.backlog.filter(|_| !said.only).unwrap_or(0);
+    blocks.verify = Some(Verify {
+        interval: Bytes(interval(said.interval, blocks, format)),
+        format,
+        header_at: Bytes(said.offset.filter(|_| matches!(format, Format::Acca(_))).unwrap_or(0)),
+        continue_on_mismatch: !said.fatal
+            && matches!(from.settings.errors.continue_on, ContinueOn::Verify | ContinueOn::All),
+        // What mixed work reads may be nobody's data.
+        reads: !direction.writes(),
+        generations: said.header_seed && said.write_sequence,
+        read_back: reads_back.then_some(ReadBack {
+            only: said.only,
+            every: backlog,
+            batch: said.backlog_batch.filter(|_| backlog > 0).unwrap_or(0),
+        }),
+        dump: said.dump.then(|| PathBuf::from(".")),
+        ..Verify::default()
+    });
+}
+
+fn format(method: Method) -> Option<Format> {
+    Some(match method {
+        Method::None => return None,
+        Method::Pattern => Format::Pattern,
+        Method::Null => Format::Nothing,
+        Method::PatternHeader => Format::Acca(Sum::Pattern),
+        Method::Meta => Format::Acca(Sum::None),
+        Method::Md5 => Format::Acca(Sum::Md5),
+        Method::Crc64 => Format::Acca(Sum::Crc64),
+        Method::Crc32 => Format::Acca(Sum::Crc32),
+        Method::Crc32c => Format::Acca(Sum::Crc32c),
+        Method::Crc16 => Format::Acca(Sum::Crc16),
+        Method::Crc7 => Format::Acca(Sum::Crc7),
+        Method::Sha1 => Format::Acca(Sum::Sha1),
+        Method::Sha256 => Format::Acca(Sum::Sha256),
+        Method::Sha512 => Format::Acca(Sum::Sha512),
+        Method::Sha3_224 => Format::Acca(Sum::Sha3_224),
+        Method::Sha3_256 => Format::Acca(Sum::Sha3_256),
+        Method::Sha3_384 => Format::Acca(Sum::Sha3_384),
+        Method::Sha3_512 => Format::Acca(Sum::Sha3_512),
+        Method::Xxhash => Format::Acca(Sum::Xxhash),
+    })
+}
+
+/// The interval asked for, else the smallest block; where that does not divide every block, the
+/// greatest that does.
+fn interval(asked: Option<u64>, blocks: &Blocks, format: Format) -> u64 {
+    let used = Op::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
+    let sizes: Vec<u64> = used.flat_map(|op| sizes(blocks.size.of(op))).collect();
+    let least = sizes.iter().copied().min().unwrap_or(4096);
+    // A pattern begins with each block and has no header to put at intervals.
+    let asked = asked.filter(|_| format != Format::Pattern).unwrap_or(least).min(least).max(1);
+    let divides = |interval: u64| sizes.iter().all(|size| size.is_multiple_of(interval));
+    match divides(asked) {
+        true => asked,
+        false => sizes.iter().copied().reduce(gcd).unwrap_or(asked),
+    }
+}
+
+fn sizes(spec: &SizeSpec) -> Vec<u64> {
+    match spec {
+        SizeSpec::Weighted(list) => list.iter().map(|(size, _)| size.0).collect(),
+        spec => vec![spec.min().0, spec.max().0],
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

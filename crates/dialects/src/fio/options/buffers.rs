@@ -27,11 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("1")
     .beside("rw=write")
-    .refused(
-        "0",
-        "candor stamps every block, so that a device cannot find repeats; \
-             blocks that are all alike are not built yet",
-    ),
+    .exact("blocks.content.fill", "0"),
     row(
         "buffer_pattern",
         Kind::Text,
@@ -39,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
         "fill blocks with this: \"text\", 0x…, a number, 'FILE'",
     )
     .beside("rw=write")
-    .refused("0xdeadbeef", "patterns are not built yet"),
+    .exact("blocks.content.pattern", "0xdeadbeef"),
     bare(
         "buffer_compress_percentage",
         Kind::Own("PERCENT", &[], own::compress),
@@ -57,7 +53,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(|s| s.buffers.compress.unwrap_or(0) > 0)
     .default("512")
     .beside("rw=write buffer_compress_percentage=50")
-    .refused("4k", "the share holds in every 512 bytes"),
+    .exact("blocks.content.compressible_piece", "4k"),
     bare(
         "dedupe_percentage",
         Kind::Own("PERCENT", &[], own::dedupe),
@@ -75,7 +71,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(|s| s.buffers.dedupe.unwrap_or(0) > 0)
     .default("repeat")
     .beside("rw=write dedupe_percentage=50")
-    .refused("working_set", "repeats from a set of blocks are not built yet"),
+    .exact("blocks.content.duplicates", "working_set"),
     row(
         "dedupe_working_set_percentage",
         Kind::Int(0, 100),
@@ -85,8 +81,8 @@ pub(super) const ROWS: &[Row] = &[
     .under("dedupe_percentage")
     .when(|s| s.buffers.dedupe.unwrap_or(0) > 0)
     .default("5")
-    .beside("rw=write dedupe_percentage=50")
-    .refused("10", "repeats from a set of blocks are not built yet"),
+    .beside("rw=write dedupe_percentage=50 dedupe_mode=working_set")
+    .exact("blocks.content.duplicates", "10"),
     row(
         "dedupe_global",
         Kind::Bool,
@@ -94,8 +90,8 @@ pub(super) const ROWS: &[Row] = &[
         "jobs repeat each other's blocks",
     )
     .default("0")
-    .beside("rw=write dedupe_percentage=50")
-    .refused("1", "repeats across jobs are not built yet"),
+    .beside("rw=write dedupe_percentage=50 dedupe_mode=working_set")
+    .exact("blocks.content.duplicates", "1"),
 ];
 
 pub(super) const MEMORY: &[Row] = &[

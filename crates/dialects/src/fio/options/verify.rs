@@ -8,7 +8,6 @@ use crate::fio::settings::{Method, Settings};
 pub(super) const CATEGORY: Category = Category::Verify;
 
 const MANY: u64 = u32::MAX as u64;
-const LATER: &str = "fio's headers and methods of verification are not built yet";
 const TRIMS: &str = "trims among verified writes are not built yet";
 
 /// Blocks carry something to be checked.
@@ -30,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("rw=write")
-    .refused("crc32c", LATER),
+    .exact("blocks.verify.format", "crc32c"),
     row(
         "do_verify",
         Kind::Bool,
@@ -41,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("1")
     .beside("rw=write verify=crc32c")
-    .refused("0", LATER),
+    .exact("blocks.verify.read_back", "0"),
     row(
         "verify_only",
         Kind::Flag,
@@ -49,7 +48,7 @@ pub(super) const ROWS: &[Row] = &[
         "do not write; check what an earlier run of this job has written",
     )
     .beside("rw=write verify=crc32c")
-    .refused("1", LATER),
+    .exact("blocks.verify.read_back.only", "1"),
     bare("verifysort", Kind::Deprecated, "no longer used").idle("1", "fio has dropped it"),
     bare("verifysort_nr", Kind::Deprecated, "no longer used").idle("1024", "fio has dropped it"),
     row(
@@ -61,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .beside("rw=write verify=crc32c")
-    .refused("512", LATER),
+    .exact("blocks.verify.interval", "512"),
     row(
         "verify_offset",
         Kind::Size(40),
@@ -71,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .beside("rw=write verify=crc32c")
-    .refused("64", LATER),
+    .exact("blocks.verify.header_at", "64"),
     row(
         "verify_pattern",
         Kind::Text,
@@ -81,7 +80,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("verify")
     .beside("rw=write verify=crc32c")
-    .refused("0xff", LATER),
+    .exact("blocks.content.pattern", "0xff"),
     row(
         "verify_pattern_interval",
         Kind::Size(0),
@@ -92,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("0")
     .beside("rw=write verify=pattern verify_pattern=%o")
-    .refused("512", LATER),
+    .refused("512", "patterns begin with each block"),
     row(
         "verify_fatal",
         Kind::Bool,
@@ -103,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("0")
     .beside("rw=write verify=crc32c")
-    .refused("1", LATER),
+    .exact("blocks.verify.continue_on_mismatch", "1"),
     row(
         "verify_dump",
         Kind::Bool,
@@ -114,7 +113,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("0")
     .beside("rw=write verify=crc32c")
-    .refused("1", LATER),
+    .exact("blocks.verify.dump", "1"),
     row(
         "verify_async",
         Kind::Int(0, MANY),
@@ -125,7 +124,11 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("0")
     .beside("rw=write verify=crc32c")
-    .refused("2", LATER),
+    .near(
+        "blocks.verify",
+        "2",
+        "blocks are checked by the thread that read them; what is found is the same",
+    ),
     bare(
         "verify_async_cpus",
         Kind::Own("CPU[-CPU][,…]", &[], own::verify_cpus),
@@ -134,7 +137,11 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify_async")
     .when(verifying)
     .beside("rw=write verify=crc32c verify_async=2")
-    .refused("0", LATER),
+    .near(
+        "blocks.verify",
+        "0",
+        "blocks are checked by the thread that read them; what is found is the same",
+    ),
     row(
         "verify_backlog",
         Kind::Size(0),
@@ -144,7 +151,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .beside("rw=write verify=crc32c")
-    .refused("16", LATER),
+    .exact("blocks.verify.read_back.every", "16"),
     row(
         "verify_backlog_batch",
         Kind::Int(0, MANY),
@@ -154,7 +161,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .beside("rw=write verify=crc32c verify_backlog=16")
-    .refused("8", LATER),
+    .exact("blocks.verify.read_back.batch", "8"),
     row(
         "experimental_verify",
         Kind::Bool,
@@ -165,7 +172,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("0")
     .beside("rw=write verify=crc32c")
-    .refused("1", LATER),
+    .idle("1", "blocks are always drawn again instead of being remembered"),
     row(
         "verify_state_load",
         Kind::Bool,
@@ -176,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("0")
     .beside("rw=read verify=crc32c")
-    .refused("1", LATER),
+    .refused("1", "states of verification are not loaded yet"),
     row(
         "verify_state_save",
         Kind::Bool,
@@ -187,7 +194,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("1")
     .beside("rw=write verify=crc32c")
-    .refused("0", LATER),
+    .idle("0", "no state of verification is saved"),
     row(
         "verify_write_sequence",
         Kind::Bool,
@@ -198,7 +205,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("1")
     .beside("rw=write verify=crc32c")
-    .refused("0", LATER),
+    .exact("blocks.verify.generations", "0"),
     row(
         "verify_header_seed",
         Kind::Bool,
@@ -209,7 +216,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("1")
     .beside("rw=write verify=crc32c")
-    .refused("0", LATER),
+    .exact("blocks.verify.generations", "0"),
     bare(
         "verify_policy",
         Kind::Text,

@@ -1,0 +1,45 @@
+//! Patterns as fio's users write them into patterns of the plan.
+
+use std::path::Path;
+
+use candor_plan::blocks::Pattern;
+
+use super::{Instance, Told};
+use crate::fio::values::{self, PatternPart};
+
+/// The pattern that an option was given; none if it cannot be one, which is told.
+pub(super) fn lower(
+    from: &Instance<'_>,
+    option: &str,
+    text: &str,
+    told: &mut Told,
+) -> Option<Pattern> {
+    let parts = match values::pattern(text) {
+        Ok(read) => read.value,
+        Err(refused) => {
+            told.refuse(from, option, &refused.message);
+            return None;
+        }
+    };
+    let mut pattern = Pattern::empty();
+    for part in parts {
+        pattern = match part {
+            PatternPart::Bytes(bytes) => pattern.then(&bytes),
+            PatternPart::Offset => pattern.then_offset(),
+            PatternPart::File(name) => {
+                // As much of the file as finds room.
+                let room = Pattern::BYTES_MAX.saturating_sub(pattern.len());
+                let Some(bytes) = from.host.first_bytes(Path::new(&name), room) else {
+                    told.refuse(from, option, &format!("`{name}` cannot be read"));
+                    return None;
+                };
+                pattern.then(&bytes)
+            }
+        };
+    }
+    let pattern = pattern.finish();
+    if pattern.is_none() {
+        told.refuse(from, option, "a pattern has 1 to 512 bytes");
+    }
+    pattern
+}
