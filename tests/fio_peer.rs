@@ -34,7 +34,6 @@ const SIDE_BY_SIDE: usize = 4;
 const MEANT: &str = include_str!("fio_peer/differences.txt");
 
 #[test]
-#[ignore = "`candor fio` is not wired yet"]
 fn candor_does_what_fio_does() {
     if !Path::new("/usr/bin/fio").exists() {
         return skip("it needs fio at /usr/bin/fio");

@@ -101,7 +101,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c")
+    .beside("rw=write verify=crc32c continue_on_error=verify")
     .exact("blocks.verify.continue_on_mismatch", "1"),
     row(
         "verify_dump",
@@ -194,7 +194,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("1")
     .beside("rw=write verify=crc32c")
-    .idle("0", "no state of verification is saved"),
+    .approximate("1", "nothing is saved when the job is interrupted"),
     row(
         "verify_write_sequence",
         Kind::Bool,

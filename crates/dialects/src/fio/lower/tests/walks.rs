@@ -295,7 +295,8 @@ fn what_is_written() {
         let lowered = lowered(&format!("[a]\nrw=write\nsize=1m\n{text}\n"));
         blocks(&lowered, 0, 0).content.clone()
     };
-    assert_eq!(fill("").fill, Fill::Pool);
+    assert_eq!(fill("").fill, Fill::Stamp);
+    assert_eq!(fill("scramble_buffers=0").fill, Fill::Once);
     assert_eq!(fill("refill_buffers").fill, Fill::Fresh);
     assert_eq!(fill("zero_buffers=1").fill, Fill::Zero);
     assert_eq!(fill("buffer_compress_percentage=50").compressible_percent, 50);
