@@ -27,6 +27,10 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         let why = "fio stores what its buffer held last: damage in the middle goes unseen";
         told.note(from, "verify", "headers as fio writes and checks them", why);
     }
+    if said.state_save && from.settings.given.contains_key("verify_state_save") {
+        let why = "states of verification are not built yet";
+        told.note(from, "verify_state_save", "nothing is saved when the job is interrupted", why);
+    }
     let reads_back = direction.writes() && (said.read_back || said.only);
     let backlog = said.backlog.filter(|_| !said.only).unwrap_or(0);
     blocks.verify = Some(Verify {

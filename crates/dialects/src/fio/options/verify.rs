@@ -194,7 +194,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("1")
     .beside("rw=write verify=crc32c")
-    .approximate("1", "nothing is saved when the job is interrupted"),
+    .idle("0", "no state of verification is saved"),
     row(
         "verify_write_sequence",
         Kind::Bool,

@@ -1,7 +1,7 @@
 //! What is shown of one job, or of one group: figures in fio's terms out of measurements.
 
 use candor_plan::units::{Op, PerOp};
-use candor_record::{Depths, Measurement, Report, SteadyState};
+use candor_record::{Depths, Measurement, ReadBack, Report, SteadyState};
 
 use super::direction::Direction;
 use super::spread::{Spread, Table, share};
@@ -101,23 +101,27 @@ impl Figures {
         let workers = &measured.per_worker;
         let sum = |of: fn(&candor_record::WorkerStats) -> u64| workers.iter().map(of).sum();
         let direction = |op| Direction::of(op, measured, &job.reporting);
+        let mut read = direction(Op::Read);
+        // fio counts what it reads back among the reads.
+        let back = measured.read_back.as_ref();
+        if let Some(back) = back {
+            read.add_after(Direction::of(Op::Read, &as_measured(back), &job.reporting));
+        }
+        let (back_ns, back_user_ns, back_system_ns) =
+            back.map_or((0, 0, 0), |back| (back.elapsed_ns, back.cpu_user_ns, back.cpu_system_ns));
         let verify = measured
             .verify
             .as_ref()
             .map_or(0, |v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign);
         Figures {
-            ops: PerOp {
-                read: direction(Op::Read),
-                write: direction(Op::Write),
-                trim: direction(Op::Trim),
-            },
+            ops: PerOp { read, write: direction(Op::Write), trim: direction(Op::Trim) },
             sync: Spread::of(measured.sync.latency.as_ref()),
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
             trouble: trouble(measured, verify),
             errors: measured.errors.iter().map(|error| error.count).sum::<u64>() + verify,
-            runtime_sum_ns: measured.elapsed_ns * u64::from(measured.workers.max(1)),
-            user_ns: sum(|w| w.cpu_user_ns),
-            system_ns: sum(|w| w.cpu_system_ns),
+            runtime_sum_ns: (measured.elapsed_ns + back_ns) * u64::from(measured.workers.max(1)),
+            user_ns: sum(|w| w.cpu_user_ns) + back_user_ns,
+            system_ns: sum(|w| w.cpu_system_ns) + back_system_ns,
             switches: sum(|w| w.switches_voluntary + w.switches_involuntary),
             faults_major: sum(|w| w.faults_major),
             faults_minor: sum(|w| w.faults_minor),
@@ -186,6 +190,12 @@ impl Figures {
         };
         (percent(self.user_ns), percent(self.system_ns))
     }
+}
+
+/// Reading back as a measurement of its own.
+fn as_measured(back: &ReadBack) -> Measurement {
+    let ops = PerOp { read: back.reads.clone(), ..PerOp::default() };
+    Measurement { ops, elapsed_ns: back.elapsed_ns, ..Measurement::default() }
 }
 
 /// Shares of a row of depths in percent; fio shows a trace as 0.1.
