@@ -311,12 +311,7 @@ impl Dice<'_> {
             burn: Burn { chunk: self.nanos(), sort: self.yes() },
             memory: self.memory(),
             direct: self.yes(),
-            durability: Durability {
-                open: self.pick(&[OpenSync::None, OpenSync::Dsync, OpenSync::Sync]),
-                fsync_every: self.number(),
-                fdatasync_every: self.number(),
-                fsync_at_end: self.yes(),
-            },
+            durability: self.durability(),
             hints: Hints {
                 evict: self.yes(),
                 invalidate: self.yes(),
@@ -336,6 +331,15 @@ impl Dice<'_> {
             },
             content: self.content(),
             verify: self.option(Self::verify),
+        }
+    }
+
+    fn durability(&mut self) -> Durability {
+        Durability {
+            open: self.pick(&[OpenSync::None, OpenSync::Dsync, OpenSync::Sync]),
+            fsync_every: self.number(),
+            fdatasync_every: self.number(),
+            fsync_at_end: self.yes(),
         }
     }
 

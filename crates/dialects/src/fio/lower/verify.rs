@@ -27,7 +27,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         let why = "fio stores what its buffer held last: damage in the middle goes unseen";
         told.note(from, "verify", "headers as fio writes and checks them", why);
     }
-    if said.state_save && from.settings.given.contains_key("verify_state_save") {
+    if said.state_save && from.settings.given.get("verify_state_save").is_some() {
         let why = "states of verification are not built yet";
         told.note(from, "verify_state_save", "nothing is saved when the job is interrupted", why);
     }
