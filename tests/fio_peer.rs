@@ -6,7 +6,7 @@
 //! | word | alike |
 //! | --- | --- |
 //! | `counts` | operations and bytes per job and direction |
-//! | `order` | operations, files, offsets and lengths, in order |
+//! | `order` | operations with offsets and lengths, in order |
 //! | `set` | the same, in whatever order |
 //! | `spread` | shares of directions and of parts of the file (chi-square) |
 //! | `layout` | files that are left, and their sizes |

@@ -14,7 +14,8 @@ use crate::support::Scratch;
 /// No job file asks for so long.
 const LIMIT: Duration = Duration::from_secs(40);
 
-const OFFSETS: &str = "offsets.log";
+/// Logs of latencies, which have every operation with its offset.
+const OFFSETS: &str = "offsets";
 const RESULT: &str = "result.json";
 const JOB: &str = "job.fio";
 /// There before either tool starts, with one file of 64 KiB in it.
@@ -96,7 +97,7 @@ impl Case {
         fs::write(folder.join(READY).join("file"), vec![1; 64 << 10]).expect("a file");
         let mut text = self.text.clone();
         if self.wants_ops() {
-            text.push_str(&format!("write_iolog={OFFSETS}\n"));
+            text.push_str(&format!("write_lat_log={OFFSETS}\nlog_offset=1\n"));
         }
         fs::write(folder.join(JOB), text).expect("a job file");
         command.args([JOB, "--output-format=json", &format!("--output={RESULT}")]);
@@ -110,14 +111,18 @@ impl Case {
         let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
         let mut files = BTreeMap::new();
         list(folder, "", &mut files);
-        for own in [JOB, RESULT, OFFSETS, "stderr"] {
+        for own in [JOB, RESULT, "stderr"] {
             files.remove(own);
         }
+        let is_log = |name: &String| name.starts_with(OFFSETS);
+        let is_total = |name: &&String| name.starts_with(&format!("{OFFSETS}_lat."));
+        let logs: String = files.keys().filter(is_total).map(|name| text(name)).collect();
+        files.retain(|name, _| !is_log(name));
         Outcome {
             code,
             err: text("stderr"),
             json: document(&text(RESULT)),
-            ops: offsets::read(&text(OFFSETS)),
+            ops: offsets::read(&logs),
             files,
         }
     }

@@ -1,37 +1,28 @@
-//! What a tool issued, from the log that `write_iolog` makes.
+//! What a tool issued, from a log of its latencies.
 
 use std::collections::BTreeMap;
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Op {
-    /// read, write or trim.
-    pub action: String,
-    /// Name of the file.
-    pub file: String,
-    /// Bytes from its start.
+    /// 0 for a read, 1 for a write, 2 for a trim.
+    pub direction: u64,
+    /// Bytes from the start of its file.
     pub offset: u64,
     /// Bytes.
     pub length: u64,
 }
 
-/// The operations of a log of version 2 or 3.
+/// The operations of a log: lines of time, latency, direction, length and offset.
 pub fn read(text: &str) -> Vec<Op> {
     text.lines().filter_map(line).collect()
 }
 
 fn line(line: &str) -> Option<Op> {
-    let words: Vec<_> = line.split_whitespace().collect();
-    let at = words.iter().position(|word| matches!(*word, "read" | "write" | "trim"))?;
-    let [file, action, offset, length] = words.get(at.checked_sub(1)?..at + 3)? else {
-        return None;
-    };
-    Some(Op {
-        action: (*action).to_owned(),
-        file: (*file).to_owned(),
-        offset: offset.parse().ok()?,
-        length: length.parse().ok()?,
-    })
+    let words: Vec<u64> =
+        line.split(',').map(|word| word.trim().parse()).collect::<Result<_, _>>().ok()?;
+    let [_, _, direction, length, offset, ..] = words[..] else { return None };
+    Some(Op { direction, offset, length })
 }
 
 /// Parts of the offset range that are counted.
@@ -45,7 +36,7 @@ pub fn alike(left: &[Op], right: &[Op]) -> bool {
     let count = |ops: &[Op]| {
         let mut cells = BTreeMap::new();
         for op in ops {
-            *cells.entry((op.action.clone(), op.offset * PARTS / end)).or_insert(0.0) += 1.0;
+            *cells.entry((op.direction, op.offset * PARTS / end)).or_insert(0.0) += 1.0;
         }
         cells
     };
@@ -71,7 +62,7 @@ pub fn alike(left: &[Op], right: &[Op]) -> bool {
 #[test]
 fn a_different_distribution_is_noticed() {
     let ops = |offset: fn(u64) -> u64| -> Vec<Op> {
-        let op = |i| Op { action: "read".into(), file: "f".into(), offset: offset(i), length: 1 };
+        let op = |i| Op { direction: 0, offset: offset(i), length: 1 };
         (0..1000).map(op).collect()
     };
     assert!(alike(&ops(|i| i), &ops(|i| (i * 37) % 1000)));

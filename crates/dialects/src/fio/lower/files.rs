@@ -36,8 +36,13 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
             path,
         })
         .collect();
-    let lengths = lengths(from, files.len() as u64, blocks);
+    let mut lengths = lengths(from, files.len() as u64, blocks);
     let start = start(from, &files, blocks, told);
+    if from.settings.files.size.is_some() {
+        // What is in front of the offset is part of a file's own size.
+        let rest = |length: u64| length.saturating_sub(start_bytes(start));
+        lengths = lengths.into_iter().map(|length| length.map(rest)).collect();
+    }
     let same = lengths.windows(2).all(|pair| pair[0] == pair[1]);
     let length = lengths.first().copied().flatten().filter(|_| same);
     blocks.range = Range {
@@ -177,7 +182,8 @@ fn smallest(blocks: &Blocks) -> u64 {
 /// Where in each file a clone begins. What is a share of the file goes up to the next block.
 fn start(from: &Instance<'_>, files: &[File], blocks: &Blocks, told: &mut Told) -> Extent {
     let area = &from.settings.area;
-    let known = files.first().and_then(|file| file.found.bytes());
+    let found = files.first().and_then(|file| file.found.bytes());
+    let known = from.settings.files.size.map(|(low, _)| low).or(found);
     let mut bytes = |amount: Amount, option: &str| match amount {
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => known.map(|whole| share(whole, percent)),
