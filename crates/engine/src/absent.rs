@@ -6,7 +6,7 @@ use candor_record::{Ended, IoFailure, Measurement};
 use crate::error::EngineError;
 
 /// A job that does not run, with what is told of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Absent {
     /// Its place in the phase.
     pub job: usize,

@@ -1,22 +1,22 @@
 //! The control plane of a running phase: receives ends, samples, stops, flushes, gathers.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use candor_plan::{Engine, OnDone, OnFailure};
+use candor_plan::{OnDone, OnFailure};
 use candor_record::{Ended, Measurement, Sample};
 
+use crate::absent;
 use crate::clock::Clock;
 use crate::course::Course;
 use crate::failures::Failures;
-use crate::gather;
 use crate::phase::{Message, Prepared, Watch};
 use crate::prepare::{ReadyJob, longest_gap_ns};
+use crate::so_far;
 use crate::stats::Live;
-use crate::steady::SteadyWatch;
 
 /// A phase in which nothing completes for this long is given up.
 const STALL: Duration = Duration::from_secs(60);
@@ -97,6 +97,12 @@ impl<'a> Control<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.tick(watch);
+            if watch.asks_how_far() {
+                watch.so_far(self.so_far());
+            }
+            if watch.calls_off() {
+                self.courses.iter_mut().for_each(|course| course.call_off(Ended::Done));
+            }
             self.stalled |= self.no_progress(&mut progress);
             let wanted = stop.load(Relaxed);
             self.interrupted |= wanted;
@@ -155,7 +161,7 @@ impl<'a> Control<'a> {
     }
 
     fn stop_all(&self) {
-        self.phase.jobs.iter().for_each(|job| job.shared.stop.store(true, Relaxed));
+        self.phase.jobs.iter().for_each(|job| job.shared.wish.end());
     }
 
     /// True once nothing has ended for [`STALL`] and the longest rest that the plan asks for.
@@ -256,19 +262,23 @@ impl<'a> Control<'a> {
         })
     }
 
+    /// What is done so far, one measurement per job of the phase.
+    fn so_far(&self) -> Vec<Measurement> {
+        let since = [self.release, self.released_unix_ns];
+        let ran = so_far::measurements(&self.courses, self.phase.clock, since);
+        absent::merge(ran, self.phase.absent.clone())
+    }
+
     /// The measurements, one per job.
     pub fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
         let (stalled, interrupted) = (self.stalled, self.interrupted);
         let (clock, release, released_unix_ns) =
             (self.phase.clock, self.release, self.released_unix_ns);
         let gather = |(mut course, flushed): (Course, Flushed)| {
-            let log = course.logging.take();
-            let job = &course.job;
-            let first = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut measurement = gather::measurement(job, course.ends, clock, stalled);
-            let waited_ns = clock.ns(course.from.unwrap_or(release).saturating_sub(release));
-            let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
-            measurement.start_unix_ms = Some(started_ns / 1_000_000);
+            let (log, ends) = (course.logging.take(), std::mem::take(&mut course.ends));
+            let job = course.job.clone();
+            let since = [release, released_unix_ns];
+            let mut measurement = course.measured(ends, clock, stalled, since);
             measurement.log = log.map(|log| {
                 let zero = job.shared.count_from.load(Relaxed);
                 let mut log = log.finish(measurement.elapsed_ns, &clock, zero);
@@ -276,20 +286,14 @@ impl<'a> Control<'a> {
                 log.start_unix_ms = (released_unix_ns + from_ns) / 1_000_000;
                 Box::new(log)
             });
-            measurement.samples = course.sampling.into_samples();
-            measurement.first_done = first;
             let elapsed_ns = measurement.elapsed_ns;
             measurement.elapsed_with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
             measurement.errors.extend(flushed.failures.into_list());
-            if job.blocks.engine == Engine::Cpu || job.job.entries.is_some() {
-                gather::forget_bytes(&mut measurement);
-            }
             if stalled {
                 measurement.ended = Ended::Stalled;
             } else if interrupted && measurement.ended != Ended::Failed {
                 measurement.ended = Ended::Interrupted;
             }
-            measurement.steady = course.steady.as_ref().map(SteadyWatch::state);
             if let Some(ended) = course.called_off
                 && measurement.ended == Ended::Interrupted
                 && !interrupted

@@ -1,13 +1,14 @@
 //! What the control plane knows of one job while it runs, and what it watches for.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 
-use candor_plan::Bytes;
-use candor_record::{Ended, IoFailure, Sample};
+use candor_plan::{Bytes, Engine};
+use candor_record::{Ended, IoFailure, Measurement, Sample};
 
 use crate::clock::Clock;
 use crate::floor::FloorWatch;
+use crate::gather;
 use crate::logging::Logging;
 use crate::prepare::ReadyJob;
 use crate::sampling::Sampling;
@@ -101,7 +102,7 @@ impl Course {
                 message,
                 count: 1,
             });
-            self.job.shared.stop.store(true, Relaxed);
+            self.job.shared.wish.end();
         }
     }
 
@@ -109,13 +110,36 @@ impl Course {
     pub fn call_off(&mut self, as_if: Ended) {
         if self.left > 0 && self.called_off.is_none() {
             self.called_off = Some(as_if);
-            self.job.shared.stop.store(true, Relaxed);
+            self.job.shared.wish.end();
         }
+    }
+
+    /// Its measurement out of what its workers left, without its log. `release` is the tick at
+    /// which its phase was released, and the same moment in ns since 1970.
+    pub fn measured(
+        &self,
+        ends: Vec<WorkerEnd>,
+        clock: Clock,
+        stalled: bool,
+        [release, released_unix_ns]: [u64; 2],
+    ) -> Measurement {
+        let job = &self.job;
+        let mut measurement = gather::measurement(job, ends, clock, stalled);
+        let waited_ns = clock.ns(self.from.unwrap_or(release).saturating_sub(release));
+        let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
+        measurement.start_unix_ms = Some(started_ns / 1_000_000);
+        measurement.samples = self.sampling.samples().to_vec();
+        measurement.first_done = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
+        if job.blocks.engine == Engine::Cpu || job.job.entries.is_some() {
+            gather::forget_bytes(&mut measurement);
+        }
+        measurement.steady = self.steady.as_ref().map(SteadyWatch::state);
+        measurement
     }
 
     /// True if something failed in it that ends it.
     pub fn has_failed(&self) -> bool {
-        self.called_off.is_none() && self.job.shared.stop.load(Relaxed)
+        self.called_off.is_none() && self.job.shared.wish.is_end()
     }
 
     /// What happened since its last sample. `zero_ns` is when counting began in the phase, in ns

@@ -12,7 +12,7 @@ use crate::slots::Slot;
 const KINDS_MAX: usize = 32;
 
 /// A list of failures.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Failures(Vec<IoFailure>);
 
 impl Failures {

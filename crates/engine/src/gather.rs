@@ -13,6 +13,7 @@ use crate::failures::Failures;
 use crate::prepare::ReadyJob;
 use crate::slots::Kind;
 use crate::stats::{CounterSum, Totals};
+use crate::verifier;
 use crate::worker::{Spent, WorkerEnd};
 
 /// What happened between two totals.
@@ -56,8 +57,8 @@ pub fn measurement(
     let apart: Vec<_> = ends.iter().filter_map(|end| end.read_back).collect();
     for end in ends {
         failures.merge(end.failures);
-        if let Some(verifier) = end.verifier {
-            verifier.add_to(&mut verify);
+        if let Some(found) = end.verify {
+            verifier::add(&mut verify, found);
         }
         if let Some(more) = &end.depths {
             depths.get_or_insert_default().merge(more);

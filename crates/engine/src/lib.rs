@@ -32,6 +32,7 @@ mod sampling;
 pub mod session;
 mod shared;
 pub mod slots;
+mod so_far;
 pub mod stats;
 mod steady;
 pub mod stream;

@@ -31,6 +31,16 @@ pub trait Watch {
     fn counting(&mut self) {}
     /// An interval of a job ended.
     fn sampled(&mut self, _job: &str, _in_ramp: bool, _sample: &Sample) {}
+    /// True where someone wants to know what is done so far; asked often.
+    fn asks_how_far(&mut self) -> bool {
+        false
+    }
+    /// What is done so far, one measurement per job, as if all had been interrupted.
+    fn so_far(&mut self, _measurements: Vec<Measurement>) {}
+    /// True where all jobs are to end, as if they had done what was asked; asked often.
+    fn calls_off(&mut self) -> bool {
+        false
+    }
     /// A worker did all that was asked of it.
     fn worker_done(&mut self, _job: &str, _rank: u32) {}
     /// The last operation completed.
@@ -59,7 +69,7 @@ pub struct Prepared {
     pub(crate) on_failure: OnFailure,
     /// Workers of a job that fails alone, by its index in `jobs`, that could not be made ready.
     pub(crate) broken: Vec<(usize, EngineError)>,
-    absent: Vec<Absent>,
+    pub(crate) absent: Vec<Absent>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -153,7 +163,7 @@ impl Prepared {
                 })
             });
             let end = catch_unwind(life).unwrap_or_else(|_| {
-                job.shared.stop.store(true, Relaxed);
+                job.shared.wish.end();
                 let cause = std::io::Error::other("it panicked; this is a bug in candor");
                 Err(EngineError::system(format!("go on with worker {rank}"))(cause))
             });
@@ -185,7 +195,7 @@ impl Prepared {
             if self.on_failure == OnFailure::EndRun {
                 return Err(error);
             }
-            self.jobs[job].shared.stop.store(true, Relaxed);
+            self.jobs[job].shared.wish.end();
             self.broken.push((job, error));
         }
         Ok(())
@@ -246,7 +256,7 @@ impl Prepared {
 /// open files, in which devices may be claimed, go with them.
 impl Drop for Prepared {
     fn drop(&mut self) {
-        self.jobs.iter().for_each(|job| job.shared.stop.store(true, Relaxed));
+        self.jobs.iter().for_each(|job| job.shared.wish.end());
         self.gate.release();
         for thread in self.threads.drain(..) {
             // A panic was caught and told before.

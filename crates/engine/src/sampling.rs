@@ -49,8 +49,8 @@ impl Sampling {
     }
 
     /// All that were kept.
-    pub fn into_samples(self) -> Vec<Sample> {
-        self.samples
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the workers of a job share with the control plane.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::clock::Clock;
@@ -17,8 +17,49 @@ pub struct Shared {
     pub count_from: AtomicU64,
     /// Tick at which time is up.
     pub deadline: AtomicU64,
-    /// Everyone is to stop: the user said so, or something failed.
-    pub stop: AtomicBool,
+    /// What the control plane wants of the workers.
+    pub wish: Wish,
+}
+
+/// What is wanted of the workers, in one word that their loops look at in every turn: its lowest
+/// bit says that they are to end, the rest counts how often they were asked how far they are.
+#[derive(Default)]
+pub struct Wish(AtomicU32);
+
+impl Wish {
+    const END: u32 = 1;
+    const ASKED: u32 = 2;
+
+    /// Everyone is to end: the user said so, or something failed.
+    pub fn end(&self) {
+        self.0.fetch_or(Wish::END, Relaxed);
+    }
+
+    /// True where everyone is to end.
+    pub fn is_end(&self) -> bool {
+        Wish::ends(self.word())
+    }
+
+    /// Everyone is to tell how far it is.
+    pub fn ask(&self) {
+        self.0.fetch_add(Wish::ASKED, Relaxed);
+    }
+
+    /// The word: a worker that sees another one than before has something to do.
+    #[inline(always)]
+    pub fn word(&self) -> u32 {
+        self.0.load(Relaxed)
+    }
+
+    /// True where such a word says to end.
+    pub fn ends(word: u32) -> bool {
+        word & Wish::END != 0
+    }
+
+    /// True where something was asked between two words.
+    pub fn asked_between(before: u32, after: u32) -> bool {
+        before / Wish::ASKED != after / Wish::ASKED
+    }
 }
 
 impl Shared {

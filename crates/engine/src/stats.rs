@@ -4,6 +4,7 @@
 //! for the ramp and one that counts; switching banks is how the ramp is left out.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use candor_plan::units::{Op, PerOp};
 use candor_record::histogram::{BUCKETS, bucket_of};
@@ -11,6 +12,7 @@ use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
 
 use crate::clock::Clock;
 use crate::slots::{Kind, Slot};
+use crate::worker::WorkerEnd;
 
 /// Adds to a counter that only this thread writes.
 #[inline(always)]
@@ -289,17 +291,30 @@ impl Bank {
 pub struct Live {
     ramp: Bank,
     counted: Bank,
+    /// What the worker told when it was last asked.
+    told: Mutex<Option<Box<WorkerEnd>>>,
 }
 
 impl Live {
     /// All zero.
     pub fn new(recorded: &Recorded) -> Live {
-        Live { ramp: Bank::new(recorded), counted: Bank::new(recorded) }
+        Live { ramp: Bank::new(recorded), counted: Bank::new(recorded), told: Mutex::default() }
     }
 
     /// The bank of the ramp, or the one that counts.
     pub fn bank(&self, counting: bool) -> &Bank {
         if counting { &self.counted } else { &self.ramp }
+    }
+
+    /// Leaves word of how far the worker is: for the rare moments when it is asked.
+    pub fn tell(&self, so_far: WorkerEnd) {
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(so_far));
+    }
+
+    /// Takes what the worker told, if it did.
+    pub fn told(&self) -> Option<WorkerEnd> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.take().map(|told| *told)
     }
 
     /// Operations that ended so far, well or not, ramp included: what a watchdog looks at.

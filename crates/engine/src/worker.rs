@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use candor_plan::Measure;
 use candor_plan::blocks::Durability;
-use candor_record::{Depths, Ended, Progress, WorkerStats};
+use candor_record::{Depths, Ended, Progress, VerifyStats, WorkerStats};
 
 use crate::clock::Clock;
 use crate::content::Content;
@@ -27,7 +27,7 @@ use crate::memory::Mapping;
 use crate::pace::Pacer;
 use crate::placement::Usage;
 use crate::ring::Ring;
-use crate::shared::{NOT_YET, Shared};
+use crate::shared::{NOT_YET, Shared, Wish};
 use crate::slots::{Completion, Done, Kind, Slot};
 use crate::stats::{Bank, Live, Totals};
 use crate::stream::{Budget, Stream};
@@ -119,7 +119,8 @@ pub struct Worker {
     depths: Option<Depths>,
 }
 
-/// What a worker leaves behind.
+/// What a worker leaves behind, or tells on its way.
+#[derive(Clone)]
 pub struct WorkerEnd {
     /// Its figures.
     pub stats: WorkerStats,
@@ -128,7 +129,7 @@ pub struct WorkerEnd {
     /// Its errors.
     pub failures: Failures,
     /// What verification found.
-    pub verifier: Option<Verifier>,
+    pub verify: Option<VerifyStats>,
     /// What was spent on reading back alone; none where nothing is read back.
     pub read_back: Option<Spent>,
     /// Counts of depth, where they are asked for.
@@ -258,13 +259,14 @@ impl Worker {
         let live = &live[self.parts.rank as usize];
         self.start();
         let mut bank = live.bank(self.counting);
-        let mut now = clock.now();
+        let (mut now, mut heeded) = (clock.now(), 0);
         loop {
             if now >= self.mark {
                 bank = self.at_mark(now, live);
             }
-            if shared.stop.load(Relaxed) {
-                self.drain(Ended::Interrupted);
+            let wish = shared.wish.word();
+            if wish != heeded {
+                heeded = self.heed([heeded, wish], live, &|| engine.features());
             }
             if self.draining {
                 break;
@@ -295,13 +297,14 @@ impl Worker {
         let live = &live[self.parts.rank as usize];
         self.start();
         let mut bank = live.bank(self.counting);
-        let mut now = clock.now();
+        let (mut now, mut heeded) = (clock.now(), 0);
         loop {
             if now >= self.mark {
                 bank = self.at_mark(now, live);
             }
-            if shared.stop.load(Relaxed) {
-                self.drain(Ended::Interrupted);
+            let wish = shared.wish.word();
+            if wish != heeded {
+                heeded = self.heed([heeded, wish], live, &|| engine.features());
             }
             if !self.draining {
                 self.fill::<EXTRAS>(now);
@@ -336,7 +339,7 @@ impl Worker {
             NOT_YET => WAIT_NS,
             started => clock.ns(started.saturating_sub(clock.now())).min(REST_NS_MAX),
         };
-        while wait_ns() > 0 && !shared.stop.load(Relaxed) {
+        while wait_ns() > 0 && !shared.wish.is_end() {
             std::thread::sleep(std::time::Duration::from_nanos(wait_ns()));
         }
         self.mark = shared.count_from.load(Relaxed);
@@ -367,6 +370,24 @@ impl Worker {
             self.mark = u64::MAX;
         }
         live.bank(self.counting)
+    }
+
+    /// Does what the control plane has come to want; gives the word that says so.
+    #[cold]
+    fn heed(
+        &mut self,
+        [before, wish]: [u32; 2],
+        live: &Live,
+        features: &dyn Fn() -> Vec<String>,
+    ) -> u32 {
+        if Wish::ends(wish) {
+            self.drain(Ended::Interrupted);
+        }
+        if self.counting && Wish::asked_between(before, wish) {
+            let so_far = self.so_far(live, self.parts.clock.now(), features());
+            live.tell(WorkerEnd { ended: Ended::Interrupted, ..so_far });
+        }
+        wish
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Measurement, Note, Sample, Snapshot, Verdict};
+use crate::{Finding, Measurement, Note, Report, Sample, Snapshot, Verdict};
 
 /// One thing that happened. Screens, streams and logs are its consumers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,6 +58,12 @@ pub enum Event {
         job: String,
         /// Its number within the job.
         rank: u32,
+    },
+    /// Someone asked what is done so far.
+    SoFar {
+        /// What a report would be if the run had been interrupted now. Nothing in the phase that
+        /// runs has been judged.
+        report: Box<Report>,
     },
     /// A phase ended.
     PhaseDone {

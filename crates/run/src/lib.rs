@@ -21,7 +21,8 @@ mod watch;
 mod wrong;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use candor_observe::Roots;
 use candor_plan::{Bytes, Engine, Nanos, OnDone, OnFailure, Phase, Plan};
@@ -29,7 +30,10 @@ use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use error::RunError;
 pub use local::Local;
-pub use stop::{install_interrupt_handlers, interrupt_exit_code, interrupted};
+pub use stop::{
+    asked_by_signal, install_interrupt_handlers, install_report_handler, interrupt_exit_code,
+    interrupted,
+};
 
 /// Who is told what happens, in order.
 pub type Events<'a> = dyn FnMut(&Event) + 'a;
@@ -47,8 +51,19 @@ pub struct Options {
     /// Do not look at the devices for half a second before the first phase: traffic of others
     /// then shows only in what the devices count during a phase.
     pub at_once: bool,
+    /// What is asked of the run while it goes on.
+    pub asks: Arc<Asks>,
     /// Number of phases and time that a series expects to take, where its plan does not say.
     pub expected: Option<(usize, Nanos)>,
+}
+
+/// What may be asked of a run while it goes on.
+#[derive(Debug, Default)]
+pub struct Asks {
+    /// Whoever sets it gets an [`Event::SoFar`] a moment later, as long as a phase runs.
+    pub how_far: AtomicBool,
+    /// The run ends now, as if all that was asked had been done.
+    pub end: AtomicBool,
 }
 
 /// Something that runs phases one after another and gathers a report.
@@ -89,12 +104,17 @@ pub fn execute(
     events: &mut Events<'_>,
 ) -> Result<Report, RunError> {
     let mut runner = Box::new(Local::open(plan, options, events)?);
-    let cut_short = run_phases(plan, runner.as_mut(), events).err();
+    let cut_short = run_phases(plan, options, runner.as_mut(), events).err();
     Ok(runner.finish(cut_short, events))
 }
 
 /// Runs all phases as often as they repeat; a sentence if something ended the run before its time.
-fn run_phases(plan: &Plan, runner: &mut dyn Runner, events: &mut Events<'_>) -> Result<(), String> {
+fn run_phases(
+    plan: &Plan,
+    options: &Options,
+    runner: &mut dyn Runner,
+    events: &mut Events<'_>,
+) -> Result<(), String> {
     for _ in 0..plan.repeats.max(1) {
         for phase in &plan.phases {
             for _ in 0..phase.repeats.max(1) {
@@ -103,7 +123,7 @@ fn run_phases(plan: &Plan, runner: &mut dyn Runner, events: &mut Events<'_>) -> 
                 if let Some(why) = cut_short(report).filter(|_| ends_run(phase, report)) {
                     return Err(why);
                 }
-                if is_last(phase, report) {
+                if is_last(phase, report) || options.asks.end.load(Relaxed) {
                     return Ok(());
                 }
             }

@@ -175,14 +175,14 @@ impl Local {
     }
 
     fn run_prepared(
-        &mut self,
+        &self,
         prepared: Prepared,
         sampler: &mut Sampler,
         mut report: PhaseReport,
         events: &mut Events<'_>,
     ) -> PhaseReport {
-        let name = report.name.clone();
-        let mut watcher = Watcher::new(&name, sampler, events);
+        let begun = report.clone();
+        let mut watcher = Watcher::new(self, &begun, sampler, events);
         report.measurements = prepared.run(interrupted(), &mut watcher);
         let Watcher { before, after, after_flush, during, .. } = watcher;
         report.before = before;
@@ -190,6 +190,38 @@ impl Local {
         report.after_flush = after_flush;
         report.during = during;
         report
+    }
+
+    /// True once for each time that someone asked.
+    pub(crate) fn asks_how_far(&self) -> bool {
+        let asked = &self.options.asks.how_far;
+        asked.load(Relaxed) && asked.swap(false, Relaxed)
+    }
+
+    /// True where the run is to end, as if all had been done.
+    pub(crate) fn is_called_off(&self) -> bool {
+        self.options.asks.end.load(Relaxed)
+    }
+
+    /// The report so far, with what a phase that still runs has done.
+    pub(crate) fn so_far(&self, running: PhaseReport) -> Report {
+        let mut phases = self.phases.clone();
+        phases.push(running);
+        Report {
+            report_version: REPORT_VERSION,
+            candor_version: env!("CARGO_PKG_VERSION").into(),
+            started: self.started.clone(),
+            elapsed_s: self.clock.elapsed().as_secs_f64(),
+            command: self.options.command.clone(),
+            plan: self.plan.clone(),
+            facts: self.facts.clone(),
+            phases,
+            notes: self.notes.clone(),
+            verdict: Verdict::NotVerifiable,
+            headline: "The run goes on.".into(),
+            cut_short: None,
+            interrupted: false,
+        }
     }
 
     fn judge(&self, phase: &Phase, report: &mut PhaseReport, ahead: Vec<Finding>) {
@@ -338,7 +370,7 @@ impl Runner for Local {
             candor_version: env!("CARGO_PKG_VERSION").into(),
             started: std::mem::take(&mut self.started),
             elapsed_s: self.clock.elapsed().as_secs_f64(),
-            command: self.options.command.clone(),
+            command: self.options.command,
             plan: self.plan,
             facts: self.facts,
             phases: self.phases,

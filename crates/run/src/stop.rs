@@ -22,6 +22,29 @@ pub fn interrupt_exit_code() -> Option<u8> {
     }
 }
 
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// True once for each SIGUSR1, after [`install_report_handler`].
+pub fn asked_by_signal() -> bool {
+    ASKED.load(Relaxed) && ASKED.swap(false, Relaxed)
+}
+
+extern "C" fn on_report_signal(_: libc::c_int) {
+    ASKED.store(true, Relaxed);
+}
+
+/// Takes over SIGUSR1, with which people ask for what is done so far.
+pub fn install_report_handler() {
+    // SAFETY: an all-zero sigaction is valid; the handler only stores to an atomic. Calls that it
+    // meets go on: SA_RESTART.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_report_signal as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut());
+    }
+}
+
 extern "C" fn on_signal(signal: libc::c_int) {
     SIGNAL.store(signal, Relaxed);
     if INTERRUPTED.swap(true, Relaxed) {

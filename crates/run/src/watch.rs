@@ -2,13 +2,14 @@
 
 use candor_engine::Watch;
 use candor_observe::{Look, Sampler};
-use candor_record::{Event, Sample, Snapshot};
+use candor_record::{Event, Measurement, PhaseReport, Sample, Snapshot};
 
-use crate::Events;
+use crate::{Events, Local};
 
 /// Snapshots of a phase.
 pub struct Watcher<'a, 'e> {
-    phase: &'a str,
+    local: &'a Local,
+    phase: &'a PhaseReport,
     sampler: &'a mut Sampler,
     events: &'a mut Events<'e>,
     /// When counting began.
@@ -25,8 +26,14 @@ pub struct Watcher<'a, 'e> {
 
 impl<'a, 'e> Watcher<'a, 'e> {
     /// Of a phase.
-    pub fn new(phase: &'a str, sampler: &'a mut Sampler, events: &'a mut Events<'e>) -> Self {
+    pub fn new(
+        local: &'a Local,
+        phase: &'a PhaseReport,
+        sampler: &'a mut Sampler,
+        events: &'a mut Events<'e>,
+    ) -> Self {
         Watcher {
+            local,
             phase,
             sampler,
             events,
@@ -54,15 +61,34 @@ impl Watch for Watcher<'_, '_> {
             self.during.push(self.sampler.snapshot(Look::Light));
         }
         (self.events)(&Event::Sampled {
-            phase: self.phase.into(),
+            phase: self.phase.name.clone(),
             job: job.into(),
             in_ramp,
             sample: *sample,
         });
     }
 
+    fn asks_how_far(&mut self) -> bool {
+        self.local.asks_how_far()
+    }
+
+    fn so_far(&mut self, measurements: Vec<Measurement>) {
+        let phase = PhaseReport {
+            measurements,
+            before: self.before.clone(),
+            during: self.during.clone(),
+            after: self.sampler.snapshot(Look::Full),
+            ..self.phase.clone()
+        };
+        (self.events)(&Event::SoFar { report: Box::new(self.local.so_far(phase)) });
+    }
+
+    fn calls_off(&mut self) -> bool {
+        self.local.is_called_off()
+    }
+
     fn worker_done(&mut self, job: &str, rank: u32) {
-        (self.events)(&Event::WorkerDone { phase: self.phase.into(), job: job.into(), rank });
+        (self.events)(&Event::WorkerDone { phase: self.phase.name.clone(), job: job.into(), rank });
     }
 
     fn ended(&mut self) {

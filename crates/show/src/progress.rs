@@ -75,7 +75,10 @@ impl Line {
             }
             Event::PhaseDone { measurements, .. } => self.end(measurements),
             Event::RunDone { .. } => self.clear(),
-            Event::WorkerDone { .. } | Event::Found { .. } | Event::Noted { .. } => String::new(),
+            Event::WorkerDone { .. }
+            | Event::SoFar { .. }
+            | Event::Found { .. }
+            | Event::Noted { .. } => String::new(),
         }
     }
 

@@ -117,6 +117,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     candor_run::install_interrupt_handlers();
     let run = candor_run::Options {
+        asks: std::sync::Arc::default(),
         command: line.words().to_vec(),
         run_dir: output.run_dir().map(PathBuf::from),
         force: draft.force.into_iter().collect(),

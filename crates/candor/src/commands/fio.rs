@@ -3,6 +3,7 @@
 //! What programs rely on: nothing on stderr when all went well, results on stdout or in the file of
 //! `--output`, the number of failed jobs as exit code.
 
+mod asker;
 mod failures;
 mod forbidden;
 pub mod host;

@@ -1,5 +1,7 @@
 //! What the flags mean: typed.
 
+use std::path::PathBuf;
+
 use candor_plan::Nanos;
 
 use super::job::{Format, Output};
@@ -25,8 +27,23 @@ pub struct Flags {
     pub eta_newline: Option<Nanos>,
     /// How often progress is renewed.
     pub eta_interval: Option<Nanos>,
+    /// How often the results so far are printed.
+    pub status_interval: Option<Nanos>,
+    /// What ends all jobs before their time.
+    pub trigger: Trigger,
     /// The plan and what happens are printed.
     pub debug: bool,
+}
+
+/// What ends all jobs before their time, and what is run then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trigger {
+    /// Once this file exists; it is removed.
+    pub file: Option<PathBuf>,
+    /// After this time.
+    pub timeout: Option<Nanos>,
+    /// A command for the shell.
+    pub command: Option<String>,
 }
 
 /// When progress is shown.
@@ -60,6 +77,9 @@ pub enum Instead {
 
 /// The shortest renewal of progress that fio allows.
 const ETA_INTERVAL_MIN: Nanos = Nanos(250_000_000);
+
+/// The shortest time between results.
+const STATUS_INTERVAL_MIN: Nanos = Nanos(2_000_000);
 
 impl Flags {
     /// Reads the flags in the order in which they were given. The first that asks for something
@@ -98,6 +118,12 @@ impl Flags {
             "eta" => self.eta = eta(word)?,
             "eta-newline" => self.eta_newline = Some(time(word, Nanos(1))?),
             "eta-interval" => self.eta_interval = Some(time(word, ETA_INTERVAL_MIN)?),
+            "status-interval" => {
+                self.status_interval = Some(time(word, STATUS_INTERVAL_MIN)?);
+            }
+            "trigger-file" => self.trigger.file = Some(word.text.clone().into()),
+            "trigger-timeout" => self.trigger.timeout = Some(time(word, Nanos(1))?),
+            "trigger" => self.trigger.command = Some(word.text.clone()),
             "alloc-size" => drop(number(word)?),
             "debug" => self.debug = true,
             // Read when the sections were, or refused already.
@@ -238,6 +264,8 @@ mod tests {
             ("terse-version=7", "`7` is no version of the terse line; give 2, 3, 4 or 5"),
             ("eta-newline=0", "`0` is too short; give at least 1 ms"),
             ("eta-newline=1.5", "is not"),
+            ("status-interval=1ms", "`1ms` is too short; give at least 2 ms"),
+            ("trigger-timeout=soon", "`soon` is not"),
             ("eta-interval=100ms", "`100ms` is too short; give at least 250 ms"),
             ("max-jobs=x", "`x` is not a number"),
             ("alloc-size=many", "`many` is not a number"),

@@ -206,15 +206,20 @@ impl Verifier {
         }
     }
 
-    /// Adds what this worker found to a sum.
-    pub fn add_to(self, sum: &mut VerifyStats) {
-        sum.blocks += self.stats.blocks;
-        sum.flipped += self.stats.flipped;
-        sum.torn += self.stats.torn;
-        sum.misdirected += self.stats.misdirected;
-        sum.stale += self.stats.stale;
-        sum.foreign += self.stats.foreign;
-        let room = FIRST_MAX.saturating_sub(sum.first.len());
-        sum.first.extend(self.stats.first.into_iter().take(room));
+    /// What this worker found so far.
+    pub fn stats(&self) -> &VerifyStats {
+        &self.stats
     }
+}
+
+/// Adds what one worker found to a sum.
+pub fn add(sum: &mut VerifyStats, found: VerifyStats) {
+    sum.blocks += found.blocks;
+    sum.flipped += found.flipped;
+    sum.torn += found.torn;
+    sum.misdirected += found.misdirected;
+    sum.stale += found.stale;
+    sum.foreign += found.foreign;
+    let room = FIRST_MAX.saturating_sub(sum.first.len());
+    sum.first.extend(found.first.into_iter().take(room));
 }

@@ -56,7 +56,7 @@ impl Worker {
         self.failures.add(&self.parts.files, &slot, -completion.result);
         if !self.goes_on_after(slot.kind, -completion.result) {
             self.drain(Ended::Failed);
-            self.parts.shared.stop.store(true, Relaxed);
+            self.parts.shared.wish.end();
         }
     }
 
@@ -71,7 +71,7 @@ impl Worker {
         if let Meaning::TooSlow(limit_ns) = guards.completed(completion.slot, slot.kind, ns) {
             self.failures.add_slow(&self.parts.files, &slot, ns, limit_ns);
             self.drain(Ended::Failed);
-            self.parts.shared.stop.store(true, Relaxed);
+            self.parts.shared.wish.end();
         }
     }
 
@@ -92,7 +92,7 @@ impl Worker {
         self.verify_ticks += self.parts.clock.now() - before;
         if !intact {
             self.drain(Ended::Failed);
-            self.parts.shared.stop.store(true, Relaxed);
+            self.parts.shared.wish.end();
         }
     }
 }

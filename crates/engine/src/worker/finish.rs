@@ -4,9 +4,21 @@ use super::*;
 
 impl Worker {
     pub(super) fn finish(mut self, live: &Live, features: Vec<String>) -> WorkerEnd {
-        let clock = self.parts.clock;
         self.end_alone();
-        let read_back = self.parts.read_back.as_ref().map(ReadBack::spent);
+        // A worker that time has ended was at work, or at rest as asked, until then.
+        let end = match self.ended {
+            Ended::Time => self.last_completion.max(self.parts.shared.deadline.load(Relaxed)),
+            _ => self.last_completion,
+        };
+        let told = self.so_far(live, end, features);
+        mark_first_done(&self.parts, told.stats.ops, told.stats.elapsed_ns);
+        told
+    }
+
+    /// What it did until that tick.
+    pub(super) fn so_far(&self, live: &Live, end: u64, features: Vec<String>) -> WorkerEnd {
+        let clock = self.parts.clock;
+        let read_back = self.parts.read_back.as_ref().map(|back| back.spent(self.last_completion));
         let apart = read_back.unwrap_or_default();
         let after = Usage::of_this_thread();
         let before = self.usage_before;
@@ -15,13 +27,7 @@ impl Worker {
         let counters = live.bank(true).all();
         let tried = |c: &crate::stats::Counters| c.ops.load(Relaxed) + c.failed.load(Relaxed);
         let sum = |read: fn(&crate::stats::Counters) -> u64| counters[..3].iter().map(read).sum();
-        // A worker that time has ended was at work, or at rest as asked, until then.
-        let end = match self.ended {
-            Ended::Time => self.last_completion.max(self.parts.shared.deadline.load(Relaxed)),
-            _ => self.last_completion,
-        };
         let elapsed_ns = clock.ns(end.saturating_sub(from + apart.ticks));
-        mark_first_done(&self.parts, sum(|c| c.ops.load(Relaxed)), elapsed_ns);
         WorkerEnd {
             stats: WorkerStats {
                 rank: self.parts.rank,
@@ -41,8 +47,8 @@ impl Worker {
                 thread_id: u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).ok(),
             },
             ended: self.ended,
-            failures: self.failures,
-            verifier: self.parts.verifier,
+            failures: self.failures.clone(),
+            verify: self.parts.verifier.as_ref().map(|verifier| verifier.stats().clone()),
             read_back,
             depths: match self.parts.measure.depths {
                 true => self.depths.or_else(|| Some(Depths::one_at_a_time(sum(tried)))),

@@ -69,9 +69,16 @@ impl ReadBack {
         }
     }
 
-    /// What was spent on it alone so far.
-    pub fn spent(&self) -> Spent {
-        self.spent
+    /// What was spent on it alone, where the last completion was at that tick.
+    pub fn spent(&self, last_completion: u64) -> Spent {
+        let mut spent = self.spent;
+        if let Stage::Alone(since, before) = self.stage {
+            let after = Usage::of_this_thread();
+            spent.ticks += last_completion.saturating_sub(since);
+            spent.user_ns += after.user_ns - before.user_ns;
+            spent.system_ns += after.system_ns - before.system_ns;
+        }
+        spent
     }
 
     /// True while the worker only waits for what is under way.
@@ -198,12 +205,7 @@ impl Worker {
     /// Sums up what was spent, also where reading back is cut short.
     pub(super) fn end_alone(&mut self) {
         let Some(back) = &mut self.parts.read_back else { return };
-        if let Stage::Alone(since, before) = back.stage {
-            let after = Usage::of_this_thread();
-            back.spent.ticks += self.last_completion.saturating_sub(since);
-            back.spent.user_ns += after.user_ns - before.user_ns;
-            back.spent.system_ns += after.system_ns - before.system_ns;
-        }
+        back.spent = back.spent(self.last_completion);
         back.stage = Stage::Working;
     }
 }

@@ -43,7 +43,9 @@ impl<'a> Progress<'a> {
     /// Nothing has happened yet.
     pub fn new(plan: &Plan, jobs: &'a [FioJob], flags: &Flags) -> Progress<'a> {
         let formats = &flags.output.formats;
+        // Beside JSON on the same stream it would spoil the document.
         let text = formats.is_empty() || formats.contains(&Format::Normal);
+        let apart = flags.output.file.is_some();
         let asked = match flags.eta {
             Eta::Always => true,
             Eta::Auto => std::io::stdout().is_terminal(),
@@ -55,7 +57,7 @@ impl<'a> Progress<'a> {
         };
         let time = |nanos: candor_plan::Nanos| Duration::from_nanos(nanos.0);
         Progress {
-            shown: asked && text,
+            shown: asked && (text || apart),
             jobs,
             planned: jobs.iter().map(planned).collect(),
             letters: vec![WAITS; jobs.len()],

@@ -9,8 +9,10 @@ use candor_dialects::fio::job::Output;
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::words::Written;
 use candor_dialects::fio::write;
+use candor_record::Event;
 use candor_run::RunError;
 
+use super::asker::Asker;
 use super::progress::Progress;
 use super::verdict::Verdict;
 use super::{WRONG, complain, failures, logs, tell};
@@ -38,7 +40,17 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         ..candor_run::Options::default()
     };
     let mut progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
-    let ran = candor_run::execute(&lowered.plan, &options, &mut |event| progress.on(event));
+    let interim = Output { without_verdict: true, ..output.clone() };
+    let mut undelivered = Ok(());
+    let asker = Asker::start(flags, options.asks.clone());
+    let ran = candor_run::execute(&lowered.plan, &options, &mut |event| match event {
+        Event::SoFar { report } => {
+            let delivered = sink.put(&write::write(report, &lowered.jobs, &interim));
+            undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);
+        }
+        event => progress.on(event),
+    });
+    drop(asker);
     progress.end();
     let mut report = match ran {
         Ok(report) => report,
@@ -52,7 +64,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     }
     text.push_str(&write::write(&report, &lowered.jobs, &output));
     failures::tell(&report, &lowered.jobs);
-    match sink.put(&text).and(verdict.deliver(&report)).and(logs) {
+    match undelivered.and_then(|()| sink.put(&text)).and(verdict.deliver(&report)).and(logs) {
         Ok(()) => failures::exit_code(&report, &lowered.jobs),
         Err(sentence) => refused(&sentence, flags),
     }

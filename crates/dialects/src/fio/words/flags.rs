@@ -48,7 +48,6 @@ const fn refused(
 }
 
 const NO_FLEET: &str = "candor does not drive other hosts yet; start it on each of them";
-const NO_TRIGGER: &str = "candor has no triggers; end it with a signal instead";
 
 /// All flags, in the order in which help shows them.
 #[rustfmt::skip]
@@ -74,8 +73,7 @@ pub const FLAGS: &[Flag] = &[
     flag("enghelp", 'i', Maybe("ENGINE[,OPTION]"), "list engines, or the options of one"),
     flag("version", 'v', Nothing, "print the version"),
     flag("help", 'h', Nothing, "print this page"),
-    refused("status-interval", 'L', One("TIME"), "print the results so far after each TIME",
-        "results are told at the end only, and progress by --eta=always"),
+    flag("status-interval", 'L', One("TIME"), "print the results so far after each TIME"),
     refused("bandwidth-log", 'b', Nothing, "write bandwidth logs of all jobs together",
         "set write_bw_log and per_job_logs=0 in the jobs"),
     refused("aux-path", 'K', One("DIR"), "put files of state into DIR",
@@ -98,10 +96,10 @@ pub const FLAGS: &[Flag] = &[
     refused("daemonize", 'D', One("PIDFILE"), "go on as a server in the background", NO_FLEET),
     refused("client", 'C', One("HOST"), "run the jobs on another host", NO_FLEET),
     refused("remote-config", 'R', One("FILE"), "have the server read its own FILE", NO_FLEET),
-    refused("trigger-file", 'W', One("FILE"), "run the trigger once FILE exists", NO_TRIGGER),
-    refused("trigger-timeout", 'B', One("TIME"), "run the trigger after TIME", NO_TRIGGER),
-    refused("trigger", 'H', One("COMMAND"), "the trigger here", NO_TRIGGER),
-    refused("trigger-remote", 'J', One("COMMAND"), "the trigger elsewhere", NO_TRIGGER),
+    flag("trigger-file", 'W', One("FILE"), "end all jobs and run the trigger once FILE exists"),
+    flag("trigger-timeout", 'B', One("TIME"), "end all jobs and run the trigger after TIME"),
+    flag("trigger", 'H', One("COMMAND"), "the command that a trigger runs"),
+    refused("trigger-remote", 'J', One("COMMAND"), "the same on another host", NO_FLEET),
 ];
 
 #[cfg(test)]

@@ -1,0 +1,77 @@
+//! What is done so far in a phase that goes on: each worker is asked, and the rest is counted.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use candor_record::{Ended, Measurement, WorkerStats};
+
+use crate::clock::Clock;
+use crate::course::Course;
+use crate::failures::Failures;
+use crate::stats::{Live, Totals};
+use crate::worker::WorkerEnd;
+
+/// How long workers may take to answer: those in a long call only have their counters read.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How often it is looked whether they did.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// The measurements of all jobs; `since` is when they were released, as a tick and in ns since
+/// 1970.
+pub fn measurements(courses: &[Course], clock: Clock, since: [u64; 2]) -> Vec<Measurement> {
+    let counts = |course: &Course| course.left > 0 && clock.now() >= course.zero();
+    let asked: Vec<bool> = courses.iter().map(counts).collect();
+    for (course, _) in courses.iter().zip(&asked).filter(|(_, asked)| **asked) {
+        // An answer to an earlier question that came too late is not one to this.
+        course.job.live.iter().for_each(|live| drop(live.told()));
+        course.job.shared.wish.ask();
+    }
+    let until = Instant::now() + PATIENCE;
+    let measured = courses.iter().zip(asked).map(|(course, asked)| {
+        let mut ends = course.ends.clone();
+        if asked {
+            ends.extend(answers(course, clock, until));
+        }
+        course.measured(ends, clock, false, since)
+    });
+    measured.collect()
+}
+
+/// What the workers of a job that have not ended are at.
+fn answers(course: &Course, clock: Clock, until: Instant) -> Vec<WorkerEnd> {
+    let ended: Vec<u32> = course.ends.iter().map(|end| end.stats.rank).collect();
+    let still = course.job.live.iter().zip(0..).filter(|(_, rank)| !ended.contains(rank));
+    still.map(|(live, rank)| answer(live, rank, course, clock, until)).collect()
+}
+
+fn answer(live: &Live, rank: u32, course: &Course, clock: Clock, until: Instant) -> WorkerEnd {
+    loop {
+        if let Some(told) = live.told() {
+            return told;
+        }
+        if Instant::now() >= until {
+            return counted(live, rank, course, clock);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// What is known of a worker that does not answer.
+fn counted(live: &Live, rank: u32, course: &Course, clock: Clock) -> WorkerEnd {
+    let from = course.job.shared.count_from.load(Relaxed);
+    let elapsed_ns = clock.ns(clock.now().saturating_sub(from));
+    let done = Totals::of([live].into_iter(), true).progress(elapsed_ns);
+    let stats =
+        WorkerStats { rank, ops: done.ops, bytes: done.bytes, elapsed_ns, ..Default::default() };
+    WorkerEnd {
+        stats,
+        ended: Ended::Interrupted,
+        failures: Failures::default(),
+        verify: None,
+        read_back: None,
+        depths: None,
+        depth_reached: None,
+        features: Vec::new(),
+    }
+}
