@@ -5,6 +5,7 @@
 
 mod host;
 mod interrupt;
+mod jobs;
 mod report;
 mod stats;
 mod targets;
@@ -15,6 +16,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use jobs::{JOB_FILES, JobFile, Pair};
 use report::{Rounds, Row};
 use targets::{Folder, Zram};
 use tool::{Invocation, Outcome, Tools};
@@ -27,9 +29,10 @@ usage: cargo run --release -p candor-bench -- [options]
 
   --pairs N          rounds of candor, fio, bare loop per workload (7)
   --seconds S        length of each run (2)
+  --jobs             job files through fio and through candor called as fio, instead of the
+                     workloads; the results are fio.json and fio.md
   --target PATH      device or file to read instead of a zram device of our own
-  --only NAME,…      these workloads only: uring, uring-reap1, uring-cached, libaio, psync,
-                     cached, null, samples, nop
+  --only NAME,…      these workloads or job files only; a wrong name lists them
   --out DIR          where results.json and results.md go (bench/results)
   --dir DIR          where the cached file is made (the system's folder for temporary files)
   --fio PATH         fio (the one on PATH)
@@ -42,6 +45,7 @@ usage: cargo run --release -p candor-bench -- [options]
 struct Options {
     pairs: usize,
     seconds: f64,
+    jobs: bool,
     target: Option<PathBuf>,
     only: Vec<String>,
     out: PathBuf,
@@ -57,6 +61,7 @@ impl Options {
         let mut options = Options {
             pairs: 7,
             seconds: 2.0,
+            jobs: false,
             target: None,
             only: Vec::new(),
             out: "bench/results".into(),
@@ -75,6 +80,7 @@ impl Options {
                 "--seconds" => {
                     options.seconds = value()?.parse().map_err(|_| format!("{word}: a number"))?;
                 }
+                "--jobs" => options.jobs = true,
                 "--target" => options.target = Some(value()?.into()),
                 "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
                 "--out" => options.out = value()?.into(),
@@ -86,9 +92,18 @@ impl Options {
                 _ => return Err(format!("unknown option {word}\n\n{USAGE}")),
             }
         }
-        let known = |name: &&String| WORKLOADS.iter().any(|w| w.name == **name);
-        match options.only.iter().find(|name| !known(name)) {
-            Some(name) => Err(format!("there is no workload {name}\n\n{USAGE}")),
+        let names: Vec<&str> = match options.jobs {
+            true => JOB_FILES.iter().map(|file| file.name).collect(),
+            false => WORKLOADS.iter().map(|workload| workload.name).collect(),
+        };
+        match options.only.iter().find(|name| !names.contains(&name.as_str())) {
+            Some(name) => Err(format!("there is no {name}; known: {}", names.join(", "))),
+            None if options.jobs && options.target.is_some() => {
+                Err("--jobs writes, and so takes no --target: only a device of our own".to_owned())
+            }
+            None if options.jobs && options.without_candor => {
+                Err("--jobs compares candor with fio: without candor there is nothing".to_owned())
+            }
             None if options.pairs == 0 => Err("--pairs needs at least 1".to_owned()),
             None if options.seconds.is_nan() || options.seconds < 0.1 => {
                 Err("--seconds needs at least 0.1".to_owned())
@@ -97,8 +112,8 @@ impl Options {
         }
     }
 
-    fn wants(&self, workload: &Workload) -> bool {
-        self.only.is_empty() || self.only.iter().any(|name| name == workload.name)
+    fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|wanted| wanted == name)
     }
 }
 
@@ -120,27 +135,86 @@ fn main() -> ExitCode {
 /// Everything: build, make the targets, run, report.
 fn compare(options: &Options) -> Result<(), String> {
     let tools = tools(options)?;
-    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|w| options.wants(w)).collect();
-    let place = |place| wanted.iter().any(|w| w.place == place);
     if host::load() > 0.5 {
         eprintln!("warning: the machine is busy (load {}), expect noise", host::load());
     }
     let machine = host::describe(&tools.fio, tools.candor.as_deref());
-    let folder = Folder::make(&options.dir)?;
-    let needs_device = place(Place::Device) && options.target.is_none();
-    let zram = if needs_device { Some(Zram::add()?) } else { None };
-    let device = options.target.clone().or(zram.as_ref().map(Zram::path)).unwrap_or_default();
-    let file = if place(Place::CachedFile) { folder.cached_file()? } else { PathBuf::new() };
+    match (options.jobs, &tools.candor) {
+        (true, Some(candor)) => compare_jobs(options, &tools.fio, candor, &machine),
+        _ => compare_workloads(options, &tools, &machine),
+    }
+}
+
+fn compare_workloads(
+    options: &Options,
+    tools: &Tools,
+    machine: &[(&'static str, String)],
+) -> Result<(), String> {
+    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|w| options.wants(w.name)).collect();
+    let places = Places::make(options, |place| wanted.iter().any(|w| w.place == place))?;
     let mut rows = Vec::new();
     for workload in wanted {
-        let at = if workload.place == Place::Device { &device } else { &file };
-        let row = run_workload(options, &tools, &folder, workload, at)?;
+        let at = places.path(workload.place);
+        let row = run_workload(options, tools, &places.folder, workload, at)?;
         println!("{}", report::line(&row));
         rows.push(row);
     }
-    report::write(&options.out, &machine, options.pairs, options.seconds, &rows)?;
+    report::write(&options.out, machine, options.pairs, options.seconds, &rows)?;
     println!("\nwritten: {0}/results.md and {0}/results.json", options.out.display());
     Ok(())
+}
+
+fn compare_jobs(
+    options: &Options,
+    fio: &Path,
+    candor: &Path,
+    machine: &[(&'static str, String)],
+) -> Result<(), String> {
+    let wanted: Vec<&JobFile> = JOB_FILES.iter().filter(|f| options.wants(f.name)).collect();
+    let places = Places::make(options, |place| wanted.iter().any(|f| f.place == place))?;
+    let pair = Pair::new(candor, fio, &places.folder)?;
+    let mut lines = Vec::new();
+    for file in &wanted {
+        let at = places.path(file.place);
+        progress(file.name);
+        let of_file = pair.run(file, at, options.seconds, options.pairs, &places.folder)?;
+        progress("");
+        of_file.iter().for_each(|line| println!("{}", line.text()));
+        lines.extend(of_file);
+    }
+    let how = [options.pairs as f64, options.seconds];
+    jobs::write(&options.out, machine, how, &wanted, &lines)?;
+    println!("\nwritten: {0}/fio.md and {0}/fio.json", options.out.display());
+    Ok(())
+}
+
+/// What is read and written, as far as it is needed; gone at the end.
+struct Places {
+    folder: Folder,
+    device: PathBuf,
+    file: PathBuf,
+    _zram: Option<Zram>,
+}
+
+impl Places {
+    fn make(options: &Options, needs: impl Fn(Place) -> bool) -> Result<Places, String> {
+        let folder = Folder::make(&options.dir)?;
+        let own_device = needs(Place::Device) && options.target.is_none();
+        let zram = if own_device { Some(Zram::add()?) } else { None };
+        let device = options.target.clone().or(zram.as_ref().map(Zram::path)).unwrap_or_default();
+        let file = match needs(Place::CachedFile) {
+            true => folder.cached_file()?,
+            false => PathBuf::new(),
+        };
+        Ok(Places { folder, device, file, _zram: zram })
+    }
+
+    fn path(&self, place: Place) -> &Path {
+        match place {
+            Place::Device => &self.device,
+            Place::CachedFile => &self.file,
+        }
+    }
 }
 
 /// Finds the tools, building our own first.
@@ -244,6 +318,8 @@ mod tests {
         assert!(options.pairs == 3 && options.only.len() == 2 && options.without_candor);
         assert!(read("--only nothing").is_err_and(|e| e.contains("nothing")));
         assert!(read("--pairs").is_err_and(|e| e.contains("needs a value")));
+        assert!(read("--jobs --only four-jobs").is_ok_and(|options| options.jobs));
+        assert!(read("--jobs --target /dev/x").is_err_and(|e| e.contains("writes")));
         assert!(read("--pairs 0").is_err() && read("--seconds x").is_err());
     }
 }

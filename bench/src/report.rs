@@ -157,7 +157,8 @@ impl Row<'_> {
     }
 }
 
-fn spread_json(spread: Option<Spread>) -> Value {
+/// A spread as an object, or null.
+pub fn spread_json(spread: Option<Spread>) -> Value {
     spread.map_or(Value::Null, |s| json!({"median": s.median, "min": s.min, "max": s.max}))
 }
 
@@ -188,7 +189,7 @@ pub fn line(row: &Row) -> String {
 }
 
 /// `1234567` as `1 234 567`, rounded to a whole number.
-fn thousands(figure: f64) -> String {
+pub fn thousands(figure: f64) -> String {
     let digits = format!("{figure:.0}");
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

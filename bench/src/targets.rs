@@ -69,6 +69,11 @@ impl Folder {
         Ok(Folder { path })
     }
 
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// A path within it.
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)

@@ -138,7 +138,7 @@ impl Invocation {
             .stderr(create(&err)?)
             .spawn()
             .map_err(|e| format!("{}: {e}", self.program.display()))?;
-        let usage = wait(&child, self.limit).map_err(|what| {
+        let usage = wait(&child, self.limit, || ()).map_err(|what| {
             let said = fs::read_to_string(&err).unwrap_or_default();
             format!("{what}: {}\n{}", self.text(), said.trim_end())
         })?;
@@ -162,18 +162,24 @@ fn split(parts: &[&str]) -> Vec<String> {
     parts.iter().flat_map(|p| p.split_whitespace()).map(str::to_owned).collect()
 }
 
-fn seconds(time: libc::timeval) -> f64 {
+/// In seconds.
+pub fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 / 1e6
 }
 
 /// The first JSON object of a text; fio may print warnings before it.
-fn json_in(text: &str) -> Option<Value> {
+pub fn json_in(text: &str) -> Option<Value> {
     let start = text.find('{')?;
     serde_json::Deserializer::from_str(&text[start..]).into_iter().next()?.ok()
 }
 
-/// Waits for a child and gives its resource usage; on an interrupt or a hang it is ended first.
-fn wait(child: &Child, limit: Duration) -> Result<libc::rusage, String> {
+/// Waits for a child, with a look around now and then, and gives its resource usage; on an
+/// interrupt or a hang it is ended first.
+pub fn wait(
+    child: &Child,
+    limit: Duration,
+    mut meanwhile: impl FnMut(),
+) -> Result<libc::rusage, String> {
     let pid = child.id() as libc::pid_t;
     let began = Instant::now();
     let mut ended = None;
@@ -200,6 +206,7 @@ fn wait(child: &Child, limit: Duration) -> Result<libc::rusage, String> {
             unsafe { libc::kill(pid, libc::SIGKILL) };
         }
         std::thread::sleep(Duration::from_millis(20));
+        meanwhile();
     }
 }
 
@@ -280,7 +287,7 @@ mod tests {
     #[test]
     fn a_failing_tool_is_an_error() {
         let run = |name: &str| {
-            wait(&Command::new(name).spawn().expect("the system has true and false"), GRACE)
+            wait(&Command::new(name).spawn().expect("the system has true and false"), GRACE, || ())
         };
         assert!(run("false").is_err());
         assert!(run("true").is_ok());

@@ -9,6 +9,16 @@ pub enum Place {
     CachedFile,
 }
 
+impl Place {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Place::Device => "block device",
+            Place::CachedFile => "file in the page cache",
+        }
+    }
+}
+
 /// One row of the comparison.
 pub struct Workload {
     /// Its name, for `--only`.

@@ -479,10 +479,11 @@ impl ReadyJob {
             split: self.blocks.measure.submission,
             seed: mix(self.seed, u64::from(rank)),
         };
+        // One worker for all engines below: one in each arm would take its own place on the stack.
+        let worker = self.worker(rank, content, &buffers, bytes);
         macro_rules! run {
             ($engine:expr) => {{
                 let mut engine = $engine;
-                let worker = self.worker(rank, content, &buffers, bytes);
                 ready();
                 gate.pass();
                 Ok(worker.run(&mut engine))
@@ -491,7 +492,6 @@ impl ReadyJob {
         macro_rules! run_calls {
             ($engine:expr) => {{
                 let engine = $engine;
-                let worker = self.worker(rank, content, &buffers, bytes);
                 ready();
                 gate.pass();
                 Ok(worker.run_calls(engine))

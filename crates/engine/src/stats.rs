@@ -3,6 +3,8 @@
 //! Every counter has one writer, so adding is a plain load and store. A worker has two banks: one
 //! for the ramp and one that counts; switching banks is how the ramp is left out.
 
+use std::alloc::Layout;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,6 +13,7 @@ use candor_record::histogram::{BUCKETS, bucket_of};
 use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
 
 use crate::clock::Clock;
+use crate::memory::Mapping;
 use crate::slots::{Kind, Slot};
 use crate::worker::WorkerEnd;
 
@@ -22,19 +25,43 @@ fn add(counter: &AtomicU64, value: u64) {
 
 /// Buckets of one latency distribution, with its exact sum, least and greatest.
 pub struct Buckets {
-    counts: Box<[AtomicU64]>,
+    counts: Counts,
     sum_ns: AtomicU64,
     min_ns: AtomicU64,
     max_ns: AtomicU64,
 }
 
+/// One count per bucket, in pages of their own: a page costs memory from its first count on, so
+/// that of hundreds of workers each pays for the latencies it had.
+struct Counts(Mapping);
+
+impl Counts {
+    fn new() -> Counts {
+        let bytes = BUCKETS * size_of::<AtomicU64>();
+        // As with the heap, there is nothing left to do once the kernel refuses 20 kB.
+        let refused = |_| std::alloc::handle_alloc_error(Layout::new::<[AtomicU64; BUCKETS]>());
+        Counts(Mapping::new(bytes, false).unwrap_or_else(refused))
+    }
+}
+
+impl Deref for Counts {
+    type Target = [AtomicU64; BUCKETS];
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        // SAFETY: the mapping starts at a page and holds that many counters; its zeros are valid
+        // ones, and it is given back only with this value.
+        unsafe { &*self.0.as_ptr().cast() }
+    }
+}
+
+// SAFETY: all that is reached through a shared reference are atomic counters.
+unsafe impl Sync for Counts {}
+
 impl Buckets {
     fn new() -> Buckets {
-        let counts = Box::<[AtomicU64]>::new_zeroed_slice(BUCKETS);
         Buckets {
-            // SAFETY: all-zero bytes are a valid AtomicU64. Zeroed memory is not touched, so the
-            // buckets of an idle worker cost nothing.
-            counts: unsafe { counts.assume_init() },
+            counts: Counts::new(),
             sum_ns: AtomicU64::new(0),
             min_ns: AtomicU64::new(u64::MAX),
             max_ns: AtomicU64::new(0),

@@ -44,6 +44,7 @@ pub const fn bucket_middle(bucket: usize) -> u64 {
 /// Counts of latencies, with exact count, sum, least and greatest.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
+    /// Up to the last bucket that holds anything: hundreds of jobs have several of these each.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
@@ -63,7 +64,7 @@ impl std::fmt::Debug for Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { counts: vec![0; BUCKETS], count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Histogram { counts: Vec::new(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 }
 
@@ -73,17 +74,20 @@ impl Histogram {
         Histogram::default()
     }
 
-    /// From counters that a worker kept: `counts` as long as [`BUCKETS`] (a shorter one is padded
-    /// with zeros), the exact sum, least and greatest value.
+    /// From counters that a worker kept: counts by bucket, the exact sum, least and greatest value.
     pub fn from_parts(mut counts: Vec<u64>, sum_ns: u128, min_ns: u64, max_ns: u64) -> Self {
-        counts.resize(BUCKETS, 0);
+        let filled = counts.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
+        counts.truncate(filled);
+        counts.shrink_to_fit();
         let count = counts.iter().sum();
         Histogram { counts, count, sum_ns, min_ns, max_ns }
     }
 
     /// Adds one latency.
     pub fn record(&mut self, ns: u64) {
-        self.counts[bucket_of(ns)] += 1;
+        let bucket = bucket_of(ns);
+        self.reach(bucket + 1);
+        self.counts[bucket] += 1;
         self.count += 1;
         self.sum_ns += u128::from(ns);
         self.min_ns = self.min_ns.min(ns);
@@ -92,6 +96,7 @@ impl Histogram {
 
     /// Adds all of another; exact, and the same in any order.
     pub fn merge(&mut self, other: &Histogram) {
+        self.reach(other.counts.len());
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
@@ -101,10 +106,16 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
+    fn reach(&mut self, buckets: usize) {
+        if self.counts.len() < buckets {
+            self.counts.resize(buckets, 0);
+        }
+    }
+
     /// What was added since an earlier state of the same counts. Least and greatest are the bounds
     /// of the buckets that hold anything, within those of the whole.
     pub fn since(&self, before: &Histogram) -> Histogram {
-        let pairs = self.counts.iter().zip(&before.counts);
+        let pairs = self.counts.iter().zip(before.counts.iter().chain(std::iter::repeat(&0)));
         let counts: Vec<u64> = pairs.map(|(now, then)| now.saturating_sub(*then)).collect();
         let sum_ns = self.sum_ns.saturating_sub(before.sum_ns);
         let mut since = Histogram::from_parts(counts, sum_ns, u64::MAX, 0);
@@ -202,13 +213,9 @@ impl<'de> Deserialize<'de> for Histogram {
         for (low, n) in stored.buckets {
             counts[bucket_of(low)] += n;
         }
-        Ok(Histogram {
-            counts,
-            count: stored.count,
-            sum_ns: stored.sum_ns,
-            min_ns: stored.min_ns.unwrap_or(u64::MAX),
-            max_ns: stored.max_ns.unwrap_or(0),
-        })
+        let (min_ns, max_ns) = (stored.min_ns.unwrap_or(u64::MAX), stored.max_ns.unwrap_or(0));
+        let parts = Histogram::from_parts(counts, stored.sum_ns, min_ns, max_ns);
+        Ok(Histogram { count: stored.count, ..parts })
     }
 }
 
