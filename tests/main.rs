@@ -12,6 +12,7 @@ mod fio;
 mod fio_consumers;
 mod fio_files;
 mod fio_peer;
+mod fio_states;
 mod honest;
 mod limits;
 mod plans;

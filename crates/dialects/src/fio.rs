@@ -7,6 +7,7 @@ pub mod lower;
 pub mod options;
 pub mod settings;
 pub mod show_command;
+pub mod state;
 pub mod values;
 pub mod words;
 pub mod write;

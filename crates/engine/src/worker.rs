@@ -440,7 +440,13 @@ impl Worker {
                     self.parts.stream.direct(op);
                 }
             }
-            let Some(index) = self.deferred.take().or_else(|| self.prepare_extra()) else { return };
+            let index = match self.deferred.take() {
+                Some(index) => index,
+                None => match self.prepare_extra() {
+                    Some(index) if !self.ends_before(index) => index,
+                    _ => return,
+                },
+            };
             if !self.admit(index) {
                 self.deferred = Some(index);
                 return;

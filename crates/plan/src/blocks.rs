@@ -9,7 +9,7 @@ pub use crate::engine::{
     Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
 };
 use crate::units::{Extent, Mix, Op, PerOp, SizeSpec};
-pub use crate::verify::{Format, ReadBack, Sum, Verify};
+pub use crate::verify::{Finished, Format, ReadBack, Sum, Verify, Written};
 use crate::{Bytes, Measure};
 
 pub use crate::pace::*;

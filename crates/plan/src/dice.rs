@@ -379,6 +379,12 @@ impl Dice<'_> {
                 batch: d.number(),
             }),
             dump: self.option(|d| PathBuf::from(d.text())),
+            last_writes: self.count(),
+            written: self.option(|d| Written {
+                ops: d.number(),
+                window: d.number(),
+                finished: d.list(|d| Finished { file: d.count(), offset: d.bytes() }),
+            }),
         }
     }
 

@@ -36,6 +36,13 @@ pub struct Verify {
     /// `FILE.OFFSET.expected` where these are known; `FILE.OFFSET.hdr_fail` for a bad header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dump: Option<PathBuf>,
+    /// How many of the writes to a file that finished last are reported; 0 means none. With these,
+    /// whoever reads later knows where writing ended.
+    pub last_writes: u32,
+    /// Where writing ended that reads are checked against: what was not written any more is not
+    /// read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
 }
 
 impl Default for Verify {
@@ -51,6 +58,8 @@ impl Default for Verify {
             zeros_after_trim: false,
             read_back: None,
             dump: None,
+            last_writes: 0,
+            written: None,
         }
     }
 }
@@ -172,4 +181,35 @@ pub struct ReadBack {
     pub every: u64,
     /// Operations read back each time; 0 means as many as `every`.
     pub batch: u64,
+}
+
+/// Where the writing ended that reads repeat, operation by operation, in the same order. Reads end
+/// before the first operation of which it is not known that it finished.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Written {
+    /// Writes that were issued.
+    pub ops: u64,
+    /// All of them finished but for the last so many, of which only those in `finished` did.
+    pub window: u64,
+    /// Those of the last writes that finished.
+    pub finished: Vec<Finished>,
+}
+
+/// A write that finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Finished {
+    /// Which of the job's files, from 0.
+    pub file: u32,
+    /// Where in it.
+    pub offset: Bytes,
+}
+
+impl Written {
+    /// True if an operation is to be repeated before which so many were.
+    pub fn holds(&self, before: u64, file: u32, offset: u64) -> bool {
+        let finished = Finished { file, offset: Bytes(offset) };
+        before + self.window < self.ops || self.finished.contains(&finished)
+    }
 }

@@ -338,6 +338,29 @@ pub struct VerifyStats {
     pub foreign: u64,
     /// The first few, with place and difference.
     pub first: Vec<Mismatch>,
+    /// Where writing ended, where that is to be reported.
+    #[serde(default)]
+    pub last_writes: Option<LastWrites>,
+}
+
+/// Where a job's writing ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastWrites {
+    /// Writes that were issued.
+    pub issued: u64,
+    /// Files of the job.
+    pub files: u32,
+    /// The writes that finished last, of each file as many as were asked for, the latest first.
+    pub finished: Vec<FinishedWrite>,
+}
+
+/// A write that finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FinishedWrite {
+    /// Which of the job's files, from 0.
+    pub file: u32,
+    /// Where in it.
+    pub offset: u64,
 }
 
 /// Reads that read back what the job had written, after the rest of its work or in between.

@@ -397,6 +397,11 @@ fn full_measurement() -> Measurement {
                 read_offset: 0,
                 read_length: Bytes(65536),
             }],
+            last_writes: Some(LastWrites {
+                issued: 1000,
+                files: 1,
+                finished: vec![FinishedWrite { file: 0, offset: 61440 }],
+            }),
             ..VerifyStats::default()
         }),
         read_back: Some(ReadBack {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use candor_plan::units::PerOp;
 
+pub use super::state::StateFile;
+
 /// One process in fio's reckoning: a clone of a section. In the plan it is a job of one worker.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FioJob {
@@ -29,12 +31,16 @@ pub struct FioJob {
     pub shape: Shape,
     /// `continue_on_error`: errors are counted and shown.
     pub counts_errors: bool,
+    /// `verify_only`: what was checked counts as written, too.
+    pub verify_only: bool,
     /// `latency_target` and its kin.
     pub latency_goal: LatencyGoal,
     /// `steadystate`, where asked for.
     pub steady: Option<SteadyGoal>,
     /// Which logs are written.
     pub logs: Logs,
+    /// Where its state of verification is saved, if it is.
+    pub state: Option<StateFile>,
     /// What is reported, and how.
     pub reporting: Reporting,
 }

@@ -68,6 +68,8 @@ pub(super) struct Instance<'a> {
     pub at: At,
     /// The texts that places point into.
     pub texts: &'a Texts,
+    /// Where files of state are, if not in the working directory.
+    pub aux_path: Option<&'a str>,
     /// What is asked of the host.
     pub host: &'a dyn Host,
 }
@@ -148,6 +150,7 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
         global_options: facts::global_options(written),
     };
     seeds::lower(&sections, &written.texts, host, &mut lowered.plan, &mut told);
+    let aux_path = aux_path(written);
     let mut groups = groups::Groups::default();
     for (section, settings) in &sections {
         groups.enter(section, settings, &mut told, &mut lowered.plan);
@@ -163,6 +166,7 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
                 number: lowered.jobs.len() as u64,
                 at: section.name.at,
                 texts: &written.texts,
+                aux_path,
                 host,
             };
             instance(&from, section, &mut groups, &mut lowered, &mut told);
@@ -170,6 +174,12 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
     }
     stops::ramps(&sections, &groups, &written.texts, &mut lowered.plan, &mut told);
     finish(lowered, told)
+}
+
+/// The last `--aux-path`.
+fn aux_path(written: &Written) -> Option<&str> {
+    let given = written.flags.iter().rfind(|flag| flag.name == "aux-path")?;
+    given.value.as_ref().map(|word| word.text.as_str())
 }
 
 /// Most jobs of one run, as fio has it.

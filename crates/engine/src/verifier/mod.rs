@@ -1,6 +1,7 @@
 //! A worker's side of verification: headers into writes, checks of reads.
 
 mod dump;
+mod trail;
 
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use crate::clock::Clock;
 use crate::content::Content;
 use crate::files::Files;
 use crate::slots::{Kind, Slot};
+
+use self::trail::Trail;
 use crate::verify::acca::{self, Stamp};
 use crate::verify::{Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros};
 
@@ -32,6 +35,7 @@ pub struct Verifier {
     /// Where bytes are made that a block is compared with.
     scratch: Vec<u8>,
     stats: VerifyStats,
+    trail: Trail,
 }
 
 impl Verifier {
@@ -47,7 +51,8 @@ impl Verifier {
         let stamp = Stamp { elapsed_ns: 0, writer: (rank + 1) as u16, number: 0 };
         let stats = VerifyStats::default();
         let (from, scratch) = (clock.now(), Vec::new());
-        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats }
+        let trail = Trail::new(&plan, maps.len());
+        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats, trail }
     }
 
     fn map(&self, slot: &Slot) -> &Map {
@@ -63,13 +68,34 @@ impl Verifier {
                     slot.generation = state;
                     if slot.read_back {
                         self.map(slot).settle(slot.offset, slot.length);
+                        if self.stands_for_write(slot) {
+                            self.trail.issued();
+                        }
                     }
                     true
                 }
             },
-            Kind::Write | Kind::Trim => self.map(slot).begin_write(slot.offset, slot.length),
+            Kind::Write | Kind::Trim => {
+                let begins = self.map(slot).begin_write(slot.offset, slot.length);
+                if begins && slot.kind == Kind::Write {
+                    self.trail.issued();
+                }
+                begins
+            }
             Kind::Fsync | Kind::Fdatasync => true,
         }
+    }
+
+    /// True if an operation would read what was not written any more: reading ends before it.
+    pub fn ends_before(&mut self, slot: &Slot) -> bool {
+        slot.kind == Kind::Read
+            && (self.plan.reads || slot.read_back)
+            && self.trail.ends_before(slot)
+    }
+
+    /// True for reads in place of writes: that these were done is taken for granted.
+    fn stands_for_write(&self, slot: &Slot) -> bool {
+        slot.read_back && self.plan.read_back.is_some_and(|back| back.only)
     }
 
     /// True if an operation's blocks hold something that was not read back yet.
@@ -111,6 +137,9 @@ impl Verifier {
     /// Ends an operation; false if it showed a mismatch that is to end the job.
     pub fn end(&mut self, slot: &Slot, result: i32, files: &Files) -> bool {
         let whole = result == slot.length as i32;
+        if whole && (slot.kind == Kind::Write || self.stands_for_write(slot)) {
+            self.trail.finished(slot);
+        }
         let left = match slot.kind {
             Kind::Write if whole => Left::Written,
             Kind::Trim if whole && self.plan.zeros_after_trim => Left::Zeroed,
@@ -207,8 +236,8 @@ impl Verifier {
     }
 
     /// What this worker found so far.
-    pub fn stats(&self) -> &VerifyStats {
-        &self.stats
+    pub fn stats(&self) -> VerifyStats {
+        VerifyStats { last_writes: self.trail.last_writes(), ..self.stats.clone() }
     }
 }
 
@@ -220,6 +249,12 @@ pub fn add(sum: &mut VerifyStats, found: VerifyStats) {
     sum.misdirected += found.misdirected;
     sum.stale += found.stale;
     sum.foreign += found.foreign;
+    if let Some(last) = found.last_writes {
+        let sum = sum.last_writes.get_or_insert_default();
+        sum.issued += last.issued;
+        sum.files = sum.files.max(last.files);
+        sum.finished.extend(last.finished);
+    }
     let room = FIRST_MAX.saturating_sub(sum.first.len());
     sum.first.extend(found.first.into_iter().take(room));
 }

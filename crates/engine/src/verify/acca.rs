@@ -8,7 +8,7 @@ use candor_plan::blocks::Sum;
 use candor_record::MismatchKind;
 
 use super::map::UNKNOWN;
-use super::sums::{SUM_BYTES_MAX, Summer, crc32c};
+use super::sums::{SUM_BYTES_MAX, Summer, crc32c, words};
 use super::{Expected, Wrong, field};
 use crate::random::mix;
 
@@ -140,7 +140,7 @@ impl Acca {
 
     #[cold]
     fn wrong_sum(&self, kind: u16, sum: &[u8], own: &[u8]) -> Wrong {
-        let (stored, found) = (self.summer.words(sum), self.summer.words(own));
+        let (stored, found) = (words(sum), words(own));
         let mut detail = format!(
             "{}: verify failed; Expected CRC: {stored}; Received CRC: {found}",
             name(self.sum())

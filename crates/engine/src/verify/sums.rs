@@ -86,17 +86,11 @@ impl Summer {
             Sum::Sha3_512 => out.copy_from_slice(&Sha3_512::digest(data)),
         }
     }
+}
 
-    /// How people write that sum: numbers in hexadecimal, digests byte by byte.
-    pub fn words(&self, sum: &[u8]) -> String {
-        match self.sum {
-            Sum::Crc7 | Sum::Crc16 | Sum::Crc32 | Sum::Crc32c | Sum::Crc64 | Sum::Xxhash => {
-                let number = sum.iter().rev().fold(0u64, |n, byte| (n << 8) | u64::from(*byte));
-                format!("{number:x}")
-            }
-            _ => sum.iter().map(|byte| format!("{byte:02x}")).collect(),
-        }
-    }
+/// A sum in hexadecimal, byte by byte as it is stored.
+pub fn words(sum: &[u8]) -> String {
+    sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// CRC-32C without the final inversion.

@@ -48,7 +48,7 @@ impl Worker {
             },
             ended: self.ended,
             failures: self.failures.clone(),
-            verify: self.parts.verifier.as_ref().map(|verifier| verifier.stats().clone()),
+            verify: self.parts.verifier.as_ref().map(Verifier::stats),
             read_back,
             depths: match self.parts.measure.depths {
                 true => self.depths.or_else(|| Some(Depths::one_at_a_time(sum(tried)))),

@@ -123,6 +123,18 @@ impl Worker {
         None
     }
 
+    /// True if an operation would read what was not written any more: the work ends before it.
+    #[inline(always)]
+    pub(super) fn ends_before(&mut self, index: u32) -> bool {
+        let slot = &self.slots[index as usize];
+        let ends = self.parts.verifier.as_mut().is_some_and(|known| known.ends_before(slot));
+        if ends {
+            self.free.push(index);
+            self.drain(candor_record::Ended::Done);
+        }
+        ends
+    }
+
     fn next_or_repeat(&mut self, index: usize) -> bool {
         let (Some(back), Some(verifier)) = (&mut self.parts.read_back, &self.parts.verifier) else {
             return false;

@@ -2,20 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify};
+use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::entries::{Entries, Tree};
 use crate::{Job, Nanos, Phase, Plan, Stop, Target};
 
 use super::node::Node;
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
-const PRESENT: [&str; 7] = [
+const PRESENT: [&str; 8] = [
     "target.tree",
     "phase.job.stop",
     "phase.job.blocks",
     "phase.job.entries",
     "phase.job.blocks.verify",
     "phase.job.blocks.verify.read_back",
+    "phase.job.blocks.verify.written",
     "phase.job.blocks.pace.think",
 ];
 
@@ -81,7 +82,11 @@ fn template() -> Plan {
     let think = Think { every: 0, ..Think::after_each(Nanos(0)) };
     let blocks = Blocks {
         pace: Pace { think: Some(think), ..Pace::default() },
-        verify: Some(Verify { read_back: Some(ReadBack::default()), ..Verify::default() }),
+        verify: Some(Verify {
+            read_back: Some(ReadBack::default()),
+            written: Some(Written::default()),
+            ..Verify::default()
+        }),
         ..Blocks::default()
     };
     let job = Job {

@@ -1,7 +1,7 @@
 //! Jobs that failed: what is told of them, and the exit code.
 
 use candor_dialects::fio::job::FioJob;
-use candor_record::{Ended, Measurement, Report};
+use candor_record::{Ended, Measurement, Mismatch, Report};
 
 use super::TOLD_MAX;
 use crate::screen;
@@ -28,6 +28,7 @@ pub fn tell(report: &Report, jobs: &[FioJob]) {
     if lines.is_empty() && !report.interrupted {
         lines.extend(report.cut_short.clone());
     }
+    lines.extend(survived(report, jobs));
     let rest = lines.len().saturating_sub(TOLD_MAX);
     lines.truncate(TOLD_MAX);
     if rest > 0 {
@@ -49,6 +50,22 @@ fn failed<'a>(
     })
 }
 
+/// Blocks that are not what was written, in jobs that went on all the same.
+fn survived(report: &Report, jobs: &[FioJob]) -> Vec<String> {
+    let measured = jobs.iter().flat_map(|job| {
+        let phases = report.phases.iter().filter(|phase| phase.plan_phase == job.phase);
+        phases.filter_map(|phase| phase.measurements.get(job.job))
+    });
+    let went_on = measured.filter(|m| !matches!(m.ended, Ended::Failed | Ended::Stalled));
+    let found = went_on.filter_map(|m| m.verify.as_ref()).flat_map(|verify| &verify.first);
+    found.map(mismatch).collect()
+}
+
+fn mismatch(found: &Mismatch) -> String {
+    let Mismatch { path, offset, length, detail, .. } = found;
+    format!("verify failed at file {path} offset {offset}, length {}: {detail}", length.0)
+}
+
 /// Why it failed, on one line.
 fn reason(measured: &Measurement) -> String {
     if let Some(error) = measured.errors.first() {
@@ -59,14 +76,9 @@ fn reason(measured: &Measurement) -> String {
             None => format!("{path}: {message}"),
         };
     }
-    let mismatch = measured.verify.as_ref().and_then(|verify| verify.first.first());
-    match (mismatch, measured.ended) {
-        (Some(found), _) => {
-            format!(
-                "verify failed at file {} offset {}: {}",
-                found.path, found.offset, found.detail
-            )
-        }
+    let first = measured.verify.as_ref().and_then(|verify| verify.first.first());
+    match (first, measured.ended) {
+        (Some(found), _) => mismatch(found),
         (None, Ended::Stalled) => "it made no progress and was given up".to_owned(),
         (None, _) => "a worker failed".to_owned(),
     }

@@ -1,11 +1,23 @@
-//! Writes the log files that jobs ask for.
+//! Writes the log files that jobs ask for, and where their writing ended.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use candor_dialects::fio::job::FioJob;
+use candor_dialects::fio::state;
 use candor_dialects::fio::write::logs;
 use candor_record::Report;
+
+/// Saves where the writing of each job ended, of which that is asked; a sentence for the first file
+/// that cannot be written.
+pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
+    let mut result = Ok(());
+    for (path, bytes) in state::files(report, jobs) {
+        let told = |error| format!("{} cannot be written: {error}", path.display());
+        result = result.and(std::fs::write(path, bytes).map_err(told));
+    }
+    result
+}
 
 /// Writes all of them; a sentence for the first that cannot be written.
 pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {

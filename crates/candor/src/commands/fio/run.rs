@@ -57,7 +57,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Err(error) => return not_started(&error, written, &lowered, flags),
     };
     report.notes.append(&mut lowered.notes);
-    let logs = logs::write(&report, &lowered.jobs);
+    let logs = logs::write(&report, &lowered.jobs).and(logs::states(&report, &lowered.jobs));
     let mut text = String::new();
     if report.interrupted {
         text.push_str("\nfio: terminating on signal 2\n");

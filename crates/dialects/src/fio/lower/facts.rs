@@ -8,7 +8,7 @@ use super::groups::Seat;
 use crate::fio::job::{FioJob, LatencyGoal, Logs, Reporting, Shape, SteadyGoal, WindowValue};
 use crate::fio::options;
 use crate::fio::settings::{
-    ContinueOn, KbBase, LogValue, Settings, Statistics, SteadyOf, Unified, UnitBase,
+    ContinueOn, KbBase, LogValue, Method, Settings, Statistics, SteadyOf, Unified, UnitBase,
 };
 use crate::fio::words::{Block, Origin, Section, Written};
 
@@ -32,7 +32,9 @@ pub(super) fn of(
         clone: from.clone as u32,
         number: from.number as u32 + 1,
         shape: shape(settings, blocks),
-        counts_errors: settings.errors.continue_on != ContinueOn::None,
+        counts_errors: settings.errors.continue_on != ContinueOn::None
+            || settings.errors.ignore.is_some(),
+        verify_only: settings.verify.only && settings.verify.method != Method::None,
         latency_goal: LatencyGoal {
             target_ns: settings.goals.target.0,
             window_ns: settings.goals.window.0,
@@ -40,6 +42,7 @@ pub(super) fn of(
         },
         steady: steady(settings),
         logs: logs(from),
+        state: super::verify::saved(from),
         reporting: reporting(&settings.statistics),
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use candor_plan::blocks::{Fill, Format, ReadBack, Sum, Verify};
+use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, Verify, Written};
 use candor_plan::units::{Op, SizeSpec};
 use candor_plan::{Blocks, Bytes};
 
 use super::{Instance, Told, patterns};
 use crate::fio::settings::{ContinueOn, Method};
+use crate::fio::state::{self, StateFile};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.verify;
@@ -27,10 +28,6 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         let why = "fio stores what its buffer held last: damage in the middle goes unseen";
         told.note(from, "verify", "headers as fio writes and checks them", why);
     }
-    if said.state_save && from.settings.given.get("verify_state_save").is_some() {
-        let why = "states of verification are not built yet";
-        told.note(from, "verify_state_save", "nothing is saved when the job is interrupted", why);
-    }
     let reads_back = direction.writes() && (said.read_back || said.only);
     let backlog = said.backlog.filter(|_| !said.only).unwrap_or(0);
     blocks.verify = Some(Verify {
@@ -47,9 +44,50 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
             every: backlog,
             batch: said.backlog_batch.filter(|_| backlog > 0).unwrap_or(0),
         }),
+        last_writes: saved(from).map_or(0, |state| state.depth),
+        written: said.state_load.then(|| loaded(from, blocks, told)).flatten(),
         dump: said.dump.then(|| PathBuf::from(".")),
         ..Verify::default()
     });
+}
+
+/// Where the state of a job is saved: of one that writes what can be verified.
+pub(super) fn saved(from: &Instance<'_>) -> Option<StateFile> {
+    let said = &from.settings.verify;
+    let saves =
+        said.state_save && said.method != Method::None && from.settings.rw.direction.writes();
+    saves.then(|| StateFile {
+        path: state::path(from.aux_path, from.name, from.number),
+        depth: u32::try_from(from.settings.issue.depth).unwrap_or(u32::MAX).max(1),
+    })
+}
+
+/// The state that this job was saved with.
+fn loaded(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> Option<Written> {
+    let path = state::path(from.aux_path, from.name, from.number);
+    let wrong = |why: String| format!("the state in {} cannot be used: {why}", path.display());
+    let Some(bytes) = from.host.first_bytes(&path, state::BYTES_MAX) else {
+        let remedy = "write the data with verify_state_save=1 first, in a job of this name";
+        let message = wrong("it cannot be read".into());
+        told.wrong(from, "verify_state_load", message, remedy);
+        return None;
+    };
+    let draws = from.settings.rw.direction.is_random()
+        || blocks.rotation.order == FileOrder::Random
+        || blocks.size.iter().any(|(_, size)| !matches!(size, SizeSpec::Fixed(_)));
+    match state::decoded(&bytes) {
+        Ok(loaded) if draws && !loaded.own => {
+            let message = wrong("another program drew the offsets or sizes of that job".into());
+            let remedy = "verify with that program, or without verify_state_load";
+            told.wrong(from, "verify_state_load", message, remedy);
+            None
+        }
+        Ok(loaded) => Some(loaded.written),
+        Err(why) => {
+            told.wrong(from, "verify_state_load", wrong(why), "write the data again");
+            None
+        }
+    }
 }
 
 fn format(method: Method) -> Option<Format> {

@@ -182,19 +182,19 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=read verify=crc32c")
-    .refused("1", "states of verification are not loaded yet"),
+    .beside("rw=write verify=crc32c")
+    .exact("blocks.verify.written", "1"),
     row(
         "verify_state_save",
         Kind::Bool,
         |s, v| s.verify.state_save = v.bool(),
-        "save how far was written when the job is interrupted",
+        "save how far was written when the job ends",
     )
     .under("verify")
     .when(verifying)
     .default("1")
     .beside("rw=write verify=crc32c")
-    .idle("0", "no state of verification is saved"),
+    .exact("blocks.verify.last_writes", "0"),
     row(
         "verify_write_sequence",
         Kind::Bool,

@@ -47,7 +47,8 @@ impl Direction {
             (_, ns) => ns,
         };
         let samples = if stats.ops > 0 { samples(&measured.samples, op) } else { Vec::new() };
-        let (ops, bytes, short) = (stats.ops, stats.bytes, stats.short);
+        // fio counts what was issued.
+        let (ops, bytes, short) = (stats.ops + stats.failed, stats.bytes, stats.short);
         Direction { ops, bytes, short, runtime_ns, slat, clat, lat, samples }
     }
 

@@ -109,12 +109,17 @@ impl Figures {
         }
         let (back_ns, back_user_ns, back_system_ns) =
             back.map_or((0, 0, 0), |back| (back.elapsed_ns, back.cpu_user_ns, back.cpu_system_ns));
+        let mut write = direction(Op::Write);
+        if let Some(back) = back.filter(|_| job.verify_only) {
+            write.ops += back.reads.ops;
+            write.bytes += back.reads.bytes;
+        }
         let verify = measured
             .verify
             .as_ref()
             .map_or(0, |v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign);
         Figures {
-            ops: PerOp { read, write: direction(Op::Write), trim: direction(Op::Trim) },
+            ops: PerOp { read, write, trim: direction(Op::Trim) },
             sync: Spread::of(measured.sync.latency.as_ref()),
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
             trouble: trouble(measured, verify),
@@ -214,7 +219,9 @@ fn trouble(measured: &Measurement, mismatches: u64) -> Option<Trouble> {
             None => "sync",
         };
         let errno = error.errno.unsigned_abs();
-        return Some(Trouble { errno, doing, text: error.message.clone() });
+        let text = &error.message;
+        let text = text.split(" (os error").next().unwrap_or(text).to_owned();
+        return Some(Trouble { errno, doing, text });
     }
     let text = "Invalid or incomplete multibyte or wide character".into();
     (mismatches > 0).then_some(Trouble { errno: NOT_AS_WRITTEN, doing: "verify", text })

@@ -71,7 +71,8 @@ fn lean_phase(snapshot: Snapshot) -> PhaseReport {
 }
 
 fn reading_back() -> Measurement {
-    Measurement { read_back: Some(ReadBack::default()), ..Measurement::default() }
+    let verify = Some(VerifyStats::default());
+    Measurement { read_back: Some(ReadBack::default()), verify, ..Measurement::default() }
 }
 
 /// Whatever a measurement can have, and nothing in it.
@@ -108,7 +109,10 @@ fn lean_measurement() -> Measurement {
         steady: Some(SteadyState::default()),
         per_worker: vec![WorkerStats::default()],
         errors: vec![error],
-        verify: Some(VerifyStats::default()),
+        verify: Some(VerifyStats {
+            last_writes: Some(LastWrites::default()),
+            ..VerifyStats::default()
+        }),
         ..Measurement::default()
     }
 }
