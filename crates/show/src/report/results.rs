@@ -299,7 +299,10 @@ fn ceilings(page: &mut Page, report: &Report) {
     let judged = report.phases.iter().filter(|phase| !phase.probe);
     for ceiling in judged.flat_map(|phase| &phase.ceilings) {
         let value = at_most(ceiling);
-        let text = match ceiling.arithmetic.contains(&value) && !value.is_empty() {
+        // The arithmetic may end in the same value, rounded in its own way.
+        let unit = value.rsplit(' ').next().unwrap_or_default();
+        let ends_in_it = ceiling.arithmetic.contains(" = ") && ceiling.arithmetic.ends_with(unit);
+        let text = match ends_in_it || ceiling.arithmetic.contains(&value) {
             true => ceiling.arithmetic.clone(),
             false => format!("{value} = {}", ceiling.arithmetic),
         };
