@@ -3,6 +3,7 @@
 mod contract;
 mod interim;
 mod mistakes;
+mod walkthrough;
 
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};

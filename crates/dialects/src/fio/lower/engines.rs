@@ -69,15 +69,16 @@ fn offload(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     }
 }
 
-/// Depth and batches; of engines that do one operation at a time, fio takes them without effect.
+/// Depth and batches. Of an engine that does one operation at a time the depth is kept, so that
+/// whoever asked for more is told; batches of it have no effect in fio either.
 fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     let said = &from.settings.issue;
     let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    let depth = small(said.depth);
+    blocks.depth = depth;
     if !blocks.engine.takes_many() {
         return;
     }
-    let depth = small(said.depth);
-    blocks.depth = depth;
     blocks.depth_low = said.low.map(small).filter(|low| (1..depth).contains(low));
     blocks.serialize_overlap = said.serialize_overlap;
     // Without the option as many are handed over as are ready; fio's default is one at a time.
