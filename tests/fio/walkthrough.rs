@@ -7,14 +7,14 @@ use std::fs;
 use serde_json::Value;
 
 use super::fio;
-use crate::support::{Loop, Scratch, alone};
+use crate::support::{Loop, Scratch, alone, skip};
 
 const MIB: u64 = 1 << 20;
 
-/// What candor says of a second of these lines on the device.
+/// What candor says of two seconds of these lines on the device.
 fn verdict(scratch: &Scratch, device: &Loop, lines: &str) -> Value {
     let node = &device.node;
-    let job = format!("[step]\nfilename={node}\ntime_based\nruntime=1\n{lines}\n");
+    let job = format!("[step]\nfilename={node}\ntime_based\nruntime=2\n{lines}\n");
     fs::write(scratch.path("step.fio"), job).expect("a job file");
     let ran = fio(scratch, &["--output-format=json", "step.fio"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
@@ -31,11 +31,10 @@ fn says<'a>(verdict: &'a Value, rule: &str) -> &'a str {
     })
 }
 
-/// That none of these rules found anything.
-fn silent(verdict: &Value, rules: &[&str]) {
+/// True if one of these rules found something.
+fn names(verdict: &Value, rules: &[&str]) -> bool {
     let findings = verdict["findings"].as_array().expect("findings");
-    let found = findings.iter().find(|finding| rules.iter().any(|rule| finding["rule"] == *rule));
-    assert!(found.is_none(), "{verdict:#}");
+    findings.iter().any(|finding| rules.iter().any(|rule| finding["rule"] == *rule))
 }
 
 #[test]
@@ -50,8 +49,11 @@ fn each_step_ends_with_what_an_expert_would_say() {
     assert_eq!(memory["verdict"], "measures_else");
 
     let alone = run("rw=randread\nbs=4k\nioengine=psync");
-    assert!(says(&alone, "C6").contains("one request at a time"), "{alone:#}");
-    silent(&alone, &["A1", "B1", "B2"]);
+    match names(&alone, &["B8"]) {
+        true => skip("others keep this machine busy: what one request at a time costs is not told"),
+        false => assert!(says(&alone, "C6").contains("one request at a time"), "{alone:#}"),
+    }
+    assert!(!names(&alone, &["A1", "B1", "B2"]), "{alone:#}");
 
     let ignored = run("rw=randread\nbs=4k\nioengine=psync\niodepth=32");
     let sentence = says(&ignored, "B1");
@@ -61,6 +63,6 @@ fn each_step_ends_with_what_an_expert_would_say() {
     assert!(says(&buffered, "B2").contains("Buffered libaio"), "{buffered:#}");
 
     let direct = run("rw=randread\nbs=4k\nioengine=libaio\niodepth=32\ndirect=1");
-    silent(&direct, &["A1", "B1", "B2", "C6"]);
+    assert!(!names(&direct, &["A1", "B1", "B2", "C6"]), "{direct:#}");
     assert_ne!(direct["verdict"], "measures_else", "{direct:#}");
 }
