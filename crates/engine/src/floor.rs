@@ -8,41 +8,62 @@ use crate::stats::Totals;
 
 /// A job may settle for this long before it is judged.
 const SETTLE_NS: u64 = 2_000_000_000;
+/// A cycle that is over is looked at this often until an operation of it completes.
+const LOOK_EVERY_NS: u64 = 1_000_000;
 
-/// A job's rates, cycle by cycle. Times are ns since counting began.
+/// A job's rates, cycle by cycle, each direction by itself. A cycle ends with a completion, so that
+/// a rate of less than one operation per cycle is a rate like others. Times are ns since counting
+/// began.
 #[derive(Debug)]
 pub struct FloorWatch {
     floor: Floor,
-    last: Totals,
+    cycles: PerOp<Cycle>,
+    due_ns: u64,
+}
+
+/// A cycle that is under way: counts and time at its begin.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cycle {
+    ops: u64,
+    bytes: u64,
     from_ns: u64,
 }
 
 impl FloorWatch {
     /// Of a job that begins to count.
     pub fn new(floor: Floor) -> FloorWatch {
-        FloorWatch { floor, last: Totals::default(), from_ns: 0 }
+        let due_ns = floor.cycle.0.max(SETTLE_NS);
+        FloorWatch { floor, cycles: PerOp::default(), due_ns }
     }
 
-    /// When the cycle ends.
+    /// When to look next.
     pub fn due_ns(&self) -> u64 {
-        let settled_ns = if self.from_ns == 0 { SETTLE_NS } else { 0 };
-        self.from_ns.saturating_add(self.floor.cycle.0.max(settled_ns))
+        self.due_ns
     }
 
-    /// Judges the cycle that ends now; what was not reached, in a sentence.
+    /// Judges the cycles that end now; what was not reached, in a sentence.
     pub fn look(&mut self, totals: &Totals, now_ns: u64) -> Option<String> {
-        if now_ns < self.due_ns() {
+        if now_ns < self.due_ns {
             return None;
         }
-        let settled = self.from_ns > 0;
-        let length_ns = now_ns - self.from_ns;
-        let missed = Op::ALL.into_iter().find_map(|op| {
-            let bytes = per_second(&self.last.bytes, &totals.bytes, op, length_ns);
-            let ops = per_second(&self.last.ops, &totals.ops, op, length_ns);
-            self.missed(op, bytes, ops)
-        });
-        (self.last, self.from_ns) = (*totals, now_ns);
-        missed.filter(|_| settled)
+        self.due_ns = now_ns + LOOK_EVERY_NS;
+        Op::ALL.into_iter().find_map(|op| self.look_at(op, totals, now_ns))
+    }
+
+    fn look_at(&mut self, op: Op, totals: &Totals, now_ns: u64) -> Option<String> {
+        let now = Cycle { ops: *totals.ops.of(op), bytes: *totals.bytes.of(op), from_ns: now_ns };
+        let last = *self.cycles.of(op);
+        let length_ns = now_ns - last.from_ns;
+        if now.ops == last.ops || length_ns < self.floor.cycle.0 {
+            return None;
+        }
+        *self.cycles.of_mut(op) = now;
+        // What was before the first cycle is the time to settle.
+        if last.from_ns == 0 {
+            return None;
+        }
+        let bytes = per_second(now.bytes - last.bytes, length_ns);
+        self.missed(op, bytes, per_second(now.ops - last.ops, length_ns))
     }
 
     fn missed(&self, op: Op, bytes: u64, ops: u64) -> Option<String> {
@@ -62,8 +83,7 @@ fn least(rate: BytesPerSec) -> String {
     format!("{}/s", Bytes(rate.0))
 }
 
-fn per_second(before: &PerOp<u64>, now: &PerOp<u64>, op: Op, length_ns: u64) -> u64 {
-    let count = now.of(op).saturating_sub(*before.of(op));
+fn per_second(count: u64, length_ns: u64) -> u64 {
     (u128::from(count) * 1_000_000_000 / u128::from(length_ns.max(1))) as u64
 }
 
@@ -97,11 +117,22 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_of_less_than_one_operation_per_cycle_is_one() {
+        let mut watch = floor(0, 1024);
+        // 4 KiB in four seconds are 1 KiB/s, however short the cycle.
+        for (reads, second) in [(1, 2), (1, 3), (1, 5), (2, 6), (2, 9), (3, 10)] {
+            assert_eq!(watch.look(&totals(reads), second * SECOND), None, "{second}");
+        }
+        let missed = watch.look(&totals(4), 15 * SECOND).expect("4 KiB in five seconds");
+        assert!(missed.contains("1KiB/s not met"), "{missed}");
+    }
+
+    #[test]
     fn bytes_count_too() {
         let mut watch = floor(0, 1 << 20);
-        watch.look(&totals(0), 2 * SECOND);
-        assert_eq!(watch.look(&totals(256), 3 * SECOND), None);
-        let missed = watch.look(&totals(257), 4 * SECOND).expect("4 KiB are less than 1 MiB");
+        watch.look(&totals(1), 2 * SECOND);
+        assert_eq!(watch.look(&totals(257), 3 * SECOND), None);
+        let missed = watch.look(&totals(258), 4 * SECOND).expect("4 KiB are less than 1 MiB");
         assert!(missed.contains("1MiB/s not met, got 4KiB/s"), "{missed}");
     }
 }

@@ -25,8 +25,13 @@ pub struct Logging {
     window_due_ns: u64,
     histograms: PerOp<Histogram>,
     histogram_due_ns: u64,
+    drain_due_ns: u64,
+    drain_every_ns: u64,
     bytes_max: Bytes,
 }
+
+/// How often rings are emptied: as often as they fill.
+const DRAIN_EVERY_NS: std::ops::RangeInclusive<u64> = 100_000..=20_000_000;
 
 impl Logging {
     /// Of a job whose greatest operation has that size; none where no log is asked for.
@@ -46,18 +51,21 @@ impl Logging {
             window_due_ns: plan.window.map_or(u64::MAX, |window| window.0),
             histograms: PerOp::default(),
             histogram_due_ns: plan.histogram.map_or(u64::MAX, |interval| interval.0),
+            drain_due_ns: if plan.each { 0 } else { u64::MAX },
+            drain_every_ns: *DRAIN_EVERY_NS.start(),
             bytes_max,
             plan: *plan,
         })
     }
 
-    /// When something is due next, single operations aside.
+    /// When something is due next.
     pub fn due_ns(&self) -> u64 {
-        self.window_due_ns.min(self.histogram_due_ns)
+        self.window_due_ns.min(self.histogram_due_ns).min(self.drain_due_ns)
     }
 
     /// Takes what the workers logged, and what is due. Counting began at tick `zero`.
     pub fn tick(&mut self, now_ns: u64, clock: &Clock, zero: u64) {
+        self.pace_drains(now_ns);
         self.drain(clock, zero);
         if now_ns >= self.window_due_ns {
             self.window(now_ns);
@@ -85,6 +93,20 @@ impl Logging {
         self.log
     }
 
+    /// A ring is to be emptied before it is half full, and not much more often.
+    fn pace_drains(&mut self, now_ns: u64) {
+        let filled = self.rings.iter().map(|ring| ring.filled());
+        let Some((waiting, room)) = filled.max_by_key(|(waiting, _)| *waiting) else { return };
+        if waiting > room / 4 {
+            self.drain_every_ns /= 2;
+        } else if waiting < room / 16 {
+            self.drain_every_ns = self.drain_every_ns.saturating_mul(2);
+        }
+        let (least, most) = DRAIN_EVERY_NS.into_inner();
+        self.drain_every_ns = self.drain_every_ns.clamp(least, most);
+        self.drain_due_ns = now_ns + self.drain_every_ns;
+    }
+
     fn drain(&mut self, clock: &Clock, zero: u64) {
         let Logging { log, plan, .. } = self;
         for ring in &self.rings {
@@ -96,15 +118,18 @@ impl Logging {
                     log.lost += 1;
                     return;
                 }
+                let op = Op::ALL[usize::from(entry.kind)];
+                // A trim is no call of submission, also where others are.
+                let submitted = if op == Op::Trim { entry.started } else { entry.submitted };
                 log.ops.push(LoggedOp {
                     at_ns: clock.ns(entry.ended.saturating_sub(zero)),
-                    op: Op::ALL[usize::from(entry.kind)],
+                    op,
                     priority: 0,
                     file: entry.file,
                     bytes: entry.length,
                     offset: entry.offset,
-                    submission_ns: clock.ns(entry.submitted.saturating_sub(entry.started)),
-                    completion_ns: clock.ns(entry.ended.saturating_sub(entry.submitted)),
+                    latency_ns: clock.ns(entry.ended.saturating_sub(entry.started)),
+                    completion_ns: clock.ns(entry.ended.saturating_sub(submitted)),
                 });
             });
         }

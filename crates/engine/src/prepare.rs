@@ -38,6 +38,9 @@ use crate::verifier::Verifier;
 use crate::verify::Map;
 use crate::worker::{Parts, ReadBack, Worker, WorkerEnd};
 
+/// Places nearer to each other than a sector would take more memory than what they say is worth.
+const STEP_MIN: u64 = 512;
+
 /// A job, ready but for its threads.
 pub struct ReadyJob {
     /// Its words.
@@ -101,17 +104,13 @@ impl ReadyJob {
             _ => None,
         };
         let seed = mix(seed, plan.seed);
-        let maps = blocks.verify.as_ref().map_or_else(Vec::new, |verify| {
-            let map = |file: &crate::files::OpenFile| session.map(&file.path, file.size, verify);
-            files.all().iter().map(map).collect()
-        });
         let recorded = recorded(&blocks);
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
         // Blocks with headers can be made again by whoever knows the seed of the headers.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
         let fills = blocks.mix.write > 0 && named.is_none();
         let pool = fills.then(|| content::pool(of_headers.unwrap_or(seed)));
-        let ready = ReadyJob {
+        let mut ready = ReadyJob {
             shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
             job: job.clone(),
             stop: stop.clone(),
@@ -127,13 +126,18 @@ impl ReadyJob {
             seed,
             plan_seed: plan.seed,
             pool,
-            maps,
+            maps: Vec::new(),
             trace,
             queues_trims: uring::queues_trims(&files, &blocks),
             files,
             blocks,
         };
         ready.check_fit().map_err(|(message, remedy)| unfit(message, remedy))?;
+        if ready.blocks.verify.is_some() {
+            let step = ready.verified_step();
+            let map = |file: &OpenFile| session.map(&file.path, file.size, step);
+            ready.maps = ready.files.all().iter().map(map).collect();
+        }
         Ok(ready)
     }
 
@@ -157,10 +161,28 @@ impl ReadyJob {
         }
     }
 
-    /// Every operation begins and ends on a block that has a header of its own.
+    /// Operations begin and end at places that are few enough to keep a record of each.
     fn check_verify(&self) -> Result<(), (String, &'static str)> {
         let Some(verify) = &self.blocks.verify else { return Ok(()) };
         let interval = verify.interval.0;
+        if self.verified_step() >= interval.min(STEP_MIN) {
+            return Ok(());
+        }
+        let at = self.places().find(|at| at % interval != 0).unwrap_or(0);
+        let interval = Bytes(interval);
+        let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
+        Err((message, "start and leave out whole verified blocks"))
+    }
+
+    /// Every operation begins and ends at a multiple of it: the verified interval, or less where
+    /// the work begins within one.
+    fn verified_step(&self) -> u64 {
+        let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
+        self.places().fold(interval, gcd)
+    }
+
+    /// Where work begins, what it leaves out, and what a trace touches.
+    fn places(&self) -> impl Iterator<Item = u64> {
         let hole = match self.blocks.access {
             Access::Holes { hole } => hole.0,
             Access::Back { step } => step.0,
@@ -169,14 +191,7 @@ impl ReadyJob {
         let traced = self.trace.iter().flat_map(|lines| lines.iter());
         let traced = traced.flat_map(|line| [line.offset, u64::from(line.length)]);
         let starts = self.shares().map(|(_, _, space)| space.offset(0));
-        match starts.chain(traced).chain([hole]).find(|at| at % interval != 0) {
-            None => Ok(()),
-            Some(at) => {
-                let interval = Bytes(interval);
-                let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
-                Err((message, "start and leave out whole verified blocks"))
-            }
-        }
+        starts.chain(traced).chain([hole])
     }
 
     /// Every worker's share of every size of files, with an example of such a file.
@@ -517,6 +532,10 @@ impl ReadyJob {
             Engine::Null => run!(Null::new(&context)),
         }
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Steps over names as the loop sees them: each name is a file of one byte, and a step an operation

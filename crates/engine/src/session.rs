@@ -35,10 +35,10 @@ impl Session {
     }
 
     /// What is known about the blocks of a file: nothing at first, and nothing again once it is
-    /// used further than before.
-    pub fn map(&mut self, path: &Path, size: u64, verify: &Verify) -> Arc<Map> {
-        let new = || Map::new(size, verify.interval.0, UNKNOWN);
-        let map = self.maps.entry((path.to_owned(), verify.interval.0)).or_insert_with(new);
+    /// used further than before. Every operation begins and ends at a multiple of `step`.
+    pub fn map(&mut self, path: &Path, size: u64, step: u64) -> Arc<Map> {
+        let new = || Map::new(size, step, UNKNOWN);
+        let map = self.maps.entry((path.to_owned(), step)).or_insert_with(new);
         if !map.covers(size) {
             *map = new();
         }

@@ -176,7 +176,7 @@ fn every_operation_is_logged_with_its_place_and_times() {
         assert!(log.ops.iter().all(|op| (op.bytes, op.file) == (4096, 0)));
         assert!(log.ops.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns));
         assert!(log.ops[255].at_ns <= measurement.elapsed_ns + 1000);
-        let sum: u64 = log.ops.iter().map(candor_record::LoggedOp::latency_ns).sum();
+        let sum: u64 = log.ops.iter().map(|op| op.latency_ns).sum();
         let off = sum as f64 - sum_ns(&measurement.ops.read.latency);
         assert!(off.abs() <= 512.0, "{off} ns apart");
         assert_eq!((log.lost, log.windows.len(), log.histograms.len()), (0, 0, 0));

@@ -21,7 +21,7 @@ pub struct Log {
     pub windows: Vec<LogWindow>,
     /// Completion latencies per interval and direction.
     pub histograms: Vec<LogHistogram>,
-    /// Operations that found no room in the log, or that completed faster than they could be kept.
+    /// Operations that found no room in the log.
     pub lost: u64,
 }
 
@@ -40,21 +40,22 @@ pub struct LoggedOp {
     pub bytes: u32,
     /// Where in the file or device.
     pub offset: u64,
-    /// From hand-over to the end of the submitting call; 0 where that is no call of its own.
-    pub submission_ns: u64,
-    /// From there to completion.
+    /// From hand-over to completion.
+    pub latency_ns: u64,
+    /// From the end of the submitting call to completion; all of it where that is no call of its
+    /// own.
     pub completion_ns: u64,
 }
 
 impl LoggedOp {
-    /// From hand-over to completion.
-    pub fn latency_ns(&self) -> u64 {
-        self.submission_ns + self.completion_ns
+    /// From hand-over to the end of the submitting call.
+    pub fn submission_ns(&self) -> u64 {
+        self.latency_ns.saturating_sub(self.completion_ns)
     }
 
     /// Its hand-over.
     pub fn issued_ns(&self) -> u64 {
-        self.at_ns.saturating_sub(self.latency_ns())
+        self.at_ns.saturating_sub(self.latency_ns)
     }
 }
 

@@ -69,6 +69,8 @@ pub enum Instead {
     CommandHelp(Option<String>),
     /// Engines are listed, or what one of them offers.
     EngineHelp(Option<String>),
+    /// What a compressed log holds is printed.
+    InflateLog(PathBuf),
     /// Job files are printed as command lines.
     ShowCommand,
     /// Everything is checked, and nothing run.
@@ -106,6 +108,7 @@ impl Flags {
             "cmdhelp" => self.instead(Instead::CommandHelp(text)),
             "enghelp" => self.instead(Instead::EngineHelp(text)),
             "showcmd" => self.instead(Instead::ShowCommand),
+            "inflate-log" => self.instead(Instead::InflateLog(word.text.clone().into())),
             "parse-only" => self.instead(Instead::ParseOnly),
             "output" => self.output.file = Some(word.text.clone().into()),
             "output-format" => self.output.formats = formats(word)?,

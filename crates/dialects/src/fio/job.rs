@@ -119,6 +119,8 @@ pub struct Logs {
     pub issue_time: bool,
     /// `log_unix_epoch`: times are those of the wall clock.
     pub unix_epoch: bool,
+    /// `log_store_compressed`.
+    pub compressed: bool,
     /// `per_job_logs`: the job's number is part of the name.
     pub per_job: bool,
 }
@@ -152,6 +154,8 @@ pub struct Reporting {
     pub slat_percentiles: bool,
     /// Which percentiles, ascending.
     pub percentiles: Vec<f64>,
+    /// Decimals that all of them are shown with, if some were written with so many.
+    pub percentile_places: usize,
     /// Total latency is shown.
     pub lat: bool,
     /// Completion latency is shown.
@@ -180,6 +184,7 @@ impl Default for Reporting {
             lat_percentiles: false,
             slat_percentiles: false,
             percentiles: PERCENTILES.to_vec(),
+            percentile_places: 0,
             lat: true,
             clat: true,
             slat: true,

@@ -60,6 +60,8 @@ pub(super) struct Instance<'a> {
     pub settings: &'a Settings,
     /// Its name.
     pub name: &'a str,
+    /// The name of its section, after which its files are named.
+    pub section: &'a str,
     /// Which clone of its section it is, from 0.
     pub clone: u64,
     /// Which job of all it is, from 0.
@@ -162,6 +164,7 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
             let from = Instance {
                 settings,
                 name: settings.about.name.as_deref().unwrap_or(&section.name.text),
+                section: &section.name.text,
                 clone,
                 number: lowered.jobs.len() as u64,
                 at: section.name.at,

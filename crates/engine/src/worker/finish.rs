@@ -5,8 +5,9 @@ use super::*;
 impl Worker {
     pub(super) fn finish(mut self, live: &Live, features: Vec<String>) -> WorkerEnd {
         self.end_alone();
-        // A worker that time has ended was at work, or at rest as asked, until then.
+        // A worker that something else has ended was at work, or at rest as asked, until then.
         let end = match self.ended {
+            Ended::Interrupted if self.parts.read_back.is_none() => self.parts.clock.now(),
             Ended::Time => self.last_completion.max(self.parts.shared.deadline.load(Relaxed)),
             _ => self.last_completion,
         };

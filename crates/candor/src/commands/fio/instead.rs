@@ -13,6 +13,7 @@ pub fn main(flags: &Flags) -> u8 {
         Some(Instead::Version) => Ok(format!("{}\n", help::VERSION)),
         Some(Instead::CommandHelp(option)) => help::of_option(option.as_deref()),
         Some(Instead::EngineHelp(engine)) => help::of_engine(engine.as_deref()),
+        Some(Instead::InflateLog(file)) => super::logs::inflated(file),
         // These are about jobs.
         Some(Instead::ParseOnly | Instead::ShowCommand) | None => Ok(String::new()),
     };

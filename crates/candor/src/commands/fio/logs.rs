@@ -2,11 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::state;
 use candor_dialects::fio::write::logs;
 use candor_record::Report;
+
+use crate::screen;
 
 /// Saves where the writing of each job ended, of which that is asked; a sentence for the first file
 /// that cannot be written.
@@ -32,5 +35,24 @@ pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
         let told = written.map_err(|error| format!("{} cannot be written: {error}", file.name));
         result = result.and(told);
     }
+    tell_lost(report);
     result
+}
+
+/// A log that does not hold everything says so.
+fn tell_lost(report: &Report) {
+    for measured in report.phases.iter().flat_map(|phase| &phase.measurements) {
+        let lost = measured.log.as_ref().map_or(0, |log| log.lost);
+        if lost > 0 {
+            let name = &measured.job;
+            screen::tell(&format!("fio: {name}: {lost} operations found no room in the logs\n"));
+        }
+    }
+}
+
+/// The lines of a compressed log.
+pub fn inflated(file: &Path) -> Result<String, String> {
+    let wrong = |why: String| format!("{} cannot be read: {why}", file.display());
+    let stored = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    logs::inflate(&stored).map_err(wrong)
 }

@@ -61,11 +61,17 @@ fn offload(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     match blocks.engine {
         Engine::Psync | Engine::Sync => blocks.engine = Engine::Threads,
         Engine::Threads => {}
-        _ => {
-            let why = "candor does so for psync and sync only; others hand over without waiting, \
-                       or do not say how their flags would carry over";
-            told.refuse(from, "io_submit_mode", why);
+        // In fio each thread hands over one operation and waits for it.
+        Engine::Libaio | Engine::IoUring | Engine::Pvsync => {
+            let did = "pread and pwrite in as many threads as iodepth";
+            told.note(from, "io_submit_mode", did, "a thread that waits for one needs no queue");
+            blocks.engine = Engine::Threads;
         }
+        Engine::Null => {
+            let did = "operations end where they are issued";
+            told.note(from, "io_submit_mode", did, "there is nothing that could be waited for");
+        }
+        _ => told.refuse(from, "io_submit_mode", "only reading and writing calls are handed over"),
     }
 }
 
@@ -86,6 +92,10 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     if from.settings.given.has("iodepth_batch") && blocks.engine != Engine::Vsync {
         let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
         blocks.batch_submit = Some(batch);
+    } else if blocks.engine == Engine::Libaio && !blocks.direct {
+        // A call that hands over several waits for them one after the other, and would be counted
+        // as the submission latency of each.
+        blocks.batch_submit = Some(1);
     }
     blocks.batch_reap = small(said.complete_min).clamp(1, depth);
 }

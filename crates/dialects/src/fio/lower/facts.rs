@@ -43,7 +43,7 @@ pub(super) fn of(
         steady: steady(settings),
         logs: logs(from),
         state: super::verify::saved(from),
-        reporting: reporting(&settings.statistics),
+        reporting: Reporting { percentile_places: places(from), ..reporting(&settings.statistics) },
     }
 }
 
@@ -96,8 +96,17 @@ fn logs(from: &Instance<'_>) -> Logs {
         priority: said.priority,
         issue_time: said.issue_time,
         unix_epoch: said.epoch,
+        compressed: said.store_compressed,
         per_job: said.per_job,
     }
+}
+
+/// The most decimals that a percentile was written with.
+fn places(from: &Instance<'_>) -> usize {
+    let given = from.settings.given.get("percentile_list");
+    let text = given.and_then(|given| given.value.as_deref()).unwrap_or_default();
+    let decimals = |part: &str| part.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    text.split(':').map(|part| decimals(part.trim())).max().unwrap_or(0)
 }
 
 /// Options of `[global]`, as written.

@@ -1,9 +1,12 @@
 //! What is measured and logged beside the usual.
 
-use candor_plan::{Blocks, LogPlan, Measure, Nanos};
+use candor_plan::{Blocks, Engine, LogPlan, Measure, Nanos};
 
 use super::{Instance, Told};
 use crate::fio::settings::{LogValue, Settings};
+
+/// Operations that a log holds at most. What is over is told, not dropped in silence.
+const LOGGED_MAX: u64 = 1 << 28;
 
 /// Depths, latency split at submission, and logs.
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
@@ -11,16 +14,18 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
     let ms = |ms: u64| Nanos(ms.saturating_mul(1_000_000));
     let over_time = logs.bandwidth.is_some() || logs.iops.is_some() || logs.latency.is_some();
     let histogram = logs.histogram.is_some() && logs.histogram_ms > 0;
+    // One operation at a time of the null engine ends in the call that issues it.
+    let hands_over = blocks.engine != Engine::Null || blocks.depth > 1;
     blocks.measure = Measure {
         depths: true,
         // Apart from completion it costs io_uring a system call more, so only for who looks at it.
-        submission: statistics.slat_percentiles || logs.latency.is_some(),
+        submission: (statistics.slat_percentiles || logs.latency.is_some()) && hands_over,
         log: LogPlan {
             each: over_time && logs.window_ms == 0,
             window: (over_time && logs.window_ms > 0).then(|| ms(logs.window_ms)),
             peaks: over_time && logs.window_ms > 0 && logs.value != LogValue::Average,
             histogram: histogram.then(|| ms(logs.histogram_ms)),
-            ..LogPlan::default()
+            entries_max: LOGGED_MAX,
         },
     };
 }

@@ -19,8 +19,8 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
     if !files.names.is_empty() {
         return files.names.iter().map(|name| within(name)).collect();
     }
-    // A job that is called like a device means it.
-    let own = PathBuf::from(from.name);
+    // A section that is called like a device means it.
+    let own = PathBuf::from(from.section);
     if matches!(from.host.found(&own), Found::Device(_) | Found::Other) {
         return vec![own];
     }
@@ -35,7 +35,7 @@ fn made_up(from: &Instance<'_>, file: u64) -> String {
     };
     let (clone, file) = (from.clone.to_string(), file.to_string());
     let words =
-        [("$jobname", from.name), ("$jobnum", &clone), ("$filenum", &file), ("$clientuid", "")];
+        [("$jobname", from.section), ("$jobnum", &clone), ("$filenum", &file), ("$clientuid", "")];
     let mut name = String::new();
     let mut rest = format;
     while let Some(at) = rest.find('$') {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, Verify, Written};
 use candor_plan::units::{Op, SizeSpec};
-use candor_plan::{Blocks, Bytes};
+use candor_plan::{Blocks, Bytes, Engine};
 
 use super::{Instance, Told, patterns};
 use crate::fio::settings::{ContinueOn, Method};
@@ -12,7 +12,12 @@ use crate::fio::state::{self, StateFile};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.verify;
-    let Some(format) = format(said.method) else { return };
+    let Some(mut format) = format(said.method) else { return };
+    if blocks.engine == Engine::Null && format != Format::Nothing {
+        let why = "ioengine=null moves no bytes";
+        told.note(from, "verify", "blocks are read back, and nothing is compared", why);
+        format = Format::Nothing;
+    }
     let direction = from.settings.rw.direction;
     if let Some(text) = &said.pattern {
         blocks.content.pattern = patterns::lower(from, "verify_pattern", text, told);

@@ -137,7 +137,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("write_lat_log=x")
-    .refused("1", "log files are written as plain text only"),
+    .exact("output", "1"),
     row(
         "log_alternate_epoch",
         Kind::Bool,

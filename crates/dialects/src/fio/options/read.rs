@@ -24,18 +24,22 @@ pub struct Reading {
 pub fn read(written: &Written, section: &Section) -> Reading {
     let mut reading = Reading::default();
     for block in written.globals_of(section) {
-        reading.block(block);
+        reading.block(block, false);
     }
-    reading.block(&section.own);
+    reading.block(&section.own, true);
     reading
 }
 
 impl Reading {
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &Block, is_own: bool) {
         let mut assignments: Vec<_> = block.assignments.iter().collect();
         if block.origin == Origin::JobFile {
             // Units come first, and files when it is known where they lie.
             assignments.sort_by_key(|assignment| turn(&assignment.name.text));
+        }
+        if !is_own {
+            // A job is called like its section, whatever its defaults are called.
+            assignments.retain(|assignment| assignment.name.text != "name");
         }
         for (nth, assignment) in assignments.iter().enumerate() {
             let again = assignments[..nth].iter().any(|a| a.name.text == assignment.name.text);

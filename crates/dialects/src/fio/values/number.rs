@@ -47,12 +47,23 @@ pub fn integer(text: &str, units: Units) -> Value<i128> {
     if text.starts_with('(') {
         return arithmetic::evaluate(text, &|unit| size_of_unit(unit, units)).map(Read::plain);
     }
+    if text.ends_with(')') && !text.contains('(') {
+        return without_bracket(text, units);
+    }
     let Some((digits, unit)) = number_and_unit(text) else { return Err(misread(text, units)) };
     let factor = size_of_unit(unit, units).ok_or_else(|| misread(text, units))?;
     let value = whole(digits).ok_or_else(|| too_large(text))?;
     let value = value.checked_mul(factor).filter(|value| value.unsigned_abs() <= MAX);
     let value = value.ok_or_else(|| too_large(text))?;
     Ok(Read { value, remark: oddly_read(text, unit, value, units) })
+}
+
+/// A bracket that nothing opened changes no number, so what fio makes of it is what was meant.
+fn without_bracket(text: &str, units: Units) -> Value<i128> {
+    let read = integer(text.trim_end_matches(')'), units)?;
+    let remark =
+        format!("`{text}` is read as {}: nothing opens the bracket at its end", read.value);
+    Ok(Read { value: read.value, remark: Some(remark) })
 }
 
 /// 0 or 1.

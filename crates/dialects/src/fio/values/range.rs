@@ -5,6 +5,9 @@ use candor_plan::Nanos;
 use super::time::{TimeUnit, time};
 use super::{Read, Refused, Units, Value, by_direction, bytes, parts};
 
+/// A range of sizes: its ends.
+type Range = (u64, u64);
+
 /// A range of sizes. Its ends are exchanged where the first is the larger one.
 pub fn range(text: &str, units: Units) -> Value<(u64, u64)> {
     match ends(text)? {
@@ -20,7 +23,22 @@ pub fn range(text: &str, units: Units) -> Value<(u64, u64)> {
 /// Ranges of sizes for reads, writes and trims; `None` leaves a direction as it is.
 pub fn ranges_by_direction(text: &str, units: Units) -> Value<[Option<(u64, u64)>; 3]> {
     // The manual offers both separators.
-    by_direction(text, &[',', '/'], |part| range(part, units))
+    let read = by_direction(text, &[',', '/'], |part| range(part, units));
+    read.or_else(|refused| shares_as_range(text, units).ok_or(refused))
+}
+
+/// `512/25:1k/25:4k/50`, which belongs under `bssplit`: fio takes the first two sizes for a range.
+fn shares_as_range(text: &str, units: Units) -> Option<Read<[Option<Range>; 3]>> {
+    let (first, rest) = text.split_once(':')?;
+    let (first, share) = first.split_once('/')?;
+    let _share: u8 = share.parse().ok()?;
+    let second = rest.split([':', '/']).next()?;
+    let (first, second) = (bytes(first, units).ok()?.value, bytes(second, units).ok()?.value);
+    let (low, high) = (first.min(second), first.max(second));
+    let remark = format!(
+        "`{text}` has shares, and is read as {low}-{high} as fio does: `bssplit` takes shares"
+    );
+    Some(Read { value: [Some((low, high)); 3], remark: Some(remark) })
 }
 
 /// A time, or a range of times.

@@ -375,3 +375,20 @@ fn everything(text: &str) -> Result<(), TestCaseError> {
     holds(text, pattern(text))?;
     plain_arithmetic(text).map_or(Ok(()), |sum| holds(text, sum.map(Read::plain)))
 }
+
+#[test]
+fn a_bracket_that_nothing_opened_changes_nothing() {
+    let read = bytes("64k)", BINARY).expect("a size");
+    assert_eq!((read.value, read.remark.is_some()), (65536, true));
+    assert!(bytes("4x)", BINARY).is_err());
+    assert!(bytes(")", BINARY).is_err());
+}
+
+#[test]
+fn shares_where_a_range_belongs_are_read_as_fio_does() {
+    let read = ranges_by_direction("512/25:1k:25:2k", BINARY).expect("a range");
+    assert_eq!((read.value, read.remark.is_some()), ([Some((512, 1024)); 3], true));
+    for wrong in ["512/x:1k", "512/25", "512:1k:2k", "512/25:x"] {
+        assert!(ranges_by_direction(wrong, BINARY).is_err(), "{wrong}");
+    }
+}

@@ -41,9 +41,10 @@ impl Direction {
     pub fn of(op: Op, measured: &Measurement, reporting: &Reporting) -> Direction {
         let stats = measured.ops.of(op);
         let (slat, clat, lat) = latencies(stats, reporting);
-        let runtime_ns = match (stats.ops, stats.elapsed_ns) {
+        // All directions ran as long as the job, also if one had little to do.
+        let runtime_ns = match (stats.ops, measured.elapsed_ns) {
             (0, _) => 0,
-            (_, 0) => measured.elapsed_ns,
+            (_, 0) => stats.elapsed_ns,
             (_, ns) => ns,
         };
         let samples = if stats.ops > 0 { samples(&measured.samples, op) } else { Vec::new() };

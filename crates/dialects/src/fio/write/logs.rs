@@ -4,17 +4,22 @@
 //! engine recorded every operation or sums over windows ([`candor_record::Log`]); here it only
 //! becomes text.
 
+mod entry;
+mod stored;
+
 use std::io::{self, Write};
 
-use candor_plan::units::Op;
-use candor_record::{Histogram, Log, LoggedOp, Measurement, Report, WindowSums};
+use candor_record::{Histogram, Log, LogWindow, LoggedOp, Measurement, Report, WindowSums};
 
 use crate::fio::job::{FioJob, Logs, WindowValue};
+use entry::{Entry, direction};
+use stored::Store;
+pub use stored::inflate;
 
 /// Bins of fio's histogram log: 29 groups of 64.
 const FIO_BINS: usize = 29 * 64;
-/// Priority class of real-time I/O, which the log's last column marks.
-const HIGH_PRIORITY: u16 = 1;
+/// What the name of a compressed log ends with.
+const COMPRESSED: &str = ".fz";
 
 /// What a log file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +66,9 @@ fn names(logs: &Logs, number: u32) -> Vec<(Kind, String)> {
         (&logs.histogram, Kind::Histogram, "clat_hist"),
     ];
     let named = kinds.into_iter().filter_map(|(begin, kind, word)| {
+        // Histograms stay text.
+        let compressed = logs.compressed && kind != Kind::Histogram;
+        let end = format!("{end}{}", if compressed { COMPRESSED } else { "" });
         begin.as_ref().map(|begin| (kind, format!("{begin}_{word}{end}")))
     });
     named.collect()
@@ -69,18 +77,23 @@ fn names(logs: &Logs, number: u32) -> Vec<(Kind, String)> {
 impl LogFile<'_> {
     /// Writes the file: the jobs' entries one job after the other.
     pub fn write(&self, report: &Report, out: &mut impl Write) -> io::Result<()> {
+        let mut store = Store::default();
         for job in &self.jobs {
+            let mut put = |entry: Entry, out: &mut _| match job.logs.compressed {
+                true => store.add(&entry, out),
+                false => entry.line(out),
+            };
             // A phase that was repeated goes on where it left off.
             let mut begin_ns = 0;
             for measured in measured(report, job) {
                 if let Some(log) = &measured.log {
                     let lines = Lines { kind: self.kind, logs: &job.logs, log, begin_ns };
-                    lines.write(out)?;
+                    lines.write(out, &mut put)?;
                 }
                 begin_ns += measured.elapsed_ns;
             }
         }
-        Ok(())
+        store.flush(out)
     }
 }
 
@@ -99,7 +112,11 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write<W: Write>(
+        &self,
+        out: &mut W,
+        put: &mut impl FnMut(Entry, &mut W) -> io::Result<()>,
+    ) -> io::Result<()> {
         if self.kind == Kind::Histogram {
             return self.log.histograms.iter().try_for_each(|entry| {
                 let (time, op) = (self.time_ms(entry.at_ns), direction(entry.op));
@@ -114,13 +131,13 @@ impl Lines<'_> {
             return Ok(());
         }
         match self.logs.window_ms {
-            0 => self.log.ops.iter().try_for_each(|op| self.op(op, out)),
-            _ => self.windows(out),
+            0 => self.log.ops.iter().try_for_each(|op| put(self.op(op), out)),
+            _ => self.windows().try_for_each(|entry| put(entry, out)),
         }
     }
 
     fn has_submission(&self) -> bool {
-        self.log.ops.iter().any(|op| op.submission_ns > 0)
+        self.log.ops.iter().any(|op| op.submission_ns() > 0)
             || self
                 .log
                 .windows
@@ -134,66 +151,49 @@ impl Lines<'_> {
     }
 
     /// One operation. Its bandwidth is in thousands of bytes per second, its rate is one.
-    fn op(&self, op: &LoggedOp, out: &mut impl Write) -> io::Result<()> {
+    fn op(&self, op: &LoggedOp) -> Entry {
         let value = match self.kind {
             Kind::Bandwidth => u64::from(op.bytes) * 1_000_000 / op.completion_ns.max(1),
             Kind::Iops | Kind::Histogram => 1,
-            Kind::Submission => op.submission_ns,
+            Kind::Submission => op.submission_ns(),
             Kind::Completion => op.completion_ns,
-            Kind::Latency => op.latency_ns(),
+            Kind::Latency => op.latency_ns,
         };
-        write!(out, "{}, {value}", self.time_ms(op.at_ns))?;
-        if self.logs.window_value == WindowValue::Both {
-            write!(out, ", {value}")?;
+        Entry {
+            time_ms: self.time_ms(op.at_ns),
+            value,
+            max: (self.logs.window_value == WindowValue::Both).then_some(value),
+            direction: direction(op.op),
+            bytes: u64::from(op.bytes),
+            offset: self.logs.offset.then_some(op.offset),
+            priority: op.priority,
+            full_priority: self.logs.priority,
+            issued_ns: self.logs.issue_time.then(|| self.begin_ns + op.issued_ns()),
         }
-        write!(out, ", {}, {}", direction(op.op), op.bytes)?;
-        if self.logs.offset {
-            write!(out, ", {}", op.offset)?;
-        }
-        self.priority(op.priority, out)?;
-        if self.logs.issue_time {
-            write!(out, ", {}", self.begin_ns + op.issued_ns())?;
-        }
-        out.write_all(b"\n")
     }
 
-    /// One line per window and direction. A rate over the rest of a window at the end would be
+    /// One entry per window and direction. A rate over the rest of a window at the end would be
     /// that of a moment; latencies need no length.
-    fn windows(&self, out: &mut impl Write) -> io::Result<()> {
+    fn windows(&self) -> impl Iterator<Item = Entry> {
         let longest = self.log.windows.iter().map(|window| window.length_ns).max().unwrap_or(0);
         let is_rate = matches!(self.kind, Kind::Bandwidth | Kind::Iops);
-        for window in &self.log.windows {
-            if is_rate && window.length_ns * 10 < longest * 9 {
-                continue;
-            }
-            for (op, sums) in window.ops.iter().filter(|(_, sums)| sums.ops > 0) {
+        let whole = move |window: &&LogWindow| !is_rate || window.length_ns * 10 >= longest * 9;
+        self.log.windows.iter().filter(whole).flat_map(|window| {
+            let filled = window.ops.iter().filter(|(_, sums)| sums.ops > 0);
+            filled.map(|(op, sums)| {
                 let (mean, max) = window_values(self.kind, sums, window.length_ns);
-                write!(out, "{}", self.time_ms(window.at_ns))?;
-                match self.logs.window_value {
-                    WindowValue::Mean => write!(out, ", {mean}")?,
-                    WindowValue::Max => write!(out, ", {max}")?,
-                    WindowValue::Both => write!(out, ", {mean}, {max}")?,
+                Entry {
+                    time_ms: self.time_ms(window.at_ns),
+                    value: if self.logs.window_value == WindowValue::Max { max } else { mean },
+                    max: (self.logs.window_value == WindowValue::Both).then_some(max),
+                    direction: direction(op),
+                    offset: self.logs.offset.then_some(0),
+                    full_priority: self.logs.priority,
+                    issued_ns: self.logs.issue_time.then_some(0),
+                    ..Entry::default()
                 }
-                write!(out, ", {}, 0", direction(op))?;
-                if self.logs.offset {
-                    write!(out, ", 0")?;
-                }
-                self.priority(0, out)?;
-                if self.logs.issue_time {
-                    write!(out, ", 0")?;
-                }
-                out.write_all(b"\n")?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The priority in full, or whether it is a high one.
-    fn priority(&self, priority: u16, out: &mut impl Write) -> io::Result<()> {
-        match self.logs.priority {
-            true => write!(out, ", {priority:#06x}"),
-            false => write!(out, ", {}", u8::from(priority >> 13 == HIGH_PRIORITY)),
-        }
+            })
+        })
     }
 }
 
@@ -213,14 +213,6 @@ fn window_values(kind: Kind, sums: &WindowSums, length_ns: u64) -> (u64, u64) {
         Kind::Submission => latency(&sums.submission),
         Kind::Completion => latency(&sums.completion),
         Kind::Latency => latency(&sums.latency),
-    }
-}
-
-fn direction(op: Op) -> u8 {
-    match op {
-        Op::Read => 0,
-        Op::Write => 1,
-        Op::Trim => 2,
     }
 }
 

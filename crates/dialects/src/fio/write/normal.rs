@@ -59,7 +59,7 @@ fn job(entry: &Entry, all: &[Entry], now: &Moment, text: &mut String) {
     if !figures.sync.is_empty() {
         *text += "  fsync/fdatasync/sync_file_range:\n";
         latency::line("sync", &figures.sync, text);
-        latency::percentiles("sync", &figures.sync, &job.reporting.percentiles, text);
+        latency::percentiles("sync", &figures.sync, &job.reporting, text);
     }
     process(entry, text);
 }
@@ -152,7 +152,7 @@ fn direction(
     ];
     kinds.iter().for_each(|(name, spread, _)| latency::line(name, spread, text));
     for (name, spread, _) in kinds.iter().filter(|(_, _, wanted)| *wanted) {
-        latency::percentiles(name, spread, &reporting.percentiles, text);
+        latency::percentiles(name, spread, reporting, text);
     }
     samples(direction, reporting, group_rate, text);
 }

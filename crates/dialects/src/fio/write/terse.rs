@@ -93,11 +93,11 @@ fn direction(
     fields.push(direction.runtime_ms().to_string());
     latency(&direction.slat, fields);
     latency(&direction.clat, fields);
-    // Percentiles are of completion latency unless only those of total latency are wanted.
-    let of_total = reporting.lat_percentiles && !reporting.clat_percentiles;
-    let spread = if of_total { &direction.lat } else { &direction.clat };
+    // Percentiles are of total latency where those are wanted, else of completion latency.
+    let spread = if reporting.lat_percentiles { &direction.lat } else { &direction.clat };
+    let wanted = reporting.lat_percentiles || reporting.clat_percentiles;
     for at in 0..PERCENTILES {
-        fields.push(match reporting.percentiles.get(at) {
+        fields.push(match reporting.percentiles.get(at).filter(|_| wanted) {
             Some(percent) => format!("{percent:.6}%={}", spread.percentile(*percent) / 1000),
             None => "0%=0".into(),
         });

@@ -107,6 +107,8 @@ fn queues_run_down_and_are_served_by_threads() {
     assert_eq!((deep.depth_low, deep.serialize_overlap), (Some(2), true));
     let offloaded = one("ioengine=psync\niodepth=8\nio_submit_mode=offload");
     assert_eq!((offloaded.engine, offloaded.depth), (Engine::Threads, 8));
-    let ring = mistakes("[a]\nsize=1m\nioengine=io_uring\nio_submit_mode=offload\n");
-    assert!(ring[0].contains("psync and sync only"), "{ring:?}");
+    let ring = one("ioengine=io_uring\niodepth=8\nio_submit_mode=offload");
+    assert_eq!((ring.engine, ring.depth), (Engine::Threads, 8));
+    let mapped = mistakes("[a]\nsize=1m\nioengine=mmap\nio_submit_mode=offload\n");
+    assert!(mapped[0].contains("reading and writing calls"), "{mapped:?}");
 }

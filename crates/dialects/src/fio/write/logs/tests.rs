@@ -1,3 +1,4 @@
+use candor_plan::units::Op;
 use candor_plan::units::PerOp;
 use candor_record::{LogHistogram, LogWindow, PhaseReport, SumAndMax};
 
@@ -33,7 +34,7 @@ fn one_op() -> Log {
         file: 0,
         bytes: 4096,
         offset: 249_856,
-        submission_ns: 85_296,
+        latency_ns: 85_296 + 154_119,
         completion_ns: 154_119,
     };
     Log { ops: vec![op], start_unix_ms: 1_795_260_253_000, ..Log::default() }

@@ -2,6 +2,7 @@
 
 use super::super::number::{Step, short};
 use super::super::spread::{STEPS, Spread, Table};
+use crate::fio::job::Reporting;
 
 /// The units of latencies, and what a nanosecond is divided by for each.
 const UNITS: [(&str, u64); 3] = [("nsec", 1), ("usec", 1000), ("msec", 1_000_000)];
@@ -27,7 +28,8 @@ pub(super) fn line(name: &str, spread: &Spread, text: &mut String) {
 }
 
 /// The table of percentiles, a few to a line; none for no latency.
-pub(super) fn percentiles(name: &str, spread: &Spread, percents: &[f64], text: &mut String) {
+pub(super) fn percentiles(name: &str, spread: &Spread, reporting: &Reporting, text: &mut String) {
+    let percents = &reporting.percentiles;
     if spread.is_empty() || percents.is_empty() {
         return;
     }
@@ -38,6 +40,7 @@ pub(super) fn percentiles(name: &str, spread: &Spread, percents: &[f64], text: &
     let shown: Vec<String> = values.iter().map(|value| value.div_ceil(ns).to_string()).collect();
     let width = shown.iter().map(String::len).max().unwrap_or(0).max(5);
     let places = percents.iter().map(|percent| places(*percent)).max().unwrap_or(0);
+    let places = places.max(reporting.percentile_places);
     // As many as fit into 80 columns at the usual width.
     let per_line = (73 / (places + 14)).max(1);
     *text += &format!("    {name} percentiles ({unit}):\n");
@@ -119,18 +122,26 @@ mod tests {
         // 1048, 1816 and 4489216 ns are values that fio 3.33 printed in this very shape.
         let mut text = String::new();
         let latencies: Vec<u64> = [vec![1048; 98], vec![1816; 1], vec![4_489_216; 1]].concat();
-        percentiles("clat", &spread(&latencies), &[50.0, 98.12345, 99.999999], &mut text);
+        percentiles("clat", &spread(&latencies), &of(&[50.0, 98.12345, 99.999999]), &mut text);
         assert_eq!(
             text,
             "    clat percentiles (nsec):\n     | 50.000000th=[   1048], 98.123450th=[   1816], \
              99.999999th=[4489216]\n"
         );
         text.clear();
-        percentiles("lat", &spread(&[572, 1080]), &[50.0, 90.0], &mut text);
+        percentiles("lat", &spread(&[572, 1080]), &of(&[50.0, 90.0]), &mut text);
         assert_eq!(text, "    lat percentiles (nsec):\n     |  50th=[  572],  90th=[ 1080]\n");
         text.clear();
-        percentiles("clat", &spread(&[900_000, 4_100_000]), &[1.0, 99.5], &mut text);
+        percentiles("clat", &spread(&[900_000, 4_100_000]), &of(&[1.0, 99.5]), &mut text);
         assert_eq!(text, "    clat percentiles (usec):\n     |  1.0th=[  898], 99.5th=[ 4113]\n");
+        text.clear();
+        let written = Reporting { percentile_places: 2, ..of(&[25.0]) };
+        percentiles("clat", &spread(&[572]), &written, &mut text);
+        assert_eq!(text, "    clat percentiles (nsec):\n     | 25.00th=[  572]\n");
+    }
+
+    fn of(percents: &[f64]) -> Reporting {
+        Reporting { percentiles: percents.to_vec(), ..Reporting::default() }
     }
 
     #[test]
