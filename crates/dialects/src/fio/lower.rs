@@ -26,6 +26,8 @@ mod stops;
 pub(in crate::fio) mod tests;
 mod verify;
 
+use std::collections::HashSet;
+
 use candor_plan::{Blocks, Job, Plan, check};
 use candor_record::Note;
 
@@ -80,6 +82,8 @@ pub(super) struct Instance<'a> {
 #[derive(Default)]
 pub(super) struct Told {
     pub mistakes: Vec<Mistake>,
+    /// The same, to be looked up: each of ten thousand files may be one.
+    known: HashSet<Mistake>,
     pub notes: Vec<Note>,
 }
 
@@ -108,7 +112,7 @@ impl Told {
 
     /// Clones of a section have the same to say; once is enough.
     fn mistake(&mut self, mistake: Mistake) {
-        if !self.mistakes.contains(&mistake) {
+        if self.known.insert(mistake.clone()) {
             self.mistakes.push(mistake);
         }
     }

@@ -3,7 +3,7 @@
 use super::text::{At, Texts};
 
 /// One thing wrong with what was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mistake {
     /// Where; `None` where no word stands for it.
     pub at: Option<At>,
