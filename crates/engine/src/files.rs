@@ -24,6 +24,8 @@ pub struct OpenFile {
     pub size: u64,
     /// True for a block device.
     pub is_device: bool,
+    /// A trim resets a zone.
+    pub in_zones: bool,
     handle: Option<File>,
     descriptor: RawFd,
     /// How it was opened, for those who need a descriptor of their own.
@@ -64,6 +66,7 @@ impl OpenFile {
             base: 0,
             size,
             is_device: false,
+            in_zones: false,
             handle: None,
             descriptor: -1,
             opening: Opening::default(),
@@ -252,7 +255,8 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
     advise(&handle, blocks.hints.advice);
     let descriptor = handle.as_raw_fd();
     let path = path.to_owned();
-    let file = OpenFile { path, base, size, is_device, handle: Some(handle), descriptor, opening };
+    let (in_zones, handle) = (blocks.zones.is_some(), Some(handle));
+    let file = OpenFile { path, base, size, is_device, in_zones, handle, descriptor, opening };
     Ok(Opened { file, present })
 }
 

@@ -39,21 +39,20 @@ pub fn measurement(
     clock: Clock,
     stalled: bool,
 ) -> Measurement {
-    let from = job.shared.count_from.load(Relaxed);
     let elapsed_ns = match stalled {
         // Counters include workers that have not ended, so time goes on to the present.
-        true => clock.ns(clock.now().saturating_sub(from)),
+        true => clock.ns(clock.now().saturating_sub(job.shared.count_from.load(Relaxed))),
         false => ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0),
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;
     let ended = ends.iter().map(|end| end.ended).max_by_key(severity).unwrap_or(Ended::Stalled);
     // Of several workers, what all of them reached.
-    let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min();
-    let depth_reached = depth_reached.map(|depth| depth as u32);
+    let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min().map(|d| d as u32);
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
     per_worker.sort_by_key(|stats| stats.rank);
+    let zone_resets = ends.iter().map(|end| end.zone_resets).sum();
     let apart: Vec<_> = ends.iter().filter_map(|end| end.read_back).collect();
     for end in ends {
         failures.merge(end.failures);
@@ -99,6 +98,7 @@ pub fn measurement(
         },
         depths,
         depth_reached,
+        zone_resets,
         ended,
         ..Measurement::default()
     }

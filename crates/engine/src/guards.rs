@@ -47,7 +47,9 @@ impl Guards {
         let limited = Op::ALL.into_iter().any(|op| limit(op).is_some());
         let low = blocks.depth_low.map_or(depth, |low| (low as usize).min(depth));
         let search = blocks.pace.goal.map(|goal| Search::new(goal, depth));
-        let wanted = limited || low < depth || blocks.serialize_overlap;
+        // In zones no write falls on another's bytes but behind a reset, which waits for all.
+        let serialize = blocks.serialize_overlap && blocks.zones.is_none();
+        let wanted = limited || low < depth || serialize;
         if !wanted && flow.is_none() && search.is_none() {
             return None;
         }
@@ -62,7 +64,7 @@ impl Guards {
             depth_low: low,
             depth,
             runs_down: false,
-            busy: blocks.serialize_overlap.then(|| vec![false; depth].into()),
+            busy: serialize.then(|| vec![false; depth].into()),
             holds: false,
         })
     }

@@ -39,6 +39,7 @@ pub mod stream;
 mod verifier;
 pub mod verify;
 mod worker;
+mod zones;
 
 pub use absent::Absent;
 pub use error::EngineError;

@@ -37,6 +37,7 @@ use crate::stream::{self, Budget, Stream};
 use crate::verifier::Verifier;
 use crate::verify::Map;
 use crate::worker::{Parts, ReadBack, Worker, WorkerEnd};
+use crate::zones::{self, Visit};
 
 /// Places nearer to each other than a sector would take more memory than what they say is worth.
 const STEP_MIN: u64 = 512;
@@ -65,6 +66,7 @@ pub struct ReadyJob {
     plan_seed: u64,
     pool: Option<Pool>,
     maps: Vec<Arc<Map>>,
+    zones: Vec<Arc<zones::Map>>,
     trace: Option<Arc<[trace::Line]>>,
     /// Trims are queued like other operations.
     queues_trims: bool,
@@ -104,6 +106,10 @@ impl ReadyJob {
             _ => None,
         };
         let seed = mix(seed, plan.seed);
+        let zones = blocks.zones.iter();
+        let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
+        let zones = zones.map(|(file, plan)| session.zones(file, plan)).collect::<Result<_, _>>();
+        let zones = zones.map_err(|(message, remedy)| unfit(message, remedy))?;
         let recorded = recorded(&blocks);
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
         // Blocks with headers can be made again by whoever knows the seed of the headers.
@@ -127,6 +133,7 @@ impl ReadyJob {
             plan_seed: plan.seed,
             pool,
             maps: Vec::new(),
+            zones,
             trace,
             queues_trims: uring::queues_trims(&files, &blocks),
             files,
@@ -145,6 +152,7 @@ impl ReadyJob {
     fn check_fit(&self) -> Result<(), (String, &'static str)> {
         self.check_sizes()?;
         self.check_trace()?;
+        self.check_zones()?;
         self.check_verify()
     }
 
@@ -159,6 +167,37 @@ impl ReadyJob {
                 Err((message, "give each direction of the trace a share of the mix"))
             }
         }
+    }
+
+    /// Every worker has a zone in each of its files, in which every operation fits.
+    fn check_zones(&self) -> Result<(), (String, &'static str)> {
+        for (file, map) in self.files.all().iter().zip(&self.zones) {
+            let shown = file.path.display();
+            if self.zones_of(0, file, map).is_empty() {
+                let message =
+                    format!("no whole zone of {} of `{shown}` is in range", Bytes(map.length()));
+                return Err((message, "set a larger size, or shorter zones"));
+            }
+            let (least, most) = (map.least_capacity(), u64::from(self.length_max()));
+            if self.blocks.mix.trim < 100 && least < most {
+                let (least, most) = (Bytes(least), Bytes(most));
+                let message = format!("a zone of `{shown}` holds {least}, an operation {most}");
+                return Err((message, "make zones longer, or sizes smaller"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The zones of a file that a worker may use.
+    fn zones_of(&self, rank: u32, file: &OpenFile, map: &zones::Map) -> std::ops::Range<u32> {
+        let space = Space::new(&self.blocks, file.extent(), self.seat(rank).1);
+        map.between(space.start(), space.limit())
+    }
+
+    fn visit(&self, rank: u32) -> Option<Visit> {
+        let each = self.files.all().iter().zip(&self.zones);
+        let ranges = each.map(|(file, map)| self.zones_of(rank, file, map)).collect();
+        Visit::new(&self.blocks, &self.stop, &self.files, &self.zones, ranges)
     }
 
     /// Operations begin and end at places that are few enough to keep a record of each.
@@ -399,6 +438,7 @@ impl ReadyJob {
                 Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32),
             ),
             guards: Guards::new(blocks, &self.stop, self.flow_share(), depth),
+            zones: self.visit(rank),
             tolerated: self.stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
             durability: blocks.durability,
             own_files: self.own_files(rank),

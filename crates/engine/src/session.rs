@@ -5,16 +5,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use candor_plan::blocks::Verify;
+use candor_plan::blocks::{Verify, Zones};
 
 use crate::clock::{Calibration, Clock};
+use crate::files::OpenFile;
 use crate::verify::{Map, UNKNOWN};
+use crate::zones;
 
 /// State of the engine over the phases of a run.
 pub struct Session {
     calibration: Calibration,
     clock: OnceCell<Clock>,
     maps: HashMap<(PathBuf, u64), Arc<Map>>,
+    zones: HashMap<PathBuf, Arc<zones::Map>>,
 }
 
 impl Default for Session {
@@ -26,7 +29,12 @@ impl Default for Session {
 impl Session {
     /// Begins to calibrate the clock.
     pub fn new() -> Session {
-        Session { calibration: Calibration::begin(), clock: OnceCell::new(), maps: HashMap::new() }
+        Session {
+            calibration: Calibration::begin(),
+            clock: OnceCell::new(),
+            maps: HashMap::new(),
+            zones: HashMap::new(),
+        }
     }
 
     /// The clock of the run; calibrated when first asked for.
@@ -49,5 +57,30 @@ impl Session {
     pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
         self.maps
             .insert((path.to_owned(), verify.interval.0), Map::new(size, verify.interval.0, 1));
+    }
+
+    /// What is known about the zones of a file, shared by all that reach the same one.
+    ///
+    /// # Errors
+    /// What does not fit, and what to do.
+    pub fn zones(
+        &mut self,
+        file: &OpenFile,
+        plan: &Zones,
+    ) -> Result<Arc<zones::Map>, (String, &'static str)> {
+        // Names that lead to one file share its zones.
+        let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+        let map = match self.zones.get(&real) {
+            Some(map) => map.clone(),
+            None => Arc::new(zones::Map::of(file, plan)?),
+        };
+        if !map.agrees(plan) {
+            let message =
+                format!("jobs say different things of zones of `{}`", file.path.display());
+            return Err((message, "give their zones the same length and capacity"));
+        }
+        map.reach(file.size);
+        self.zones.insert(real, map.clone());
+        Ok(map)
     }
 }

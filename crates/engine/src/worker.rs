@@ -32,6 +32,7 @@ use crate::slots::{Completion, Done, Kind, Slot};
 use crate::stats::{Bank, Live, Totals};
 use crate::stream::{Budget, Stream};
 use crate::verifier::Verifier;
+use crate::zones::{Placed, Visit};
 
 mod account;
 mod finish;
@@ -54,6 +55,8 @@ pub struct Parts {
     pub pacer: Option<Pacer>,
     /// What may hold its operations back beside its pace.
     pub guards: Option<Guards>,
+    /// Zones that its operations are to keep to.
+    pub zones: Option<Visit>,
     /// Errors after which it goes on: directions and error numbers.
     pub tolerated: Box<[(Kind, i32)]>,
     /// When writes are made durable.
@@ -132,6 +135,8 @@ pub struct WorkerEnd {
     pub verify: Option<VerifyStats>,
     /// What was spent on reading back alone; none where nothing is read back.
     pub read_back: Option<Spent>,
+    /// Zones that it reset so that they could be written.
+    pub zone_resets: u64,
     /// Counts of depth, where they are asked for.
     pub depths: Option<Depths>,
     /// The greatest depth that met the latency goal, where there is one.
@@ -248,6 +253,7 @@ impl Worker {
             || logs
             || parts.verifier.is_some()
             || parts.pacer.is_some()
+            || parts.zones.is_some()
             || parts.trims
     }
 
@@ -358,6 +364,9 @@ impl Worker {
         (self.fill_ticks, self.verify_ticks, self.paced_ticks) = (0, 0, 0);
         self.depths = self.depths.map(|_| Depths::default());
         self.parts.stream.bound(self.parts.budget);
+        if let Some(zones) = &mut self.parts.zones {
+            zones.forget_resets();
+        }
     }
 
     #[cold]
@@ -448,7 +457,10 @@ impl Worker {
                 },
             };
             if !self.admit(index) {
-                self.deferred = Some(index);
+                match self.draining {
+                    true => self.free.push(index),
+                    false => self.deferred = Some(index),
+                }
                 return;
             }
             self.issue(index);
@@ -498,12 +510,15 @@ impl Worker {
         None
     }
 
-    /// False while a write to the same blocks is under way.
+    /// False while a write to the same blocks is under way, or where an operation has no place.
     #[inline(always)]
     fn admit(&mut self, index: u32) -> bool {
         if let Some(guards) = &self.parts.guards
             && !guards.admits(&self.slots, index)
         {
+            return false;
+        }
+        if self.parts.zones.is_some() && !self.place(index) {
             return false;
         }
         match &mut self.parts.verifier {

@@ -13,6 +13,7 @@ pub use crate::verify::{Finished, Format, ReadBack, Sum, Verify, Written};
 use crate::{Bytes, Measure};
 
 pub use crate::pace::*;
+pub use crate::zones::{ZoneReset, Zones};
 
 /// A stream of reads, writes and trims, as one worker issues it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub struct Blocks {
     /// Parts of the range that are worked on one after another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
+    /// Zones with write pointers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<Zones>,
     /// Which of a worker's files comes next.
     pub rotation: Rotation,
     /// Bytes per operation: `"4k"`, `"4k-64k"`, `"4k:60,64k:40"`, or one of these per direction.
@@ -107,6 +111,7 @@ impl Default for Blocks {
             random_percent: PerOp::all(0),
             stay: Stay::default(),
             windows: None,
+            zones: None,
             rotation: Rotation::default(),
             size: PerOp::all(SizeSpec::Fixed(Bytes(4096))),
             jump_size: None,

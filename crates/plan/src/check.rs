@@ -16,6 +16,7 @@ mod stop;
 mod targets;
 mod timing;
 mod whole;
+mod zones;
 
 use std::collections::HashMap;
 
@@ -71,6 +72,7 @@ fn check_job(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
         let view = View { job, blocks, targets: targets.collect(), at: at.key("blocks") };
         sizes::check(&view, out);
         access::check(&view, out);
+        zones::check(&view, out);
         ranges::check(&view, out);
         engine::check(&view, out);
         timing::check(&view, out);

@@ -270,6 +270,18 @@ impl Dice<'_> {
         Windows { length: self.bytes(), bytes: self.bytes(), gap: self.bytes() }
     }
 
+    fn zones(&mut self) -> Zones {
+        Zones {
+            length: self.option(Self::bytes),
+            capacity: self.option(Self::bytes),
+            gap: self.bytes(),
+            open_max: self.option(Self::count),
+            open_max_per_worker: self.option(Self::count),
+            read_unwritten: self.yes(),
+            reset: self.option(|d| ZoneReset { above_percent: d.float(), every: d.count() }),
+        }
+    }
+
     pub fn blocks(&mut self) -> Blocks {
         Blocks {
             mix: self.mix(),
@@ -283,6 +295,7 @@ impl Dice<'_> {
                 at: self.pick(&[StayAt::End, StayAt::Start]),
             },
             windows: self.option(Self::windows),
+            zones: self.option(Self::zones),
             rotation: self.rotation(),
             size: self.per_op(Self::size),
             jump_size: self.option(Self::size),

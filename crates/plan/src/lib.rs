@@ -30,6 +30,7 @@ pub mod units;
 mod verify;
 #[cfg(test)]
 mod walks;
+mod zones;
 
 pub use blocks::{Blocks, Engine};
 pub use entries::Entries;

@@ -50,6 +50,9 @@ pub struct Measurement {
     /// was no goal.
     #[serde(default)]
     pub depth_reached: Option<u32>,
+    /// Zones that were reset so that they could be written again.
+    #[serde(default)]
+    pub zone_resets: u64,
     /// How steady it had become, where that was a way to end.
     #[serde(default)]
     pub steady: Option<SteadyState>,

@@ -37,6 +37,7 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
         && blocks.random_percent == PerOp::all(0)
         && blocks.share == Share::Whole
         && blocks.windows.is_none()
+        && blocks.zones.is_none()
         && blocks.engine != Engine::Mmap
         && blocks.moves_bytes()
         && (alone && aligned && from_start)

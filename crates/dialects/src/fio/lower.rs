@@ -25,6 +25,7 @@ mod stops;
 #[cfg(test)]
 pub(in crate::fio) mod tests;
 mod verify;
+mod zones;
 
 use std::collections::HashSet;
 
@@ -36,7 +37,7 @@ use super::options::{self, Reading};
 use super::settings::Settings;
 use super::words::{At, Mistake, Section, Texts, Written};
 
-pub use host::{Found, Host, ThisHost};
+pub use host::{Found, Host, ThisHost, Zoned};
 pub use origins::Origins;
 
 /// What a user's words come to.

@@ -149,6 +149,7 @@ pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> i32 {
         Kind::Fsync => answer(unsafe { libc::fsync(fd) } as isize),
         // SAFETY: as above.
         Kind::Fdatasync => answer(unsafe { libc::fdatasync(fd) } as isize),
+        Kind::Trim if file.in_zones => crate::zones::ground::trim(file, slot.offset, slot.length),
         Kind::Trim if file.is_device => discard(fd, slot),
         Kind::Trim => punch_hole(fd, slot),
         Kind::Read | Kind::Write => -libc::EINVAL,

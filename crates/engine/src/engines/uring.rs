@@ -42,7 +42,9 @@ pub struct Uring {
 /// True where trims go through the ring: all but polling rings can punch holes into files, newer
 /// kernels can discard on devices.
 pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
-    let may = blocks.engine == Engine::IoUring && blocks.mix.trim > 0 && blocks.moves_bytes();
+    let may = blocks.zones.is_none();
+    let may =
+        may && blocks.engine == Engine::IoUring && blocks.mix.trim > 0 && blocks.moves_bytes();
     let devices = || files.all().iter().filter(|file| file.is_device);
     may && !blocks.uring.iopoll && (devices().next().is_none() || devices().all(can_discard))
 }

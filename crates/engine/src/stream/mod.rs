@@ -335,6 +335,20 @@ impl Stream {
         self.direction = Some(op);
     }
 
+    /// An operation was given fewer bytes than it drew: others may have them.
+    #[cold]
+    pub fn less(&mut self, bytes: u64) {
+        self.budget.bytes = self.budget.bytes.saturating_add(bytes);
+        self.given.bytes -= bytes.min(self.given.bytes);
+        self.given.pass_bytes -= bytes.min(self.given.pass_bytes);
+    }
+
+    /// A sequential access goes on at that byte of a file.
+    #[cold]
+    pub fn go_on_at(&mut self, file: u32, op: Op, offset: u64) {
+        self.places.go_on_at(file, op, offset);
+    }
+
     fn pick_direction(&mut self) -> Op {
         let draw = self.random.below(100) as u8;
         if draw < self.mix.read {

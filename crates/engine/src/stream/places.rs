@@ -355,6 +355,16 @@ impl Places {
         Some((position, length))
     }
 
+    /// A sequential access goes on at that byte of a file, of which the share is one piece.
+    pub fn go_on_at(&mut self, file: u32, op: Op, offset: u64) {
+        let index = ((file - self.own.first) / self.own.step) as usize;
+        let position = offset.saturating_sub(self.class(index).space.start());
+        let lane = if self.lanes > 1 { op as usize } else { 0 };
+        if let Some(state) = self.state_of(index).get_mut(lane) {
+            *state = position;
+        }
+    }
+
     fn state_of(&mut self, index: usize) -> &mut [u64] {
         let kept = if self.in_step { 0 } else { index };
         let (from, to) = (kept * self.lanes, (kept + 1) * self.lanes);
@@ -429,6 +439,7 @@ fn in_step(blocks: &Blocks, classes: usize) -> bool {
     let alike = classes == 1 && fixed_size(blocks).is_some() && rotation.at_once.is_none();
     let one_way = Op::ALL.into_iter().any(|op| blocks.mix.of(op) == 100);
     let alone = blocks.position == Position::Shared || one_way;
-    let plain = blocks.windows.is_none() && blocks.random_percent.iter().all(|(_, p)| *p == 0);
+    let plain = blocks.windows.is_none() && blocks.zones.is_none();
+    let plain = plain && blocks.random_percent.iter().all(|(_, p)| *p == 0);
     in_turn && alike && alone && plain && !blocks.pairs
 }

@@ -23,6 +23,9 @@ impl Worker {
             if self.parts.pacer.is_some() {
                 self.count_intended(bank, completion, now);
             }
+            if let Some(zones) = &mut self.parts.zones {
+                zones.completed(&self.slots[completion.slot as usize]);
+            }
             if self.parts.guards.is_some() {
                 self.guard(completion, now);
             }
@@ -62,6 +65,25 @@ impl Worker {
 
     fn goes_on_after(&self, kind: Kind, errno: i32) -> bool {
         self.parts.continue_on_error || self.parts.tolerated.contains(&(kind, errno))
+    }
+
+    /// Moves an operation to its place in a zone; false where it must wait or has none, which ends
+    /// the work.
+    #[cold]
+    pub(super) fn place(&mut self, index: u32) -> bool {
+        let (slot, stream) = (&mut self.slots[index as usize], &mut self.parts.stream);
+        let Some(zones) = &mut self.parts.zones else { return true };
+        match zones.place(slot, stream) {
+            Placed::There => return true,
+            Placed::Wait => {}
+            Placed::Nowhere => self.drain(Ended::Done),
+            Placed::Failed(errno) => {
+                self.failures.add(&self.parts.files, slot, errno);
+                self.drain(Ended::Failed);
+                self.parts.shared.wish.end();
+            }
+        }
+        false
     }
 
     fn guard(&mut self, completion: Completion, now: u64) {

@@ -290,7 +290,9 @@ fn remark(phase: &PhaseReport) -> String {
         .iter()
         .find_map(|measurement| words::ended_early(measurement.ended))
         .map(str::to_owned);
-    [ended, measures, limited, rules].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let resets = phase.measurements.iter().map(|measurement| measurement.zone_resets).sum();
+    let resets = (resets > 0).then(|| number::counted(resets, "zone reset"));
+    [ended, measures, limited, resets, rules].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// How each ceiling comes about, each once.

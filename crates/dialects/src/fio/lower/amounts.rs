@@ -34,11 +34,12 @@ pub(super) fn lower(
     let total = lengths.as_ref().map(|lengths| lengths.iter().sum::<u64>());
     let moved = moved(from, total, told);
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
-    // Where files have a size of their own, that of the job is only how much it moves.
-    let size = match said.area.size {
-        Some(Amount::Bytes(bytes)) if said.files.size.is_some() || said.files.opendir.is_some() => {
-            Some(bytes)
-        }
+    // Where files have a size of their own, that of the job is only how much it moves. What does
+    // not make up whole zones is not used, but moved elsewhere.
+    let apart = said.files.size.is_some() || said.files.opendir.is_some();
+    let size = said.area.size.filter(|_| apart || blocks.zones.is_some());
+    let size = match size.map(|size| super::zones::in_bytes(from, size, "size", told)) {
+        Some(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,
     };
     let most = moved.or(size);
@@ -56,7 +57,8 @@ pub(super) fn lower(
 
 /// `io_size`, where it is given.
 fn moved(from: &Instance<'_>, total: Option<u64>, told: &mut Told) -> Option<u64> {
-    match from.settings.area.io_size? {
+    let said = from.settings.area.io_size?;
+    match super::zones::in_bytes(from, said, "io_size", told) {
         Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
         Amount::Percent(percent) => {
             let bytes = total.map(|total| Extent::Percent(f64::from(percent)).of(Bytes(total)).0);
@@ -65,10 +67,7 @@ fn moved(from: &Instance<'_>, total: Option<u64>, told: &mut Told) -> Option<u64
             }
             bytes
         }
-        Amount::Zones(_) => {
-            told.refuse(from, "io_size", "zones are not built yet");
-            None
-        }
+        Amount::Zones(_) => None,
     }
 }
 
@@ -92,7 +91,7 @@ fn length(from: &Instance<'_>, blocks: &Blocks, path: &Path, size: Option<Bytes>
 fn is_one_pass(blocks: &Blocks) -> bool {
     let whole = matches!(blocks.access, Access::Sequential | Access::Permutation);
     let together = blocks.position == Position::Shared && blocks.stay.is_never();
-    whole && together && blocks.windows.is_none()
+    whole && together && blocks.windows.is_none() && blocks.zones.is_none()
 }
 
 /// True where a pass has an end.
@@ -123,5 +122,6 @@ fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
         }
         _ => true,
     };
-    !lengths.iter().all(|length| ends_there(*length))
+    let leaves_out = blocks.zones.as_ref().is_some_and(|zones| zones.gap.0 > 0);
+    leaves_out || !lengths.iter().all(|length| ends_there(*length))
 }

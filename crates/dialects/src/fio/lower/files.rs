@@ -8,7 +8,7 @@ use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
 
-use super::{Found, Instance, Told, names};
+use super::{Found, Instance, Told, names, zones};
 use crate::fio::settings::{self, Amount, Fallocate, FileType};
 
 /// The targets of a clone. Sets the range of each that is used, too.
@@ -36,7 +36,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
             path,
         })
         .collect();
-    let mut lengths = lengths(from, files.len() as u64, blocks);
+    let mut lengths = lengths(from, files.len() as u64, blocks, told);
     let start = start(from, &files, blocks, told);
     if from.settings.files.size.is_some() {
         // What is in front of the offset is part of a file's own size.
@@ -53,6 +53,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
     if let Some(Amount::Percent(percent)) = from.settings.area.size {
         blocks.range.length = Some(Extent::Percent(f64::from(percent)));
     }
+    zones::fit(from, &files, blocks, told);
     let files = files.iter().zip(lengths);
     let targets: Vec<_> =
         files.map(|(file, length)| target(from, file, length, start, blocks, told)).collect();
@@ -127,9 +128,11 @@ fn set(mut files: Vec<Target>) -> Option<Target> {
 const ENDLESS: Bytes = Bytes(1 << 62);
 
 /// A file of a clone.
-struct File {
-    path: PathBuf,
-    found: Found,
+pub(super) struct File {
+    /// Where.
+    pub path: PathBuf,
+    /// What is there.
+    pub found: Found,
 }
 
 fn advice(from: &Instance<'_>, blocks: &Blocks) -> Advice {
@@ -154,7 +157,7 @@ fn existing_directories(from: &Instance<'_>, told: &mut Told) {
 }
 
 /// Bytes that are used of each file; absent where all are.
-fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks) -> Vec<Option<u64>> {
+fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks, told: &mut Told) -> Vec<Option<u64>> {
     let said = from.settings;
     if let Some((low, high)) = said.files.size {
         let span = high.saturating_sub(low).saturating_add(1);
@@ -165,7 +168,8 @@ fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks) -> Vec<Option<u64>>
         let whole = |size: u64| (size / unit * unit).max(unit.min(high));
         return (0..files).map(|nth| Some(whole(drawn(nth)))).collect();
     }
-    let Some(Amount::Bytes(size)) = said.area.size else { return vec![None; files as usize] };
+    let size = said.area.size.map(|size| zones::in_bytes(from, size, "size", told));
+    let Some(Amount::Bytes(size)) = size else { return vec![None; files as usize] };
     let unit = smallest(blocks).max(1);
     let each = size / files.max(1);
     // What does not divide makes the first files larger, a block each.
@@ -184,13 +188,11 @@ fn start(from: &Instance<'_>, files: &[File], blocks: &Blocks, told: &mut Told) 
     let area = &from.settings.area;
     let found = files.first().and_then(|file| file.found.bytes());
     let known = from.settings.files.size.map(|(low, _)| low).or(found);
-    let mut bytes = |amount: Amount, option: &str| match amount {
+    let mut bytes = |amount: Amount, option: &str| match zones::in_bytes(from, amount, option, told)
+    {
         Amount::Bytes(bytes) => Some(bytes),
         Amount::Percent(percent) => known.map(|whole| share(whole, percent)),
-        Amount::Zones(_) => {
-            told.refuse(from, option, "zones are not built yet");
-            Some(0)
-        }
+        Amount::Zones(_) => None,
     };
     let is_share = |amount: Amount| matches!(amount, Amount::Percent(_));
     let offset = bytes(area.offset, "offset");

@@ -31,6 +31,15 @@ impl Found {
     }
 }
 
+/// What a device with zones of its own says of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zoned {
+    /// Bytes from the start of a zone to the start of the next.
+    pub zone_bytes: u64,
+    /// Zones that may be open at a time; absent where there is no limit.
+    pub open_max: Option<u32>,
+}
+
 /// What is asked of the host.
 pub trait Host {
     /// What stands at a path. Nothing is opened.
@@ -38,6 +47,11 @@ pub trait Host {
 
     /// A number that differs from run to run.
     fn entropy(&self) -> u64;
+
+    /// The zones of the device at a path; none for anything but a zoned device.
+    fn zoned(&self, _path: &Path) -> Option<Zoned> {
+        None
+    }
 
     /// The first bytes of a file, `most` of them at most; none where it cannot be read.
     fn first_bytes(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
@@ -67,14 +81,30 @@ impl Host for ThisHost {
         }
     }
 
+    fn zoned(&self, path: &Path) -> Option<Zoned> {
+        path.metadata().ok().filter(|data| data.file_type().is_block_device())?;
+        let real = path.canonicalize().ok()?;
+        let queue = Path::new("/sys/class/block").join(real.file_name()?).join("queue");
+        let read = |key: &str| std::fs::read_to_string(queue.join(key)).ok();
+        if matches!(read("zoned")?.trim(), "none" | "") {
+            return None;
+        }
+        let number = |key: &str| read(key)?.trim().parse::<u64>().ok().filter(|n| *n > 0);
+        Some(Zoned {
+            zone_bytes: number("chunk_sectors")?.checked_mul(SECTOR)?,
+            open_max: number("max_open_zones").and_then(|most| u32::try_from(most).ok()),
+        })
+    }
+
     fn entropy(&self) -> u64 {
         RandomState::new().build_hasher().finish()
     }
 }
 
+const SECTOR: u64 = 512;
+
 /// Size of a block device, as the kernel tells it without the device being opened.
 fn device_bytes(path: &Path) -> Option<u64> {
-    const SECTOR: u64 = 512;
     let real = path.canonicalize().ok()?;
     let name = real.file_name()?.to_str()?;
     let text = std::fs::read_to_string(format!("/sys/class/block/{name}/size")).ok()?;

@@ -16,6 +16,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     blocks.size = sizes(from);
     blocks.rotation = rotation(from);
     blocks.windows = windows(from, told);
+    blocks.zones = super::zones::lower(from, told);
     match from.settings.rw.direction.is_random() {
         true => random(from, blocks, told),
         false => ordered(from, blocks, told),
@@ -110,17 +111,18 @@ fn rotation(from: &Instance<'_>) -> Rotation {
 fn windows(from: &Instance<'_>, told: &mut Told) -> Option<Windows> {
     let zones = &from.settings.zones;
     match zones.mode {
-        ZoneMode::None => return None,
-        ZoneMode::Zbd => {
-            told.refuse(from, "zonemode", "zones with write pointers are not built");
+        ZoneMode::None if zones.size > 0 => {
+            let message = "zones have a size, but zonemode says that there are none".to_owned();
+            told.wrong(from, "zonesize", message, "set zonemode=strided, or remove zonesize");
             return None;
         }
+        ZoneMode::None | ZoneMode::Zbd => return None,
         ZoneMode::Strided => {}
     }
-    let gap = match zones.skip {
+    let gap = match super::zones::in_bytes(from, zones.skip, "zoneskip", told) {
         Amount::Bytes(bytes) => bytes,
         _ => {
-            told.refuse(from, "zoneskip", "only a number of bytes can be skipped");
+            told.refuse(from, "zoneskip", "only bytes and zones can be left out");
             0
         }
     };

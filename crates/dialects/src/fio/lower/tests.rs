@@ -4,13 +4,14 @@ mod engines;
 mod files;
 mod pacing;
 mod walks;
+mod zones;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candor_plan::{Blocks, Bytes, Job};
 
-use super::{Found, Host, Lowered, lower};
+use super::{Found, Host, Lowered, Zoned, lower};
 use crate::fio::options;
 use crate::fio::words::{self, Keyword, Mistake, World, Written};
 
@@ -40,6 +41,11 @@ impl Host for Nowhere {
     fn first_bytes(&self, path: &Path, _: usize) -> Option<Vec<u8>> {
         let is_state = path.to_string_lossy().ends_with("-verify.state");
         is_state.then(|| crate::fio::state::tests::state(&[(0, 61440)]))
+    }
+
+    fn zoned(&self, path: &Path) -> Option<Zoned> {
+        let zoned = Zoned { zone_bytes: 64 << 20, open_max: Some(14) };
+        (path == Path::new("/dev/zoned")).then_some(zoned)
     }
 }
 

@@ -74,6 +74,7 @@ fn host() -> Nowhere {
         .with("first.0.0", Found::File(1 << 20))
         .with("second.0.0", Found::File(1 << 20))
         .with("/dev/nosuchdevice", Found::Device(Some(1 << 30)))
+        .with("/dev/zoned", Found::Device(Some(1 << 30)))
 }
 
 /// What lowering makes of a row's example: the difference that it makes, and what is told.

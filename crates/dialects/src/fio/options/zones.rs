@@ -7,7 +7,7 @@ use crate::fio::settings::ZoneMode;
 
 pub(super) const CATEGORY: Category = Category::Zones;
 
-const LATER: &str = "zones are not built yet";
+const NEWER: &str = "an option of fio after 3.33 that is not built yet";
 const FDP: &str = "asking a controller where to put data is not built";
 
 pub(super) const ROWS: &[Row] = &[
@@ -18,8 +18,8 @@ pub(super) const ROWS: &[Row] = &[
         "what the options about zones mean",
     )
     .default("none")
-    .beside("zonesize=64k")
-    .exact("blocks.windows", "strided"),
+    .beside("filename=/dev/zoned size=1g")
+    .exact("blocks.windows, blocks.zones", "zbd"),
     row(
         "zonesize",
         Kind::Size(0),
@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("zonemode=strided zonesize=64k")
-    .exact("blocks.windows", "128k"),
+    .exact("blocks.windows, blocks.zones.length", "128k"),
     row(
         "zonecapacity",
         Kind::Size(0),
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("zonemode=zbd zonesize=1m")
-    .refused("512k", LATER),
+    .exact("blocks.zones.capacity", "512k"),
     row("zonerange", Kind::Size(0), |s, v| s.zones.range = v.int(), "strided: size of a zone")
         .default("0")
         .beside("zonemode=strided zonesize=64k")
@@ -46,11 +46,11 @@ pub(super) const ROWS: &[Row] = &[
         "zoneskip",
         Kind::Amount,
         |s, v| s.zones.skip = v.amount(),
-        "strided: bytes to leave out behind a zone",
+        "bytes to leave out behind a zone",
     )
     .default("0")
     .beside("zonemode=strided zonesize=64k")
-    .exact("blocks.windows", "64k"),
+    .exact("blocks.windows, blocks.zones.gap", "64k"),
     row(
         "read_beyond_wp",
         Kind::Bool,
@@ -59,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("zonemode=zbd zonesize=1m")
-    .refused("1", LATER),
+    .exact("blocks.zones.read_unwritten", "1"),
     row(
         "max_open_zones",
         Kind::Int(0, 4096),
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("zonemode=zbd zonesize=1m")
-    .refused("4", LATER),
+    .exact("blocks.zones.open_max", "4"),
     row(
         "job_max_open_zones",
         Kind::Int(0, 4096),
@@ -76,8 +76,8 @@ pub(super) const ROWS: &[Row] = &[
         "zones that a clone writes to at a time",
     )
     .default("0")
-    .beside("zonemode=zbd zonesize=1m")
-    .refused("4", LATER),
+    .beside("zonemode=zbd zonesize=1m max_open_zones=8")
+    .exact("blocks.zones.open_max_per_worker", "4"),
     row(
         "ignore_zone_limits",
         Kind::Bool,
@@ -85,16 +85,16 @@ pub(super) const ROWS: &[Row] = &[
         "do not heed what the device says about open zones",
     )
     .default("0")
-    .beside("zonemode=zbd zonesize=1m")
-    .refused("1", LATER),
+    .beside("zonemode=zbd filename=/dev/zoned size=1g")
+    .exact("blocks.zones.open_max", "1"),
     row(
         "zone_reset_threshold",
         Kind::Floats(0.0, 1.0, 1),
         |s, v| s.zones.reset_threshold = v.floats().first().copied(),
         "share of the area that is written when resets begin",
     )
-    .beside("zonemode=zbd zonesize=1m")
-    .refused("0.5", LATER),
+    .beside("zonemode=zbd zonesize=1m zone_reset_frequency=0.1")
+    .exact("blocks.zones.reset", "0.5"),
     row(
         "zone_reset_frequency",
         Kind::Floats(0.0, 1.0, 1),
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
         "share of writes that reset a zone",
     )
     .beside("zonemode=zbd zonesize=1m")
-    .refused("0.1", LATER),
+    .exact("blocks.zones.reset", "0.1"),
     row(
         "recover_zbd_write_error",
         Kind::Bool,
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("zonemode=zbd zonesize=1m")
-    .refused("1", LATER),
+    .refused("1", NEWER),
     row(
         "write_zone_remainder",
         Kind::Bool,
@@ -120,7 +120,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("zonemode=zbd zonesize=1m")
-    .refused("1", LATER),
+    .refused("1", NEWER),
 ];
 
 pub(super) const DATA_PLACEMENT: &[Row] = &[

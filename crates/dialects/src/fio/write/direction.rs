@@ -15,6 +15,8 @@ pub(super) struct Direction {
     pub bytes: u64,
     /// Of these, operations that moved fewer bytes than asked.
     pub short: u64,
+    /// Zones that were reset so that they could be written; of writes only.
+    pub zone_resets: u64,
     /// How long; 0 where nothing happened.
     pub runtime_ns: u64,
     /// Submission latency.
@@ -50,13 +52,15 @@ impl Direction {
         let samples = if stats.ops > 0 { samples(&measured.samples, op) } else { Vec::new() };
         // fio counts what was issued.
         let (ops, bytes, short) = (stats.ops + stats.failed, stats.bytes, stats.short);
-        Direction { ops, bytes, short, runtime_ns, slat, clat, lat, samples }
+        let zone_resets = if op == Op::Write { measured.zone_resets } else { 0 };
+        Direction { ops, bytes, short, zone_resets, runtime_ns, slat, clat, lat, samples }
     }
 
     fn add_counts(&mut self, other: &Direction) {
         self.ops += other.ops;
         self.bytes += other.bytes;
         self.short += other.short;
+        self.zone_resets += other.zone_resets;
         self.slat.add(&other.slat);
         self.clat.add(&other.clat);
         self.lat.add(&other.lat);

@@ -142,8 +142,11 @@ fn direction(
         units.other_rate(bytes_per_s),
         units.size(direction.bytes),
         direction.runtime_ms(),
-        // Zones are not reset by any engine there is; the words are part of the line.
-        if name == "write" { "; 0 zone resets" } else { "" },
+        // The words are part of the line, whatever is written to.
+        match name {
+            "write" => format!("; {} zone resets", direction.zone_resets),
+            _ => String::new(),
+        },
     );
     let kinds = [
         ("slat", &direction.slat, reporting.slat_percentiles),

@@ -1,0 +1,81 @@
+use candor_plan::blocks::{ZoneReset, Zones};
+use candor_plan::units::Extent;
+
+use super::*;
+
+fn host() -> Nowhere {
+    Nowhere::default()
+        .with("file", Found::File(1 << 20))
+        .with("/dev/zoned", Found::Device(Some(1 << 30)))
+}
+
+fn blocks(text: &str) -> Blocks {
+    let text = format!("[a]\nfilename=file\nzonemode=zbd\nzonesize=64k\n{text}");
+    let lowered = lowered_on(&text, &host()).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    lowered.plan.phases[0].jobs[0].blocks.clone().expect("blocks")
+}
+
+fn refused(text: &str, part: &str) {
+    let text = format!("[a]\nzonemode=zbd\n{text}");
+    let mistakes = lowered_on(&text, &host()).expect_err(part);
+    assert!(mistakes.iter().any(|mistake| mistake.contains(part)), "{mistakes:#?}");
+}
+
+#[test]
+fn zones_are_lowered() {
+    let all = "rw=randwrite\nzonecapacity=48k\nzoneskip=2z\nmax_open_zones=4\n\
+               job_max_open_zones=2\nread_beyond_wp=1\nzone_reset_threshold=0.5\n\
+               zone_reset_frequency=0.1\n";
+    let zones = Zones {
+        length: Some(Bytes(64 << 10)),
+        capacity: Some(Bytes(48 << 10)),
+        gap: Bytes(128 << 10),
+        open_max: Some(4),
+        open_max_per_worker: Some(2),
+        read_unwritten: true,
+        reset: Some(ZoneReset { above_percent: 50.0, every: 10 }),
+    };
+    assert_eq!(blocks(all).zones, Some(zones));
+}
+
+#[test]
+fn only_whole_zones_are_used() {
+    let range = |text: &str| {
+        let range = blocks(text).range;
+        let bytes = |extent| if let Extent::Bytes(bytes) = extent { bytes.0 >> 10 } else { 0 };
+        (bytes(range.start), range.length.map(bytes))
+    };
+    assert_eq!(range("offset=32k\nsize=512k\n"), (64, Some(448)));
+    assert_eq!(range("offset=2z\nsize=3z\n"), (128, Some(192)));
+    assert_eq!(range("size=50%\n"), (0, Some(512)));
+    assert_eq!(range("size=100m\n"), (0, Some(1024)));
+    assert_eq!(range("rw=read\n"), (0, Some(1024)));
+}
+
+#[test]
+fn what_makes_no_zones_is_refused() {
+    let (file, device) = ("filename=file\nsize=1m\n", "filename=/dev/zoned\nrw=write\n");
+    refused(file, "need a length");
+    refused(&format!("{file}zonesize=2m\n"), "fewer than a zone");
+    refused("filename=absent\nsize=1m\nzonesize=64k\n", "has 0 bytes");
+    refused(&format!("{file}zonesize=64k\nsize=32k\n"), "no whole zone");
+    refused(&format!("{file}zonesize=64k\njob_max_open_zones=1\n"), "one for all");
+    refused(&format!("{file}zonesize=64k\nrw=trim\n"), "a trim resets a zone");
+    refused(&format!("{file}zonesize=64k\nrw=write\nverify=crc32c\n"), "verification");
+    refused(device, "past the page cache");
+    refused(&format!("{device}direct=1\nzonesize=1m\n"), "have 67108864 bytes");
+    refused(&format!("{device}direct=1\nmax_open_zones=15\n"), "14 zones be open");
+}
+
+#[test]
+fn a_zoned_device_knows_its_zones() {
+    let text = "[a]\nfilename=/dev/zoned\nzonemode=zbd\nrw=write\ndirect=1\n";
+    let zones = |text: &str| {
+        let lowered = lowered_on(text, &host()).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        lowered.plan.phases[0].jobs[0].blocks.clone().and_then(|blocks| blocks.zones)
+    };
+    let own = Zones { length: Some(Bytes(64 << 20)), open_max: Some(14), ..Zones::default() };
+    assert_eq!(zones(text), Some(own.clone()));
+    let ignored = format!("{text}ignore_zone_limits=1\n");
+    assert_eq!(zones(&ignored), Some(Zones { open_max: None, ..own }));
+}

@@ -1,0 +1,140 @@
+//! Zones with write pointers, and amounts that count zones.
+
+use candor_plan::Bytes;
+use candor_plan::blocks::{Blocks, ZoneReset, Zones};
+use candor_plan::units::{Extent, Mix};
+
+use super::files::{File, share};
+use super::{Instance, Told};
+use crate::fio::settings::{Amount, ZoneMode};
+
+/// Bytes of a zone of a clone's first file: as said, or else the device's own.
+pub(super) fn length(from: &Instance<'_>) -> Option<u64> {
+    let said = from.settings.zones.size;
+    if said > 0 || from.settings.zones.mode != ZoneMode::Zbd {
+        return Some(said).filter(|said| *said > 0);
+    }
+    let path = super::names::paths(from, 1).into_iter().next()?;
+    from.host.zoned(&path).map(|device| device.zone_bytes)
+}
+
+/// An amount that counts zones, in bytes; others as they are.
+pub(super) fn in_bytes(
+    from: &Instance<'_>,
+    amount: Amount,
+    option: &str,
+    told: &mut Told,
+) -> Amount {
+    let Amount::Zones(number) = amount else { return amount };
+    match length(from) {
+        Some(length) => Amount::Bytes(number.saturating_mul(length)),
+        None => {
+            let message = "zones are counted, but nothing says how long they are".to_owned();
+            told.wrong(from, option, message, "set zonesize, and a zonemode");
+            Amount::Bytes(0)
+        }
+    }
+}
+
+/// The zones of a clone; none without write pointers.
+pub(super) fn lower(from: &Instance<'_>, told: &mut Told) -> Option<Zones> {
+    let said = &from.settings.zones;
+    if said.mode != ZoneMode::Zbd {
+        return None;
+    }
+    let gap = match in_bytes(from, said.skip, "zoneskip", told) {
+        Amount::Bytes(bytes) => bytes,
+        _ => {
+            told.refuse(from, "zoneskip", "only bytes and zones can be left out");
+            0
+        }
+    };
+    let number = |number: u64| u32::try_from(number).ok().filter(|number| *number > 0);
+    let (open_max, own) = (number(said.open), number(said.open_of_job));
+    if own.is_some() && open_max.is_none() {
+        let message = "a limit for each job needs one for all of them".to_owned();
+        told.wrong(from, "job_max_open_zones", message, "set max_open_zones too");
+    }
+    let Some(length) = length(from) else {
+        let message = "zones of an ordinary file or device need a length".to_owned();
+        told.wrong(from, "zonemode", message, "set zonesize");
+        return None;
+    };
+    let every = |often: f64| (1.0 / often).min(f64::from(u32::MAX)) as u32;
+    let reset = said.reset_frequency.filter(|often| *often > 0.0).map(|often| ZoneReset {
+        above_percent: said.reset_threshold.unwrap_or(0.0) * 100.0,
+        every: every(often),
+    });
+    Some(Zones {
+        length: Some(Bytes(length)),
+        capacity: Some(Bytes(said.capacity)).filter(|capacity| capacity.0 > 0),
+        gap: Bytes(gap),
+        open_max,
+        open_max_per_worker: own,
+        read_unwritten: said.read_beyond,
+        reset,
+    })
+}
+
+/// Only whole zones of files that are there are used, and what a zoned device says counts.
+pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told: &mut Told) {
+    let Some(zone) = blocks.zones.as_ref().and_then(|zones| zones.length).map(|zone| zone.0) else {
+        return;
+    };
+    let mut present = u64::MAX;
+    for file in files {
+        let bytes = file.found.bytes().unwrap_or(0);
+        if bytes < zone {
+            let message = format!(
+                "{} has {bytes} bytes, fewer than a zone of {zone}: files with zones are not made",
+                file.path.display()
+            );
+            return told.wrong(from, "zonesize", message, "make the file first, or shorter zones");
+        }
+        present = present.min(bytes);
+        device(from, file, blocks, told);
+    }
+    let percent = |percent: f64| share(present, percent as u32);
+    let start = match blocks.range.start {
+        Extent::Bytes(bytes) => bytes.0,
+        Extent::Percent(share) => percent(share),
+    };
+    let length = match blocks.range.length {
+        Some(Extent::Bytes(bytes)) => bytes.0,
+        Some(Extent::Percent(share)) => percent(share),
+        None => present,
+    };
+    let end = start.saturating_add(length).min(present) / zone * zone;
+    let start = start.div_ceil(zone).saturating_mul(zone);
+    if start >= end {
+        let message = format!("no whole zone of {zone} bytes is in range");
+        return told.wrong(from, "size", message, "use a larger size");
+    }
+    blocks.range.start = Extent::Bytes(Bytes(start));
+    blocks.range.length = Some(Extent::Bytes(Bytes(end - start)));
+}
+
+/// Rules and limits of a zoned device.
+fn device(from: &Instance<'_>, file: &File, blocks: &mut Blocks, told: &mut Told) {
+    let (Some(device), Some(zones)) = (from.host.zoned(&file.path), &mut blocks.zones) else {
+        return;
+    };
+    if zones.length != Some(Bytes(device.zone_bytes)) {
+        let path = file.path.display();
+        let message = format!("zones of {path} have {} bytes", device.zone_bytes);
+        told.wrong(from, "zonesize", message, "remove zonesize");
+    }
+    if blocks.mix != Mix::READ && !blocks.direct {
+        let message = "zones of a device are written past the page cache only".to_owned();
+        told.wrong(from, "direct", message, "set direct=1");
+    }
+    let Some(most) = device.open_max.filter(|_| !from.settings.zones.ignore_limits) else { return };
+    match zones.open_max {
+        Some(open) if open > most => {
+            let message = format!("{} lets {most} zones be open at most", file.path.display());
+            told.wrong(from, "max_open_zones", message, "lower it, or set ignore_zone_limits=1");
+        }
+        Some(_) => {}
+        None => zones.open_max = Some(most),
+    }
+}

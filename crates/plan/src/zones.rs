@@ -1,0 +1,49 @@
+//! Zones with write pointers: how a zoned device is written to, or an ordinary one as if it were.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+
+/// Zones of each file or device, in which writes go to write pointers and nowhere else.
+///
+/// An access still draws a place for each operation. A write goes to the pointer of the zone that
+/// was drawn, which is reset first where it is full; a read moves to where something was written in
+/// this run, by whichever job; a trim resets a whole zone. Only whole zones of a job's range are
+/// used. On an ordinary target, which is taken to be empty at first, pointers are kept in memory
+/// alone and a reset touches no data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Zones {
+    /// From the start of a zone to the start of the next; absent means the device's own, which an
+    /// ordinary target has none of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<Bytes>,
+    /// Bytes of a zone that can be used, from its start on; absent means all, and a zoned device
+    /// knows better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Bytes>,
+    /// Bytes that a sequential access leaves out after a zone that it used up: whole zones.
+    pub gap: Bytes,
+    /// Zones of a target that are written to at a time, by all jobs that use it; absent sets no
+    /// limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_max: Option<u32>,
+    /// The same for each worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_max_per_worker: Option<u32>,
+    /// Reads go wherever they are drawn, also where nothing was written.
+    pub read_unwritten: bool,
+    /// Resets beside those that full zones need.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reset: Option<ZoneReset>,
+}
+
+/// Resets that stand for a cleaner at work.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ZoneReset {
+    /// They begin once so much of a worker's range holds data, in percent.
+    pub above_percent: f64,
+    /// From then on, each so many writes of a worker the zone to be written is reset first.
+    pub every: u32,
+}
