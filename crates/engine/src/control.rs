@@ -315,7 +315,14 @@ fn flush(job: &ReadyJob, clock: Clock) -> Flushed {
     let mut failures = Failures::default();
     let before = clock.now();
     for file in job.files.all() {
-        if let Some(Err(error)) = file.handle().map(std::fs::File::sync_all) {
+        let durability = &job.blocks.durability;
+        let synced = file.handle().map(|handle| match durability.syncfs_at_end {
+            true => rustix::fs::syncfs(handle).map_err(std::io::Error::from),
+            false => Ok(()),
+        });
+        let flushed = file.handle().filter(|_| durability.fsync_at_end);
+        let flushed = flushed.map(std::fs::File::sync_all);
+        for error in [synced, flushed].into_iter().flatten().filter_map(Result::err) {
             failures.add_flush(&file.path, &error);
         }
     }

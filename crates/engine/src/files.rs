@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use candor_plan::blocks::{Advice, Blocks, Engine, OpenSync};
+use candor_plan::blocks::{Advice, Blocks, Engine, OpenSync, WriteLife};
 use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
 use rustix::fs::Advice as Fadvise;
 
@@ -253,6 +253,9 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
         invalidate(&handle, is_device);
     }
     advise(&handle, blocks.hints.advice);
+    if let Some(life) = blocks.hints.write_life {
+        hint_life(&handle, life).map_err(EngineError::file("hint at the life of data in", path))?;
+    }
     let descriptor = handle.as_raw_fd();
     let path = path.to_owned();
     let (in_zones, handle) = (blocks.zones.is_some(), Some(handle));
@@ -302,6 +305,23 @@ fn invalidate(file: &File, is_device: bool) {
         unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
     }
     let _ = rustix::fs::fadvise(file, 0, None, Fadvise::DontNeed);
+}
+
+/// Tells the kernel how long what is written will live.
+fn hint_life(file: &File, life: WriteLife) -> std::io::Result<()> {
+    const F_SET_RW_HINT: libc::c_int = 1036;
+    let hint: u64 = match life {
+        WriteLife::None => 1,
+        WriteLife::Short => 2,
+        WriteLife::Medium => 3,
+        WriteLife::Long => 4,
+        WriteLife::Extreme => 5,
+    };
+    // SAFETY: the kernel reads the number, which outlives the call.
+    match unsafe { libc::fcntl(file.as_raw_fd(), F_SET_RW_HINT, &raw const hint) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 fn advise(file: &File, advice: Advice) {

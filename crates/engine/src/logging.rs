@@ -124,7 +124,7 @@ impl Logging {
                 log.ops.push(LoggedOp {
                     at_ns: clock.ns(entry.ended.saturating_sub(zero)),
                     op,
-                    priority: 0,
+                    priority: entry.priority,
                     file: entry.file,
                     bytes: entry.length,
                     offset: entry.offset,

@@ -7,6 +7,7 @@ use candor_plan::Placement;
 use rustix::thread::CpuSet;
 
 use crate::error::EngineError;
+use crate::standing;
 
 /// Makes the calling thread a worker, in the place where the plan wants it.
 ///
@@ -75,20 +76,7 @@ fn cpu_list(text: &str) -> Vec<u32> {
 /// Takes the thread's memory from a node where it can.
 fn prefer_memory_of(node: u32) -> Result<(), EngineError> {
     const MPOL_PREFERRED: libc::c_int = 1;
-    let mut mask = [0u64; 16];
-    let bits = mask.len() * 64;
-    if let Some(word) = mask.get_mut(node as usize / 64) {
-        *word |= 1 << (node % 64);
-    }
-    // SAFETY: the kernel reads `bits` bits of the mask, which outlives the call.
-    let result =
-        unsafe { libc::syscall(libc::SYS_set_mempolicy, MPOL_PREFERRED, mask.as_ptr(), bits) };
-    match result {
-        0 => Ok(()),
-        _ => Err(EngineError::system(format!("take memory of NUMA node {node}"))(
-            io::Error::last_os_error(),
-        )),
-    }
+    standing::set_memory_policy(MPOL_PREFERRED, &[node])
 }
 
 /// Gives the calling thread a table of open files of its own.

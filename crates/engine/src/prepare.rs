@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Pace};
+use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, IoPriority, Pace};
 use candor_plan::rank::{self, Seat};
 use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
 use candor_plan::{Bytes, BytesPerSec, Entries, Job, Plan, Stop};
@@ -29,6 +29,7 @@ use crate::ring::Ring;
 use crate::session::Session;
 use crate::shared::{Gate, Shared};
 use crate::slots::Kind;
+use crate::standing::{self, Group};
 use crate::stats::{Live, Recorded};
 use crate::stream::places::{Own, Places, Shapes, fixed_size};
 use crate::stream::space::{Rank, Space};
@@ -36,7 +37,7 @@ use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::verifier::Verifier;
 use crate::verify::Map;
-use crate::worker::{Parts, ReadBack, Worker, WorkerEnd};
+use crate::worker::{Parts, Ranges, ReadBack, Worker, WorkerEnd};
 use crate::zones::{self, Visit};
 
 /// Places nearer to each other than a sector would take more memory than what they say is worth.
@@ -71,6 +72,8 @@ pub struct ReadyJob {
     /// Trims are queued like other operations.
     queues_trims: bool,
     shapes: Shapes,
+    /// Kept for as long as its threads are in it.
+    _group: Option<Group>,
 }
 
 impl ReadyJob {
@@ -92,11 +95,15 @@ impl ReadyJob {
         };
         let named = job.entries.as_ref().filter(|entries| entries.single().is_some());
         let (mut blocks, files) = match (&job.blocks, named) {
-            (Some(blocks), _) => (blocks.clone(), Files::open(plan, job, blocks)?),
+            (Some(blocks), _) => {
+                let open = || Files::open(plan, job, blocks);
+                (blocks.clone(), standing::as_user(&job.threads, open)?)
+            }
             (None, Some(entries)) => (as_blocks(entries), Files::unopened(plan, job)),
             (None, None) => return Err(unfit("has no work".into(), "give it blocks")),
         };
         let files = Arc::new(files);
+        let group = job.threads.control_group.as_ref().map(Group::prepare).transpose()?;
         blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
         let size_min = files.all().iter().map(|file| file.size).min().unwrap_or(0);
         let trace = match &blocks.access {
@@ -117,6 +124,7 @@ impl ReadyJob {
         let fills = blocks.mix.write > 0 && named.is_none();
         let pool = fills.then(|| content::pool(of_headers.unwrap_or(seed)));
         let mut ready = ReadyJob {
+            _group: group,
             shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
             job: job.clone(),
             stop: stop.clone(),
@@ -279,7 +287,8 @@ impl ReadyJob {
 
     /// True where what was written is flushed after the last operation.
     pub fn flushes_at_end(&self) -> bool {
-        self.blocks.durability.fsync_at_end && self.blocks.mix.write > 0
+        let durability = &self.blocks.durability;
+        (durability.fsync_at_end || durability.syncfs_at_end) && self.blocks.mix.write > 0
     }
 
     /// What must fit everywhere: the least length of any direction.
@@ -441,6 +450,8 @@ impl ReadyJob {
             zones: self.visit(rank),
             tolerated: self.stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
             durability: blocks.durability,
+            ranges: blocks.durability.range.map(|r| Ranges::new(r, self.files.all().len())),
+            priority: self.job.threads.io_priority.map_or(0, IoPriority::bits),
             own_files: self.own_files(rank),
             budget: self.budget(rank),
             first_done: self.first_done.clone(),
@@ -513,6 +524,7 @@ impl ReadyJob {
         ready: impl FnOnce(),
     ) -> Result<WorkerEnd, EngineError> {
         placement::settle(&self.job.placement, rank)?;
+        standing::take(&self.job.threads)?;
         let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
         // Declared before the engine, so that it outlives whatever the engine has in flight.
         let (mut buffers, _pinned) = self.memory(bytes)?;
@@ -611,7 +623,8 @@ pub fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
 
 fn recorded(blocks: &Blocks) -> Recorded {
     let durability = &blocks.durability;
-    let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+    let syncs =
+        durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.range.is_some();
     let mut kinds = [false; Kind::COUNTED];
     let traced = matches!(blocks.access, Access::Trace { .. });
     for op in Op::ALL {

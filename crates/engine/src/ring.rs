@@ -35,6 +35,8 @@ pub struct Entry {
     pub file: u32,
     /// [`Kind::counted`].
     pub kind: u8,
+    /// Its I/O priority in the kernel's form.
+    pub priority: u16,
 }
 
 /// The ring.
@@ -72,7 +74,7 @@ impl Ring {
             return;
         }
         let size_and_file = u64::from(slot.length) | u64::from(slot.file) << 32;
-        let kind = slot.kind.counted() as u64;
+        let kind = slot.kind.counted() as u64 | u64::from(slot.priority) << 8;
         let words = [ended, slot.started, slot.submitted, slot.offset, size_and_file, kind];
         let entry = &self.entries[(written % self.entries.len() as u64) as usize];
         entry.iter().zip(words).for_each(|(to, word)| to.store(word, Relaxed));
@@ -106,7 +108,8 @@ impl Ring {
             let [ended, started, submitted, offset, size_and_file, kind] =
                 std::array::from_fn(|word| words[word].load(Relaxed));
             let (length, file) = (size_and_file as u32, (size_and_file >> 32) as u32);
-            take(Entry { ended, started, submitted, offset, length, file, kind: kind as u8 });
+            let (kind, priority) = (kind as u8, (kind >> 8) as u16);
+            take(Entry { ended, started, submitted, offset, length, file, kind, priority });
         }
         self.read.store(written, Release);
     }

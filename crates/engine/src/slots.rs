@@ -77,6 +77,8 @@ pub struct Slot {
     pub kind: Kind,
     /// It reads back what was written: counted apart.
     pub read_back: bool,
+    /// Its I/O priority in the kernel's form; 0 where it has none.
+    pub priority: u16,
 }
 
 impl Slot {
@@ -99,6 +101,7 @@ impl Slot {
             generation: 0,
             kind: Kind::Read,
             read_back: false,
+            priority: 0,
         }
     }
 }

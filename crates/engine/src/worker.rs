@@ -36,7 +36,9 @@ use crate::zones::{Placed, Visit};
 
 mod account;
 mod finish;
+mod ranges;
 
+pub use self::ranges::Ranges;
 pub use self::read_back::{ReadBack, Spent};
 
 /// What a worker is made from.
@@ -61,6 +63,10 @@ pub struct Parts {
     pub tolerated: Box<[(Kind, i32)]>,
     /// When writes are made durable.
     pub durability: Durability,
+    /// `sync_file_range` over what it writes, where that is asked for.
+    pub ranges: Option<Ranges>,
+    /// I/O priority of operations that have none of their own, in the kernel's form.
+    pub priority: u16,
     /// The files it uses, as indices into the job's: what its flushes flush.
     pub own_files: Box<[u32]>,
     /// What bounds its stream once operations count.
@@ -203,7 +209,8 @@ impl Worker {
         let depth = parts.depth;
         let slot = |index: usize| {
             // SAFETY: the mapping has `depth` parts of `buffer_bytes`.
-            Slot::empty(unsafe { buffers.as_ptr().add(index * buffer_bytes) })
+            let empty = Slot::empty(unsafe { buffers.as_ptr().add(index * buffer_bytes) });
+            Slot { priority: parts.priority, ..empty }
         };
         Worker {
             slots: (0..depth).map(slot).collect(),
@@ -423,6 +430,9 @@ impl Worker {
                 continue;
             }
             if self.sync_next.is_some() {
+                if self.parts.ranges.is_some() {
+                    self.sync_ranges();
+                }
                 self.fill_sync();
                 if self.sync_next.is_some() {
                     return;
@@ -537,6 +547,9 @@ impl Worker {
                 (Some(content), None) => content.write(slot),
                 (None, _) => {}
             }
+            if let Some(ranges) = &mut self.parts.ranges {
+                ranges.wrote(slot);
+            }
             self.writes_since_sync += 1;
             if self.writes_since_sync == sync_every {
                 self.writes_since_sync = 0;
@@ -558,7 +571,8 @@ impl Worker {
     #[inline(always)]
     fn sync_every(&self) -> u64 {
         let durability = &self.parts.durability;
-        match durability.fsync_every.max(durability.fdatasync_every) {
+        let ranges = durability.range.map_or(0, |range| range.every);
+        match durability.fsync_every.max(durability.fdatasync_every).max(ranges) {
             0 => u64::MAX,
             every => every,
         }

@@ -237,6 +237,31 @@ pub struct Durability {
     pub fdatasync_every: u64,
     /// `fsync` after the last write, counted in the time to media.
     pub fsync_at_end: bool,
+    /// `syncfs` on each file's filesystem after the last write, counted likewise.
+    #[serde(skip_serializing_if = "is_false")]
+    pub syncfs_at_end: bool,
+    /// `sync_file_range` over what was written since the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<RangeSync>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// `sync_file_range` after some writes of a worker. It makes nothing durable: metadata and the
+/// device's cache stay out of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RangeSync {
+    /// After every n writes.
+    pub every: u64,
+    /// Waits for what is under way already.
+    pub wait_before: bool,
+    /// Begins to write what is dirty.
+    pub write: bool,
+    /// Waits for that.
+    pub wait_after: bool,
 }
 
 /// Flag with which files are opened.
@@ -267,6 +292,25 @@ pub struct Hints {
     pub advice: Advice,
     /// Buffers from huge pages.
     pub huge_pages: bool,
+    /// How long what is written is expected to live (`F_SET_RW_HINT`), for devices that sort by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_life: Option<WriteLife>,
+}
+
+/// How long what is written is expected to live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteLife {
+    /// Not told from other data.
+    None,
+    /// Shortest.
+    Short,
+    /// Longer than that.
+    Medium,
+    /// Longer still.
+    Long,
+    /// For ever.
+    Extreme,
 }
 
 /// Advice to the kernel about the access pattern.

@@ -14,6 +14,7 @@ mod ranges;
 mod sizes;
 mod stop;
 mod targets;
+mod threads;
 mod timing;
 mod whole;
 mod zones;

@@ -188,6 +188,19 @@ impl Dice<'_> {
                 split: self.yes(),
                 numa_node: self.option(Self::count),
             },
+            threads: Threads {
+                name: self.option(Self::text),
+                nice: self.option(|d| d.byte() as i8),
+                io_priority: self.option(Self::io_priority),
+                memory: self.option(|d| MemoryPolicy::Bind(d.list(Self::count))),
+                user: self.option(Self::count),
+                group: self.option(Self::count),
+                control_group: self.option(|d| ControlGroup {
+                    name: d.text(),
+                    weight: d.option(Self::count),
+                    keep: d.yes(),
+                }),
+            },
             delay: self.nanos(),
             after: self.list(Self::text),
             prepare_only: self.yes(),
@@ -331,6 +344,7 @@ impl Dice<'_> {
                 pre_read: self.yes(),
                 advice: self.pick(&[Advice::None, Advice::Random]),
                 huge_pages: self.yes(),
+                write_life: self.option(|d| d.pick(&[WriteLife::None, WriteLife::Extreme])),
             },
             pace: self.pace(),
             measure: Measure {
@@ -353,6 +367,13 @@ impl Dice<'_> {
             fsync_every: self.number(),
             fdatasync_every: self.number(),
             fsync_at_end: self.yes(),
+            syncfs_at_end: self.yes(),
+            range: self.option(|d| RangeSync {
+                every: d.number(),
+                wait_before: d.yes(),
+                write: d.yes(),
+                wait_after: d.yes(),
+            }),
         }
     }
 

@@ -26,6 +26,7 @@ pub mod problem;
 pub mod rank;
 mod target;
 pub mod text;
+mod threads;
 pub mod units;
 mod verify;
 #[cfg(test)]
@@ -39,4 +40,5 @@ pub use model::*;
 pub use nearest::nearest;
 pub use problem::{Place, Problem, Severity, Source};
 pub use target::{Create, Layout, Member, Target, TargetKind};
+pub use threads::{ControlGroup, MemoryPolicy, Threads};
 pub use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};

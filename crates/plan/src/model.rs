@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Extent, Op, PerOp};
-use crate::{Blocks, Bytes, Entries, Nanos, Target};
+use crate::{Blocks, Bytes, Entries, Nanos, Target, Threads};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
 pub const PLAN_VERSION: u32 = 1;
@@ -303,6 +303,9 @@ pub struct Job {
     pub rank_shift: i64,
     /// Where its threads run.
     pub placement: Placement,
+    /// How the kernel treats its threads, and as whose.
+    #[serde(skip_serializing_if = "Threads::is_plain")]
+    pub threads: Threads,
     /// Wait after the phase started, or after the jobs of `after` ended.
     pub delay: Nanos,
     /// Jobs of the same phase that must have ended before this one starts: all of these names.
@@ -336,6 +339,7 @@ impl Default for Job {
             sharing: Sharing::Shared,
             rank_shift: 0,
             placement: Placement::default(),
+            threads: Threads::default(),
             delay: Nanos(0),
             after: Vec::new(),
             prepare_only: false,

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::threads;
 use super::whole::time_limit;
 use super::{CPU_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
 use crate::blocks::Share;
@@ -13,6 +14,7 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
     family(job, at, out);
     check_targets(known, job, at, out);
     placement(job, &at.key("placement"), out);
+    threads::check(&job.threads, &at.key("threads"), out);
     rank_shift(job, at.key("rank_shift"), out);
     hooks(job, &at.key("hooks"), out);
 }

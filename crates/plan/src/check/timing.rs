@@ -118,7 +118,8 @@ fn log(view: &View<'_>, out: &mut Found) {
 }
 
 fn durability(view: &View<'_>, out: &mut Found) {
-    let Durability { open, fsync_every, fdatasync_every, fsync_at_end } = view.blocks.durability;
+    let Durability { open, fsync_every, fdatasync_every, fsync_at_end, syncfs_at_end, range } =
+        view.blocks.durability;
     let at = view.key("durability");
     if fsync_every > 0 && fdatasync_every > 0 {
         let message = format!(
@@ -126,7 +127,22 @@ fn durability(view: &View<'_>, out: &mut Found) {
         );
         out.error("two-syncs", at.key("fdatasync_every"), message, "remove one of the two");
     }
-    let syncs = fsync_every > 0 || fdatasync_every > 0 || fsync_at_end || open != OpenSync::None;
+    if let Some(range) = range {
+        if fsync_every > 0 || fdatasync_every > 0 {
+            let message = "range and fsync_every are set; only one is done";
+            out.error("two-syncs", at.key("range"), message, "remove one of the two");
+        }
+        if range.every == 0 {
+            let message = "range is set to be done after every 0 writes";
+            out.error("range", at.key("range").key("every"), message, "use 1 or more");
+        }
+    }
+    let syncs = fsync_every > 0
+        || fdatasync_every > 0
+        || fsync_at_end
+        || syncfs_at_end
+        || range.is_some()
+        || open != OpenSync::None;
     if syncs && !view.blocks.mix.destroys() {
         let message = "durability is set, but nothing is written";
         out.warning("fsync-reads", at, message, "remove it, or write");

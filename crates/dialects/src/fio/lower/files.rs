@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_plan::blocks::{Advice, Range};
+use candor_plan::blocks::{Advice, Range, WriteLife};
 use candor_plan::check::FILES_MAX;
 use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
 
 use super::{Found, Instance, Told, names, zones};
-use crate::fio::settings::{self, Amount, Fallocate, FileType};
+use crate::fio::settings::{self, Amount, Fallocate, FileType, WriteHint};
 
 /// The targets of a clone. Sets the range of each that is used, too.
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -> Vec<Target> {
@@ -19,6 +19,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
         return Vec::new();
     }
     blocks.hints.advice = advice(from, blocks);
+    blocks.hints.write_life = write_life(from);
     let opendir = from.settings.files.opendir.as_deref();
     let found: Vec<_> = opendir.map(|path| existing(from, path, told)).into_iter().collect();
     if !found.is_empty() && from.settings.files.names.is_empty() {
@@ -133,6 +134,17 @@ pub(super) struct File {
     pub path: PathBuf,
     /// What is there.
     pub found: Found,
+}
+
+fn write_life(from: &Instance<'_>) -> Option<WriteLife> {
+    match from.settings.files.write_hint {
+        WriteHint::Unset => None,
+        WriteHint::None => Some(WriteLife::None),
+        WriteHint::Short => Some(WriteLife::Short),
+        WriteHint::Medium => Some(WriteLife::Medium),
+        WriteHint::Long => Some(WriteLife::Long),
+        WriteHint::Extreme => Some(WriteLife::Extreme),
+    }
 }
 
 fn advice(from: &Instance<'_>, blocks: &Blocks) -> Advice {

@@ -1,9 +1,10 @@
 //! Where and as whom jobs run.
 
-use candor_plan::{Hook, Hooks, Job, OnDone, Placement};
+use candor_plan::engine::{IoPriority, PriorityClass};
+use candor_plan::{ControlGroup, Hook, Hooks, Job, OnDone, Placement, Threads};
 
 use super::{Instance, Told};
-use crate::fio::settings::{CpuPolicy, ExitWhat};
+use crate::fio::settings::{CpuPolicy, ExitWhat, MemoryPolicy};
 
 pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
     let said = &from.settings.place;
@@ -20,6 +21,7 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
         }
     };
     job.placement = Placement { cpus, split: false, numa_node };
+    job.threads = threads(from, told);
     job.prepare_only = from.settings.making.only;
     let process = &from.settings.process;
     job.on_done = match process.exit_what {
@@ -31,6 +33,66 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
         before: hook(from, process.before.as_deref(), "prerun"),
         after: hook(from, process.after.as_deref(), "postrun"),
     };
+}
+
+/// How the kernel treats the threads, and as whose.
+fn threads(from: &Instance<'_>, told: &mut Told) -> Threads {
+    let said = &from.settings.place;
+    let mut threads = Threads {
+        name: from.settings.about.comm.as_deref().map(short_name),
+        nice: i8::try_from(said.nice).ok().filter(|nice| *nice != 0),
+        io_priority: io_priority(from),
+        memory: match said.memory.clone() {
+            MemoryPolicy::Default => None,
+            MemoryPolicy::Local => Some(candor_plan::MemoryPolicy::Local),
+            MemoryPolicy::Prefer(node) => Some(candor_plan::MemoryPolicy::Prefer(node)),
+            MemoryPolicy::Bind(nodes) => Some(candor_plan::MemoryPolicy::Bind(nodes)),
+            MemoryPolicy::Interleave(nodes) => Some(candor_plan::MemoryPolicy::Interleave(nodes)),
+        },
+        ..Threads::default()
+    };
+    let mut id = |option: &str, id: Option<u64>| match id.map(u32::try_from) {
+        Some(Err(_) | Ok(u32::MAX)) => {
+            told.refuse(from, option, "the kernel has no such number");
+            None
+        }
+        id => id.and_then(Result::ok),
+    };
+    (threads.user, threads.group) = (id("uid", said.uid), id("gid", said.gid));
+    threads.control_group = said.cgroup.as_ref().map(|name| ControlGroup {
+        name: name.clone(),
+        weight: said.cgroup_weight.and_then(|weight| weight.try_into().ok()),
+        keep: said.cgroup_keep,
+    });
+    threads
+}
+
+/// As much of a name as the kernel keeps.
+fn short_name(name: &str) -> String {
+    let mut end = name.len().min(Threads::NAME_MAX);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name[..end].to_owned()
+}
+
+/// `prio` and `prioclass`; one of them is enough, and the class is best effort where none is given.
+fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
+    let said = &from.settings.place;
+    if said.priority.is_none() && said.priority_class.is_none() {
+        return None;
+    }
+    let class = match said.priority_class {
+        Some(1) => PriorityClass::Realtime,
+        Some(3) => PriorityClass::Idle,
+        _ => PriorityClass::BestEffort,
+    };
+    let number = |value: Option<u64>| value.unwrap_or(0);
+    Some(IoPriority {
+        class,
+        level: number(said.priority) as u8,
+        hint: number(said.priority_hint) as u16,
+    })
 }
 
 /// A command, whose output goes into a file that is named after the job.

@@ -29,7 +29,11 @@ pub(super) const ROWS: &[Row] = &[
     )
     .exact("job.after", "first"),
     row("comm", Kind::Text, |s, v| s.about.comm = Some(v.text()), "name of the process in ps")
-        .refused("worker", "workers are threads of one process and keep its name"),
+        .near(
+            "job.threads.name",
+            "worker",
+            "workers are threads of one process: the threads get it",
+        ),
 ];
 
 pub(super) const UNITS: &[Row] = &[

@@ -135,7 +135,7 @@ pub(super) const ROWS: &[Row] = &[
         "how long written data is expected to live",
     )
     .beside("rw=write")
-    .refused("short", "hints about the life of data are not built yet"),
+    .exact("blocks.hints.write_life", "short"),
 ];
 
 pub(super) const MAKING: &[Row] = &[
@@ -276,7 +276,7 @@ pub(super) const DURABILITY: &[Row] = &[
         "sync_file_range over what was written, after so many writes",
     )
     .beside("rw=write")
-    .refused("write:8", "sync_file_range is not built yet"),
+    .exact("blocks.durability.range", "write:8"),
     row(
         "end_fsync",
         Kind::Bool,
@@ -294,7 +294,7 @@ pub(super) const DURABILITY: &[Row] = &[
     )
     .default("0")
     .beside("rw=write")
-    .refused("1", "syncfs is not built yet"),
+    .exact("blocks.durability.syncfs_at_end", "1"),
     row(
         "fsync_on_close",
         Kind::Bool,

@@ -105,40 +105,41 @@ pub(super) const PLACEMENT: &[Row] = &[
         Kind::Own("POLICY[:NODES]", own::MEMORY_POLICIES, own::memory_policy),
         "NUMA nodes to take memory from",
     )
-    .refused("bind:0", "policies for memory are not built yet"),
+    .exact("job.threads.memory", "bind:0"),
     bare("gpu_dev_id", Kind::Int(0, MANY), "GPU whose memory holds the buffers")
         .default("0")
         .refused("1", "buffers in the memory of a GPU are not built yet"),
     row("nice", Kind::Signed(-20, 19), |s, v| s.place.nice = v.signed(), "niceness of the process")
         .default("0")
-        .refused("5", "niceness of single jobs is not built yet"),
+        .exact("job.threads.nice", "5"),
     row(
         "prio",
         Kind::Int(0, 7),
         |s, v| s.place.priority = Some(v.int()),
         "I/O priority within its class",
     )
-    .refused("4", "I/O priorities are not built yet"),
+    .exact("job.threads.io_priority", "4"),
     row(
         "prioclass",
         Kind::Int(0, 3),
         |s, v| s.place.priority_class = Some(v.int()),
         "I/O class: 1 realtime, 2 best effort, 3 idle",
     )
-    .refused("2", "I/O priorities are not built yet"),
+    .exact("job.threads.io_priority", "2"),
     row(
         "priohint",
         Kind::Int(0, 1023),
         |s, v| s.place.priority_hint = Some(v.int()),
         "hint beside the I/O priority",
     )
-    .refused("1", "I/O priorities are not built yet"),
+    .beside("prio=3")
+    .exact("job.threads.io_priority", "1"),
     row("uid", Kind::Int(0, MANY), |s, v| s.place.uid = Some(v.int()), "user to run as")
-        .refused("1000", "jobs run as the user who starts candor"),
+        .exact("job.threads.user", "1000"),
     row("gid", Kind::Int(0, MANY), |s, v| s.place.gid = Some(v.int()), "group to run as")
-        .refused("1000", "jobs run as the user who starts candor"),
+        .exact("job.threads.group", "1000"),
     row("cgroup", Kind::Text, |s, v| s.place.cgroup = Some(v.text()), "control group to run in")
-        .refused("x", "control groups are not built yet; start candor within one"),
+        .exact("job.threads.control_group", "x"),
     row(
         "cgroup_weight",
         Kind::Int(100, 1000),
@@ -146,9 +147,13 @@ pub(super) const PLACEMENT: &[Row] = &[
         "weight of that group",
     )
     .under("cgroup")
-    .refused("500", "control groups are not built yet; start candor within one"),
+    .beside("cgroup=x")
+    .when(|s| s.place.cgroup.is_some())
+    .exact("job.threads.control_group", "500"),
     row("cgroup_nodelete", Kind::Bool, |s, v| s.place.cgroup_keep = v.bool(), "keep that group")
         .under("cgroup")
         .default("0")
-        .refused("1", "control groups are not built yet; start candor within one"),
+        .beside("cgroup=x")
+        .when(|s| s.place.cgroup.is_some())
+        .exact("job.threads.control_group", "1"),
 ];

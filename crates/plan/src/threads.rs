@@ -1,0 +1,82 @@
+//! How the kernel is to treat the threads of a job, and as whose.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::IoPriority;
+
+/// How the kernel is to treat the threads of a job, and as whose.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Threads {
+    /// Their name, up to 15 bytes, as `ps -L` shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Niceness, -20 (first) to 19 (last); absent keeps that of the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nice: Option<i8>,
+    /// Priority of their I/O where an operation has none of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io_priority: Option<IoPriority>,
+    /// Where memory that they touch comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryPolicy>,
+    /// Number of the user as whom they open files and run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<u32>,
+    /// Number of the group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
+    /// Control group that they join.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_group: Option<ControlGroup>,
+}
+
+impl Threads {
+    /// Bytes of a name that the kernel keeps.
+    pub const NAME_MAX: usize = 15;
+
+    /// True where nothing is asked for.
+    pub fn is_plain(&self) -> bool {
+        *self == Threads::default()
+    }
+}
+
+/// Where memory comes from, by NUMA node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryPolicy {
+    /// As if the process had none.
+    Default,
+    /// From the node of the CPU that touches it.
+    Local,
+    /// From this node first.
+    Prefer(u32),
+    /// From these nodes only.
+    Bind(Vec<u32>),
+    /// From these nodes in turns.
+    Interleave(Vec<u32>),
+}
+
+impl MemoryPolicy {
+    /// The nodes it names.
+    pub fn nodes(&self) -> &[u32] {
+        match self {
+            MemoryPolicy::Default | MemoryPolicy::Local => &[],
+            MemoryPolicy::Prefer(node) => std::slice::from_ref(node),
+            MemoryPolicy::Bind(nodes) | MemoryPolicy::Interleave(nodes) => nodes,
+        }
+    }
+}
+
+/// A control group of the block layer (version 1, controller `blkio`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ControlGroup {
+    /// Its name below the controller; it is made where it is not there.
+    pub name: String,
+    /// Its weight, 100 to 1000; absent leaves it as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
+    /// A group that was made stays.
+    pub keep: bool,
+}
