@@ -1,6 +1,7 @@
 //! candor called as `fio`: the contract that scripts rely on.
 
 mod contract;
+mod flags;
 mod interim;
 mod mistakes;
 mod walkthrough;

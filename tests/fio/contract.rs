@@ -88,11 +88,15 @@ fn questions_are_answered_on_stdout() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{words:?}");
         assert!(ran.out.starts_with(begins), "{words:?}\n{}", ran.out);
     }
-    for words in [["--cmdhelp=nonsense"], ["--enghelp=nonsense"]] {
+    // An option that is none is no failure to fio, an engine is.
+    for (words, code) in [(["--cmdhelp=nonsense"], 0), (["--enghelp=nonsense"], 1)] {
         let ran = fio(&scratch, &words);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{words:?}");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(code), ""), "{words:?}");
         assert!(ran.err.contains("nonsense"), "{}", ran.err);
     }
+    let near = fio(&scratch, &["--cmdhelp=blocksze"]);
+    assert_eq!(near.code, Some(0));
+    assert!(near.out.starts_with("                  bs: "), "{}", near.out);
 }
 
 #[test]

@@ -4,10 +4,13 @@
 //! `--output`, the number of failed jobs as exit code.
 
 mod asker;
+mod crctest;
+mod debug;
 mod failures;
 mod forbidden;
 pub mod host;
 mod instead;
+mod laying;
 mod logs;
 mod progress;
 mod run;
@@ -21,7 +24,7 @@ use candor_dialects::fio::lower;
 use candor_dialects::fio::options::{self, Kind};
 use candor_dialects::fio::show_command;
 use candor_dialects::fio::words::{self, Mistake, OptionName, Texts, Written};
-use candor_plan::text;
+use candor_record::Note;
 use clap::{Arg, Command};
 
 use crate::screen;
@@ -89,7 +92,7 @@ fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
     if parse_only {
         return 0;
     }
-    let lowered = match lower::lower(written, &lower::ThisHost) {
+    let mut lowered = match lower::lower(written, &lower::ThisHost) {
         Ok(lowered) => lowered,
         Err(mistakes) => return tell(&mistakes, &written.texts, flags),
     };
@@ -97,8 +100,13 @@ fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
     if !mistakes.is_empty() {
         return tell(&mistakes, &written.texts, flags);
     }
-    if flags.debug {
-        instead::printed(&text::write(&lowered.plan));
+    if let Some(size) = &flags.pools {
+        lowered.notes.push(Note {
+            asked: format!("--alloc-size={size}"),
+            did: "nothing".into(),
+            why: "candor takes memory as it needs it and has no pools to size".into(),
+            place: None,
+        });
     }
     run::main(written, lowered, flags, argv)
 }

@@ -31,8 +31,97 @@ pub struct Flags {
     pub status_interval: Option<Nanos>,
     /// What ends all jobs before their time.
     pub trigger: Trigger,
-    /// The plan and what happens are printed.
-    pub debug: bool,
+    /// What is told about while jobs are read and run.
+    pub debug: Vec<DebugKind>,
+    /// The bandwidth of all jobs together is logged.
+    pub bandwidth_log: bool,
+    /// The size of memory pools that was asked for, as written.
+    pub pools: Option<String>,
+}
+
+/// What `--debug` tells about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DebugKind {
+    /// Jobs that begin and end.
+    Process,
+    /// Files that are made ready and used.
+    File,
+    /// What was moved.
+    Io,
+    /// Memory.
+    Mem,
+    /// Block traces.
+    Blktrace,
+    /// What was verified.
+    Verify,
+    /// The seed.
+    Random,
+    /// Options as they were read.
+    Parse,
+    /// Counters of devices.
+    Diskutil,
+    /// The plan.
+    Job,
+    /// Locks.
+    Mutex,
+    /// Profiles.
+    Profile,
+    /// The clock.
+    Time,
+    /// The network.
+    Net,
+    /// Rates.
+    Rate,
+    /// Compression of logs.
+    Compress,
+    /// Steadiness.
+    Steadystate,
+    /// The thread beside the jobs.
+    Helperthread,
+    /// Zones.
+    Zbd,
+}
+
+impl DebugKind {
+    /// All of them, by name and in fio's order.
+    pub const ALL: [(&str, DebugKind); 19] = [
+        ("process", DebugKind::Process),
+        ("file", DebugKind::File),
+        ("io", DebugKind::Io),
+        ("mem", DebugKind::Mem),
+        ("blktrace", DebugKind::Blktrace),
+        ("verify", DebugKind::Verify),
+        ("random", DebugKind::Random),
+        ("parse", DebugKind::Parse),
+        ("diskutil", DebugKind::Diskutil),
+        ("job", DebugKind::Job),
+        ("mutex", DebugKind::Mutex),
+        ("profile", DebugKind::Profile),
+        ("time", DebugKind::Time),
+        ("net", DebugKind::Net),
+        ("rate", DebugKind::Rate),
+        ("compress", DebugKind::Compress),
+        ("steadystate", DebugKind::Steadystate),
+        ("helperthread", DebugKind::Helperthread),
+        ("zbd", DebugKind::Zbd),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        DebugKind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
+    /// True where there is something to tell.
+    pub fn is_traced(self) -> bool {
+        use DebugKind::{File, Io, Job, Parse, Process, Random, Verify};
+        matches!(self, Process | File | Io | Verify | Random | Parse | Job)
+    }
+
+    /// The names, as `--debug=help` lists them.
+    pub fn names() -> String {
+        let names: Vec<&str> = DebugKind::ALL.iter().map(|(name, _)| *name).collect();
+        format!("fio: dumping debug options:{},all\n", names.join(","))
+    }
 }
 
 /// What ends all jobs before their time, and what is run then.
@@ -71,6 +160,10 @@ pub enum Instead {
     EngineHelp(Option<String>),
     /// What a compressed log holds is printed.
     InflateLog(PathBuf),
+    /// What can be told about is listed.
+    DebugHelp,
+    /// Checksums are measured: those named, or all.
+    CrcTest(Option<String>),
     /// Job files are printed as command lines.
     ShowCommand,
     /// Everything is checked, and nothing run.
@@ -127,8 +220,14 @@ impl Flags {
             "trigger-file" => self.trigger.file = Some(word.text.clone().into()),
             "trigger-timeout" => self.trigger.timeout = Some(time(word, Nanos(1))?),
             "trigger" => self.trigger.command = Some(word.text.clone()),
-            "alloc-size" => drop(number(word)?),
-            "debug" => self.debug = true,
+            "alloc-size" => {
+                number(word)?;
+                self.pools = Some(word.text.clone());
+            }
+            "debug" if word.text == "help" => self.instead(Instead::DebugHelp),
+            "debug" => self.debug.extend(debug(word)?),
+            "bandwidth-log" => self.bandwidth_log = true,
+            "crctest" => self.instead(Instead::CrcTest(text)),
             // Read when the sections were, or refused already.
             _ => {}
         }
@@ -150,6 +249,19 @@ const FORMATS: [(&str, Format); 4] = [
 fn formats(word: &Word) -> Result<Vec<Format>, Box<Mistake>> {
     let one = |part: &str| choice(word, part.trim(), "output-format", &FORMATS);
     word.text.split(',').map(one).collect()
+}
+
+/// Kinds of things to be told about.
+fn debug(word: &Word) -> Result<Vec<DebugKind>, Box<Mistake>> {
+    let mut kinds = Vec::new();
+    for part in word.text.split(',') {
+        match part {
+            "all" => kinds.extend(DebugKind::ALL.map(|(_, kind)| kind)),
+            part => kinds.push(choice(word, part, "debug", &DebugKind::ALL)?),
+        }
+    }
+    kinds.dedup();
+    Ok(kinds)
 }
 
 fn eta(word: &Word) -> Result<Eta, Box<Mistake>> {
@@ -256,6 +368,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_about() {
+        let (flags, mistakes) = given(&["debug=process,io", "bandwidth-log"]);
+        assert_eq!(mistakes, Vec::<String>::new());
+        assert_eq!(flags.debug, [DebugKind::Process, DebugKind::Io]);
+        assert!(flags.bandwidth_log);
+        assert_eq!(given(&["debug=all"]).0.debug.len(), DebugKind::ALL.len());
+        assert_eq!(given(&["debug=help"]).0.instead, Some(Instead::DebugHelp));
+        assert_eq!(given(&["crctest"]).0.instead, Some(Instead::CrcTest(None)));
+    }
+
+    #[test]
     fn values_that_make_no_sense_are_told() {
         for (word, told) in [
             (
@@ -271,6 +394,7 @@ mod tests {
             ("trigger-timeout=soon", "`soon` is not"),
             ("eta-interval=100ms", "`100ms` is too short; give at least 250 ms"),
             ("max-jobs=x", "`x` is not a number"),
+            ("debug=foo", "`foo` is none of process, file"),
             ("alloc-size=many", "`many` is not a number"),
         ] {
             let (_, mistakes) = given(&[word]);

@@ -40,6 +40,17 @@ pub fn of_option(name: Option<&str>) -> Result<String, String> {
     }
 }
 
+/// The same about the option nearest to a name that is none.
+///
+/// # Errors
+/// No name is near.
+pub fn of_nearest_option(name: &str) -> Result<String, String> {
+    match candor_plan::nearest(name, options::names()) {
+        Some(near) => of_option(Some(near)),
+        None => Err(unknown("option", name, options::names())),
+    }
+}
+
 /// What `--enghelp` says: which engines there are, or what one of them, and an option of it, is.
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 //! computed from what it did, or shown as fio shows what was not measured: without a line in text,
 //! as zero with `N` 0 in JSON.
 
+pub mod aggregate;
 mod direction;
 mod disks;
 mod figures;

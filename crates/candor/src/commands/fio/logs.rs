@@ -6,7 +6,7 @@ use std::path::Path;
 
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::state;
-use candor_dialects::fio::write::logs;
+use candor_dialects::fio::write::{aggregate, logs};
 use candor_record::Report;
 
 use crate::screen;
@@ -55,4 +55,12 @@ pub fn inflated(file: &Path) -> Result<String, String> {
     let wrong = |why: String| format!("{} cannot be read: {why}", file.display());
     let stored = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
     logs::inflate(&stored).map_err(wrong)
+}
+
+/// Writes the bandwidth of all jobs together; a sentence for the first log that cannot be written.
+pub fn write_aggregate(report: &Report) -> Result<(), String> {
+    for (name, text) in aggregate::files(report) {
+        std::fs::write(name, text).map_err(|error| format!("{name} cannot be written: {error}"))?;
+    }
+    Ok(())
 }

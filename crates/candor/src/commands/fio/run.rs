@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 
 use candor_dialects::fio::flags::Flags;
-use candor_dialects::fio::job::Output;
+use candor_dialects::fio::job::{Format, Output};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::words::Written;
 use candor_dialects::fio::write;
@@ -13,6 +13,8 @@ use candor_record::Event;
 use candor_run::RunError;
 
 use super::asker::Asker;
+use super::debug::Debug;
+use super::laying::Laying;
 use super::progress::Progress;
 use super::verdict::Verdict;
 use super::{WRONG, complain, failures, logs, tell};
@@ -28,7 +30,9 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Ok(sink) => sink,
         Err(sentence) => return refused(&sentence, flags),
     };
-    if let Err(sentence) = sink.put(&write::preamble(&lowered.jobs, &output)) {
+    let debug = Debug::new(&flags.debug);
+    let said = debug.begin() + &debug.read(written, &lowered.plan);
+    if let Err(sentence) = sink.put(&(said + &write::preamble(&lowered.jobs, &output))) {
         return refused(&sentence, flags);
     }
     candor_run::install_interrupt_handlers();
@@ -42,13 +46,22 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     let mut progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let interim = Output { without_verdict: true, ..output.clone() };
     let mut undelivered = Ok(());
+    let mut laying = Laying::new(&lowered.plan, &lowered.jobs);
+    let text = output.formats.is_empty() || output.formats.contains(&Format::Normal);
     let asker = Asker::start(flags, options.asks.clone());
     let ran = candor_run::execute(&lowered.plan, &options, &mut |event| match event {
         Event::SoFar { report } => {
             let delivered = sink.put(&write::write(report, &lowered.jobs, &interim));
             undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);
         }
-        event => progress.on(event),
+        event => {
+            let said = debug.on(event) + &laying.on(event).filter(|_| text).unwrap_or_default();
+            if !said.is_empty() {
+                let delivered = sink.put(&said);
+                undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);
+            }
+            progress.on(event);
+        }
     });
     drop(asker);
     progress.end();
@@ -57,7 +70,10 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Err(error) => return not_started(&error, written, &lowered, flags),
     };
     report.notes.append(&mut lowered.notes);
-    let logs = logs::write(&report, &lowered.jobs).and(logs::states(&report, &lowered.jobs));
+    let mut logs = logs::write(&report, &lowered.jobs).and(logs::states(&report, &lowered.jobs));
+    if flags.bandwidth_log {
+        logs = logs.and(logs::write_aggregate(&report));
+    }
     let mut text = String::new();
     if report.interrupted {
         text.push_str("\nfio: terminating on signal 2\n");

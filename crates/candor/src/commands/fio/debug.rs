@@ -1,0 +1,121 @@
+//! What `--debug` prints: lines with what they are about and the number of the process.
+
+use candor_dialects::fio::flags::DebugKind;
+use candor_dialects::fio::words::Written;
+use candor_plan::units::Op;
+use candor_plan::{Plan, text};
+use candor_record::{Event, Measurement};
+
+/// A consumer of events that tells about some kinds of things.
+pub struct Debug<'a> {
+    kinds: &'a [DebugKind],
+}
+
+impl<'a> Debug<'a> {
+    /// About these kinds of things.
+    pub fn new(kinds: &'a [DebugKind]) -> Debug<'a> {
+        Debug { kinds }
+    }
+
+    /// What is said at first: which kinds are traced, and which cannot be.
+    pub fn begin(&self) -> String {
+        let line = |kind: &DebugKind| {
+            let name = kind.name();
+            let set = format!("fio: set debug option {name}\n");
+            match kind.is_traced() {
+                true => set,
+                false => set + &said(*kind, "candor keeps no trace of this"),
+            }
+        };
+        self.kinds.iter().map(line).collect()
+    }
+
+    fn tell(&self, kind: DebugKind, texts: impl Iterator<Item = String>) -> String {
+        match self.kinds.contains(&kind) {
+            true => texts.map(|text| said(kind, &text)).collect(),
+            false => String::new(),
+        }
+    }
+
+    /// What was read, and what it came to.
+    pub fn read(&self, written: &Written, plan: &Plan) -> String {
+        let options = written.sections.iter().flat_map(|section| {
+            let blocks = written.globals_of(section).iter().chain([&section.own]);
+            blocks.flat_map(|block| &block.assignments).map(move |option| {
+                let value = option.value.as_ref().map_or("", |word| word.text.as_str());
+                format!("[{}] {}={value}", section.name.text, option.name.text)
+            })
+        });
+        let files = plan.targets.iter().map(|target| {
+            let size = target.size.map_or_else(String::new, |size| format!(", {size}"));
+            format!("uses {}{size}", target.path.display())
+        });
+        self.tell(DebugKind::Parse, options)
+            + &self.tell(DebugKind::Job, text::write(plan).lines().map(str::to_owned))
+            + &self.tell(DebugKind::Random, std::iter::once(format!("seed {}", plan.seed)))
+            + &self.tell(DebugKind::File, files)
+    }
+
+    /// Something happened.
+    pub fn on(&self, event: &Event) -> String {
+        let once = |kind, text: String| self.tell(kind, std::iter::once(text));
+        match event {
+            Event::Preparing { step, what, bytes_done, bytes_total, .. } => {
+                once(DebugKind::File, format!("{step:?} {what}: {bytes_done} of {bytes_total}"))
+            }
+            Event::PhaseStarted { phase, .. } => {
+                once(DebugKind::Process, format!("jobs of `{phase}` are released"))
+            }
+            Event::WorkerDone { job, .. } => {
+                once(DebugKind::Process, format!("job `{job}` has ended"))
+            }
+            Event::PhaseDone { measurements, .. } => {
+                self.tell(DebugKind::Io, measurements.iter().flat_map(moved))
+                    + &self.tell(DebugKind::Verify, measurements.iter().filter_map(verified))
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn said(kind: DebugKind, text: &str) -> String {
+    format!("{:<8} {:<5} {text}\n", kind.name(), std::process::id())
+}
+
+fn moved(job: &Measurement) -> impl Iterator<Item = String> {
+    let done = Op::ALL.into_iter().filter(|op| job.ops.of(*op).ops > 0);
+    done.map(|op| {
+        let stats = job.ops.of(op);
+        format!("job `{}`: {}: {} operations, {} bytes", job.job, op.name(), stats.ops, stats.bytes)
+    })
+}
+
+fn verified(job: &Measurement) -> Option<String> {
+    let found = job.verify.as_ref()?;
+    let wrong = found.flipped + found.torn + found.misdirected + found.stale + found.foreign;
+    Some(format!("job `{}`: {} blocks checked, {wrong} wrong", job.job, found.blocks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_about_what_was_asked() {
+        let debug = Debug::new(&[DebugKind::Process, DebugKind::Mem]);
+        let process = std::process::id();
+        assert_eq!(
+            debug.begin(),
+            format!(
+                "fio: set debug option process\nfio: set debug option mem\n\
+                 mem      {process:<5} candor keeps no trace of this\n"
+            )
+        );
+        let ended = Event::WorkerDone { phase: "p".into(), job: "a".into(), rank: 0 };
+        assert_eq!(debug.on(&ended), format!("process  {process:<5} job `a` has ended\n"));
+        let plan = Plan::default();
+        assert_eq!(debug.read(&Written::default(), &plan), "");
+        let random = Debug::new(&[DebugKind::Random]).read(&Written::default(), &plan);
+        assert_eq!(random, format!("random   {process:<5} seed 1\n"));
+    }
+}
