@@ -93,14 +93,8 @@ impl ReadyJob {
             message,
             remedy: remedy.into(),
         };
-        let named = job.entries.as_ref().filter(|entries| entries.single().is_some());
-        let (mut blocks, files) = match (&job.blocks, named) {
-            (Some(blocks), _) => {
-                let open = || Files::open(plan, job, blocks);
-                (blocks.clone(), standing::as_user(&job.threads, open)?)
-            }
-            (None, Some(entries)) => (as_blocks(entries), Files::unopened(plan, job)),
-            (None, None) => return Err(unfit("has no work".into(), "give it blocks")),
+        let Some((mut blocks, files)) = opened(plan, job)? else {
+            return Err(unfit("has no work".into(), "give it blocks"));
         };
         let files = Arc::new(files);
         let group = job.threads.control_group.as_ref().map(Group::prepare).transpose()?;
@@ -121,7 +115,7 @@ impl ReadyJob {
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
         // Blocks with headers can be made again by whoever knows the seed of the headers.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
-        let fills = blocks.mix.write > 0 && named.is_none();
+        let fills = blocks.mix.write > 0 && job.blocks.is_some();
         let pool = fills.then(|| content::pool(of_headers.unwrap_or(seed)));
         let mut ready = ReadyJob {
             _group: group,
@@ -588,6 +582,19 @@ impl ReadyJob {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The work of a job and its files, opened as the user it names; none where it has no work.
+fn opened(plan: &Plan, job: &Job) -> Result<Option<(Blocks, Files)>, EngineError> {
+    let named = job.entries.as_ref().filter(|entries| entries.single().is_some());
+    Ok(match (&job.blocks, named) {
+        (Some(blocks), _) => {
+            let open = || Files::open(plan, job, blocks);
+            Some((blocks.clone(), standing::as_user(&job.threads, open)?))
+        }
+        (None, Some(entries)) => Some((as_blocks(entries), Files::unopened(plan, job))),
+        (None, None) => None,
+    })
 }
 
 /// Steps over names as the loop sees them: each name is a file of one byte, and a step an operation
