@@ -160,8 +160,7 @@ impl Latency {
 /// How deep the queue was, in counts per bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Depths {
-    /// Operations by how many were in flight when they were handed over, themselves included: 1,
-    /// 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, 64 and more.
+    /// Operations by how many were in flight once the call that handed them over was made: 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, 64 and more.
     pub in_flight: [u64; 7],
     /// Submissions by the number of operations they handed over: 0, 1 to 4, 5 to 8, 9 to 16, 17
     /// to 32, 33 to 64, more.
@@ -177,16 +176,13 @@ impl Depths {
         Depths { in_flight: [ops, 0, 0, 0, 0, 0, 0], submitted: by_batch, reaped: by_batch }
     }
 
-    /// Adds a submission of `count` operations while `before` were in flight.
+    /// Adds a submission of `count` operations while `before` were in flight. All of one call have
+    /// the depth that the call comes to.
     #[inline]
     pub fn hand_over(&mut self, before: usize, count: usize) {
-        self.submitted[batch_bucket(count)] += 1;
-        let (mut depth, last) = (before + 1, before + count);
-        while depth <= last {
-            let bucket = (depth.ilog2() as usize).min(6);
-            let end = if bucket == 6 { last } else { last.min((2 << bucket) - 1) };
-            self.in_flight[bucket] += (end + 1 - depth) as u64;
-            depth = end + 1;
+        if count > 0 {
+            self.submitted[batch_bucket(count)] += 1;
+            self.in_flight[((before + count).ilog2() as usize).min(6)] += count as u64;
         }
     }
 
@@ -451,11 +447,14 @@ mod tests {
     #[test]
     fn every_operation_of_a_submission_has_its_depth() {
         let mut depths = Depths::default();
+        depths.hand_over(0, 0);
+        assert_eq!(depths, Depths::default());
         depths.hand_over(0, 5);
-        assert_eq!(depths.in_flight, [1, 2, 2, 0, 0, 0, 0]);
+        assert_eq!(depths.in_flight, [0, 0, 5, 0, 0, 0, 0]);
+        depths.hand_over(5, 1);
         depths.hand_over(60, 40);
-        assert_eq!(depths.in_flight, [1, 2, 2, 0, 0, 3, 37]);
-        assert_eq!(depths.submitted, [0, 0, 1, 0, 0, 1, 0]);
+        assert_eq!(depths.in_flight, [0, 0, 6, 0, 0, 0, 40]);
+        assert_eq!(depths.submitted, [0, 1, 1, 0, 0, 1, 0]);
     }
 
     #[test]

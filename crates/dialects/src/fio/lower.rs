@@ -61,7 +61,7 @@ pub struct Lowered {
 pub(super) struct Instance<'a> {
     /// What its section says.
     pub settings: &'a Settings,
-    /// Its name.
+    /// Its name in the output.
     pub name: &'a str,
     /// The name of its section, after which its files are named.
     pub section: &'a str,
@@ -77,6 +77,17 @@ pub(super) struct Instance<'a> {
     pub aux_path: Option<&'a str>,
     /// What is asked of the host.
     pub host: &'a dyn Host,
+}
+
+impl Instance<'_> {
+    /// The number in names of files and in steps of offsets. fio gives out the numbers of clones
+    /// from the greatest down.
+    pub fn job_number(&self) -> u64 {
+        match self.clone {
+            0 => 0,
+            clone => self.settings.runtime.clones - clone,
+        }
+    }
 }
 
 /// What the topics have to say.

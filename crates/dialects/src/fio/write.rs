@@ -46,7 +46,7 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
     let entries = figures::entries(report, jobs);
     let wanted = |format| output.formats.contains(&format);
     let mut text = String::new();
-    if wanted(Format::Terse) {
+    if wanted(Format::Terse) || output.append_terse {
         text += &terse::document(report, &entries, terse_version(output));
     }
     if wanted(Format::Json) || wanted(Format::JsonPlus) {
@@ -57,9 +57,6 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
         if !output.without_verdict {
             text += &verdict::text(report);
         }
-    }
-    if output.append_terse && !wanted(Format::Terse) {
-        text += &terse::document(report, &entries, terse_version(output));
     }
     text
 }

@@ -60,6 +60,11 @@ fn moved(from: &Instance<'_>, total: Option<u64>, told: &mut Told) -> Option<u64
     let said = from.settings.area.io_size?;
     match super::zones::in_bytes(from, said, "io_size", told) {
         Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
+        Amount::Percent(percent @ 101..) => {
+            let message = format!("{percent} % is more than there is");
+            told.wrong(from, "io_size", message, "give at most 100%, or a number of bytes");
+            None
+        }
         Amount::Percent(percent) => {
             let bytes = total.map(|total| Extent::Percent(f64::from(percent)).of(Bytes(total)).0);
             if bytes.is_none() {

@@ -211,7 +211,7 @@ fn start(from: &Instance<'_>, files: &[File], blocks: &Blocks, told: &mut Told) 
     let step = bytes(area.offset_increment, "offset_increment");
     match (area.offset, offset, step) {
         (_, Some(offset), Some(step)) => {
-            let start = offset.saturating_add(step.saturating_mul(from.clone));
+            let start = offset.saturating_add(step.saturating_mul(from.job_number()));
             let unit = if area.offset_align > 0 { area.offset_align } else { smallest(blocks) };
             let up = is_share(area.offset) || is_share(area.offset_increment);
             let start = if up { start.checked_next_multiple_of(unit.max(1)) } else { Some(start) };
@@ -337,7 +337,7 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
         || !making.allowed
         || settings.files.append
         || settings.area.fill_device
-        || blocks.engine == Engine::Fallocate
+        || (blocks.engine == Engine::Fallocate && !settings.rw.direction.reads())
     {
         return Layout::Never;
     }

@@ -8,9 +8,12 @@ use crate::fio::settings::FORMAT;
 /// The paths of a clone's files.
 pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
     let files = &from.settings.files;
+    // Clones go to one directory after the other, unless the files are named.
     let directory = match files.directories.len() {
-        0 => None,
-        many => files.directories.get((from.clone % many as u64) as usize),
+        many if many > 0 && files.names.is_empty() => {
+            files.directories.get((from.job_number() % many as u64) as usize)
+        }
+        _ => files.directories.first(),
     };
     let within = |name: &str| match directory {
         Some(directory) => PathBuf::from(format!("{}/{name}", directory.trim_end_matches('/'))),
@@ -33,9 +36,9 @@ fn made_up(from: &Instance<'_>, file: u64) -> String {
         "" => FORMAT,
         format => format,
     };
-    let (clone, file) = (from.clone.to_string(), file.to_string());
+    let (job, file) = (from.job_number().to_string(), file.to_string());
     let words =
-        [("$jobname", from.section), ("$jobnum", &clone), ("$filenum", &file), ("$clientuid", "")];
+        [("$jobname", from.section), ("$jobnum", &job), ("$filenum", &file), ("$clientuid", "")];
     let mut name = String::new();
     let mut rest = format;
     while let Some(at) = rest.find('$') {

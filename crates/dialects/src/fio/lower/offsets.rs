@@ -226,7 +226,9 @@ fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> 
             told.note(from, "random_distribution", did, "fio scatters them over the file");
             Access::Normal { deviation_percent: *deviation, center_percent: center.map(percent) }
         }
-        Distribution::Zoned(list) => zones(list, |percent| Extent::Percent(percent as f64)),
+        Distribution::Zoned(list) => {
+            zones(&to_the_end(list), |percent| Extent::Percent(percent as f64))
+        }
         Distribution::ZonedAbsolute(list) => zones(list, |bytes| Extent::Bytes(Bytes(bytes))),
         Distribution::Sequence => {
             told.refuse(from, "random_distribution", "this distribution is not built");
@@ -234,6 +236,18 @@ fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> 
         }
         Distribution::Uniform => Access::Random,
     }
+}
+
+/// Zones in percent, with one more that nothing falls into where they end before the file does.
+fn to_the_end(zones: &PerOp<Vec<(u64, u64)>>) -> PerOp<Vec<(u64, u64)>> {
+    let mut zones = zones.clone();
+    for op in Op::ALL {
+        let sum: u64 = zones.of(op).iter().map(|(_, size)| size).sum();
+        if sum < 100 && !zones.of(op).is_empty() {
+            zones.of_mut(op).push((0, 100 - sum));
+        }
+    }
+    zones
 }
 
 /// Random offsets are multiples of an alignment, or else of the direction's smallest block.

@@ -10,7 +10,7 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
     let said = &from.settings.place;
     let cpus = match said.policy {
         CpuPolicy::Shared => said.cpus.clone(),
-        CpuPolicy::Split => split(&said.cpus, from.clone),
+        CpuPolicy::Split => split(&said.cpus, from.number),
     };
     let numa_node = match said.nodes[..] {
         [] => None,
@@ -101,8 +101,8 @@ fn hook(from: &Instance<'_>, command: Option<&str>, which: &str) -> Option<Hook>
     command.map(|command| Hook { command: command.to_owned(), output })
 }
 
-/// Each clone gets one CPU of the list.
-fn split(cpus: &[u32], clone: u64) -> Vec<u32> {
-    let nth = clone.checked_rem(cpus.len() as u64).and_then(|nth| cpus.get(nth as usize));
+/// Each job gets one CPU of the list, by its number among all jobs.
+fn split(cpus: &[u32], number: u64) -> Vec<u32> {
+    let nth = number.checked_rem(cpus.len() as u64).and_then(|nth| cpus.get(nth as usize));
     nth.copied().into_iter().collect()
 }

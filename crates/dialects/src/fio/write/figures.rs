@@ -168,6 +168,11 @@ impl Figures {
         self.depth_reached = self.depth_reached.or(other.depth_reached);
     }
 
+    /// True if it got as far as its first operation.
+    pub fn began(&self) -> bool {
+        self.start_unix_ms.is_some()
+    }
+
     /// All directions as one.
     pub fn mixed(&self) -> Direction {
         let mut mixed = Direction::default();

@@ -45,9 +45,13 @@ pub(super) fn document(
     document.document()
 }
 
-/// The disks, unless every job turned them off.
+/// The disks, unless every job turned them off or failed before it began.
 pub(super) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
-    match entries.iter().any(|entry| entry.job.reporting.disk_util) {
+    let uses = |entry: &Entry| {
+        let failed = entry.figures.trouble.is_some() && !entry.figures.began();
+        entry.job.reporting.disk_util && !failed
+    };
+    match entries.iter().any(uses) {
         true => disks(report),
         false => Vec::new(),
     }
@@ -66,8 +70,10 @@ fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
         .with("job_start", figures.start_unix_ms.unwrap_or(0))
         .with("error", figures.trouble.as_ref().map_or(0, |trouble| trouble.errno))
         .with("eta", NO_ETA)
-        .with("elapsed", report.elapsed_s.ceil() as u64)
-        .with("job options", options(&job.options));
+        .with("elapsed", report.elapsed_s.ceil() as u64);
+    if !job.options.is_empty() {
+        object.put("job options", options(&job.options));
+    }
     if job.reporting.unified_rw == 1 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
         object.put("mixed", direction(&figures.mixed(), &job.reporting, share, bins));
@@ -77,16 +83,16 @@ fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
             object.put(name, direction(figures.ops.of(op), &job.reporting, share, bins));
         }
     }
-    if job.reporting.unified_rw == 2 {
-        let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
-        object.put("mixed", direction(&figures.mixed(), &job.reporting, share, bins));
-    }
     if job.reporting.unified_rw != 1 {
         let lat = latency(&figures.sync, true, &job.reporting, bins);
         object.put(
             "sync",
             Object::default().with("total_ios", figures.sync.count()).with("lat_ns", lat),
         );
+    }
+    if job.reporting.unified_rw == 2 {
+        let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
+        object.put("mixed", direction(&figures.mixed(), &job.reporting, share, bins));
     }
     put_process(&mut object, entry);
     put_ends(&mut object, entry);
@@ -133,10 +139,13 @@ fn put_ends(object: &mut Object, entry: &Entry) {
         object.put("total_err", figures.errors);
         object.put("first_error", figures.trouble.as_ref().map_or(0, |trouble| trouble.errno));
     }
-    object.put("latency_depth", figures.depth_reached.unwrap_or(job.shape.depth));
-    object.put("latency_target", job.latency_goal.target_ns);
-    object.put("latency_percentile", job.latency_goal.percentile);
-    object.put("latency_window", job.latency_goal.window_ns / 1000);
+    // Of a job that did not get as far as its first operation, fio leaves these out.
+    if figures.began() {
+        object.put("latency_depth", figures.depth_reached.unwrap_or(job.shape.depth));
+        object.put("latency_target", job.latency_goal.target_ns);
+        object.put("latency_percentile", job.latency_goal.percentile);
+        object.put("latency_window", job.latency_goal.window_ns / 1000);
+    }
     if let Some(description) = &job.description {
         object.put("desc", description.as_str());
     }

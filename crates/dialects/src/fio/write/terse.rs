@@ -62,19 +62,15 @@ fn job(entry: &Entry, all: &[Entry], version: u32) -> Vec<String> {
     fields.push(job.group_id.to_string());
     fields.push(figures.trouble.as_ref().map_or(0, |trouble| trouble.errno).to_string());
     let reporting = &job.reporting;
-    if reporting.unified_rw == 1 {
-        let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
-        direction(&figures.mixed(), reporting, share, version, &mut fields);
-        let (nothing, empty) = (Direction::default(), 0.0);
-        direction(&nothing, reporting, empty, version, &mut fields);
-        if version != 3 {
-            direction(&nothing, reporting, empty, version, &mut fields);
-        }
-    } else {
+    if reporting.unified_rw != 1 {
         for op in Op::ALL.into_iter().filter(|op| version != 3 || *op != Op::Trim) {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
             direction(figures.ops.of(op), reporting, share, version, &mut fields);
         }
+    }
+    if reporting.unified_rw > 0 {
+        let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
+        direction(&figures.mixed(), reporting, share, version, &mut fields);
     }
     process(entry, &mut fields);
     fields

@@ -41,8 +41,8 @@ pub(super) fn percentiles(name: &str, spread: &Spread, reporting: &Reporting, te
     let width = shown.iter().map(String::len).max().unwrap_or(0).max(5);
     let places = percents.iter().map(|percent| places(*percent)).max().unwrap_or(0);
     let places = places.max(reporting.percentile_places);
-    // As many as fit into 80 columns at the usual width.
-    let per_line = (73 / (places + 14)).max(1);
+    // As many as fit into 80 columns.
+    let per_line = (73 / (places + 10 + width)).max(1);
     *text += &format!("    {name} percentiles ({unit}):\n");
     for (at, (percent, value)) in percents.iter().zip(&shown).enumerate() {
         if at % per_line == 0 {

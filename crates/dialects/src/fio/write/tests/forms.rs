@@ -61,7 +61,7 @@ fn several_forms_come_in_fios_order() {
     assert!(all.starts_with("3;fio-3.33;mix;0;0;") && json < normal);
     let appended = Output { append_terse: true, ..Output::default() };
     let text = write_at(&report, &[job("mix", 1)], &appended, &now());
-    assert!(text.lines().last().unwrap().starts_with("3;fio-3.33;mix;0;0;"));
+    assert!(text.starts_with("3;fio-3.33;mix;0;0;") && text.contains("\nmix: (groupid=0"));
 }
 
 #[test]
