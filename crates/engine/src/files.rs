@@ -291,10 +291,12 @@ fn attempt(direct: bool) -> &'static str {
 
 /// Length of a file or device.
 fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
-    match is_device {
-        true => rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).map_err(Into::into),
-        false => file.metadata().map(|metadata| metadata.len()),
+    if is_device {
+        return rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).map_err(Into::into);
     }
+    let metadata = file.metadata()?;
+    // What the kernel makes up has no end.
+    Ok(if metadata.file_type().is_char_device() { u64::MAX } else { metadata.len() })
 }
 
 /// Drops clean pages. A hint like any other: who must know that none is left, evicts.

@@ -154,6 +154,12 @@ impl Guard {
         if kind.is_block_device() && !files_only {
             return if destroys { self.check_device(target, path, place) } else { Vec::new() };
         }
+        if kind.is_char_device() && !made_up_device(metadata.rdev()) {
+            return vec![not_usable(target, path, place)];
+        }
+        if kind.is_char_device() && target.layout == Layout::Never && target.size.is_some() {
+            return Vec::new();
+        }
         if !kind.is_file() || target.kind == TargetKind::Device {
             return vec![not_usable(target, path, place)];
         }
@@ -268,6 +274,11 @@ fn foreign_file(path: &Path, place: &Place, destroys: bool) -> Problem {
         format!("`{shown}` exists and was not made by this run, and the plan {what}"),
         "name a file that does not exist, or consent with --overwrite (`overwrite = true`)",
     )
+}
+
+/// True for `null`, `zero`, `full`, `random` and `urandom`, behind which there is nothing to lose.
+fn made_up_device(number: u64) -> bool {
+    libc::major(number) == 1 && [3, 5, 7, 8, 9].contains(&libc::minor(number))
 }
 
 fn not_usable(target: &Target, path: &Path, place: &Place) -> Problem {

@@ -21,8 +21,9 @@ pub struct FioJob {
     pub group_id: u32,
     /// Its figures are shown with those of its group.
     pub group_reporting: bool,
-    /// Options of the section as written, in order, without those of `[global]`.
-    pub options: Vec<(String, String)>,
+    /// Options of the section as written, in order, without those of `[global]`; absent where
+    /// there are none. Bare ones of a job file count and are not among them.
+    pub options: Option<Vec<(String, String)>>,
     /// Its number within its section, from 0: clones that `numjobs` makes count on.
     pub clone: u32,
     /// Its number among all jobs, from 1: the one in names of log files.
@@ -214,8 +215,8 @@ pub struct Output {
     pub file: Option<PathBuf>,
     /// The terse line follows the normal text.
     pub append_terse: bool,
-    /// Options of `[global]` as written, in order.
-    pub global_options: Vec<(String, String)>,
+    /// Options of `[global]` as written, in order; absent where there are none.
+    pub global_options: Option<Vec<(String, String)>>,
     /// candor's verdict goes elsewhere, or nowhere.
     pub without_verdict: bool,
 }

@@ -53,8 +53,8 @@ pub struct Lowered {
     pub notes: Vec<Note>,
     /// Devices that are written to although they are mounted or otherwise held.
     pub mounted_write: bool,
-    /// Options of `[global]` as written, in order.
-    pub global_options: Vec<(String, String)>,
+    /// Options of `[global]` as written, in order; absent where there are none.
+    pub global_options: Option<Vec<(String, String)>>,
 }
 
 /// A clone of a section, on its way into the plan.

@@ -112,14 +112,7 @@ fn ends(blocks: &Blocks, files: usize) -> bool {
 /// while a pass whose last operation ends exactly there ends the job.
 fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
     let ends_there = |length: u64| match (&blocks.access, blocks.windows) {
-        (Access::Holes { hole }, None) => {
-            let size = Op::ALL.into_iter().find(|op| blocks.mix.of(*op) > 0);
-            let Some(SizeSpec::Fixed(size)) = size.map(|op| blocks.size.of(op)) else {
-                return false;
-            };
-            let stride = size.0.saturating_add(hole.0).max(1);
-            length % stride == size.0 % stride
-        }
+        (Access::Holes { hole }, None) => holes_end(blocks, hole.0, length),
         (_, Some(windows)) => {
             let stride = windows.length.0.saturating_add(windows.gap.0).max(1);
             let last = length.saturating_sub(1) % stride + 1;
@@ -129,4 +122,20 @@ fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
     };
     let leaves_out = blocks.zones.as_ref().is_some_and(|zones| zones.gap.0 > 0);
     leaves_out || !lengths.iter().all(|length| ends_there(*length))
+}
+
+/// True where a job with holes between its operations ends with the first pass: an operation ends
+/// with the file, or the next one begins within it and has no room. fio counts from the offset
+/// where it asks whether it begins within the file, and so does this.
+fn holes_end(blocks: &Blocks, hole: u64, length: u64) -> bool {
+    let op = Op::ALL.into_iter().find(|op| blocks.mix.of(*op) > 0);
+    let Some(SizeSpec::Fixed(size)) = op.map(|op| blocks.size.of(op)) else { return true };
+    let stride = size.0.saturating_add(hole).max(1);
+    let Some(room) = length.checked_sub(size.0) else { return true };
+    let next = (room / stride + 1) * stride;
+    let start = match blocks.range.start {
+        Extent::Bytes(start) => start.0,
+        Extent::Percent(_) => 0,
+    };
+    next < start.saturating_add(length) || room % stride == 0
 }

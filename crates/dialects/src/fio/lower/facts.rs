@@ -110,15 +110,15 @@ fn places(from: &Instance<'_>) -> usize {
 }
 
 /// Options of `[global]`, as written.
-pub(super) fn global_options(written: &Written) -> Vec<(String, String)> {
-    let blocks = written.globals.iter();
-    blocks.flat_map(|block| as_written(block, "")).collect()
+pub(super) fn global_options(written: &Written) -> Option<Vec<(String, String)>> {
+    let blocks: Vec<_> = written.globals.iter().filter_map(|block| as_written(block, "")).collect();
+    if blocks.is_empty() { None } else { Some(blocks.concat()) }
 }
 
 /// Options by their first names with their values, each once with the last value, as fio shows
 /// them: of a command line with the name that opens the section, of a job file without the bare
-/// ones.
-fn as_written(block: &Block, section: &str) -> Vec<(String, String)> {
+/// ones. None where nothing is written.
+fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     let on_line = block.origin == Origin::CommandLine;
     let mut options: Vec<(String, String)> = Vec::new();
     if on_line && !section.is_empty() {
@@ -137,7 +137,7 @@ fn as_written(block: &Block, section: &str) -> Vec<(String, String)> {
             None => options.push((name.to_owned(), value)),
         }
     }
-    options
+    (!options.is_empty() || !block.assignments.is_empty()).then_some(options)
 }
 
 fn reporting(said: &Statistics) -> Reporting {

@@ -175,6 +175,9 @@ fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks, told: &mut Told) ->
         let span = high.saturating_sub(low).saturating_add(1);
         let seed = said.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
         let drawn = |nth: u64| low + super::stops::mixed(seed ^ (nth + 1)) % span.max(1);
+        if low == high {
+            return vec![Some(low); files as usize];
+        }
         // Whole blocks, and at least one.
         let unit = smallest(blocks).max(1);
         let whole = |size: u64| (size / unit * unit).max(unit.min(high));
@@ -259,7 +262,9 @@ fn target(
         false => size(from, file, length, start, blocks, told),
     };
     // What has neither bytes nor a size is not made: the job fails when it begins, alone.
-    let made = making.allowed && (size.is_some() || file.found != Found::Nothing);
+    let made = making.allowed
+        && file.found != Found::Character
+        && (size.is_some() || file.found != Found::Nothing);
     Target {
         name,
         path: file.path.clone(),
@@ -318,6 +323,12 @@ fn size(
             None
         }
         (Found::Device(_), None) => None,
+        (Found::Character, Some(end)) => Some(Bytes(end)),
+        (Found::Character, None) => {
+            let message = format!("{} is a character device, which has no size", shown());
+            told.wrong(from, "size", message, "set size");
+            None
+        }
         (Found::Directory | Found::Other, _) => {
             let message = format!("{} is neither a file nor a block device", shown());
             told.wrong(from, "filename", message, "name a file or a block device");

@@ -14,6 +14,8 @@ pub enum Found {
     File(u64),
     /// A block device of so many bytes; absent where that cannot be told.
     Device(Option<u64>),
+    /// A character device.
+    Character,
     /// A directory.
     Directory,
     /// Something else.
@@ -26,7 +28,7 @@ impl Found {
         match self {
             Found::File(bytes) => Some(bytes),
             Found::Device(bytes) => bytes,
-            Found::Nothing | Found::Directory | Found::Other => None,
+            Found::Nothing | Found::Character | Found::Directory | Found::Other => None,
         }
     }
 }
@@ -76,6 +78,8 @@ impl Host for ThisHost {
             Found::Directory
         } else if kind.is_block_device() {
             Found::Device(device_bytes(path))
+        } else if kind.is_char_device() {
+            Found::Character
         } else {
             Found::Other
         }

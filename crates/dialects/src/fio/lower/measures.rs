@@ -19,7 +19,8 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
     blocks.measure = Measure {
         depths: true,
         // Apart from completion it costs io_uring a system call more, so only for who looks at it.
-        submission: (statistics.slat_percentiles || logs.latency.is_some()) && hands_over,
+        submission: (statistics.slat_percentiles || logs.latency.is_some()) && hands_over
+            || blocks.engine == Engine::Threads,
         log: LogPlan {
             each: over_time && logs.window_ms == 0,
             window: (over_time && logs.window_ms > 0).then(|| ms(logs.window_ms)),

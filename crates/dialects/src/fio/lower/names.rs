@@ -24,7 +24,7 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
     }
     // A section that is called like a device means it.
     let own = PathBuf::from(from.section);
-    if matches!(from.host.found(&own), Found::Device(_) | Found::Other) {
+    if matches!(from.host.found(&own), Found::Device(_) | Found::Character | Found::Other) {
         return vec![own];
     }
     (0..number).map(|file| within(&made_up(from, file))).collect()

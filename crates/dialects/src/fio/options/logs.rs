@@ -83,12 +83,12 @@ pub(super) const ROWS: &[Row] = &[
     .beside("write_hist_log=x log_hist_msec=500")
     .exact("output", "2"),
     row(
-        "log_window_value",
+        "log_max_value",
         Kind::Choice(LogValue::CHOICES),
         |s, v| s.logs.value = v.of(LogValue::ALL),
         "mean or largest value of a window",
     )
-    .alias(&["log_max_value"])
+    .alias(&["log_window_value"])
     .default("avg")
     .beside("write_lat_log=x log_avg_msec=500")
     .exact("blocks.measure.log", "max"),
@@ -144,7 +144,15 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.logs.epoch = v.bool(),
         "times of entries count from 1970, or from another clock's beginning",
     )
-    .alias(&["log_unix_epoch"])
+    .default("0")
+    .beside("write_lat_log=x")
+    .exact("output", "1"),
+    row(
+        "log_unix_epoch",
+        Kind::Bool,
+        |s, v| s.logs.epoch = v.bool(),
+        "times of entries count from 1970",
+    )
     .default("0")
     .beside("write_lat_log=x")
     .exact("output", "1"),

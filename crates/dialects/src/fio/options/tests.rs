@@ -94,10 +94,8 @@ fn outcome(row: &Row) -> Result<(bool, bool), Vec<String>> {
 
 /// Jobs without the words that they were written in.
 fn bare(jobs: &[crate::fio::job::FioJob]) -> Vec<crate::fio::job::FioJob> {
-    let bare = |job: &crate::fio::job::FioJob| crate::fio::job::FioJob {
-        options: Vec::new(),
-        ..job.clone()
-    };
+    let bare =
+        |job: &crate::fio::job::FioJob| crate::fio::job::FioJob { options: None, ..job.clone() };
     jobs.iter().map(bare).collect()
 }
 

@@ -30,8 +30,8 @@ pub(super) fn document(
         .with("timestamp", now.unix_ms / 1000)
         .with("timestamp_ms", now.unix_ms)
         .with("time", now.text.as_str());
-    if !output.global_options.is_empty() {
-        document.put("global options", options(&output.global_options));
+    if let Some(global) = &output.global_options {
+        document.put("global options", options(global));
     }
     let of_entry = |entry: &Entry| job(report, entry, entries, bins);
     document.put("jobs", entries.iter().map(of_entry).collect::<Vec<_>>());
@@ -71,8 +71,8 @@ fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
         .with("error", figures.trouble.as_ref().map_or(0, |trouble| trouble.errno))
         .with("eta", NO_ETA)
         .with("elapsed", report.elapsed_s.ceil() as u64);
-    if !job.options.is_empty() {
-        object.put("job options", options(&job.options));
+    if let Some(own) = &job.options {
+        object.put("job options", options(own));
     }
     if job.reporting.unified_rw == 1 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());

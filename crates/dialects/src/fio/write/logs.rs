@@ -45,7 +45,7 @@ pub struct LogFile<'a> {
 pub fn files(jobs: &[FioJob]) -> Vec<LogFile<'_>> {
     let mut files: Vec<LogFile> = Vec::new();
     for job in jobs {
-        for (kind, name) in names(&job.logs, job.number) {
+        for (kind, name) in names(job) {
             match files.iter_mut().find(|file| file.name == name) {
                 Some(file) => file.jobs.push(job),
                 None => files.push(LogFile { name, kind, jobs: vec![job] }),
@@ -55,21 +55,23 @@ pub fn files(jobs: &[FioJob]) -> Vec<LogFile<'_>> {
     files
 }
 
-fn names(logs: &Logs, number: u32) -> Vec<(Kind, String)> {
-    let end = if logs.per_job { format!(".{number}.log") } else { ".log".into() };
+fn names(job: &FioJob) -> Vec<(Kind, String)> {
+    let (logs, shown) = (&job.logs, &job.reporting);
+    let end = if logs.per_job { format!(".{}.log", job.number) } else { ".log".into() };
+    let latency = |shown: bool| logs.latency.as_ref().filter(|_| shown);
     let kinds = [
-        (&logs.bandwidth, Kind::Bandwidth, "bw"),
-        (&logs.latency, Kind::Latency, "lat"),
-        (&logs.latency, Kind::Submission, "slat"),
-        (&logs.latency, Kind::Completion, "clat"),
-        (&logs.iops, Kind::Iops, "iops"),
-        (&logs.histogram, Kind::Histogram, "clat_hist"),
+        (logs.bandwidth.as_ref(), Kind::Bandwidth, "bw"),
+        (latency(shown.lat), Kind::Latency, "lat"),
+        (latency(shown.slat), Kind::Submission, "slat"),
+        (latency(shown.clat), Kind::Completion, "clat"),
+        (logs.iops.as_ref(), Kind::Iops, "iops"),
+        (logs.histogram.as_ref(), Kind::Histogram, "clat_hist"),
     ];
     let named = kinds.into_iter().filter_map(|(begin, kind, word)| {
         // Histograms stay text.
         let compressed = logs.compressed && kind != Kind::Histogram;
         let end = format!("{end}{}", if compressed { COMPRESSED } else { "" });
-        begin.as_ref().map(|begin| (kind, format!("{begin}_{word}{end}")))
+        begin.map(|begin| (kind, format!("{begin}_{word}{end}")))
     });
     named.collect()
 }

@@ -87,7 +87,7 @@ fn job(name: &str, number: u32) -> FioJob {
         name: name.into(),
         job: number as usize - 1,
         number,
-        options: vec![("rw".into(), "randrw".into()), ("fsync".into(), "16".into())],
+        options: Some(vec![("rw".into(), "randrw".into()), ("fsync".into(), "16".into())]),
         shape: Shape {
             rw: "randrw".into(),
             sizes: PerOp::all((4096, 4096)),
@@ -188,7 +188,7 @@ fn now() -> Moment {
 fn text(report: &Report, jobs: &[FioJob], formats: &[Format]) -> String {
     let output = Output {
         formats: formats.to_vec(),
-        global_options: vec![("ioengine".into(), "libaio".into())],
+        global_options: Some(vec![("ioengine".into(), "libaio".into())]),
         ..Output::default()
     };
     write_at(report, jobs, &output, &now())

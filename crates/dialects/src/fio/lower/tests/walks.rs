@@ -189,8 +189,12 @@ fn a_mix_of_reads_and_writes_on_io_uring() {
     assert_eq!(blocks.mix, Mix { read: 70, write: 30, trim: 0 });
     assert_eq!(blocks.size.read, SizeSpec::Weighted(vec![(k(4), 60), (k(64), 40)]));
     assert_eq!(blocks.size.write, SizeSpec::Fixed(k(8)));
-    assert_eq!(lowered.global_options[0], ("ioengine".to_owned(), "io_uring".to_owned()));
-    let options: Vec<_> = lowered.jobs[0].options.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        lowered.global_options.as_ref().unwrap()[0],
+        ("ioengine".to_owned(), "io_uring".to_owned())
+    );
+    let options: Vec<_> =
+        lowered.jobs[0].options.iter().flatten().map(|(name, _)| name.as_str()).collect();
     assert_eq!(options, ["rw", "rwmixread", "bssplit", "numjobs"], "bare ones are left out");
 }
 
