@@ -160,7 +160,8 @@ impl Latency {
 /// How deep the queue was, in counts per bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Depths {
-    /// Operations by how many were in flight once the call that handed them over was made: 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, 64 and more.
+    /// Operations by how many were in flight once the call that handed them over was made: 1, 2
+    /// to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, 64 and more.
     pub in_flight: [u64; 7],
     /// Submissions by the number of operations they handed over: 0, 1 to 4, 5 to 8, 9 to 16, 17
     /// to 32, 33 to 64, more.
