@@ -225,3 +225,30 @@ fn job_files_become_plans() {
         options.out
     );
 }
+
+#[test]
+fn results_stand_though_a_log_cannot_be_written() {
+    let scratch = Scratch::new();
+    let words = ["--name=a", "--ioengine=null", "--size=64k", "--output-format=json"];
+    let more = ["--write_bw_log=absent/x", "--output=out.json"];
+    let ran = fio(&scratch, &[&words[..], &more].concat());
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.contains("absent/x_bw.1.log cannot be written"), "{}", ran.err);
+    let text = fs::read_to_string(format!("{}/out.json", scratch.dir())).expect("results");
+    assert!(text.starts_with("{\n") && text.contains("\"jobname\""), "{text}");
+}
+
+#[test]
+fn compressed_logs_are_shown_as_text() {
+    let scratch = Scratch::new();
+    let words = ["--name=a", "--ioengine=null", "--size=64k", "--bs=4k", "--rw=write"];
+    let more = ["--write_iops_log=x", "--log_store_compressed=1", "--log_offset=1"];
+    let ran = fio(&scratch, &[&words[..], &more].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let shown = fio(&scratch, &["--inflate-log=x_iops.1.log.fz"]);
+    assert_eq!((shown.code, shown.out.lines().count()), (Some(0), 16), "{}", shown.err);
+    assert!(shown.out.ends_with(", 1, 1, 4096, 61440, 0\n"), "{}", shown.out);
+    let absent = fio(&scratch, &["--inflate-log=absent"]);
+    assert_eq!(absent.code, Some(1));
+    assert!(absent.err.contains("absent cannot be read"), "{}", absent.err);
+}

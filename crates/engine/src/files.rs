@@ -46,6 +46,16 @@ impl OpenFile {
         Extent { base: self.base, size: self.size.saturating_sub(self.base) }
     }
 
+    /// Where its bytes can come to end at most: there may be less room than the plan uses.
+    pub fn reach(&self) -> u64 {
+        let Some(handle) = self.handle.as_ref().filter(|_| !self.is_device) else {
+            return self.size;
+        };
+        let present = handle.metadata().map_or(0, |metadata| metadata.len());
+        let room = rustix::fs::fstatvfs(handle).map(|fs| fs.f_bfree.saturating_mul(fs.f_frsize));
+        room.map_or(self.size, |room| self.size.min(present.saturating_add(room)))
+    }
+
     /// The descriptor, for system calls. -1 for the null target.
     #[inline(always)]
     pub fn raw(&self) -> RawFd {

@@ -42,6 +42,8 @@ use crate::zones::{self, Visit};
 
 /// Places nearer to each other than a sector would take more memory than what they say is worth.
 const STEP_MIN: u64 = 512;
+/// Blocks of a file that are kept in mind at most: 64 GiB of memory.
+const BLOCKS_MAX: u64 = 1 << 34;
 
 /// A job, ready but for its threads.
 pub struct ReadyJob {
@@ -142,12 +144,18 @@ impl ReadyJob {
             blocks,
         };
         ready.check_fit().map_err(|(message, remedy)| unfit(message, remedy))?;
-        if ready.blocks.verify.is_some() {
-            let step = ready.verified_step();
-            let map = |file: &OpenFile| session.map(&file.path, file.size, step);
-            ready.maps = ready.files.all().iter().map(map).collect();
-        }
+        ready.maps = ready.verified_maps(session);
         Ok(ready)
+    }
+
+    /// What is known about the verified blocks of each file; nothing where nothing is verified.
+    fn verified_maps(&self, session: &mut Session) -> Vec<Arc<Map>> {
+        if self.blocks.verify.is_none() {
+            return Vec::new();
+        }
+        let step = self.verified_step();
+        let map = |file: &OpenFile| session.map(&file.path, file.reach(), step);
+        self.files.all().iter().map(map).collect()
     }
 
     /// What the text of the plan alone does not tell: whether everything fits its files.
@@ -206,7 +214,14 @@ impl ReadyJob {
     fn check_verify(&self) -> Result<(), (String, &'static str)> {
         let Some(verify) = &self.blocks.verify else { return Ok(()) };
         let interval = verify.interval.0;
-        if self.verified_step() >= interval.min(STEP_MIN) {
+        let step = self.verified_step();
+        if let Some(file) = self.files.all().iter().find(|file| file.reach() / step > BLOCKS_MAX) {
+            let of = Bytes(file.reach());
+            let message =
+                format!("to verify {of} in blocks of {} takes too much memory", Bytes(interval));
+            return Err((message, "verify larger blocks, or less"));
+        }
+        if step >= interval.min(STEP_MIN) {
             return Ok(());
         }
         let at = self.places().find(|at| at % interval != 0).unwrap_or(0);

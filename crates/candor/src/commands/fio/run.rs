@@ -10,6 +10,7 @@ use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::words::Written;
 use candor_dialects::fio::write;
 use candor_record::Event;
+use candor_record::Report;
 use candor_run::RunError;
 
 use super::asker::Asker;
@@ -70,19 +71,32 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Err(error) => return not_started(&error, written, &lowered, flags),
     };
     report.notes.append(&mut lowered.notes);
-    let mut logs = logs::write(&report, &lowered.jobs).and(logs::states(&report, &lowered.jobs));
-    if flags.bandwidth_log {
-        logs = logs.and(logs::write_aggregate(&report));
-    }
+    let logs = write_logs(&report, &lowered, flags);
     let mut text = String::new();
     if report.interrupted {
         text.push_str("\nfio: terminating on signal 2\n");
     }
     text.push_str(&write::write(&report, &lowered.jobs, &output));
     failures::tell(&report, &lowered.jobs);
-    match undelivered.and_then(|()| sink.put(&text)).and(verdict.deliver(&report)).and(logs) {
+    if let Err(sentence) = undelivered.and_then(|()| sink.put(&text)) {
+        return refused(&sentence, flags);
+    }
+    // The results stand by now, and stay whatever else cannot be written.
+    let tell = |sentence: &String| screen::tell(&format!("fio: {sentence}\n"));
+    // States are saved without being asked for: that one is missing fails no job.
+    let _ = logs::states(&report, &lowered.jobs).inspect_err(tell);
+    match verdict.deliver(&report).and(logs).inspect_err(tell) {
         Ok(()) => failures::exit_code(&report, &lowered.jobs),
-        Err(sentence) => refused(&sentence, flags),
+        Err(_) => WRONG,
+    }
+}
+
+/// Writes all log files that are asked for; a sentence for the first that cannot be written.
+fn write_logs(report: &Report, lowered: &Lowered, flags: &Flags) -> Result<(), String> {
+    let logs = logs::write(report, &lowered.jobs);
+    match flags.bandwidth_log {
+        true => logs.and(logs::write_aggregate(report)),
+        false => logs,
     }
 }
 

@@ -308,7 +308,8 @@ fn size(
 ) -> Option<Bytes> {
     let shown = || file.path.display();
     let end = length.map(|length| length.saturating_add(start_bytes(start)));
-    if from.settings.area.fill_device && !matches!(file.found, Found::Device(_)) {
+    let endless = from.settings.area.fill_device && end.is_none();
+    if endless && !matches!(file.found, Found::Device(_)) {
         blocks.range.length = None;
         return Some(ENDLESS);
     }

@@ -4,6 +4,9 @@ use candor_record::SteadyState;
 
 use crate::fio::job::SteadyGoal;
 
+/// A goal over more windows than this is not shown window by window.
+const PLACES_MAX: u64 = 1 << 16;
+
 /// How steady a job had become over the last windows that were judged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Steadiness {
@@ -24,12 +27,22 @@ pub(super) struct Steadiness {
 impl Steadiness {
     /// Of what was recorded; nothing is attained where nothing was.
     pub fn of(recorded: Option<&SteadyState>, goal: &SteadyGoal) -> Steadiness {
-        let Some(recorded) = recorded else { return Steadiness::default() };
+        // There is a place for each window that is judged; those that were not reached hold zeros.
+        let places = goal.duration_s.min(PLACES_MAX) as usize;
+        let padded = |mut values: Vec<f64>| {
+            values.resize(values.len().max(places), 0.0);
+            values
+        };
+        let Some(recorded) = recorded else {
+            let nothing = || padded(Vec::new());
+            let (bytes_per_s, ops_per_s) = (nothing(), nothing());
+            return Steadiness { bytes_per_s, ops_per_s, ..Steadiness::default() };
+        };
         let criterion = if goal.slope { recorded.slope } else { recorded.deviation_max };
         Steadiness {
             attained: recorded.attained,
-            bytes_per_s: recorded.windows.iter().map(|window| window.bytes_per_s).collect(),
-            ops_per_s: recorded.windows.iter().map(|window| window.ops_per_s).collect(),
+            bytes_per_s: padded(recorded.windows.iter().map(|w| w.bytes_per_s).collect()),
+            ops_per_s: padded(recorded.windows.iter().map(|w| w.ops_per_s).collect()),
             deviation: recorded.deviation_max,
             slope: recorded.slope,
             criterion: match (goal.percent, recorded.mean > 0.0) {
@@ -85,6 +98,7 @@ mod tests {
         assert_eq!(of(&SteadyGoal { slope: true, ..GOAL }).criterion, -2.0);
         assert_eq!(of(&SteadyGoal { percent: false, ..GOAL }).criterion, 10.0);
         assert_eq!(of(&GOAL).ops_per_s, [190.0, 210.0]);
-        assert!(!Steadiness::of(None, &GOAL).attained);
+        let nothing = Steadiness::of(None, &GOAL);
+        assert_eq!((nothing.attained, nothing.ops_per_s), (false, vec![0.0, 0.0]));
     }
 }
