@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, IoPriority, Pace};
+use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Format, IoPriority, Pace};
 use candor_plan::rank::{self, Seat};
 use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
 use candor_plan::{Bytes, BytesPerSec, Entries, Job, Plan, Stop};
@@ -154,7 +154,8 @@ impl ReadyJob {
             return Vec::new();
         }
         let step = self.verified_step();
-        let map = |file: &OpenFile| session.map(&file.path, file.reach(), step);
+        let from = |file: &OpenFile| self.verified_from(file);
+        let map = |file: &OpenFile| session.map(&file.path, file.reach(), step, from(file));
         self.files.all().iter().map(map).collect()
     }
 
@@ -230,11 +231,24 @@ impl ReadyJob {
         Err((message, "start and leave out whole verified blocks"))
     }
 
-    /// Every operation begins and ends at a multiple of it: the verified interval, or less where
-    /// the work begins within one.
+    /// Every operation begins and ends at a multiple of it behind the first place of its file:
+    /// the verified interval, or less where work begins within one.
     fn verified_step(&self) -> u64 {
         let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
         self.places().fold(interval, gcd)
+    }
+
+    /// The first place of a file, less whole intervals: headers that other tools know stand
+    /// wherever operations begin, candor's own at multiples of the interval.
+    fn verified_from(&self, file: &OpenFile) -> u64 {
+        match &self.blocks.verify {
+            Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
+                let all = Rank { rank: 0, of: 1 };
+                let start = Space::new(&self.blocks, file.extent(), all).offset(0);
+                start % verify.interval.0.max(1)
+            }
+            _ => 0,
+        }
     }
 
     /// Where work begins, what it leaves out, and what a trace touches.
@@ -246,7 +260,8 @@ impl ReadyJob {
         };
         let traced = self.trace.iter().flat_map(|lines| lines.iter());
         let traced = traced.flat_map(|line| [line.offset, u64::from(line.length)]);
-        let starts = self.shares().map(|(_, _, space)| space.offset(0));
+        let from = |file| self.verified_from(file);
+        let starts = self.shares().map(move |(file, _, space)| space.offset(0) - from(file));
         starts.chain(traced).chain([hole])
     }
 

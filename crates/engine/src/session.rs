@@ -16,7 +16,8 @@ use crate::zones;
 pub struct Session {
     calibration: Calibration,
     clock: OnceCell<Clock>,
-    maps: HashMap<(PathBuf, u64), Arc<Map>>,
+    /// By path, distance of places, and the first place.
+    maps: HashMap<(PathBuf, u64, u64), Arc<Map>>,
     zones: HashMap<PathBuf, Arc<zones::Map>>,
 }
 
@@ -43,10 +44,12 @@ impl Session {
     }
 
     /// What is known about the blocks of a file: nothing at first, and nothing again once it is
-    /// used further than before. Every operation begins and ends at a multiple of `step`.
-    pub fn map(&mut self, path: &Path, size: u64, step: u64) -> Arc<Map> {
-        let new = || Map::new(size, step, UNKNOWN);
-        let map = self.maps.entry((path.to_owned(), step)).or_insert_with(new);
+    /// used further than before. Every operation begins and ends at a multiple of `step`
+    /// behind `origin`.
+    pub fn map(&mut self, path: &Path, size: u64, step: u64, origin: u64) -> Arc<Map> {
+        let new = || Map::from(origin, size, step, UNKNOWN);
+        let key = (path.to_owned(), step, origin);
+        let map = self.maps.entry(key).or_insert_with(new);
         if !map.covers(size) {
             *map = new();
         }
@@ -56,7 +59,7 @@ impl Session {
     /// Notes that a file was laid out with headers of the first generation.
     pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
         self.maps
-            .insert((path.to_owned(), verify.interval.0), Map::new(size, verify.interval.0, 1));
+            .insert((path.to_owned(), verify.interval.0, 0), Map::new(size, verify.interval.0, 1));
     }
 
     /// What is known about the zones of a file, shared by all that reach the same one.

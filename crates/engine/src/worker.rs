@@ -408,6 +408,10 @@ impl Worker {
 
     #[cold]
     fn drain(&mut self, why: Ended) {
+        // What fails among the last operations counts as much as what fails before.
+        if why == Ended::Failed {
+            self.ended = why;
+        }
         if !self.draining {
             self.draining = true;
             self.ended = why;

@@ -34,6 +34,8 @@ pub struct FioJob {
     pub counts_errors: bool,
     /// `verify_only`: what was checked counts as written, too.
     pub verify_only: bool,
+    /// What an operation counts as that is done to a name and moves no bytes.
+    pub per_name: Option<PerName>,
     /// `latency_target` and its kin.
     pub latency_goal: LatencyGoal,
     /// `steadystate`, where asked for.
@@ -44,6 +46,15 @@ pub struct FioJob {
     pub state: Option<StateFile>,
     /// What is reported, and how.
     pub reporting: Reporting,
+}
+
+/// What fio counts for a file of which only the name is touched: as much as if it were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerName {
+    /// Operations.
+    pub ops: u64,
+    /// Bytes that each of them counts as.
+    pub bytes: u64,
 }
 
 /// What the lines before the run say about a job.

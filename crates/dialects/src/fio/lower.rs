@@ -249,7 +249,7 @@ fn instance(
     processes::lower(from, &mut job, told);
     stops::lower(from, seat.phase, &mut job, told);
     engines::burn(from, &mut blocks, &mut job, told);
-    let targets = files::lower(from, &mut blocks, told);
+    let targets = files::lower(from, &lowered.plan, &mut blocks, told);
     if let Some(stop) = &mut job.stop {
         amounts::lower(from, &blocks, &targets, stop, told);
     }

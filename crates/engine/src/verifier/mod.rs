@@ -1,5 +1,6 @@
 //! A worker's side of verification: headers into writes, checks of reads.
 
+mod due;
 mod dump;
 mod trail;
 
@@ -14,6 +15,7 @@ use crate::content::Content;
 use crate::files::Files;
 use crate::slots::{Kind, Slot};
 
+use self::due::Due;
 use self::trail::Trail;
 use crate::verify::acca::{self, Stamp};
 use crate::verify::{Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros};
@@ -36,6 +38,7 @@ pub struct Verifier {
     scratch: Vec<u8>,
     stats: VerifyStats,
     trail: Trail,
+    due: Due,
 }
 
 impl Verifier {
@@ -52,7 +55,8 @@ impl Verifier {
         let stats = VerifyStats::default();
         let (from, scratch) = (clock.now(), Vec::new());
         let trail = Trail::new(&plan, maps.len());
-        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats, trail }
+        let due = plan.read_back.map_or_else(Due::nothing, |_| Due::new(&maps));
+        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats, trail, due }
     }
 
     fn map(&self, slot: &Slot) -> &Map {
@@ -67,7 +71,7 @@ impl Verifier {
                 Some(state) => {
                     slot.generation = state;
                     if slot.read_back {
-                        self.map(slot).settle(slot.offset, slot.length);
+                        self.due.mark(&self.maps[slot.file as usize], slot, false);
                         if self.stands_for_write(slot) {
                             self.trail.issued();
                         }
@@ -77,6 +81,9 @@ impl Verifier {
             },
             Kind::Write | Kind::Trim => {
                 let begins = self.map(slot).begin_write(slot.offset, slot.length);
+                if begins {
+                    self.due.mark(&self.maps[slot.file as usize], slot, true);
+                }
                 if begins && slot.kind == Kind::Write {
                     self.trail.issued();
                 }
@@ -100,7 +107,7 @@ impl Verifier {
 
     /// True if an operation's blocks hold something that was not read back yet.
     pub fn is_due(&self, slot: &Slot) -> bool {
-        self.map(slot).is_due(slot.offset, slot.length)
+        self.due.is_due(self.map(slot), slot)
     }
 
     /// Makes the bytes of a write, headers included.
@@ -150,6 +157,9 @@ impl Verifier {
             _ => return true,
         };
         self.map(slot).end_write(slot.offset, slot.length, left);
+        if left == Left::Unsure {
+            self.due.mark(&self.maps[slot.file as usize], slot, false);
+        }
         true
     }
 

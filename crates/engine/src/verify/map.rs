@@ -1,14 +1,13 @@
 //! What is known about the blocks of a file: four bytes for each.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Set in an entry while a write to the block is under way.
 const WRITING: u32 = 1 << 31;
-/// Set in an entry while what was written has not been read back.
-const DUE: u32 = 1 << 30;
 /// The generation within an entry.
-const GENERATION: u32 = DUE - 1;
+const GENERATION: u32 = WRITING - 1;
 /// Generation of blocks whose content is not known: any own generation is right.
 pub const UNKNOWN: u32 = 0;
 /// Generation of blocks that hold nothing of ours for certain, after a trim or a failed write:
@@ -32,26 +31,44 @@ pub enum Left {
 #[derive(Debug)]
 pub struct Map {
     interval: u64,
+    /// Where the first block begins.
+    origin: u64,
     entries: Box<[AtomicU32]>,
 }
 
 impl Map {
     /// For `size` bytes in blocks of `interval`, all with that generation.
     pub fn new(size: u64, interval: u64, generation: u32) -> Arc<Map> {
-        let count = size.div_ceil(interval.max(1)) as usize;
+        Map::from(0, size, interval, generation)
+    }
+
+    /// The same, where the first block begins at an origin and not at the start of the file.
+    pub fn from(origin: u64, size: u64, interval: u64, generation: u32) -> Arc<Map> {
+        let count = size.saturating_sub(origin).div_ceil(interval.max(1)) as usize;
         let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
-        Arc::new(Map { interval, entries })
+        Arc::new(Map { interval, origin, entries })
     }
 
     /// True if it knows all blocks of so many bytes.
     pub fn covers(&self, size: u64) -> bool {
-        self.entries.len() as u64 >= size.div_ceil(self.interval.max(1))
+        self.entries.len() as u64 >= size.saturating_sub(self.origin).div_ceil(self.interval.max(1))
+    }
+
+    /// Number of its blocks.
+    pub fn blocks_known(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Which blocks an operation touches.
+    pub fn range(&self, offset: u64, length: u32) -> Range<usize> {
+        let from = offset.saturating_sub(self.origin);
+        let first = (from / self.interval) as usize;
+        let last = (from + u64::from(length)).div_ceil(self.interval) as usize;
+        first.min(self.entries.len())..last.min(self.entries.len())
     }
 
     fn blocks(&self, offset: u64, length: u32) -> &[AtomicU32] {
-        let first = (offset / self.interval) as usize;
-        let last = ((offset + u64::from(length)).div_ceil(self.interval)) as usize;
-        &self.entries[first.min(self.entries.len())..last.min(self.entries.len())]
+        &self.entries[self.range(offset, length)]
     }
 
     /// Claims the blocks for a write; false, with nothing claimed, if one is being written.
@@ -72,9 +89,9 @@ impl Map {
     pub fn end_write(&self, offset: u64, length: u32, left: Left) {
         for block in self.blocks(offset, length) {
             let new = match left {
-                Left::Written => next(block.load(Ordering::Relaxed) & GENERATION) | DUE,
+                Left::Written => next(block.load(Ordering::Relaxed) & GENERATION),
                 Left::Unsure => NOTHING,
-                Left::Zeroed => ZEROS | DUE,
+                Left::Zeroed => ZEROS,
             };
             block.store(new, Ordering::Release);
         }
@@ -86,19 +103,6 @@ impl Map {
             let entry = block.load(Ordering::Acquire);
             (entry & WRITING == 0).then(|| sum.wrapping_mul(31).wrapping_add(entry & GENERATION))
         })
-    }
-
-    /// True if something was written, or is being written, that has not been read back.
-    pub fn is_due(&self, offset: u64, length: u32) -> bool {
-        let is_due = |block: &AtomicU32| block.load(Ordering::Relaxed) & (WRITING | DUE) != 0;
-        self.blocks(offset, length).iter().any(is_due)
-    }
-
-    /// What stands there now is being read back.
-    pub fn settle(&self, offset: u64, length: u32) {
-        for block in self.blocks(offset, length) {
-            block.fetch_and(!DUE, Ordering::Relaxed);
-        }
     }
 
     fn entry(&self, offset: u64) -> u32 {
@@ -144,17 +148,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_due_until_it_is_read_back() {
-        let map = Map::new(16 * 4096, 4096, UNKNOWN);
-        assert!(!map.is_due(0, 65536));
-        assert!(map.begin_write(8192, 8192) && map.is_due(8192, 4096));
-        map.end_write(8192, 8192, Left::Written);
-        let before = map.begin_read(8192, 4096);
-        map.settle(8192, 4096);
-        assert_eq!(map.begin_read(8192, 4096), before, "reading back changes no generation");
-        assert!(!map.is_due(8192, 4096) && map.is_due(8192, 8192));
-        assert!(map.begin_write(12288, 4096));
-        map.end_write(12288, 4096, Left::Unsure);
-        assert!(!map.is_due(0, 65536), "a failed write is not read back");
+    fn blocks_are_counted_from_the_origin() {
+        let map = Map::from(1024, 1024 + 3 * 4096, 4096, UNKNOWN);
+        assert_eq!((map.blocks_known(), map.range(1024 + 4096, 8192)), (3, 1..3));
+        assert!(map.begin_write(1024, 4096) && map.begin_write(5120, 4096));
+        assert!(!map.begin_write(5120, 8192), "one of them is being written");
+        assert!(map.covers(1024 + 3 * 4096) && !map.covers(1025 + 3 * 4096));
     }
 }

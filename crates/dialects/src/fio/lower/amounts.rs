@@ -11,7 +11,7 @@ use candor_plan::units::{Extent, Op, SizeSpec};
 use candor_plan::{Blocks, Bytes, Member, Stop, Target};
 
 use super::{Instance, Told};
-use crate::fio::settings::Amount;
+use crate::fio::settings::{Amount, Method};
 
 pub(super) fn lower(
     from: &Instance<'_>,
@@ -27,12 +27,18 @@ pub(super) fn lower(
     let loops = said.runtime.loops.max(1);
     // Both operations of a pair count, here; there a pair counts once.
     let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
-    stop.ops = Some(said.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops * times);
+    stop.ops =
+        Some(said.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
     let files: Vec<(PathBuf, Option<Bytes>)> = targets.iter().flat_map(files).collect();
     let lengths: Option<Vec<u64>> =
         files.iter().map(|(path, size)| length(from, blocks, path, *size)).collect();
-    let total = lengths.as_ref().map(|lengths| lengths.iter().sum::<u64>());
-    let moved = moved(from, total, told);
+    let sum =
+        |lengths: &Vec<u64>| lengths.iter().fold(0, |sum: u64, length| sum.saturating_add(*length));
+    let total = lengths.as_ref().map(sum);
+    let moved = moved(from, total, told).map(|moved| match total {
+        Some(total) if ends_with_size(from) => moved.min(total),
+        _ => moved,
+    });
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
     // Where files have a size of their own, that of the job is only how much it moves. What does
     // not make up whole zones is not used, but moved elsewhere.
@@ -53,6 +59,14 @@ pub(super) fn lower(
     let goes_on = lengths.is_some_and(|lengths| wraps(blocks, &lengths));
     let least = moved.map(Bytes).or(total.map(all).filter(|_| goes_on));
     stop.at_least = least.map(Extent::Bytes);
+}
+
+/// True where no more than `size` is moved, whatever `io_size` says: fio does not go over verified
+/// blocks again, unless they are drawn without a map.
+fn ends_with_size(from: &Instance<'_>) -> bool {
+    let said = from.settings;
+    let drawn = said.rw.direction.is_random() && said.random.no_map;
+    said.verify.method != Method::None && !drawn && !said.rw.direction.is_mixed()
 }
 
 /// `io_size`, where it is given.

@@ -5,10 +5,12 @@ use candor_plan::{Blocks, Nanos};
 
 use super::Instance;
 use super::groups::Seat;
-use crate::fio::job::{FioJob, LatencyGoal, Logs, Reporting, Shape, SteadyGoal, WindowValue};
+use crate::fio::job::{
+    FioJob, LatencyGoal, Logs, PerName, Reporting, Shape, SteadyGoal, WindowValue,
+};
 use crate::fio::options;
 use crate::fio::settings::{
-    ContinueOn, KbBase, LogValue, Method, Settings, Statistics, SteadyOf, Unified, UnitBase,
+    Amount, ContinueOn, KbBase, LogValue, Method, Settings, Statistics, SteadyOf, Unified, UnitBase,
 };
 use crate::fio::words::{Block, Origin, Section, Written};
 
@@ -34,6 +36,7 @@ pub(super) fn of(
         shape: shape(settings, blocks),
         counts_errors: settings.errors.continue_on != ContinueOn::None
             || settings.errors.ignore.is_some(),
+        per_name: per_name(from, blocks),
         verify_only: settings.verify.only && settings.verify.method != Method::None,
         latency_goal: LatencyGoal {
             target_ns: settings.goals.target.0,
@@ -45,6 +48,19 @@ pub(super) fn of(
         state: super::verify::saved(from),
         reporting: Reporting { percentile_places: places(from), ..reporting(&settings.statistics) },
     }
+}
+
+/// Operations on names count as if the files were gone through in blocks.
+fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
+    let entries = super::engines::entries(from)?;
+    let bytes = blocks.size.of(entries.counted_as.unwrap_or(Op::Read)).min().0.max(1);
+    let files = &from.settings.files;
+    let length = match (files.size, from.settings.area.size) {
+        (Some((low, _)), _) => low,
+        (None, Some(Amount::Bytes(all))) => all / files.number.unwrap_or(1).max(1),
+        (None, _) => 0,
+    };
+    Some(PerName { ops: (length / bytes).max(1), bytes })
 }
 
 fn shape(settings: &Settings, blocks: &Blocks) -> Shape {

@@ -12,7 +12,12 @@ use super::{Found, Instance, Told, names, zones};
 use crate::fio::settings::{self, Amount, Fallocate, FileType, WriteHint};
 
 /// The targets of a clone. Sets the range of each that is used, too.
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -> Vec<Target> {
+pub(super) fn lower(
+    from: &Instance<'_>,
+    plan: &Plan,
+    blocks: &mut Blocks,
+    told: &mut Told,
+) -> Vec<Target> {
     let number = from.settings.files.number.unwrap_or(1).max(1);
     if number > u64::from(FILES_MAX) {
         told.refuse(from, "nrfiles", &format!("more than {FILES_MAX} files of one job"));
@@ -38,7 +43,13 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
         })
         .collect();
     let mut lengths = lengths(from, files.len() as u64, blocks, told);
-    let start = start(from, &files, blocks, told);
+    // Of files that are not there yet, a share is all that is made.
+    let absent = |file: &File| file.found == Found::Nothing;
+    let makes_share = from.settings.files.size.is_some() && files.iter().all(absent);
+    if let (Some(Amount::Percent(percent)), true) = (from.settings.area.size, makes_share) {
+        lengths.iter_mut().flatten().for_each(|length| *length = share(*length, percent));
+    }
+    let start = start(from, plan, &files, blocks, told);
     if from.settings.files.size.is_some() {
         // What is in front of the offset is part of a file's own size.
         let rest = |length: u64| length.saturating_sub(start_bytes(start));
@@ -51,7 +62,9 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) -
         start_align: Some(Bytes(from.settings.area.offset_align)).filter(|align| align.0 > 0),
         length: length.map(|bytes| Extent::Bytes(Bytes(bytes))),
     };
-    if let Some(Amount::Percent(percent)) = from.settings.area.size {
+    if let Some(Amount::Percent(percent)) = from.settings.area.size
+        && !makes_share
+    {
         blocks.range.length = Some(Extent::Percent(f64::from(percent)));
     }
     zones::fit(from, &files, blocks, told);
@@ -199,10 +212,21 @@ fn smallest(blocks: &Blocks) -> u64 {
 }
 
 /// Where in each file a clone begins. What is a share of the file goes up to the next block.
-fn start(from: &Instance<'_>, files: &[File], blocks: &Blocks, told: &mut Told) -> Extent {
+fn start(
+    from: &Instance<'_>,
+    plan: &Plan,
+    files: &[File],
+    blocks: &Blocks,
+    told: &mut Told,
+) -> Extent {
     let area = &from.settings.area;
     let found = files.first().and_then(|file| file.found.bytes());
-    let known = from.settings.files.size.map(|(low, _)| low).or(found);
+    // A share of nothing is nothing: fio looks before it makes the file.
+    let made = files.first().and_then(|file| made_before(plan, &file.path));
+    let known = match made {
+        Some(size) => size.max(found),
+        None => found.or(Some(0)),
+    };
     let mut bytes = |amount: Amount, option: &str| match zones::in_bytes(from, amount, option, told)
     {
         Amount::Bytes(bytes) => Some(bytes),
@@ -226,6 +250,21 @@ fn start(from: &Instance<'_>, files: &[File], blocks: &Blocks, told: &mut Told) 
             Extent::Bytes(Bytes(0))
         }
     }
+}
+
+/// The size to which an earlier job has made a file, and none within where only a run will tell;
+/// none if no earlier job uses it.
+fn made_before(plan: &Plan, path: &Path) -> Option<Option<u64>> {
+    let size = |target: &Target| {
+        let mut members = target.members.iter();
+        let member = members.find(|member| target.path.join(&member.name) == path);
+        match member {
+            Some(member) => Some(member.size.or(target.size)),
+            None => (target.path == path).then_some(target.size),
+        }
+    };
+    let size = plan.targets.iter().filter_map(size).max()?;
+    Some(size.map(|bytes| bytes.0))
 }
 
 /// So many percent of a number of bytes, rounded down.
@@ -308,7 +347,7 @@ fn size(
 ) -> Option<Bytes> {
     let shown = || file.path.display();
     let end = length.map(|length| length.saturating_add(start_bytes(start)));
-    let endless = from.settings.area.fill_device && end.is_none();
+    let endless = fills(from) && end.is_none();
     if endless && !matches!(file.found, Found::Device(_)) {
         blocks.range.length = None;
         return Some(ENDLESS);
@@ -341,6 +380,11 @@ fn size(
     }
 }
 
+/// Writing goes on until nothing more fits.
+fn fills(from: &Instance<'_>) -> bool {
+    from.settings.area.fill_device && from.settings.rw.direction.writes()
+}
+
 /// What is read must have been written; what is only written needs its space at most.
 fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     let settings = from.settings;
@@ -348,7 +392,7 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     if making.on_open
         || !making.allowed
         || settings.files.append
-        || settings.area.fill_device
+        || fills(from)
         || (blocks.engine == Engine::Fallocate && !settings.rw.direction.reads())
     {
         return Layout::Never;

@@ -114,12 +114,19 @@ impl Figures {
             write.ops += back.reads.ops;
             write.bytes += back.reads.bytes;
         }
+        let mut trim = direction(Op::Trim);
+        if let Some(counted) = job.per_name {
+            for direction in [&mut read, &mut write, &mut trim] {
+                direction.ops *= counted.ops;
+                direction.bytes = direction.ops * counted.bytes;
+            }
+        }
         let verify = measured
             .verify
             .as_ref()
             .map_or(0, |v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign);
         Figures {
-            ops: PerOp { read, write, trim: direction(Op::Trim) },
+            ops: PerOp { read, write, trim },
             sync: Spread::of(measured.sync.latency.as_ref()),
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
             trouble: trouble(measured, verify),

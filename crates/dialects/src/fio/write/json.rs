@@ -49,7 +49,9 @@ pub(super) fn document(
 pub(super) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
     let uses = |entry: &Entry| {
         let failed = entry.figures.trouble.is_some() && !entry.figures.began();
-        entry.job.reporting.disk_util && !failed
+        // fio looks for the devices of files before they are made.
+        let made = entry.job.shape.engine == "filecreate";
+        entry.job.reporting.disk_util && !failed && !made
     };
     match entries.iter().any(uses) {
         true => disks(report),
