@@ -9,6 +9,7 @@
 //! | `order` | operations with offsets and lengths, in order |
 //! | `set` | the same, in whatever order |
 //! | `spread` | shares of directions and of parts of the file (chi-square) |
+//! | `trace` | what `write_iolog` tells of the operations |
 //! | `layout` | files that are left, and their sizes |
 //! | `exit` | nothing more: both refuse or fail |
 //!

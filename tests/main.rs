@@ -13,6 +13,7 @@ mod fio_consumers;
 mod fio_files;
 mod fio_peer;
 mod fio_states;
+mod fio_traces;
 mod honest;
 mod limits;
 mod plans;

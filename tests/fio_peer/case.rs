@@ -18,8 +18,11 @@ const LIMIT: Duration = Duration::from_secs(40);
 const OFFSETS: &str = "offsets";
 const RESULT: &str = "result.json";
 const JOB: &str = "job.fio";
-/// There before either tool starts, with one file of 64 KiB in it.
+/// There before either tool starts, with one file of 64 KiB in it and the traces of
+/// `fio_peer/traces`.
 const READY: &str = "ready";
+/// What `write_iolog` makes, where it is compared.
+const TRACE: &str = "trace";
 
 /// Who runs the job file.
 #[derive(Clone, Copy)]
@@ -48,19 +51,33 @@ pub struct Outcome {
     pub json: Option<Value>,
     /// What it issued, where that is compared.
     pub ops: Vec<Op>,
+    /// What it says itself that it did, without times: reads, writes, trims and flushes.
+    pub trace: Vec<String>,
     /// Files left, with their sizes; of logs only the names.
     pub files: BTreeMap<String, Option<u64>>,
 }
 
 /// All job files, by name.
 pub fn all() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fio_peer/jobs");
+    folder_of("jobs").iter().map(|path| Case::read(path)).collect()
+}
+
+/// The files of a folder of `fio_peer`, by name.
+fn folder_of(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fio_peer").join(name);
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the job files are there")
+        .expect("the folder is there")
         .map(|entry| entry.expect("an entry").path())
         .collect();
     paths.sort();
-    paths.iter().map(|path| Case::read(path)).collect()
+    paths
+}
+
+/// Lines of a trace that move bytes, without their times.
+fn moves(trace: &str) -> Vec<String> {
+    let lines = trace.lines().filter_map(|line| line.split_once(' ')).map(|(_, rest)| rest);
+    let moves = |line: &&str| ["read", "write", "trim"].iter().any(|op| line.contains(op));
+    lines.filter(moves).map(str::to_owned).collect()
 }
 
 impl Case {
@@ -95,6 +112,10 @@ impl Case {
         let folder = PathBuf::from(scratch.path(folder));
         fs::create_dir_all(folder.join(READY)).expect("a directory");
         fs::write(folder.join(READY).join("file"), vec![1; 64 << 10]).expect("a file");
+        for path in folder_of("traces") {
+            let name = path.file_name().expect("a name");
+            fs::copy(&path, folder.join(READY).join(name)).expect("a trace");
+        }
         let mut text = self.text.clone();
         if self.wants_ops() {
             text.push_str(&format!("write_lat_log={OFFSETS}\nlog_offset=1\n"));
@@ -123,6 +144,7 @@ impl Case {
             err: text("stderr"),
             json: document(&text(RESULT)),
             ops: offsets::read(&logs),
+            trace: moves(&text(TRACE)),
             files,
         }
     }

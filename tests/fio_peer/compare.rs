@@ -91,6 +91,9 @@ fn ops(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
         let (a, b) = (show(fio.ops.get(at)), show(candor.ops.get(at)));
         found.push(format!("operation {at} is {b}, not {a}"));
     }
+    if case.compares("trace") && (fio.trace != candor.trace || fio.trace.is_empty()) {
+        found.push(format!("trace {:?}, not {:?}", candor.trace, fio.trace));
+    }
     if case.compares("set") {
         let sorted = |ops: &[offsets::Op]| {
             let mut ops = ops.to_vec();

@@ -8,6 +8,7 @@ pub mod options;
 pub mod settings;
 pub mod show_command;
 pub mod state;
+pub mod trace;
 pub mod values;
 pub mod words;
 pub mod write;

@@ -5,12 +5,15 @@
 //! for an hour; without the variable it is two seconds. A failure prints the input and its seed.
 
 use std::ffi::OsString;
+use std::io::{BufRead, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
+use candor_dialects::fio::settings;
+use candor_dialects::fio::trace;
 use candor_dialects::fio::words::{self, Keyword, World};
 
 /// What no input may exceed.
@@ -84,6 +87,23 @@ const ODD: &[&str] = &[
     "none",
 ];
 
+/// What every trace of a job file is.
+const TRACE: &str = "fio version 3 iolog
+15 a.0.0 add
+114 a.0.0 open
+117 a.0.0 read 0 4096
+20266 b open
+";
+
+/// Traces to begin with.
+const TRACES: &[&str] = &[
+    TRACE,
+    "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf wait 5 0\nf sync 0 0\nf close\n",
+    "fio version 3 iolog\n0 f add\n1 f open\n2 f trim 0 512\n3 f datasync 0 0\n9 f close\n",
+    "\x07tae\0\0\0\0\0\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\0\x10\0\0\x01\0\x12\0\x07\0\0\0\
+     \0\0\x40\0\0\0\0\0\0\0\0\0",
+];
+
 struct Files(String);
 
 impl World for Files {
@@ -116,6 +136,14 @@ impl Host for Nowhere {
 
     fn entropy(&self) -> u64 {
         1
+    }
+
+    fn open(&self, _: &Path) -> std::io::Result<Box<dyn BufRead>> {
+        Ok(Box::new(TRACE.as_bytes()))
+    }
+
+    fn device(&self, _: u32, minor: u32) -> Option<PathBuf> {
+        (minor == 0).then(|| "/dev/a".into())
     }
 }
 
@@ -172,6 +200,38 @@ fn mutated(dice: &mut Dice, corpus: &[String], names: &[&str]) -> String {
     lines.join(if dice.below(9) == 0 { "\r\n" } else { "\n" })
 }
 
+/// A trace with a few things done to it.
+fn mutated_trace(dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = dice.of(TRACES).as_bytes().to_vec();
+    for _ in 0..=dice.below(6) {
+        let at = dice.below(bytes.len() + 1);
+        match dice.below(5) {
+            0 => bytes.insert(at, dice.below(256) as u8),
+            1 => bytes.truncate(at),
+            2 => bytes.splice(at..at, dice.of(ODD).bytes()).for_each(drop),
+            3 => bytes.splice(at..at, dice.of(TRACES).bytes()).for_each(drop),
+            _ if at < bytes.len() => bytes[at] ^= 1 << dice.below(8),
+            _ => bytes.push(b'\n'),
+        }
+    }
+    bytes
+}
+
+/// Reads it; true if it is a trace.
+fn digest_trace(bytes: Vec<u8>) -> bool {
+    let said = settings::Trace { redirect: Some("x".into()), ..settings::Trace::default() };
+    match trace::read("t", Box::new(Cursor::new(bytes)), &said, &|_, _| None) {
+        Ok(recorded) => {
+            assert!(!recorded.steps.is_empty() && !recorded.files.is_empty());
+            true
+        }
+        Err(fault) => {
+            assert!(!fault.message.is_empty() && !fault.place.is_empty());
+            false
+        }
+    }
+}
+
 /// Reads and lowers it; true if it came to a plan.
 fn digest(text: &str) -> bool {
     let argv = ["fio", "job.fio"].map(OsString::from);
@@ -189,24 +249,40 @@ fn digest(text: &str) -> bool {
     }
 }
 
-#[test]
-fn mutated_job_files_end_in_a_plan_or_in_sentences() {
+/// Looks for inputs that break something, as long as it was asked for.
+fn look(what: &str, mut one: impl FnMut(&mut Dice) -> (String, Box<dyn FnOnce() -> bool>)) {
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(2));
-    let corpus = corpus();
-    let names: Vec<&str> = options::names().collect();
-    let (mut inputs, mut plans, mut seed) = (0u64, 0u64, 0x9e37_79b9_7f4a_7c15u64);
+    let (mut inputs, mut taken, mut seed) = (0u64, 0u64, 0x9e37_79b9_7f4a_7c15u64);
     while Instant::now() < end {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let text = mutated(&mut Dice(seed), &corpus, &names);
+        let (text, digest) = one(&mut Dice(seed));
         let began = Instant::now();
-        match catch_unwind(AssertUnwindSafe(|| digest(&text))) {
-            Ok(planned) => plans += u64::from(planned),
+        match catch_unwind(AssertUnwindSafe(digest)) {
+            Ok(is_taken) => taken += u64::from(is_taken),
             Err(_) => panic!("seed {seed:#x} panics on:\n{text}"),
         }
         assert!(began.elapsed() < SLOW, "seed {seed:#x} takes {:?}:\n{text}", began.elapsed());
         inputs += 1;
     }
-    println!("{inputs} inputs, {plans} of them plans");
-    assert!(plans > 0 && plans < inputs, "the mutations are of one kind only");
+    println!("{inputs} inputs, {taken} of them {what}");
+    assert!(taken > 0 && taken < inputs, "the mutations are of one kind only");
+}
+
+#[test]
+fn mutated_job_files_end_in_a_plan_or_in_sentences() {
+    let corpus = corpus();
+    let names: Vec<&str> = options::names().collect();
+    look("plans", |dice| {
+        let text = mutated(dice, &corpus, &names);
+        (text.clone(), Box::new(move || digest(&text)))
+    });
+}
+
+#[test]
+fn mutated_traces_end_in_steps_or_in_a_sentence() {
+    look("traces", |dice| {
+        let bytes = mutated_trace(dice);
+        (format!("{}", bytes.escape_ascii()), Box::new(move || digest_trace(bytes)))
+    });
 }

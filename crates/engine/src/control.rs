@@ -186,7 +186,7 @@ impl<'a> Control<'a> {
             let think = pace.think.map_or(0, |think| think.time.0);
             // Gaps of a Poisson process rarely exceed thirty times their mean.
             let gap = longest_gap_ns(pace, &job.blocks, job.job.workers);
-            think.saturating_add(gap.saturating_mul(30))
+            think.saturating_add(gap.saturating_mul(30)).saturating_add(job.longest_gap_ns())
         };
         Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
     }

@@ -46,11 +46,12 @@ impl Course {
     pub fn new(job: &Arc<ReadyJob>, release: u64) -> Course {
         let log = &job.blocks.measure.log;
         let length = Bytes(u64::from(job.length_max()));
+        let rings = [job.rings.clone(), job.hand_overs.clone()];
         Course {
             ends: Vec::new(),
             left: job.job.workers,
             sampling: Sampling::new(job.job.delay.0),
-            logging: Logging::new(log, job.rings.clone(), job.live.clone(), length),
+            logging: Logging::new(log, rings, job.live.clone(), length),
             steady: job.stop.steady.as_ref().map(SteadyWatch::new),
             from: job.job.after.is_empty().then_some(release),
             failure: None,

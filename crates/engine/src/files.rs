@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use candor_plan::blocks::{Advice, Blocks, Engine, OpenSync, WriteLife};
+use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, WriteLife};
 use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
 use rustix::fs::Advice as Fadvise;
 
@@ -285,7 +285,9 @@ impl Opened {
         let Opened { file, present } = self;
         // Writes make a file longer; nothing makes a device longer.
         let reads = blocks.mix.read > 0 && blocks.moves_bytes() || blocks.engine == Engine::Mmap;
-        let is_fixed = file.is_device || (reads && target.layout == Layout::Never);
+        // What a trace reads it may have written before.
+        let grows = matches!(blocks.access, Access::Trace(_)) && blocks.mix.write > 0;
+        let is_fixed = file.is_device || (reads && !grows && target.layout == Layout::Never);
         if file.size > present && is_fixed {
             let (path, size, present) = (file.path.display(), Bytes(file.size), Bytes(present));
             let message = format!("size is {size}, and `{path}` has {present}");

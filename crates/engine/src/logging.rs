@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use candor_plan::trace::Step;
 use candor_plan::units::{Op, PerOp};
 use candor_plan::{Bytes, LogPlan};
 use candor_record::{Histogram, Log, LogHistogram, LogWindow, LoggedOp, SumAndMax, WindowSums};
@@ -19,6 +20,7 @@ pub struct Logging {
     plan: LogPlan,
     log: Log,
     rings: Vec<Arc<Ring>>,
+    hand_overs: Vec<Arc<Ring>>,
     live: Arc<[Live]>,
     last: PerOp<WindowSums>,
     window_from_ns: u64,
@@ -34,24 +36,25 @@ pub struct Logging {
 const DRAIN_EVERY_NS: std::ops::RangeInclusive<u64> = 100_000..=20_000_000;
 
 impl Logging {
-    /// Of a job whose greatest operation has that size; none where no log is asked for.
+    /// Of a job whose greatest operation has that size, with the rings of what has ended and of
+    /// what was handed over; none where no log is asked for.
     pub fn new(
         plan: &LogPlan,
-        rings: Vec<Arc<Ring>>,
+        [rings, hand_overs]: [Vec<Arc<Ring>>; 2],
         live: Arc<[Live]>,
         bytes_max: Bytes,
     ) -> Option<Logging> {
-        let wanted = plan.each || plan.window.is_some() || plan.histogram.is_some();
-        wanted.then(|| Logging {
+        (!plan.is_off()).then(|| Logging {
             log: Log::default(),
             rings,
+            hand_overs,
             live,
             last: PerOp::default(),
             window_from_ns: 0,
             window_due_ns: plan.window.map_or(u64::MAX, |window| window.0),
             histograms: PerOp::default(),
             histogram_due_ns: plan.histogram.map_or(u64::MAX, |interval| interval.0),
-            drain_due_ns: if plan.each { 0 } else { u64::MAX },
+            drain_due_ns: if plan.each || plan.trace { 0 } else { u64::MAX },
             drain_every_ns: *DRAIN_EVERY_NS.start(),
             bytes_max,
             plan: *plan,
@@ -88,14 +91,17 @@ impl Logging {
         if self.plan.histogram.is_some() {
             self.histogram(end_ns);
         }
-        self.log.lost += self.rings.iter().map(|ring| ring.lost()).sum::<u64>();
+        let rings = self.rings.iter().chain(&self.hand_overs);
+        self.log.lost += rings.map(|ring| ring.lost()).sum::<u64>();
         self.log.ops.sort_by_key(|op| op.at_ns);
+        self.log.trace.sort_by_key(|step| step.at_ns);
         self.log
     }
 
     /// A ring is to be emptied before it is half full, and not much more often.
     fn pace_drains(&mut self, now_ns: u64) {
-        let filled = self.rings.iter().map(|ring| ring.filled());
+        let rings = self.rings.iter().chain(&self.hand_overs);
+        let filled = rings.map(|ring| ring.filled());
         let Some((waiting, room)) = filled.max_by_key(|(waiting, _)| *waiting) else { return };
         if waiting > room / 4 {
             self.drain_every_ns /= 2;
@@ -108,6 +114,26 @@ impl Logging {
     }
 
     fn drain(&mut self, clock: &Clock, zero: u64) {
+        self.drain_ends(clock, zero);
+        let Logging { log, plan, .. } = self;
+        for ring in &self.hand_overs {
+            ring.drain(|entry| {
+                if log.trace.len() as u64 >= plan.entries_max {
+                    log.lost += 1;
+                    return;
+                }
+                log.trace.push(Step {
+                    at_ns: clock.ns(entry.started.saturating_sub(zero)),
+                    offset: entry.offset,
+                    length: entry.length,
+                    file: entry.file,
+                    action: entry.kind.into(),
+                });
+            });
+        }
+    }
+
+    fn drain_ends(&mut self, clock: &Clock, zero: u64) {
         let Logging { log, plan, .. } = self;
         for ring in &self.rings {
             ring.drain(|entry| {
@@ -118,7 +144,7 @@ impl Logging {
                     log.lost += 1;
                     return;
                 }
-                let op = Op::ALL[usize::from(entry.kind)];
+                let op = Op::ALL[entry.kind.counted()];
                 // A trim is no call of submission, also where others are.
                 let submitted = if op == Op::Trim { entry.started } else { entry.submitted };
                 log.ops.push(LoggedOp {

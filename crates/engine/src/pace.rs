@@ -9,9 +9,10 @@ use candor_plan::blocks::{Arrival, Pace, Think, ThinkCount};
 use candor_plan::units::{Mix, Op};
 
 use crate::random::Random;
+use crate::stream::trace::Cursor;
 
 /// One worker's schedule.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Pacer {
     /// One for all operations, or one per direction that has a rate.
     lanes: Vec<Lane>,
@@ -21,6 +22,8 @@ pub struct Pacer {
     rests: Option<Rests>,
     /// What was due during a rest is left out.
     shifts: bool,
+    /// The trace whose times are kept too.
+    trace: Option<Cursor>,
 }
 
 /// A schedule of operations alike.
@@ -94,9 +97,24 @@ impl Pacer {
             from_ns: 0,
             until_ns: 0,
         });
-        let mut pacer = Pacer { lanes, due: 0, poisson, rests, shifts: pace.think_shifts };
+        let shifts = pace.think_shifts;
+        let mut pacer = Pacer { lanes, due: 0, poisson, rests, shifts, trace: None };
         pacer.find_due(0);
         Some(pacer)
+    }
+
+    /// The schedule of a trace, on top of another where there is one.
+    pub fn following(pacer: Option<Pacer>, trace: Cursor) -> Pacer {
+        let free = Lane { op: None, gap_op_ns: 0.0, gap_byte_ns: 0.0, next_ns: 0.0 };
+        let pacer = pacer.unwrap_or_else(|| Pacer {
+            lanes: vec![free],
+            due: 0,
+            poisson: None,
+            rests: None,
+            shifts: false,
+            trace: None,
+        });
+        Pacer { trace: Some(trace), ..pacer }
     }
 
     /// The lane whose turn it is: the earliest one, or one without a rate while none is due.
@@ -125,9 +143,11 @@ impl Pacer {
         self.intended_ns().max(self.rests.as_ref().map_or(0, |rests| rests.until_ns))
     }
 
-    /// Intended start of the next operation under the rate alone. Without a rate that is at once.
+    /// Intended start of the next operation under the rate and the trace alone. Without these that
+    /// is at once.
     pub fn intended_ns(&self) -> u64 {
-        self.lanes[self.due].next_ns as u64
+        let due_ns = self.trace.as_ref().map_or(0, Cursor::due_ns);
+        due_ns.max(self.lanes[self.due].next_ns as u64)
     }
 
     /// The direction of the next operation, where the schedule decides it.
@@ -184,6 +204,13 @@ impl Pacer {
         self.count(ThinkCount::Issued, 1);
     }
 
+    /// What was issued was a step of the trace, where there is one.
+    pub fn stepped(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            trace.next_step();
+        }
+    }
+
     /// That many operations completed.
     pub fn completed(&mut self, ops: u32) {
         self.count(ThinkCount::Completed, ops);
@@ -198,10 +225,14 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use candor_plan::trace::Trace;
     use candor_plan::units::PerOp;
     use candor_plan::{BytesPerSec, OpsPerSec};
 
     use super::*;
+    use crate::stream::space::Rank;
 
     /// Runs a pacer for `seconds` of simulated time against a device that takes `service_ns`;
     /// returns the intended starts.
@@ -337,6 +368,27 @@ mod tests {
         let shifted = Pace { think_shifts: true, ..pace };
         let count = simulate(&shifted, 1, 10_000, 4096).len();
         assert!((490..=510).contains(&count), "half the time is rest: {count}");
+    }
+
+    #[test]
+    fn a_trace_has_its_own_times_and_a_rate_may_be_slower() {
+        let trace = Trace::read("t", "read 0 1 0 1ms\nread 0 1 0 1ms\nread 0 1 0 9ms");
+        let trace = Arc::new(trace.expect("a trace"));
+        let rank = Rank { rank: 0, of: 1 };
+        let starts = |pacer: Option<Pacer>| {
+            let mut pacer = Pacer::following(pacer, Cursor::new(trace.clone(), rank));
+            let mut due = || {
+                let due_ns = pacer.next_ns();
+                pacer.issued(1);
+                pacer.stepped();
+                due_ns
+            };
+            [due(), due(), due()]
+        };
+        assert_eq!(starts(None), [1_000_000, 1_000_000, 9_000_000]);
+        let pace = Pace { ops: Some(OpsPerSec(500)), ..Pace::default() };
+        let rated = Pacer::new(&pace, Mix::READ, 0, 1, Random::new(1, 0));
+        assert_eq!(starts(rated), [1_000_000, 2_000_000, 9_000_000]);
     }
 
     #[test]

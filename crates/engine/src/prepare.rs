@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Format, IoPriority, Pace};
 use candor_plan::rank::{self, Seat};
+use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
 use candor_plan::{Bytes, BytesPerSec, Entries, Job, Plan, Stop};
 use candor_record::Progress;
@@ -63,6 +64,8 @@ pub struct ReadyJob {
     pub first_done: Arc<Mutex<Option<Progress>>>,
     /// Where its workers log their operations; empty where that is not asked for.
     pub rings: Vec<Arc<Ring>>,
+    /// Where they log what they hand over, likewise.
+    pub hand_overs: Vec<Arc<Ring>>,
     flow: Option<Arc<FlowSum>>,
     clock: Clock,
     seed: u64,
@@ -70,7 +73,7 @@ pub struct ReadyJob {
     pool: Option<Pool>,
     maps: Vec<Arc<Map>>,
     zones: Vec<Arc<zones::Map>>,
-    trace: Option<Arc<[trace::Line]>>,
+    trace: Option<Arc<Trace>>,
     /// Trims are queued like other operations.
     queues_trims: bool,
     shapes: Shapes,
@@ -101,10 +104,9 @@ impl ReadyJob {
         let files = Arc::new(files);
         let group = job.threads.control_group.as_ref().map(Group::prepare).transpose()?;
         blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
-        let size_min = files.all().iter().map(|file| file.size).min().unwrap_or(0);
         let trace = match &blocks.access {
-            Access::Trace { file } => {
-                Some(trace::load(file, size_min).map_err(|why| unfit(why, "mend the trace file"))?)
+            Access::Trace(said) => {
+                Some(trace::load(said).map_err(|why| unfit(why, "mend the trace file"))?)
             }
             _ => None,
         };
@@ -113,7 +115,7 @@ impl ReadyJob {
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| session.zones(file, plan)).collect::<Result<_, _>>();
         let zones = zones.map_err(|(message, remedy)| unfit(message, remedy))?;
-        let recorded = recorded(&blocks);
+        let recorded = recorded(&blocks, trace.as_deref());
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
         // Blocks with headers can be made again by whoever knows the seed of the headers.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
@@ -126,10 +128,8 @@ impl ReadyJob {
             stop: stop.clone(),
             live,
             shared: Arc::default(),
-            rings: match blocks.measure.log.each {
-                true => (0..job.workers).map(|_| Arc::new(Ring::for_one_of(job.workers))).collect(),
-                false => Vec::new(),
-            },
+            rings: rings(blocks.measure.log.each, job.workers),
+            hand_overs: rings(blocks.measure.log.trace, job.workers),
             first_done: Arc::default(),
             flow: None,
             clock: session.clock(),
@@ -167,11 +167,14 @@ impl ReadyJob {
         self.check_verify()
     }
 
-    /// The directions of a trace are those of the mix, for which files are opened and buffers
-    /// filled.
+    /// A trace lies within the files, and its directions are those of the mix, for which files are
+    /// opened and buffers filled.
     fn check_trace(&self) -> Result<(), (String, &'static str)> {
-        let lines = self.trace.iter().flat_map(|lines| lines.iter());
-        match lines.map(|line| line.op).find(|op| self.blocks.mix.of(*op) == 0) {
+        let Some(trace) = &self.trace else { return Ok(()) };
+        let sizes: Vec<u64> = self.files.all().iter().map(|file| file.size).collect();
+        trace::check_fit(trace, &sizes).map_err(|why| (why, "set a larger size, or mend it"))?;
+        let ops = trace.steps().iter().filter_map(|step| step.action.op());
+        match ops.into_iter().find(|op| self.blocks.mix.of(*op) == 0) {
             None => Ok(()),
             Some(op) => {
                 let message = format!("the trace has {}s, but the mix has none", op.name());
@@ -258,8 +261,8 @@ impl ReadyJob {
             Access::Back { step } => step.0,
             _ => 0,
         };
-        let traced = self.trace.iter().flat_map(|lines| lines.iter());
-        let traced = traced.flat_map(|line| [line.offset, u64::from(line.length)]);
+        let traced = self.trace.iter().flat_map(|trace| trace.steps());
+        let traced = traced.flat_map(|step| [step.offset, u64::from(step.length)]);
         let from = |file| self.verified_from(file);
         let starts = self.shares().map(move |(file, _, space)| space.offset(0) - from(file));
         starts.chain(traced).chain([hole])
@@ -286,10 +289,10 @@ impl ReadyJob {
 
     /// Every worker's share holds at least one operation of each direction.
     fn check_sizes(&self) -> Result<(), (String, &'static str)> {
-        let length = match &self.trace {
-            Some(_) => self.length_max(),
-            None => self.length_needed(),
-        };
+        if self.trace.is_some() {
+            return Ok(());
+        }
+        let length = self.length_needed();
         for (open, rank, space) in self.shares() {
             if !space.holds(length) || space.end() > space.limit() {
                 let message = format!(
@@ -325,7 +328,7 @@ impl ReadyJob {
     /// The longest operation.
     pub(crate) fn length_max(&self) -> u32 {
         if let Some(trace) = &self.trace {
-            return trace.iter().map(|line| line.length).max().unwrap_or(0);
+            return trace.length_max();
         }
         let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
         let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
@@ -387,8 +390,17 @@ impl ReadyJob {
             seed,
             places: Places::new(&self.blocks, &self.shapes, own, seat, seed),
             wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
-            trace: self.trace.clone().map(|lines| trace::Cursor::new(lines, rank)),
+            trace: self.cursor(rank),
         })
+    }
+
+    fn cursor(&self, rank: Rank) -> Option<trace::Cursor> {
+        self.trace.clone().map(|trace| trace::Cursor::new(trace, rank))
+    }
+
+    /// The longest time for which the trace wants nothing to be issued.
+    pub fn longest_gap_ns(&self) -> u64 {
+        self.trace.as_ref().map_or(0, |trace| trace.longest_gap_ns())
     }
 
     /// What bounds a worker's stream, beside time.
@@ -407,8 +419,8 @@ impl ReadyJob {
         }
         let passes = u64::from(stop.passes.unwrap_or(1)) / self.rounds();
         if let Some(trace) = &self.trace {
-            let lines = trace.len().div_ceil(self.job.workers.max(1) as usize) as u64;
-            budget.ops = budget.ops.min(passes.saturating_mul(lines));
+            let steps = trace.steps().len().div_ceil(self.job.workers.max(1) as usize) as u64;
+            budget.ops = budget.ops.min(passes.saturating_mul(steps));
             return budget;
         }
         let whole = Bytes(self.share_bytes(rank));
@@ -463,13 +475,7 @@ impl ReadyJob {
             content,
             verifier: self.verifier(rank),
             read_back: self.read_back(rank),
-            pacer: Pacer::new(
-                &blocks.pace,
-                blocks.mix,
-                rank,
-                self.job.workers,
-                Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32),
-            ),
+            pacer: self.pacer(rank),
             guards: Guards::new(blocks, &self.stop, self.flow_share(), depth),
             zones: self.visit(rank),
             tolerated: self.stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
@@ -480,6 +486,7 @@ impl ReadyJob {
             budget: self.budget(rank),
             first_done: self.first_done.clone(),
             trims: blocks.mix.trim > 0 && !self.queues_trims,
+            flushes: self.trace.as_deref().is_some_and(has_flushes),
             depth,
             batch,
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
@@ -487,12 +494,24 @@ impl ReadyJob {
             continue_on_error: self.stop.continue_on_error,
             measure: blocks.measure,
             ring: self.rings.get(rank as usize).cloned(),
+            hand_overs: self.hand_overs.get(rank as usize).cloned(),
             files: self.files.clone(),
             live: self.live.clone(),
             shared: self.shared.clone(),
             clock: self.clock,
         };
         Worker::new(parts, buffers, bytes)
+    }
+
+    fn pacer(&self, rank: u32) -> Option<Pacer> {
+        let (blocks, workers) = (&self.blocks, self.job.workers);
+        let random = Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32);
+        let pacer = Pacer::new(&blocks.pace, blocks.mix, rank, workers, random);
+        let timed = self.trace.as_ref().is_some_and(|trace| trace.is_timed());
+        match self.cursor(Rank { rank: u64::from(rank), of: u64::from(workers) }) {
+            Some(cursor) if timed => Some(Pacer::following(pacer, cursor)),
+            _ => pacer,
+        }
     }
 
     /// Buffers of that many bytes, and what a worker pins beside them.
@@ -636,6 +655,12 @@ fn as_blocks(entries: &Entries) -> Blocks {
     Blocks { mix, size, engine: Engine::Null, ..Blocks::default() }
 }
 
+/// A ring for each worker, where they are asked for.
+fn rings(wanted: bool, workers: u32) -> Vec<Arc<Ring>> {
+    let workers = if wanted { workers } else { 0 };
+    (0..workers).map(|_| Arc::new(Ring::for_one_of(workers))).collect()
+}
+
 fn touch(buffers: &mut [u8]) {
     buffers.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
 }
@@ -658,14 +683,18 @@ pub fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
     whole.into_iter().flatten().chain(ops).chain(bytes).max().unwrap_or(0)
 }
 
-fn recorded(blocks: &Blocks) -> Recorded {
+fn has_flushes(trace: &Trace) -> bool {
+    trace.steps().iter().any(|step| matches!(step.action, Action::Fsync | Action::Fdatasync))
+}
+
+fn recorded(blocks: &Blocks, trace: Option<&Trace>) -> Recorded {
     let durability = &blocks.durability;
-    let syncs =
+    let every =
         durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.range.is_some();
+    let syncs = every || trace.is_some_and(has_flushes);
     let mut kinds = [false; Kind::COUNTED];
-    let traced = matches!(blocks.access, Access::Trace { .. });
     for op in Op::ALL {
-        kinds[Kind::from(op).counted()] = traced || blocks.mix.of(op) > 0;
+        kinds[Kind::from(op).counted()] = blocks.mix.of(op) > 0;
     }
     kinds[Kind::Fsync.counted()] = syncs;
     kinds[Kind::READ_BACK] = reads_back(blocks);
@@ -673,7 +702,7 @@ fn recorded(blocks: &Blocks) -> Recorded {
         kinds,
         submission: blocks.engine == Engine::Libaio
             || (blocks.measure.submission && blocks.engine.is_async()),
-        intended: blocks.pace.is_rated(),
+        intended: blocks.pace.is_rated() || trace.is_some_and(Trace::is_timed),
         peaks: blocks.measure.log.peaks,
     }
 }

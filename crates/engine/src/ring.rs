@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use crate::slots::{Kind, Slot};
 
 const WORDS: usize = 6;
+/// Kinds by their numbers.
+const KINDS: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Trim, Kind::Fsync, Kind::Fdatasync];
 /// Entries of all workers of a job together.
 const ENTRIES_OF_JOB: usize = 1 << 20;
 /// A reader that takes nothing for so long has gone: what it left no room for is lost.
@@ -18,7 +20,7 @@ const LOOK: Duration = Duration::from_micros(20);
 /// Entries of one worker at least, and at most.
 const ENTRIES: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 
-/// An operation as it was logged; times are ticks.
+/// An operation as it was logged; times are ticks. In a log of hand-overs all times are that one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its completion.
@@ -33,8 +35,8 @@ pub struct Entry {
     pub length: u32,
     /// Index into the job's files.
     pub file: u32,
-    /// [`Kind::counted`].
-    pub kind: u8,
+    /// What it does.
+    pub kind: Kind,
     /// Its I/O priority in the kernel's form.
     pub priority: u16,
 }
@@ -74,7 +76,7 @@ impl Ring {
             return;
         }
         let size_and_file = u64::from(slot.length) | u64::from(slot.file) << 32;
-        let kind = slot.kind.counted() as u64 | u64::from(slot.priority) << 8;
+        let kind = slot.kind as u64 | u64::from(slot.priority) << 8;
         let words = [ended, slot.started, slot.submitted, slot.offset, size_and_file, kind];
         let entry = &self.entries[(written % self.entries.len() as u64) as usize];
         entry.iter().zip(words).for_each(|(to, word)| to.store(word, Relaxed));
@@ -108,7 +110,7 @@ impl Ring {
             let [ended, started, submitted, offset, size_and_file, kind] =
                 std::array::from_fn(|word| words[word].load(Relaxed));
             let (length, file) = (size_and_file as u32, (size_and_file >> 32) as u32);
-            let (kind, priority) = (kind as u8, (kind >> 8) as u16);
+            let (kind, priority) = (KINDS[kind as u8 as usize % KINDS.len()], (kind >> 8) as u16);
             take(Entry { ended, started, submitted, offset, length, file, kind, priority });
         }
         self.read.store(written, Release);
@@ -123,7 +125,7 @@ impl Ring {
 impl Entry {
     /// True for reads, writes and trims; false for flushes.
     pub fn moves(&self) -> bool {
-        usize::from(self.kind) != Kind::Fsync.counted()
+        !self.kind.flushes()
     }
 }
 
@@ -145,6 +147,15 @@ mod tests {
         }
         assert_eq!(seen, (0..30).collect::<Vec<u64>>());
         assert_eq!(ring.lost(), 0);
+    }
+
+    #[test]
+    fn kinds_keep_their_numbers() {
+        let ring = Ring::new(8);
+        KINDS.iter().for_each(|kind| ring.push(&Slot { kind: *kind, ..slot(0) }, 1));
+        let mut seen = Vec::new();
+        ring.drain(|entry| seen.push(entry.kind));
+        assert_eq!(seen, KINDS);
     }
 
     #[test]

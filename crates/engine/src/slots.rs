@@ -1,5 +1,6 @@
 //! Operation slots: everything about the operations in flight, allocated once per worker.
 
+use candor_plan::trace::Action;
 use candor_plan::units::Op;
 
 /// What an operation does.
@@ -31,6 +32,12 @@ impl Kind {
         (self as usize).min(3)
     }
 
+    /// True for operations that move no bytes and are done once all before them have ended.
+    #[inline(always)]
+    pub fn flushes(self) -> bool {
+        matches!(self, Kind::Fsync | Kind::Fdatasync)
+    }
+
     /// The direction, for operations that have one.
     pub fn op(self) -> Option<Op> {
         match self {
@@ -48,6 +55,28 @@ impl From<Op> for Kind {
             Op::Read => Kind::Read,
             Op::Write => Kind::Write,
             Op::Trim => Kind::Trim,
+        }
+    }
+}
+
+impl From<Action> for Kind {
+    fn from(action: Action) -> Kind {
+        match action {
+            Action::Move(op) => op.into(),
+            Action::Fsync => Kind::Fsync,
+            Action::Fdatasync => Kind::Fdatasync,
+        }
+    }
+}
+
+impl From<Kind> for Action {
+    fn from(kind: Kind) -> Action {
+        match kind {
+            Kind::Read => Action::Move(Op::Read),
+            Kind::Write => Action::Move(Op::Write),
+            Kind::Trim => Action::Move(Op::Trim),
+            Kind::Fsync => Action::Fsync,
+            Kind::Fdatasync => Action::Fdatasync,
         }
     }
 }

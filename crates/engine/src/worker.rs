@@ -81,6 +81,8 @@ pub struct Parts {
     pub reap: usize,
     /// Some of its operations are trims, each of which blocks its thread.
     pub trims: bool,
+    /// Its stream has flushes.
+    pub flushes: bool,
     /// No space left ends the work and is no error.
     pub until_full: bool,
     /// Go on after errors.
@@ -89,6 +91,8 @@ pub struct Parts {
     pub measure: Measure,
     /// Where its operations are logged.
     pub ring: Option<Arc<Ring>>,
+    /// Where what it hands over is logged.
+    pub hand_overs: Option<Arc<Ring>>,
     /// Its files.
     pub files: Arc<Files>,
     /// Its counters.
@@ -109,6 +113,8 @@ pub struct Worker {
     in_flight: usize,
     /// A slot whose operation waits until another write to the same blocks has ended.
     deferred: Option<u32>,
+    /// A flush of the stream is under way, and nothing beside it.
+    flushing: bool,
     /// The stream has ended or time is up: nothing more is issued.
     draining: bool,
     ended: Ended,
@@ -219,6 +225,7 @@ impl Worker {
             done: Done::new(depth),
             in_flight: 0,
             deferred: None,
+            flushing: false,
             draining: false,
             ended: Ended::Done,
             writes_since_sync: 0,
@@ -255,13 +262,15 @@ impl Worker {
 
     fn has_extras(&self) -> bool {
         let parts = &self.parts;
-        let logs = parts.ring.is_some() || parts.measure.log.peaks || parts.guards.is_some();
+        let logs = parts.ring.is_some() || parts.hand_overs.is_some() || parts.measure.log.peaks;
         parts.content.is_some()
             || logs
+            || parts.guards.is_some()
             || parts.verifier.is_some()
             || parts.pacer.is_some()
             || parts.zones.is_some()
             || parts.trims
+            || parts.flushes
     }
 
     /// The loop of plain single calls, which needs no batches: one slot serves all.
@@ -442,6 +451,9 @@ impl Worker {
                     return;
                 }
             }
+            if self.flushing && self.in_flight > 0 {
+                return;
+            }
             if let Some(guards) = &mut self.parts.guards
                 && !guards.may_issue(self.in_flight)
             {
@@ -470,6 +482,10 @@ impl Worker {
                     _ => return,
                 },
             };
+            self.flushing = self.slots[index as usize].kind.flushes();
+            if self.flushing {
+                return self.flush(index);
+            }
             if !self.admit(index) {
                 match self.draining {
                     true => self.free.push(index),
@@ -564,6 +580,9 @@ impl Worker {
             let shared = &self.parts.shared;
             slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
             pacer.issued(slot.length);
+            if !slot.read_back {
+                pacer.stepped();
+            }
         }
         if let Some(guards) = &mut self.parts.guards {
             guards.issued(index);
@@ -598,6 +617,15 @@ impl Worker {
         self.sync_next = Some(next + 1);
     }
 
+    /// A flush of the stream, once everything before it has completed.
+    #[cold]
+    fn flush(&mut self, index: u32) {
+        match self.in_flight {
+            0 => self.issue(index),
+            _ => self.deferred = Some(index),
+        }
+    }
+
     /// Stamps the batch with the tick of its hand-over; `filled_from` is when filling it began.
     #[inline(always)]
     fn stamp<const EXTRAS: bool>(&mut self, issued: u64, filled_from: u64) {
@@ -608,6 +636,9 @@ impl Worker {
         if EXTRAS && let Some(depths) = &mut self.depths {
             let count = self.batch.len();
             depths.hand_over(self.in_flight - count, count);
+        }
+        if EXTRAS && let Some(ring) = self.parts.hand_overs.as_ref().filter(|_| self.counting) {
+            self.batch.iter().for_each(|index| ring.push(&self.slots[*index as usize], issued));
         }
         if EXTRAS && self.parts.content.is_some() {
             self.fill_ticks += issued - filled_from;
@@ -645,7 +676,8 @@ impl Worker {
         let rests = self.parts.pacer.as_ref().is_some_and(Pacer::wants_rest);
         let held = self.parts.guards.as_ref().is_some_and(Guards::holds);
         let settles = self.parts.read_back.as_ref().is_some_and(ReadBack::is_settling);
-        self.sync_next.is_some() || self.deferred.is_some() || rests || held || settles
+        let flushes = self.sync_next.is_some() || self.flushing;
+        flushes || self.deferred.is_some() || rests || held || settles
     }
 
     /// Waits for the next intended start, or for another worker's write to end.

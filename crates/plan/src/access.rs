@@ -1,10 +1,12 @@
 //! Orders: which place of which file an operation falls on.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
+use crate::trace::Trace;
 use crate::units::{Extent, PerOp};
 
 /// Order of offsets within a worker's share of a range.
@@ -73,11 +75,28 @@ pub enum Access {
         /// Length of the band, in percent of the range.
         length_percent: f64,
     },
-    /// From a file of lines `op offset size`, in order, starting over at the end.
-    Trace {
-        /// The trace file.
-        file: PathBuf,
-    },
+    /// From a file of lines `op offset size [file [time]]`, in order, starting over at the end; see
+    /// [`crate::trace`].
+    Trace(TraceFile),
+}
+
+/// A trace that is followed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceFile {
+    /// The trace file.
+    pub file: PathBuf,
+    /// What it says, where whoever made the plan has read it already. It is no part of the text of
+    /// a plan.
+    #[serde(skip)]
+    pub trace: Option<Arc<Trace>>,
+}
+
+impl TraceFile {
+    /// A file that is still to be read.
+    pub fn named(file: impl Into<PathBuf>) -> TraceFile {
+        TraceFile { file: file.into(), trace: None }
+    }
 }
 
 impl Access {
@@ -89,7 +108,7 @@ impl Access {
                 | Access::Backward
                 | Access::Holes { .. }
                 | Access::Back { .. }
-                | Access::Trace { .. }
+                | Access::Trace(_)
         )
     }
 
@@ -101,7 +120,7 @@ impl Access {
                 | Access::Backward
                 | Access::Holes { .. }
                 | Access::Permutation
-                | Access::Trace { .. }
+                | Access::Trace(_)
         )
     }
 }

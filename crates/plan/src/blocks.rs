@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::access::{Access, FileOrder, Position, Rotation, Stay, StayAt, Windows, Zone};
+pub use crate::access::{
+    Access, FileOrder, Position, Rotation, Stay, StayAt, TraceFile, Windows, Zone,
+};
 pub use crate::content::{Content, Duplicates, Fill, Pattern};
 use crate::engine::is_default;
 pub use crate::engine::{

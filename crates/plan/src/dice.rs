@@ -256,7 +256,7 @@ impl Dice<'_> {
                 start_percent: self.float(),
                 length_percent: self.float(),
             },
-            _ => Access::Trace { file: PathBuf::from(self.text()) },
+            _ => Access::Trace(TraceFile::named(self.text())),
         }
     }
 

@@ -27,6 +27,7 @@ pub mod rank;
 mod target;
 pub mod text;
 mod threads;
+pub mod trace;
 pub mod units;
 mod verify;
 #[cfg(test)]

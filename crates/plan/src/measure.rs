@@ -24,8 +24,10 @@ pub struct Measure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPlan {
-    /// Every operation.
+    /// Every operation, when it has ended.
     pub each: bool,
+    /// Every operation, flushes too, in the order of hand-over: a trace that can be followed.
+    pub trace: bool,
     /// Counts and sums of latencies over windows of this length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Nanos>,
@@ -40,13 +42,20 @@ pub struct LogPlan {
 
 impl Default for LogPlan {
     fn default() -> Self {
-        LogPlan { each: false, window: None, peaks: false, histogram: None, entries_max: 1 << 24 }
+        LogPlan {
+            each: false,
+            trace: false,
+            window: None,
+            peaks: false,
+            histogram: None,
+            entries_max: 1 << 24,
+        }
     }
 }
 
 impl LogPlan {
     /// True where nothing is logged.
     pub fn is_off(&self) -> bool {
-        !self.each && self.window.is_none() && self.histogram.is_none()
+        !self.each && !self.trace && self.window.is_none() && self.histogram.is_none()
     }
 }

@@ -5,6 +5,7 @@
 //! stays in memory until the phase has ended, so a log is no part of the written report: whoever
 //! asked for it writes it to files of its own.
 
+use candor_plan::trace::Step;
 use candor_plan::units::{Op, PerOp};
 
 use crate::Histogram;
@@ -17,6 +18,8 @@ pub struct Log {
     pub start_unix_ms: u64,
     /// Every operation, where that was asked for.
     pub ops: Vec<LoggedOp>,
+    /// Every operation and flush in the order of hand-over, where that was asked for.
+    pub trace: Vec<Step>,
     /// Sums over windows in which anything completed, where that was asked for.
     pub windows: Vec<LogWindow>,
     /// Completion latencies per interval and direction.

@@ -60,7 +60,9 @@ pub fn main(argv: &[OsString]) -> u8 {
         return tell(&mistakes, &written.texts, &flags);
     }
     match flags.instead {
-        None | Some(Instead::ParseOnly | Instead::ShowCommand) => jobs(&written, &flags, argv),
+        None | Some(Instead::ParseOnly | Instead::ShowCommand | Instead::MergeOnly) => {
+            jobs(&written, &flags, argv)
+        }
         Some(_) => instead::main(&flags),
     }
 }
@@ -107,6 +109,13 @@ fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
             why: "candor takes memory as it needs it and has no pools to size".into(),
             place: None,
         });
+    }
+    if let Err(sentence) = logs::merged(&lowered.merged) {
+        complain(&[sentence], flags);
+        return WRONG;
+    }
+    if flags.instead == Some(Instead::MergeOnly) {
+        return 0;
     }
     run::main(written, lowered, flags, argv)
 }

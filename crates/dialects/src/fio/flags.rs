@@ -168,6 +168,8 @@ pub enum Instead {
     ShowCommand,
     /// Everything is checked, and nothing run.
     ParseOnly,
+    /// Block traces are merged, and nothing is run.
+    MergeOnly,
 }
 
 /// The shortest renewal of progress that fio allows.
@@ -203,6 +205,7 @@ impl Flags {
             "showcmd" => self.instead(Instead::ShowCommand),
             "inflate-log" => self.instead(Instead::InflateLog(word.text.clone().into())),
             "parse-only" => self.instead(Instead::ParseOnly),
+            "merge-blktrace-only" => self.instead(Instead::MergeOnly),
             "output" => self.output.file = Some(word.text.clone().into()),
             "output-format" => self.output.formats = formats(word)?,
             "minimal" => self.output.formats = vec![Format::Terse],

@@ -135,6 +135,8 @@ pub struct Logs {
     pub compressed: bool,
     /// `per_job_logs`: the job's number is part of the name.
     pub per_job: bool,
+    /// `write_iolog`: the file that the job's own operations are added to.
+    pub trace: Option<String>,
 }
 
 /// What a line of an averaged log shows.

@@ -24,10 +24,13 @@ mod seeds;
 mod stops;
 #[cfg(test)]
 pub(in crate::fio) mod tests;
+mod trace;
 mod verify;
 mod zones;
 
 use std::collections::HashSet;
+
+use std::path::PathBuf;
 
 use candor_plan::{Blocks, Job, Plan, check};
 use candor_record::Note;
@@ -55,6 +58,8 @@ pub struct Lowered {
     pub mounted_write: bool,
     /// Options of `[global]` as written, in order; absent where there are none.
     pub global_options: Option<Vec<(String, String)>>,
+    /// Files that are to be written before anything runs, with their bytes: merged traces.
+    pub merged: Vec<(PathBuf, Vec<u8>)>,
 }
 
 /// A clone of a section, on its way into the plan.
@@ -166,6 +171,7 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
         notes: Vec::new(),
         mounted_write: sections.iter().any(|(_, settings)| settings.making.mounted_write),
         global_options: facts::global_options(written),
+        merged: Vec::new(),
     };
     seeds::lower(&sections, &written.texts, host, &mut lowered.plan, &mut told);
     let aux_path = aux_path(written);
@@ -237,6 +243,9 @@ fn instance(
     told: &mut Told,
 ) {
     let Some(seat) = groups.current() else { return };
+    let replay = trace::read(from, &lowered.jobs, &mut lowered.merged, told);
+    let (said, replayed) = (from, replay.as_ref().map(|replay| replay.settings(from.settings)));
+    let from = &Instance { settings: replayed.as_ref().unwrap_or(said.settings), ..*said };
     let mut blocks = Blocks::default();
     let mut job = Job::default();
     offsets::lower(from, &mut blocks, told);
@@ -249,9 +258,19 @@ fn instance(
     processes::lower(from, &mut job, told);
     stops::lower(from, seat.phase, &mut job, told);
     engines::burn(from, &mut blocks, &mut job, told);
-    let targets = files::lower(from, &lowered.plan, &mut blocks, told);
-    if let Some(stop) = &mut job.stop {
-        amounts::lower(from, &blocks, &targets, stop, told);
+    trace::write(from, &mut blocks, told);
+    let shape = blocks.clone();
+    let targets = match &replay {
+        Some(replay) => {
+            replay.lower(from, &mut blocks);
+            replay.targets(from, &blocks)
+        }
+        None => files::lower(from, &lowered.plan, &mut blocks, told),
+    };
+    match (&mut job.stop, &replay) {
+        (Some(stop), Some(replay)) => replay.stop(stop),
+        (Some(stop), None) => amounts::lower(from, &blocks, &targets, stop, told),
+        (None, _) => {}
     }
     let plan = &mut lowered.plan;
     let indices: Vec<_> = targets.into_iter().map(|target| files::enter(plan, target)).collect();
@@ -261,7 +280,7 @@ fn instance(
     let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();
-    lowered.jobs.push(facts::of(from, section, seat, nth, &blocks));
+    lowered.jobs.push(facts::of(said, section, seat, nth, &shape));
     match engines::entries(from) {
         Some(entries) => job.entries = Some(entries),
         None => job.blocks = Some(blocks),

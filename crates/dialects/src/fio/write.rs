@@ -9,6 +9,7 @@ pub mod aggregate;
 mod direction;
 mod disks;
 mod figures;
+pub mod iolog;
 mod json;
 pub mod logs;
 mod moment;

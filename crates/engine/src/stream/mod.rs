@@ -362,11 +362,9 @@ impl Stream {
 
     fn follow_trace(&mut self, slot: &mut Slot) {
         let Some(trace) = &mut self.trace else { return };
-        let line = trace.next_line();
-        slot.kind = line.op.into();
-        slot.length = line.length;
-        slot.offset = line.offset;
-        slot.file = 0;
+        let step = trace.next_step();
+        slot.kind = step.action.into();
+        (slot.file, slot.offset, slot.length) = (step.file, step.offset, step.length);
     }
 }
 

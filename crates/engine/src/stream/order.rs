@@ -102,7 +102,7 @@ impl Order {
         let room = space.length().saturating_sub(u64::from(length));
         let positions = room / space.step(length, align) + 1;
         match &blocks.access {
-            Access::Sequential | Access::Trace { .. } => {
+            Access::Sequential | Access::Trace(_) => {
                 Order::Ascending { hole: 0, align: ordered_align }
             }
             Access::Holes { hole } => Order::Ascending { hole: hole.0, align: ordered_align },

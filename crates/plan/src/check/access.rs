@@ -59,7 +59,7 @@ fn order(view: &View<'_>, out: &mut Found) {
             let band = [*hit_percent, *start_percent, *length_percent];
             hot_band(band, &at.key("hot_band"), out);
         }
-        Access::Trace { file } => trace(file, at.key("trace").key("file"), out),
+        Access::Trace(trace) => trace_file(&trace.file, at.key("trace").key("file"), out),
     }
 }
 
@@ -80,7 +80,7 @@ fn random_percent(view: &View<'_>, out: &mut Found) {
         out.percent("percent", place.clone(), highest.into(), 0.0);
     }
     let access = &view.blocks.access;
-    if highest > 0 && (access.is_random() || matches!(access, Access::Trace { .. })) {
+    if highest > 0 && (access.is_random() || matches!(access, Access::Trace(_))) {
         let message = format!("random_percent is {highest}, but the access has no order to leave");
         out.error("random-percent", place, message, "set access = \"sequential\", or remove it");
     }
@@ -135,7 +135,7 @@ fn windows(view: &View<'_>, out: &mut Found) {
         let message = format!("an operation of {size} does not fit into {}", windows.length);
         out.error("windows", at.key("length"), message, "make windows longer, or sizes smaller");
     }
-    if matches!(view.blocks.access, Access::Trace { .. }) {
+    if matches!(view.blocks.access, Access::Trace(_)) {
         let message = "a trace says itself where each operation goes, so windows have no effect";
         out.error("windows", at, message, "remove windows");
     }
@@ -256,7 +256,7 @@ fn hot_band([hit, start, length]: [f64; 3], at: &Place, out: &mut Found) {
     }
 }
 
-fn trace(file: &std::path::Path, place: Place, out: &mut Found) {
+fn trace_file(file: &std::path::Path, place: Place, out: &mut Found) {
     if file.as_os_str().is_empty() {
         out.error("trace-file", place, "the trace has no file", "set file to its path");
     } else if file.to_str().is_none() {

@@ -61,7 +61,7 @@ fn direct(view: &View<'_>, out: &mut Found) {
 /// Interleaved and segmented shares are computed from one size of all operations.
 fn share_form(view: &View<'_>, out: &mut Found) {
     let at = view.key("share");
-    if matches!(view.blocks.access, Access::Trace { .. }) && view.blocks.share != Share::Whole {
+    if matches!(view.blocks.access, Access::Trace(_)) && view.blocks.share != Share::Whole {
         let message = "a trace says itself where each operation goes, so share has no effect";
         out.error("trace-share", at.clone(), message, "remove share");
     }
@@ -119,7 +119,7 @@ fn within(view: &View<'_>, target: &Target, size: Bytes, out: &mut Found) {
 
 fn operations(view: &View<'_>, target: &Target, length: Bytes, out: &mut Found) {
     let needed = needed(view.blocks);
-    if needed > length && !matches!(view.blocks.access, Access::Trace { .. }) {
+    if needed > length && !matches!(view.blocks.access, Access::Trace(_)) {
         let message = format!(
             "operations of {needed} do not fit into the {length} that are used of target {}",
             target.name

@@ -57,8 +57,8 @@ pub(super) fn printable(plan: &Plan) -> Plan {
     }
     for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         let Some(blocks) = &mut job.blocks else { continue };
-        if let Access::Trace { file } = &mut blocks.access {
-            *file = as_text(file);
+        if let Access::Trace(trace) = &mut blocks.access {
+            trace.file = as_text(&trace.file);
         }
         if let Some(dump) = blocks.verify.as_mut().and_then(|verify| verify.dump.as_mut()) {
             *dump = as_text(dump);

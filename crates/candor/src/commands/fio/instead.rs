@@ -17,7 +17,9 @@ pub fn main(flags: &Flags) -> u8 {
         Some(Instead::EngineHelp(engine)) => help::of_engine(engine.as_deref()),
         Some(Instead::InflateLog(file)) => super::logs::inflated(file),
         // These are about jobs.
-        Some(Instead::ParseOnly | Instead::ShowCommand) | None => Ok(String::new()),
+        Some(Instead::ParseOnly | Instead::ShowCommand | Instead::MergeOnly) | None => {
+            Ok(String::new())
+        }
     };
     match said {
         Ok(text) => printed(&text),

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::state;
-use candor_dialects::fio::write::{aggregate, logs};
+use candor_dialects::fio::write::{aggregate, iolog, logs};
 use candor_record::Report;
 
 use crate::screen;
@@ -36,7 +36,31 @@ pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
         result = result.and(told);
     }
     tell_lost(report);
+    result.and(traces(report, jobs))
+}
+
+/// Adds the traces of jobs to their files.
+fn traces(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
+    let mut result = Ok(());
+    for (name, jobs) in iolog::files(jobs) {
+        let open = File::options().append(true).create(true).open(name);
+        let written = open.and_then(|open| {
+            let mut out = BufWriter::new(open);
+            jobs.iter().try_for_each(|job| iolog::write(report, job, &mut out))?;
+            out.flush()
+        });
+        result = result.and(written.map_err(|error| format!("{name} cannot be written: {error}")));
+    }
     result
+}
+
+/// Writes the traces that were merged.
+pub fn merged(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
+    let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
+        std::fs::write(path, bytes)
+            .map_err(|error| format!("{} cannot be written: {error}", path.display()))
+    };
+    files.iter().try_for_each(write)
 }
 
 /// A log that does not hold everything says so.

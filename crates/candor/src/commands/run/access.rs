@@ -1,6 +1,6 @@
 //! The small languages of `--access`, `--range` and `--share`.
 
-use candor_plan::blocks::{Access, Range, Share};
+use candor_plan::blocks::{Access, Range, Share, TraceFile};
 use candor_plan::units::Extent;
 use candor_plan::{Bytes, Nanos, blocks::Think};
 
@@ -26,7 +26,7 @@ pub fn access(text: &str) -> Result<Access, String> {
         },
         "hot" => hot(text, rest)?,
         // A path may hold commas.
-        "trace" => Access::Trace { file: rest.unwrap_or_default().into() },
+        "trace" => Access::Trace(TraceFile::named(rest.unwrap_or_default())),
         _ => return Err(unknown(text, name)),
     })
 }
@@ -142,7 +142,7 @@ mod tests {
                 "hot:80,10,45",
                 Access::HotBand { hit_percent: 80.0, start_percent: 45.0, length_percent: 10.0 },
             ),
-            ("trace:a,b", Access::Trace { file: "a,b".into() }),
+            ("trace:a,b", Access::Trace(TraceFile::named("a,b"))),
         ] {
             assert_eq!(access(text), Ok(wanted), "{text}");
         }

@@ -81,7 +81,7 @@ impl Draft {
             Access::Sequential => "sequential",
             Access::Backward => "backward",
             Access::Holes { .. } => "with holes",
-            Access::Trace { .. } => "traced",
+            Access::Trace(_) => "traced",
             _ => "random",
         };
         let mut title = format!("{order} {} {}", mix(blocks.mix), size(&blocks.size.read));

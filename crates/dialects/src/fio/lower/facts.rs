@@ -46,7 +46,12 @@ pub(super) fn of(
         steady: steady(settings),
         logs: logs(from),
         state: super::verify::saved(from),
-        reporting: Reporting { percentile_places: places(from), ..reporting(&settings.statistics) },
+        reporting: Reporting {
+            percentile_places: places(from),
+            // Which disks a trace needs is not known before it is read.
+            disk_util: settings.statistics.disk_util && settings.trace.read.is_empty(),
+            ..reporting(&settings.statistics)
+        },
     }
 }
 
@@ -114,6 +119,7 @@ fn logs(from: &Instance<'_>) -> Logs {
         unix_epoch: said.epoch,
         compressed: said.store_compressed,
         per_job: said.per_job,
+        trace: from.settings.trace.write.clone().filter(|_| from.settings.trace.read.is_empty()),
     }
 }
 

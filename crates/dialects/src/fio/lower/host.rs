@@ -2,8 +2,9 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,15 @@ pub trait Host {
         std::io::Read::read_to_end(&mut std::io::Read::take(file, most as u64), &mut bytes).ok()?;
         Some(bytes)
     }
+
+    /// A file to be read from its start; `-` is standard input.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead>>;
+
+    /// The path of the block device with that major and minor number.
+    fn device(&self, major: u32, minor: u32) -> Option<PathBuf>;
 }
 
 /// The host that candor runs on.
@@ -102,6 +112,20 @@ impl Host for ThisHost {
 
     fn entropy(&self) -> u64 {
         RandomState::new().build_hasher().finish()
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead>> {
+        if path.as_os_str() == "-" {
+            return Ok(Box::new(io::stdin().lock()));
+        }
+        Ok(Box::new(BufReader::new(std::fs::File::open(path)?)))
+    }
+
+    fn device(&self, major: u32, minor: u32) -> Option<PathBuf> {
+        let about = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent"));
+        let about = about.ok()?;
+        let name = about.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+        Some(Path::new("/dev").join(name))
     }
 }
 

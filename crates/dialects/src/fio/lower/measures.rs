@@ -23,6 +23,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
             || blocks.engine == Engine::Threads,
         log: LogPlan {
             each: over_time && logs.window_ms == 0,
+            trace: false,
             window: (over_time && logs.window_ms > 0).then(|| ms(logs.window_ms)),
             peaks: over_time && logs.window_ms > 0 && logs.value != LogValue::Average,
             histogram: histogram.then(|| ms(logs.histogram_ms)),

@@ -7,6 +7,7 @@ mod walks;
 mod zones;
 
 use std::collections::HashMap;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use candor_plan::{Blocks, Bytes, Job};
@@ -19,12 +20,19 @@ use crate::fio::words::{self, Keyword, Mistake, World, Written};
 #[derive(Default)]
 pub(in crate::fio) struct Nowhere {
     pub found: HashMap<PathBuf, Found>,
+    pub traces: HashMap<PathBuf, Vec<u8>>,
 }
 
 impl Nowhere {
     /// With something at a path.
     pub fn with(mut self, path: &str, found: Found) -> Self {
         self.found.insert(path.into(), found);
+        self
+    }
+
+    /// With a trace at a path.
+    pub fn with_trace(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        self.traces.insert(path.into(), bytes.into());
         self
     }
 }
@@ -46,6 +54,15 @@ impl Host for Nowhere {
     fn zoned(&self, path: &Path) -> Option<Zoned> {
         let zoned = Zoned { zone_bytes: 64 << 20, open_max: Some(14) };
         (path == Path::new("/dev/zoned")).then_some(zoned)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead>> {
+        let bytes = self.traces.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(io::Cursor::new(bytes.clone())))
+    }
+
+    fn device(&self, major: u32, minor: u32) -> Option<PathBuf> {
+        ((major, minor) == (8, 0)).then(|| "/dev/a".into())
     }
 }
 

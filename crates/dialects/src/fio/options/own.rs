@@ -316,6 +316,21 @@ pub(super) fn filename(s: &mut Settings, text: &str, _: Units) -> Done {
     Ok(None)
 }
 
+pub(super) fn traces(s: &mut Settings, text: &str, _: Units) -> Done {
+    s.trace.read = some_paths(text)?;
+    Ok(None)
+}
+
+pub(super) fn replay_align(s: &mut Settings, text: &str, units: Units) -> Done {
+    let align = values::bytes(text, units)?;
+    if align.value > 0 && !align.value.is_power_of_two() {
+        let message = format!("`{text}` is no power of two");
+        return Err(Refused::whole(text, message, "write 4k, for example"));
+    }
+    s.trace.align = align.value;
+    Ok(align.remark)
+}
+
 pub(super) fn directory(s: &mut Settings, text: &str, _: Units) -> Done {
     s.files.directories = some_paths(text)?;
     Ok(None)

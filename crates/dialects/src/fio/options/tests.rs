@@ -66,9 +66,21 @@ fn job(row: &Row, with: bool) -> String {
     text
 }
 
+/// Offsets, times and kinds that show what each option of a replay does.
+const TRACE: &str = "fio version 3 iolog
+0 /tmp/full add
+1 /tmp/full open
+2 /tmp/full read 6000 512
+9 /tmp/full write 0 512
+";
+
 fn host() -> Nowhere {
     use crate::fio::lower::Found;
+    use crate::fio::trace::samples;
     Nowhere::default()
+        .with_trace("/tmp/x.log", TRACE)
+        .with_trace("/tmp/x.bin", samples::block_trace(&[10, 30]))
+        .with_trace("/tmp/y.bin", samples::block_trace(&[20, 40]))
         .with("/tmp", Found::Directory)
         .with("/tmp/full", Found::File(1 << 20))
         .with("first.0.0", Found::File(1 << 20))

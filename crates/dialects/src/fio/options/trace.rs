@@ -3,27 +3,35 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
+use crate::fio::settings::Settings;
 
 pub(super) const CATEGORY: Category = Category::Trace;
 
 const MANY: u64 = u32::MAX as u64;
-const LATER: &str = "traces in fio's formats are not built yet";
+const TRACE: &str = "blocks.access.trace";
+
+fn reads(s: &Settings) -> bool {
+    !s.trace.read.is_empty()
+}
+
+fn merges(s: &Settings) -> bool {
+    reads(s) && s.trace.merge.is_some()
+}
 
 pub(super) const ROWS: &[Row] = &[
     row(
         "write_iolog",
         Kind::Text,
-        |s, v| s.trace.write = Some(v.text()),
+        |s, v| s.trace.write = Some(v.text()).filter(|name| !name.is_empty()),
         "write every operation into this file",
     )
-    .refused("/tmp/x.log", LATER),
-    row(
+    .exact("measure.log.trace", "/tmp/x.log"),
+    bare(
         "read_iolog",
-        Kind::Text,
-        |s, v| s.trace.read = Some(v.text()),
+        Kind::Own("PATH[:PATH…]", &[], own::traces),
         "do the operations of this file: an iolog, or a trace of blktrace",
     )
-    .refused("/tmp/x.log", LATER),
+    .exact(TRACE, "/tmp/x.log"),
     row(
         "read_iolog_chunked",
         Kind::Bool,
@@ -31,10 +39,10 @@ pub(super) const ROWS: &[Row] = &[
         "read the file in parts",
     )
     .under("read_iolog")
-    .when(|s| s.trace.read.is_some())
+    .when(reads)
     .default("0")
     .beside("read_iolog=/tmp/x.log")
-    .refused("1", LATER),
+    .near(TRACE, "1", "the whole file is read before the job begins"),
     row(
         "replay_no_stall",
         Kind::Bool,
@@ -42,20 +50,20 @@ pub(super) const ROWS: &[Row] = &[
         "without the waits that the file has",
     )
     .under("read_iolog")
-    .when(|s| s.trace.read.is_some())
+    .when(reads)
     .default("0")
     .beside("read_iolog=/tmp/x.log")
-    .refused("1", LATER),
+    .exact(TRACE, "1"),
     row(
         "replay_redirect",
         Kind::Text,
-        |s, v| s.trace.redirect = Some(v.text()),
+        |s, v| s.trace.redirect = Some(v.text()).filter(|path| !path.is_empty()),
         "on this device, whatever the file names",
     )
     .under("read_iolog")
-    .when(|s| s.trace.read.is_some())
+    .when(reads)
     .beside("read_iolog=/tmp/x.log")
-    .refused("/tmp/y", LATER),
+    .exact("target.path", "/tmp/y"),
     row(
         "replay_scale",
         Kind::Int(0, MANY),
@@ -63,21 +71,20 @@ pub(super) const ROWS: &[Row] = &[
         "offsets are divided by it",
     )
     .under("read_iolog")
-    .when(|s| s.trace.read.is_some())
+    .when(reads)
     .default("1")
     .beside("read_iolog=/tmp/x.log")
-    .refused("2", LATER),
-    row(
+    .exact(TRACE, "2"),
+    bare(
         "replay_align",
-        Kind::Size(0),
-        |s, v| s.trace.align = v.int(),
+        Kind::Own("BYTES", &[], own::replay_align),
         "offsets are rounded to a multiple of it, a power of two",
     )
     .under("read_iolog")
-    .when(|s| s.trace.read.is_some())
+    .when(reads)
     .default("0")
     .beside("read_iolog=/tmp/x.log")
-    .refused("4k", LATER),
+    .exact(TRACE, "4k"),
     row(
         "replay_time_scale",
         Kind::Int(1, MANY),
@@ -85,37 +92,40 @@ pub(super) const ROWS: &[Row] = &[
         "speed in percent: 50 waits twice as long",
     )
     .under("read_iolog")
-    .when(|s| s.trace.read.is_some())
+    .when(reads)
     .default("100")
     .beside("read_iolog=/tmp/x.log")
-    .refused("50", LATER),
+    .exact(TRACE, "50"),
     bare("replay_skip", Kind::Own("KIND[,KIND…]", own::SKIP, own::skip), "operations to leave out")
         .under("read_iolog")
-        .when(|s| s.trace.read.is_some())
+        .when(reads)
         .beside("read_iolog=/tmp/x.log")
-        .refused("write", LATER),
+        .exact(TRACE, "write"),
     row(
         "merge_blktrace_file",
         Kind::Text,
-        |s, v| s.trace.merge = Some(v.text()),
+        |s, v| s.trace.merge = Some(v.text()).filter(|path| !path.is_empty()),
         "merge the traces of read_iolog into this file first",
     )
-    .beside("read_iolog=/tmp/x.log:/tmp/y.log")
-    .refused("/tmp/z.log", LATER),
+    .when(merges)
+    .beside("read_iolog=/tmp/x.bin:/tmp/y.bin")
+    .exact(TRACE, "/tmp/z.log"),
     row(
         "merge_blktrace_scalars",
         Kind::Floats(0.0, f64::MAX, 1024),
         |s, v| s.trace.merge_scalars = v.floats(),
-        "speed of each of them, in percent",
+        "how long each of them takes, in percent: 50 is twice as fast",
     )
-    .beside("read_iolog=/tmp/x.log:/tmp/y.log merge_blktrace_file=/tmp/z.log")
-    .refused("50:100", LATER),
+    .when(merges)
+    .beside("read_iolog=/tmp/x.bin:/tmp/y.bin merge_blktrace_file=/tmp/z.log")
+    .exact(TRACE, "50:100"),
     row(
         "merge_blktrace_iters",
         Kind::Floats(0.0, f64::MAX, 1024),
         |s, v| s.trace.merge_iterations = v.floats(),
         "how often each of them is taken",
     )
-    .beside("read_iolog=/tmp/x.log:/tmp/y.log merge_blktrace_file=/tmp/z.log")
-    .refused("2:1", LATER),
+    .when(merges)
+    .beside("read_iolog=/tmp/x.bin:/tmp/y.bin merge_blktrace_file=/tmp/z.log")
+    .exact(TRACE, "2:1"),
 ];

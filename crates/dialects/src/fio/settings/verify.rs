@@ -175,8 +175,8 @@ pub struct Skip {
 pub struct Trace {
     /// `write_iolog`.
     pub write: Option<String>,
-    /// `read_iolog`.
-    pub read: Option<String>,
+    /// `read_iolog`, taken apart at its colons.
+    pub read: Vec<String>,
     /// `read_iolog_chunked`.
     pub chunked: bool,
     /// `replay_no_stall`.
@@ -203,7 +203,7 @@ impl Default for Trace {
     fn default() -> Self {
         Trace {
             write: None,
-            read: None,
+            read: Vec::new(),
             chunked: false,
             no_stall: false,
             redirect: None,

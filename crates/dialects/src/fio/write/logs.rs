@@ -99,7 +99,11 @@ impl LogFile<'_> {
     }
 }
 
-fn measured<'a>(report: &'a Report, job: &FioJob) -> impl Iterator<Item = &'a Measurement> {
+/// What was measured of a job, phase by phase.
+pub(super) fn measured<'a>(
+    report: &'a Report,
+    job: &FioJob,
+) -> impl Iterator<Item = &'a Measurement> {
     let (phase, job) = (job.phase, job.job);
     let phases = report.phases.iter().filter(move |p| p.plan_phase == phase && !p.probe);
     phases.filter_map(move |phase| phase.measurements.get(job))
