@@ -18,9 +18,10 @@ const LIMIT: Duration = Duration::from_secs(40);
 const OFFSETS: &str = "offsets";
 const RESULT: &str = "result.json";
 const JOB: &str = "job.fio";
-/// There before either tool starts, with one file of 64 KiB in it and the traces of
-/// `fio_peer/traces`.
+/// There before either tool starts, with one file of 64 KiB in it.
 const READY: &str = "ready";
+/// There as well, with the traces of `fio_peer/traces`.
+const TRACES: &str = "traces";
 /// What `write_iolog` makes, where it is compared.
 const TRACE: &str = "trace";
 
@@ -112,9 +113,10 @@ impl Case {
         let folder = PathBuf::from(scratch.path(folder));
         fs::create_dir_all(folder.join(READY)).expect("a directory");
         fs::write(folder.join(READY).join("file"), vec![1; 64 << 10]).expect("a file");
-        for path in folder_of("traces") {
+        fs::create_dir_all(folder.join(TRACES)).expect("a directory");
+        for path in folder_of(TRACES) {
             let name = path.file_name().expect("a name");
-            fs::copy(&path, folder.join(READY).join(name)).expect("a trace");
+            fs::copy(&path, folder.join(TRACES).join(name)).expect("a trace");
         }
         let mut text = self.text.clone();
         if self.wants_ops() {
