@@ -158,7 +158,8 @@ fn scripts_that_cut_text_find_their_figures() {
     }
     assert_eq!(with("READ: bw=").len() + with("WRITE: bw=").len(), 2, "{text}");
     assert!(!with("clat (").is_empty() && !with("99.99th=[").is_empty(), "{text}");
-    // The head of the text is where fixed line numbers expect it; laying out adds a line, as in fio.
+    // The head of the text is where fixed line numbers expect it; laying out adds a line, as in
+    // fio.
     let laying = usize::from(!with("x: Laying out IO file (1 file / 4MiB)").is_empty());
     let line = |number: usize| text.lines().nth(number).unwrap_or_default();
     assert!(line(4 + laying).starts_with("x: (groupid=0, jobs=1)"), "{text}");
