@@ -217,6 +217,12 @@ fn job_files_become_plans() {
     assert!(ran.out.contains("engine = \"null\"") && ran.out.contains("# 4KiB: "), "{}", ran.out);
     let plan = scratch.file("plan.toml", &ran.out);
     assert_eq!(candor(&["run", &plan, "--dry-run"]).code, Some(0));
+    assert!(
+        ran.out.contains("kb_base=1024 fio counts units with an i in thousands; fio reads it so (")
+            && ran.out.contains("job.fio:4:4)\nsize = \"4000B\"\n"),
+        "{}",
+        ran.out
+    );
     assert_eq!(candor(&["convert", "--name=a", "--bs=4q"]).code, Some(2));
     let options = candor(&["options", "fio"]);
     assert!(
@@ -224,6 +230,23 @@ fn job_files_become_plans() {
         "{}",
         options.out
     );
+}
+
+#[test]
+fn a_replay_is_saved_as_a_plan_and_its_trace() {
+    let scratch = Scratch::new();
+    let file = format!("{}/replayed", scratch.dir());
+    let steps = format!("{file} write 0 4096\n{file} write 4096 8192\n");
+    let trace = format!("fio version 2 iolog\n{file} add\n{file} open\n{steps}{file} close\n");
+    let trace = scratch.file("trace", &trace);
+    let job = scratch.file("job.fio", &format!("[a]\nioengine=psync\nread_iolog={trace}\n"));
+    let refused = candor(&["convert", &job]);
+    assert!(refused.code == Some(2) && refused.err.contains("--save FILE"), "{}", refused.err);
+    let plan = format!("{}/plan.toml", scratch.dir());
+    let saved = candor(&["convert", "--save", &plan, &job]);
+    assert_eq!((saved.code, saved.err.as_str(), saved.out.as_str()), (Some(0), "", ""));
+    assert_eq!(candor(&["run", &plan, "--quiet"]).code, Some(0));
+    assert_eq!(fs::metadata(file).expect("what was written").len(), 12288);
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod write;
 use crate::{PLAN_VERSION, Place, Plan, Problem};
 
 pub use read::read;
-pub use write::write;
+pub use write::{write, write_commented};
 
 /// Longest text that is read.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;

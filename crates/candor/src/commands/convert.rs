@@ -1,12 +1,14 @@
 //! `candor convert JOB.fio`: what a foreign job file amounts to, as a plan of candor's own.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-use candor_dialects::fio::lower;
-use candor_dialects::fio::words::{self, Mistake, Texts};
-use candor_plan::text;
+use candor_dialects::fio::lower::{self, Lowered};
+use candor_dialects::fio::words::{self, Mistake, Texts, Written};
+use candor_plan::blocks::Access;
+use candor_plan::{Place, Plan, check, text};
 use candor_record::Note;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::fio;
 use crate::{commands, exit, screen};
@@ -15,14 +17,19 @@ const LONG_ABOUT: &str = "\
 Print what a job file of fio amounts to, as a plan for candor run.
 
 Words are those of a fio command line: job files, options, or both. Where the plan is not exactly \
-what was asked, a comment says so.";
+what was asked, a comment says so. A job that replays a trace needs --save, which writes the trace \
+beside the plan, for candor run reads traces of its own form.";
 
 /// The command line.
 pub fn command() -> Command {
     let words = Arg::new("WORDS").num_args(1..).required(true).help("Job files, or fio's options");
+    let save =
+        Arg::new("save").long("save").value_name("FILE").value_parser(value_parser!(PathBuf));
+    let save = save.help("Write the plan there, and its traces beside it");
     Command::new("convert")
         .about("Print a job file of fio as a plan")
         .long_about(LONG_ABOUT)
+        .arg(save)
         .arg(words.allow_hyphen_values(true).trailing_var_arg(true))
 }
 
@@ -39,10 +46,51 @@ pub fn main(matches: &ArgMatches) -> u8 {
         let mistake = Mistake::nowhere("no-job", "there is no job in these words");
         return refused(&[mistake], &written.texts);
     }
-    match lower::lower(&written, &lower::ThisHost) {
-        Ok(lowered) => commands::printed(&commented(&text::write(&lowered.plan), &lowered.notes)),
-        Err(mistakes) => refused(&mistakes, &written.texts),
+    let lowered = match lower::lower(&written, &lower::ThisHost) {
+        Ok(lowered) => lowered,
+        Err(mistakes) => return refused(&mistakes, &written.texts),
+    };
+    match matches.get_one::<PathBuf>("save") {
+        None if replays(&lowered.plan) => {
+            screen::error(
+                "the job replays a trace, which becomes a file beside the plan: \
+                 `candor convert --save FILE.toml JOB.fio`",
+            );
+            exit::USAGE
+        }
+        None => commands::printed(&plan_text(&lowered, &written)),
+        Some(path) => save(path, lowered, &written),
     }
+}
+
+/// Writes the plan, and each trace under a name that begins with the plan's.
+fn save(path: &Path, mut lowered: Lowered, written: &Written) -> u8 {
+    let mut files = Vec::new();
+    for job in lowered.plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
+        let Some(Access::Trace(said)) = job.blocks.as_mut().map(|blocks| &mut blocks.access) else {
+            continue;
+        };
+        let Some(trace) = &said.trace else { continue };
+        said.file = path.with_extension(format!("{}.trace", files.len() + 1));
+        files.push((said.file.clone(), trace.text()));
+    }
+    files.push((path.to_owned(), plan_text(&lowered, written)));
+    for (name, text) in files {
+        if let Err(cause) = std::fs::write(&name, text) {
+            screen::error(&format!("cannot write {}: {cause}", name.display()));
+            return exit::TROUBLE;
+        }
+    }
+    exit::RAN
+}
+
+fn plan_text(lowered: &Lowered, written: &Written) -> String {
+    text::write_commented(&lowered.plan, &comments(lowered, &written.texts))
+}
+
+fn replays(plan: &Plan) -> bool {
+    let mut blocks = plan.phases.iter().flat_map(|phase| &phase.jobs).flat_map(|job| &job.blocks);
+    blocks.any(|blocks| matches!(blocks.access, Access::Trace(_)))
 }
 
 fn refused(mistakes: &[Mistake], texts: &Texts) -> u8 {
@@ -50,39 +98,18 @@ fn refused(mistakes: &[Mistake], texts: &Texts) -> u8 {
     exit::USAGE
 }
 
-/// The plan with a comment above the key that each note is about, or at the top.
-fn commented(plan: &str, notes: &[Note]) -> String {
-    let mut lines: Vec<String> = plan.lines().map(str::to_owned).collect();
-    let mut top = Vec::new();
-    for note in notes {
-        let place = note.place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
-        let comment = format!("# {}: {}; {}{place}", note.asked, note.did, note.why);
-        let comment = comment.replace('\n', " ");
-        let key = format!("{} = ", note.did.rsplit('.').next().unwrap_or_default());
-        match lines.iter().position(|line| line.starts_with(&key)) {
-            Some(at) => lines.insert(at, comment),
-            None => top.push(comment),
-        }
+/// What the notes and the plan's warnings say, each at the places of the plan that it is about.
+fn comments(lowered: &Lowered, texts: &Texts) -> Vec<(Place, String)> {
+    let mut comments = Vec::new();
+    for Note { asked, did, why, place } in &lowered.notes {
+        let written_at = place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
+        let comment = format!("{asked}: {did}; {why}{written_at}").replace('\n', " ");
+        let option = place.iter().flat_map(|place| lowered.origins.of_option(place, texts));
+        let places: Vec<_> = option.collect();
+        let places = if places.is_empty() { vec![Place::root()] } else { places };
+        comments.extend(places.into_iter().map(|place| (place, comment.clone())));
     }
-    top.into_iter().chain(lines).map(|line| line + "\n").collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_become_comments_beside_their_keys() {
-        let note = |asked: &str, did: &str, place: Option<&str>| Note {
-            asked: asked.into(),
-            did: did.into(),
-            why: "so".into(),
-            place: place.map(str::to_owned),
-        };
-        let notes = [note("a=1", "blocks.depth", Some("f:2:1")), note("b=2", "left out", None)];
-        assert_eq!(
-            commented("[x]\ndepth = 4\nsize = 1\n", &notes),
-            "# b=2: left out; so\n[x]\n# a=1: blocks.depth; so (f:2:1)\ndepth = 4\nsize = 1\n"
-        );
-    }
+    let warnings = check::check(&lowered.plan).into_iter().filter(|problem| !problem.is_error());
+    comments.extend(warnings.map(|warning| (warning.place, warning.message.replace('\n', " "))));
+    comments
 }

@@ -1,10 +1,11 @@
 //! Writing plans as TOML that people like to read: defaults left out, small tables on one line.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::entries::{Entries, Tree};
-use crate::{Job, Nanos, Phase, Plan, Stop, Target};
+use crate::{Job, Nanos, Phase, Place, Plan, Stop, Target};
 
 use super::node::Node;
 
@@ -42,11 +43,39 @@ const LINE_CHARS_MAX: usize = 96;
 /// Paths that are not text are written with replacement characters; [`crate::check`] refuses
 /// them.
 pub fn write(plan: &Plan) -> String {
+    write_commented(plan, &[])
+}
+
+/// The same with comments, each above the line of its place, or of the nearest that contains it:
+/// what is a default is not written. A comment is one line.
+pub fn write_commented(plan: &Plan, comments: &[(Place, String)]) -> String {
     let mut node = tree(plan);
     prune(&mut node, Some(&tree(&template())), "");
-    let mut out = String::new();
-    section(&mut out, &node, "");
-    out
+    let mut lines = vec![Line { place: Place::root(), text: String::new() }];
+    section(&mut lines, &node, "", &Place::root());
+    let nth: HashMap<_, _> =
+        lines.iter().enumerate().map(|(nth, line)| (&line.place, nth)).collect();
+    let mut above: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for (place, comment) in comments {
+        let mut place = place.clone();
+        while let (None, Some(parent)) = (nth.get(&place), place.parent()) {
+            place = parent;
+        }
+        above.entry(nth.get(&place).copied().unwrap_or(0)).or_default().push(comment);
+    }
+    let text = |(nth, line): (usize, &Line)| {
+        let blank = if line.text.starts_with('[') { "\n" } else { "" };
+        let comments = above.get(&nth).into_iter().flatten();
+        let comments: String = comments.map(|comment| format!("# {comment}\n")).collect();
+        format!("{blank}{comments}{}", line.text)
+    };
+    lines.iter().enumerate().map(text).collect()
+}
+
+/// What is written for a key or the head of a section.
+struct Line {
+    place: Place,
+    text: String,
 }
 
 /// The plan with every path made text, so that it can be serialised.
@@ -145,37 +174,38 @@ fn is_list_section(path: &str) -> bool {
 }
 
 /// The entries of a table: first those on one line, then the sections below it.
-fn section(out: &mut String, node: &Node, path: &str) {
+fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &Place) {
     let Node::Table(entries) = node else { return };
     let is_section = |key: &str| SECTIONS.contains(&child(path, key).as_str());
     for (key, value) in entries.iter().filter(|(key, _)| !is_section(key)) {
-        line(out, key, value);
+        lines.push(Line { place: place.key(key), text: line(key, value) });
     }
     for (key, value) in entries.iter().filter(|(key, _)| is_section(key)) {
-        let path = child(path, key);
+        let (path, place) = (child(path, key), place.key(key));
         match value {
             Node::List(elements) => {
-                for element in elements {
-                    out.push_str(&format!("\n[[{path}]]\n"));
-                    section(out, element, &path);
+                for (nth, element) in elements.iter().enumerate() {
+                    let place = place.index(nth);
+                    lines.push(Line { place: place.clone(), text: format!("[[{path}]]\n") });
+                    section(lines, element, &path, &place);
                 }
             }
             value => {
-                out.push_str(&format!("\n[{path}]\n"));
-                section(out, value, &path);
+                lines.push(Line { place: place.clone(), text: format!("[{path}]\n") });
+                section(lines, value, &path, &place);
             }
         }
     }
 }
 
-fn line(out: &mut String, key: &str, value: &Node) {
+fn line(key: &str, value: &Node) -> String {
     let line = format!("{key} = {}\n", inline(value));
     match value {
         Node::List(elements) if line.chars().count() > LINE_CHARS_MAX => {
             let lines: Vec<_> = elements.iter().map(|e| format!("    {},\n", inline(e))).collect();
-            out.push_str(&format!("{key} = [\n{}]\n", lines.concat()));
+            format!("{key} = [\n{}]\n", lines.concat())
         }
-        _ => out.push_str(&line),
+        _ => line,
     }
 }
 

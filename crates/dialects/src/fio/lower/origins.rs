@@ -6,12 +6,15 @@ use candor_plan::{Place, Problem};
 
 use super::Instance;
 use crate::fio::options;
+use crate::fio::settings::GivenOption;
 use crate::fio::words::{At, Mistake, Texts};
 
 /// Places in the user's texts by places in the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     places: BTreeMap<Place, At>,
+    /// The options of each job: where name and value stand, and what they lower to first.
+    options: Vec<([At; 2], Place)>,
 }
 
 impl Origins {
@@ -31,6 +34,13 @@ impl Origins {
         self.at(place).map(|at| texts.place(at))
     }
 
+    /// The places of the plan that the option with name or value at `file:line:column` lowers to:
+    /// one for each job that has the option.
+    pub fn of_option(&self, written: &str, texts: &Texts) -> Vec<Place> {
+        let here = |(at, _): &&([At; 2], Place)| at.iter().any(|at| texts.place(*at) == written);
+        self.options.iter().filter(here).map(|(_, place)| place.clone()).collect()
+    }
+
     /// A problem of the plan as a mistake in the user's words.
     pub fn mistake(&self, problem: &Problem) -> Mistake {
         let message = problem.message.clone();
@@ -48,14 +58,8 @@ impl Origins {
         self.places.entry(phase.clone()).or_insert(from.at);
         let job = phase.key("job").index(job);
         self.places.insert(job.clone(), from.at);
-        for (path, at) in given(from) {
-            let below = match path.strip_prefix("job.") {
-                Some(below) => below,
-                None if path.starts_with("blocks.") || path.starts_with("stop.") => path,
-                None => continue,
-            };
-            let place = below.split('.').fold(job.clone(), |place, key| place.key(key));
-            self.places.insert(place, at);
+        for (given, paths) in given(from) {
+            self.option(given, paths.split(", ").filter_map(|path| in_job(&job, path)));
         }
         job
     }
@@ -66,19 +70,35 @@ impl Origins {
             let target = Place::root().key("target").index(*index);
             self.places.insert(job.key("targets").index(nth), from.at);
             self.places.entry(target.clone()).or_insert(from.at);
-            for (path, at) in given(from) {
-                if let Some(key) = path.strip_prefix("target.") {
-                    self.places.entry(target.key(key)).or_insert(at);
-                }
+            for (given, paths) in given(from) {
+                let keys = paths.split(", ").filter_map(|path| path.strip_prefix("target."));
+                self.option(given, keys.map(|key| target.key(key)));
             }
+        }
+    }
+
+    fn option(&mut self, given: &GivenOption, places: impl Iterator<Item = Place>) {
+        for (nth, place) in places.enumerate() {
+            if nth == 0 {
+                self.options.push(([given.name_at, given.at], place.clone()));
+            }
+            self.places.entry(place).or_insert(given.at);
         }
     }
 }
 
-/// The paths of the plan that an instance's options lower to, with where those were written.
-fn given<'a>(from: &'a Instance<'_>) -> impl Iterator<Item = (&'static str, At)> + 'a {
-    from.settings.given.iter().flat_map(|(name, given)| {
-        let paths = options::find(name).map_or("", |row| row.plan);
-        paths.split(", ").map(|path| (path, given.at))
-    })
+/// A path of the plan as a place in a job; none where it is elsewhere.
+fn in_job(job: &Place, path: &str) -> Option<Place> {
+    let below = match path.strip_prefix("job.") {
+        Some(below) => below,
+        None if path.starts_with("blocks.") || path.starts_with("stop.") => path,
+        None => return None,
+    };
+    Some(below.split('.').fold(job.clone(), |place, key| place.key(key)))
+}
+
+/// An instance's options, each with the paths of the plan that it lowers to.
+fn given<'a>(from: &'a Instance<'_>) -> impl Iterator<Item = (&'a GivenOption, &'static str)> {
+    let options = from.settings.given.iter();
+    options.map(|(name, given)| (given, options::find(name).map_or("", |row| row.plan)))
 }
