@@ -2,43 +2,50 @@
 //!
 //! | program | from | reads |
 //! | --- | --- | --- |
-//! | `fio-plot` | `pip install fio-plot` | JSON, bandwidth and latency logs |
+//! | `fio-plot` | the Python package index | JSON |
+//! | `hwbench` | the Python package index | JSON |
 //! | `fio_jsonplus_clat2csv` | Debian's package fio | JSON with bins |
 //! | `fio2gnuplot` | Debian's package fio | bandwidth logs |
 //! | `jq` | everywhere | JSON |
 //! | `awk`, `grep` | everywhere | text and terse lines |
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::{Scratch, candor, skip};
 
-/// True if there is such a program; says so if not.
-fn there_is(program: &str, from: &str) -> bool {
+/// Where `cargo xtask setup` puts Python programs: below the target folder.
+fn python_folder() -> PathBuf {
+    let target = std::env::current_exe().expect("the test's own path");
+    target.ancestors().nth(3).expect("target/PROFILE/deps").join("tools/python/bin")
+}
+
+/// The program's path, if it is here and starts; says so if not.
+fn find(program: &str, from: &str) -> Option<PathBuf> {
     let path = std::env::var("PATH").unwrap_or_default();
-    let found = path.split(':').any(|folder| Path::new(folder).join(program).exists());
-    if !found {
+    let folders = path.split(':').map(PathBuf::from).chain([python_folder()]);
+    let Some(found) = folders.map(|folder| folder.join(program)).find(|path| path.exists()) else {
         skip(&format!("it needs {program}: {from}"));
-        return false;
-    }
+        return None;
+    };
     // A Python program may be there without what it imports.
-    let started = Command::new(program).arg("--help").output();
+    let started = Command::new(&found).arg("--help").output();
     let starts =
         started.is_ok_and(|ran| !String::from_utf8_lossy(&ran.stderr).contains("ModuleNotFound"));
     if !starts {
         skip(&format!("{program} does not start here"));
     }
-    starts
+    starts.then_some(found)
 }
 
 /// Runs a program in a folder; it must succeed.
-fn run(folder: &str, program: &str, words: &[&str]) -> Output {
+fn run(folder: &str, program: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(program);
     // No consumer may need a screen.
     let ran = command.args(words).current_dir(folder).env("MPLBACKEND", "Agg").output();
-    let ran = ran.unwrap_or_else(|error| panic!("{program}: {error}"));
+    let ran = ran.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
     let err = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{program} {words:?}:\n{err}");
+    assert!(ran.status.success(), "{} {words:?}:\n{err}", program.display());
     ran
 }
 
@@ -53,9 +60,7 @@ fn fio(scratch: &Scratch, words: &[&str]) -> String {
 
 #[test]
 fn fio_plot_draws_json() {
-    if !there_is("fio-plot", "pip install fio-plot") {
-        return;
-    }
+    let Some(fio_plot) = find("fio-plot", "cargo run -p xtask -- setup") else { return };
     let scratch = Scratch::new();
     let folder = scratch.outside("plots");
     std::fs::create_dir(&folder).unwrap();
@@ -67,7 +72,7 @@ fn fio_plot_draws_json() {
     }
     for kind in [&["-l"][..], &["-L", "-t", "iops"], &["-L", "-t", "lat"]] {
         let words = ["-i", ".", "--source", "test", "-T", "title", "-r", "randread"];
-        run(&folder, "fio-plot", &[kind, &words].concat());
+        run(&folder, &fio_plot, &[kind, &words].concat());
     }
     let pictures = std::fs::read_dir(&folder)
         .unwrap()
@@ -76,19 +81,48 @@ fn fio_plot_draws_json() {
     assert!(pictures.count() >= 1, "fio-plot has drawn nothing");
 }
 
+/// hwbench's reader is given what its own command line makes of candor.
+#[test]
+fn hwbench_reads_json() {
+    let Some(hwbench) = find("hwbench", "cargo run -p xtask -- setup") else { return };
+    let scratch = Scratch::new();
+    let script = "import sys\n\
+                  from hwbench.benchmarks.external import fio\n\
+                  fio.RUN_SECONDS = 1\n\
+                  if sys.argv[1] == 'words':\n    \
+                      job = fio.Fio()\n    \
+                      print('\\n'.join(job.command(sys.argv[2])[1:]))\n\
+                  else:\n    \
+                      print(fio.parse_output(open(sys.argv[2]).read()).rates)\n";
+    let python = hwbench.with_file_name("python3");
+    let ask = |words: [&str; 2]| {
+        let ran = run("/", &python, &[&["-c", script], &words[..]].concat());
+        String::from_utf8(ran.stdout).expect("text")
+    };
+    let words = ask(["words", &scratch.path("data")]);
+    let size = words.lines().find(|word| word.starts_with("--size=")).expect("a size");
+    let words = words.replace(size, "--size=16m");
+    let words: Vec<_> = ["fio"].into_iter().chain(words.lines()).collect();
+    let ran = candor(&words);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{words:?}");
+    let json = scratch.outside("out.json");
+    std::fs::write(&json, ran.out).unwrap();
+    let rates = ask(["rates", &json]);
+    for test in ["seq_read", "seq_write", "rand_read_4k", "rand_write_4k"] {
+        assert!(rates.contains(&format!("'{test}': ")), "{rates}");
+    }
+}
+
 #[test]
 fn bins_become_csv() {
-    if !there_is("fio_jsonplus_clat2csv", "it comes with Debian's fio") {
-        return;
-    }
+    let Some(to_csv) = find("fio_jsonplus_clat2csv", "it comes with Debian's fio") else { return };
     let scratch = Scratch::new();
     let json = scratch.outside("plus.json");
     let output = format!("--output={json}");
     fio(&scratch, &["--name=x", "--rw=randrw", "--output-format=json+", &output]);
     let folder = Path::new(&json).parent().unwrap().to_str().unwrap();
-    let convert = |words: &[&str]| {
-        run(folder, "fio_jsonplus_clat2csv", &[words, &["plus.json", "plus.csv"]].concat())
-    };
+    let convert =
+        |words: &[&str]| run(folder, &to_csv, &[words, &["plus.json", "plus.csv"]].concat());
     convert(&[]);
     let told = convert(&["--validate"]);
     let told =
@@ -100,16 +134,14 @@ fn bins_become_csv() {
 
 #[test]
 fn logs_become_plots() {
-    if !there_is("fio2gnuplot", "it comes with Debian's fio") {
-        return;
-    }
+    let Some(to_plots) = find("fio2gnuplot", "it comes with Debian's fio") else { return };
     let scratch = Scratch::new();
     let folder = scratch.outside("logs");
     std::fs::create_dir(&folder).unwrap();
     let log = format!("--write_bw_log={folder}/x");
     let time = ["--time_based", "--runtime=1", "--log_avg_msec=100"];
     fio(&scratch, &[&["--name=x", "--rw=read", log.as_str()], &time[..]].concat());
-    run(&folder, "fio2gnuplot", &["-b"]);
+    run(&folder, &to_plots, &["-b"]);
     let lines = std::fs::read_to_string(format!("{folder}/x_bw.1.log")).unwrap();
     // On a busy host some windows come late and long, but never none.
     assert!(lines.lines().count() >= 2, "{lines}");
@@ -121,16 +153,14 @@ fn logs_become_plots() {
 
 #[test]
 fn recipes_of_jq_find_their_figures() {
-    if !there_is("jq", "apt-get install jq") {
-        return;
-    }
+    let Some(jq) = find("jq", "apt-get install jq") else { return };
     let scratch = Scratch::new();
     let json = scratch.outside("out.json");
     let output = format!("--output={json}");
     let jobs = ["--name=a", "--rw=randread", "--name=b", "--stonewall", "--rw=write"];
     fio(&scratch, &[&jobs[..], &["--output-format=json", output.as_str()]].concat());
     let ask = |recipe: &str| {
-        let ran = run("/", "jq", &["-er", recipe, &json]);
+        let ran = run("/", &jq, &["-er", recipe, &json]);
         String::from_utf8(ran.stdout).unwrap().trim().to_owned()
     };
     assert_eq!(ask(r#".jobs | map(.jobname) | join(",")"#), "a,b");

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let done = match command.as_str() {
         "tidy" => tidy::command(&root()),
-        "setup" => setup::command(),
+        "setup" => setup::command(&root()),
         "test" => suite::command(&root()),
         _ => {
             eprint!("{USAGE}");

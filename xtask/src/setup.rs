@@ -1,6 +1,6 @@
 //! Installs what tests need beyond Rust.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// (program, package of Debian and Ubuntu, what tests use it for)
@@ -11,13 +11,59 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("mkfs.xfs", "xfsprogs", "file systems on scratch devices"),
     ("losetup", "mount", "scratch devices"),
     ("lsblk", "util-linux", "a second opinion on the block devices"),
+    ("jq", "jq", "recipes that read JSON"),
+    ("python3", "python3-venv", "programs that read fio's results"),
 ];
+
+/// Programs of the Python package index that read fio's results: (program, package).
+const PYTHON_NEEDS: &[(&str, &str)] =
+    &[("fio-plot", "fio-plot==1.1.21"), ("hwbench", "hwbench==0.8.0")];
 
 /// Where programs are, beside `PATH`: a user's may lack the administrator's folders.
 const ADMIN_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin";
 
 /// Installs what is missing where that is possible; true if nothing is missing afterwards.
-pub fn command() -> bool {
+pub fn command(root: &Path) -> bool {
+    let (system, python) = (system(), python(root));
+    system && python
+}
+
+/// Below the target folder, for programs that only tests need.
+pub fn tools(root: &Path) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    target.join("tools")
+}
+
+/// Python programs in an environment of their own.
+fn python(root: &Path) -> bool {
+    let environment = tools(root).join("python");
+    let missing = || {
+        let gone = |(program, _): &&(&str, &str)| !environment.join("bin").join(program).is_file();
+        PYTHON_NEEDS.iter().filter(gone).collect::<Vec<_>>()
+    };
+    if missing().is_empty() {
+        return true;
+    }
+    let make = || run(Command::new("python3").args(["-m", "venv"]).arg(&environment));
+    if make() || (is_root() && find("apt-get") && install(&["python3-venv"]) && make()) {
+        for (_, package) in missing() {
+            let words = ["install", "--quiet", "--disable-pip-version-check", package];
+            // One that cannot be installed is told below.
+            let _ = run(Command::new(environment.join("bin/pip")).args(words));
+        }
+    }
+    for (program, package) in missing() {
+        eprintln!("missing: {program} (Python package {package}), which reads fio's results");
+    }
+    missing().is_empty()
+}
+
+fn run(command: &mut Command) -> bool {
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Packages of the system.
+fn system() -> bool {
     let missing = missing(NEEDS, find);
     if missing.is_empty() {
         println!("everything that the tests need is there");
@@ -57,12 +103,12 @@ fn is_root() -> bool {
 
 fn install(packages: &[&str]) -> bool {
     let mut apt = apt();
-    apt.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages);
-    apt.status().is_ok_and(|status| status.success())
+    apt.args(["install", "--yes", "--quiet", "--no-install-recommends"]);
+    run(apt.args(packages))
 }
 
 fn update() -> bool {
-    apt().args(["update", "--quiet"]).status().is_ok_and(|status| status.success())
+    run(apt().args(["update", "--quiet"]))
 }
 
 fn apt() -> Command {

@@ -36,7 +36,7 @@ impl Count {
 
 /// Runs all of it; true if nothing failed.
 pub fn command(root: &Path) -> bool {
-    if !setup::command() {
+    if !setup::command(root) {
         println!("tests that need what is missing will be skipped");
     }
     let mut total = Count::default();
@@ -120,8 +120,7 @@ fn cargo_deny(root: &Path) -> Option<PathBuf> {
     if setup::find("cargo-deny") {
         return Some("cargo-deny".into());
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    let tools = target.join("tools");
+    let tools = setup::tools(root);
     let deny = tools.join("bin/cargo-deny");
     if !deny.is_file() {
         println!("building cargo-deny into {}: this takes some minutes, once", tools.display());
