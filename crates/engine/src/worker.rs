@@ -726,7 +726,10 @@ impl Worker {
         }
         alike.count::<EXTRAS>(bank, &clock, now);
         self.in_flight -= self.done.len();
-        if EXTRAS && let Some(depths) = &mut self.depths {
+        if EXTRAS
+            && self.done.len() > 0
+            && let Some(depths) = &mut self.depths
+        {
             depths.take_back(self.done.len());
         }
         if odd || (EXTRAS && self.has_extras()) {

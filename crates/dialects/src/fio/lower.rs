@@ -273,10 +273,10 @@ fn instance(
         (None, _) => {}
     }
     let plan = &mut lowered.plan;
-    let indices: Vec<_> = targets.into_iter().map(|target| files::enter(plan, target)).collect();
+    let enter = |target| groups.targets.enter(plan, target);
+    let indices: Vec<_> = targets.into_iter().map(enter).collect();
     job.targets = indices.iter().map(|index| plan.targets[*index].name.clone()).collect();
-    job.name = groups::job_name(&plan.phases[seat.phase], from);
-    job.after = groups.enter_job(&job.name);
+    (job.name, job.after) = groups.enter_job(from);
     let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();

@@ -84,14 +84,17 @@ fn setups(options: &Options, entries: u32) -> Vec<(io::Result<IoUring>, Vec<&'st
     let defer = options.defer_taskrun.unwrap_or(true) && !options.sqpoll;
     let insists = options.defer_taskrun == Some(true);
     if defer {
-        let build = builder().setup_single_issuer().setup_defer_taskrun().build(entries);
+        // The flag tells a call that only hands over that there is something to collect, too.
+        let mut builder = builder();
+        builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag();
+        let build = builder.build(entries);
         tries.push((build, vec!["single-issuer", "defer-taskrun"]));
     }
     if insists {
         return tries;
     }
     if tries.iter().all(|(built, _)| built.is_err()) && !options.sqpoll {
-        let build = builder().setup_coop_taskrun().build(entries);
+        let build = builder().setup_coop_taskrun().setup_taskrun_flag().build(entries);
         tries.push((build, vec!["coop-taskrun"]));
     }
     if tries.iter().all(|(built, _)| built.is_err()) {

@@ -87,15 +87,10 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     }
     blocks.depth_low = said.low.map(small).filter(|low| (1..depth).contains(low));
     blocks.serialize_overlap = said.serialize_overlap;
-    // Without the option as many are handed over as are ready; fio's default is one at a time.
     // What is to become one call is always handed over together.
-    if from.settings.given.has("iodepth_batch") && blocks.engine != Engine::Vsync {
+    if blocks.engine != Engine::Vsync {
         let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
         blocks.batch_submit = Some(batch);
-    } else if blocks.engine == Engine::Libaio && !blocks.direct {
-        // A call that hands over several waits for them one after the other, and would be counted
-        // as the submission latency of each.
-        blocks.batch_submit = Some(1);
     }
     blocks.batch_reap = small(said.complete_min).clamp(1, depth);
 }

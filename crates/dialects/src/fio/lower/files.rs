@@ -1,5 +1,6 @@
 //! Which files: their names, sizes, and how they come into being.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Advice, Range, WriteLife};
@@ -222,15 +223,14 @@ fn start(
     let area = &from.settings.area;
     let found = files.first().and_then(|file| file.found.bytes());
     // A share of nothing is nothing: fio looks before it makes the file.
-    let made = files.first().and_then(|file| made_before(plan, &file.path));
-    let known = match made {
+    let known = || match files.first().and_then(|file| made_before(plan, &file.path)) {
         Some(size) => size.max(found),
         None => found.or(Some(0)),
     };
     let mut bytes = |amount: Amount, option: &str| match zones::in_bytes(from, amount, option, told)
     {
         Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(percent) => known.map(|whole| share(whole, percent)),
+        Amount::Percent(percent) => known().map(|whole| share(whole, percent)),
         Amount::Zones(_) => None,
     };
     let is_share = |amount: Amount| matches!(amount, Amount::Percent(_));
@@ -408,26 +408,31 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     }
 }
 
-/// Enters a target into the plan, or finds the equal one that is there. Jobs that use the same
-/// files differently have targets of their own.
-pub(super) fn enter(plan: &mut Plan, mut target: Target) -> usize {
-    let name = target.name.clone();
-    for nth in 2_u64.. {
-        let Some(index) = plan.targets.iter().position(|known| known.name == target.name) else {
-            break;
-        };
-        let known = &plan.targets[index];
-        let size = known.size.max(target.size);
-        // Of jobs that run together, the one that needs most decides how large a file is.
-        let alike = Target { size: target.size, ..known.clone() } == target;
-        if alike && (known.size == target.size || is_used_now(plan, &target.name)) {
-            plan.targets[index].size = size;
-            return index;
+/// The targets of the plan, by their names.
+#[derive(Default)]
+pub(super) struct Known(HashMap<String, usize>);
+
+impl Known {
+    /// Enters a target into the plan, or finds the equal one that is there. Jobs that use the same
+    /// files differently have targets of their own.
+    pub fn enter(&mut self, plan: &mut Plan, mut target: Target) -> usize {
+        let name = target.name.clone();
+        for nth in 2_u64.. {
+            let Some(index) = self.0.get(&target.name).copied() else { break };
+            let known = &plan.targets[index];
+            let size = known.size.max(target.size);
+            // Of jobs that run together, the one that needs most decides how large a file is.
+            let alike = Target { size: target.size, ..known.clone() } == target;
+            if alike && (known.size == target.size || is_used_now(plan, &target.name)) {
+                plan.targets[index].size = size;
+                return index;
+            }
+            target.name = format!("{name} ({nth})");
         }
-        target.name = format!("{name} ({nth})");
+        self.0.insert(target.name.clone(), plan.targets.len());
+        plan.targets.push(target);
+        plan.targets.len() - 1
     }
-    plan.targets.push(target);
-    plan.targets.len() - 1
 }
 
 /// True if a job of the phase that is being filled uses a target.

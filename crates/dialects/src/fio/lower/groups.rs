@@ -1,8 +1,10 @@
 //! Which jobs run together, and which are reported together.
 
+use std::collections::HashMap;
+
 use candor_plan::{OnFailure, Phase, Plan};
 
-use super::{Instance, Told, measures};
+use super::{Instance, Told, files, measures};
 use crate::fio::settings::Settings;
 use crate::fio::words::{Mistake, Section};
 
@@ -25,10 +27,37 @@ struct Entered {
     after: Vec<String>,
 }
 
-/// The sections so far.
+/// The sections so far, with the names that the plan has given out.
 #[derive(Default)]
 pub(super) struct Groups {
     entered: Vec<Entered>,
+    phases: Names,
+    /// Those of the jobs of the phase that is being filled.
+    jobs: Names,
+    /// Those of all targets.
+    pub targets: files::Known,
+}
+
+/// Names that are taken, each with how many were asked for it.
+#[derive(Default)]
+struct Names(HashMap<String, u64>);
+
+impl Names {
+    /// Takes the name, or where it is taken the same with a number behind it.
+    fn take(&mut self, name: &str) -> String {
+        let mut own = name.to_owned();
+        let mut asked = *self.0.entry(own.clone()).and_modify(|asked| *asked += 1).or_insert(1);
+        while asked > 1 {
+            own = format!("{name} ({asked})");
+            match self.0.contains_key(&own) {
+                true => asked += 1,
+                false => break,
+            }
+        }
+        self.0.insert(name.to_owned(), asked);
+        self.0.entry(own.clone()).or_insert(1);
+        own
+    }
 }
 
 impl Groups {
@@ -49,7 +78,8 @@ impl Groups {
             None => 0,
         };
         if last.is_none() || walled {
-            let name = phase_name(plan, name);
+            let name = self.phases.take(name);
+            self.jobs = Names::default();
             let on_failure = on_failure(settings);
             let interval = measures::interval(settings);
             plan.phases.push(Phase { name, on_failure, interval, ..Phase::default() });
@@ -64,11 +94,16 @@ impl Groups {
         self.entered.push(Entered { name: name.to_owned(), seat, jobs: Vec::new(), after });
     }
 
-    /// Enters a job of the current section, and gives the jobs that it waits for.
-    pub fn enter_job(&mut self, name: &str) -> Vec<String> {
-        let Some(section) = self.entered.last_mut() else { return Vec::new() };
-        section.jobs.push(name.to_owned());
-        section.after.clone()
+    /// Enters a job of the current section: gives a name that no other job of its phase has, and
+    /// the jobs that it waits for.
+    pub fn enter_job(&mut self, from: &Instance<'_>) -> (String, Vec<String>) {
+        let name = match from.settings.runtime.clones {
+            0 | 1 => self.jobs.take(from.name),
+            _ => self.jobs.take(&format!("{}.{}", from.name, from.clone)),
+        };
+        let Some(section) = self.entered.last_mut() else { return (name, Vec::new()) };
+        section.jobs.push(name.clone());
+        (name, section.after.clone())
     }
 
     /// The seat of the section that was entered last.
@@ -111,27 +146,4 @@ fn on_failure(settings: &Settings) -> OnFailure {
         true => OnFailure::EndPhase,
         false => OnFailure::EndJob,
     }
-}
-
-/// A name for a phase that no other phase has.
-fn phase_name(plan: &Plan, name: &str) -> String {
-    unused(name, |name| plan.phases.iter().any(|phase| phase.name == name))
-}
-
-/// A name for a job that no other job of its phase has.
-pub(super) fn job_name(phase: &Phase, from: &Instance<'_>) -> String {
-    let own = match from.settings.runtime.clones {
-        0 | 1 => from.name.to_owned(),
-        _ => format!("{}.{}", from.name, from.clone),
-    };
-    unused(&own, |name| phase.jobs.iter().any(|job| job.name == name))
-}
-
-/// The name, with a number behind it where it is taken.
-fn unused(name: &str, taken: impl Fn(&str) -> bool) -> String {
-    if !taken(name) {
-        return name.to_owned();
-    }
-    let numbered = (2_u64..).map(|number| format!("{name} ({number})"));
-    numbered.take(1 << 20).find(|name| !taken(name)).unwrap_or_else(|| name.to_owned())
 }

@@ -160,7 +160,7 @@ fn a_whole_device_needs_no_size() {
     let blocks = blocks(&lowered, 0, 0);
     assert_eq!(blocks.range, Range::default());
     assert_eq!((blocks.engine, blocks.depth, blocks.direct), (Engine::Libaio, 32, true));
-    assert_eq!((blocks.batch_submit, blocks.batch_reap), (None, 1));
+    assert_eq!((blocks.batch_submit, blocks.batch_reap), (Some(1), 1));
 }
 
 #[test]
