@@ -727,7 +727,7 @@ impl Worker {
         alike.count::<EXTRAS>(bank, &clock, now);
         self.in_flight -= self.done.len();
         if EXTRAS
-            && self.done.len() > 0
+            && !self.done.as_slice().is_empty()
             && let Some(depths) = &mut self.depths
         {
             depths.take_back(self.done.len());
