@@ -28,19 +28,54 @@ fn line(line: &str) -> Option<Op> {
 /// Parts of the offset range that are counted.
 const PARTS: u64 = 8;
 
-/// True if two runs may be draws of the same distribution over directions and parts of the range:
-/// chi-square of two samples, at a probability of one in 10,000 for a false alarm.
+/// True if two runs may be draws of the same distribution, at a probability of one in 10,000 for a
+/// false alarm each: over directions and parts of the range (chi-square of two samples), and over
+/// going on behind the last operation of a direction and jumping (binomial).
+///
+/// An operation that goes on tells nothing new of where operations are, so that only the others are
+/// counted by part: what hangs together would look like another distribution.
 pub fn alike(left: &[Op], right: &[Op]) -> bool {
     let end =
         left.iter().chain(right).map(|op| op.offset + op.length).max().unwrap_or(0).max(PARTS);
     let count = |ops: &[Op]| {
         let mut cells = BTreeMap::new();
-        for op in ops {
+        for op in jumps(ops) {
             *cells.entry((op.direction, op.offset * PARTS / end)).or_insert(0.0) += 1.0;
         }
         cells
     };
-    let (left, right): (BTreeMap<_, f64>, BTreeMap<_, f64>) = (count(left), count(right));
+    let in_order = [left, right].map(|ops| (ops.len() - jumps(ops).len()) as f64);
+    alike_shares(in_order, [left.len() as f64, right.len() as f64])
+        && alike_cells(&count(left), &count(right))
+}
+
+/// Operations that do not begin where the last one of their direction ended.
+fn jumps(ops: &[Op]) -> Vec<&Op> {
+    let mut ends = BTreeMap::new();
+    let jumps = ops.iter().filter(|op| {
+        let last = ends.insert(op.direction, op.offset + op.length);
+        last != Some(op.offset)
+    });
+    jumps.collect()
+}
+
+/// One in 10,000 draws of the normal distribution is farther off than this, on one side.
+const FAR: f64 = 3.72;
+
+/// True if both may be the same share of those that there are.
+fn alike_shares(counts: [f64; 2], of: [f64; 2]) -> bool {
+    let all = of[0] + of[1];
+    if of[0] == 0.0 || of[1] == 0.0 {
+        return of[0] == of[1];
+    }
+    let share = (counts[0] + counts[1]) / all;
+    let spread = (share * (1.0 - share) * (1.0 / of[0] + 1.0 / of[1])).sqrt();
+    (counts[0] / of[0] - counts[1] / of[1]).abs() <= FAR * spread + f64::EPSILON
+}
+
+type Cells = BTreeMap<(u64, u64), f64>;
+
+fn alike_cells(left: &Cells, right: &Cells) -> bool {
     let (n, m): (f64, f64) = (left.values().sum(), right.values().sum());
     if n == 0.0 || m == 0.0 {
         return n == m;
@@ -53,10 +88,10 @@ pub fn alike(left: &[Op], right: &[Op]) -> bool {
         chi += ((m / n).sqrt() * a - (n / m).sqrt() * b).powi(2) / (a + b);
         cells += 1.0;
     }
-    // Wilson and Hilferty: chi-square is nearly normal as a cube root; 3.72 leaves 1 in 10,000.
+    // Wilson and Hilferty: chi-square is nearly normal as a cube root.
     let degrees = f64::max(cells - 1.0, 1.0);
     let spread = 2.0 / (9.0 * degrees);
-    chi < degrees * (1.0 - spread + 3.72 * spread.sqrt()).powi(3)
+    chi < degrees * (1.0 - spread + FAR * spread.sqrt()).powi(3)
 }
 
 #[test]
@@ -65,6 +100,13 @@ fn a_different_distribution_is_noticed() {
         let op = |i| Op { direction: 0, offset: offset(i), length: 1 };
         (0..1000).map(op).collect()
     };
-    assert!(alike(&ops(|i| i), &ops(|i| (i * 37) % 1000)));
-    assert!(!alike(&ops(|i| i), &ops(|i| i * i / 1000)));
+    let even = ops(|i| (i * 37) % 1000);
+    assert!(alike(&ops(|i| (i * 191) % 1000), &even));
+    assert!(!alike(&even, &ops(|i| ((i * 37) % 1000).pow(2) / 1000)));
+    assert!(!alike(&even, &ops(|i| i)), "in order");
+    let runs = |of: u64| -> Vec<Op> {
+        let op = |i| Op { direction: 0, offset: (i / of * 370 + i % of) % 1000, length: 1 };
+        (0..1000).map(op).collect()
+    };
+    assert!(alike(&runs(2), &runs(2)) && !alike(&runs(2), &runs(3)));
 }

@@ -131,7 +131,8 @@ impl Course {
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
         measurement.samples = self.sampling.samples().to_vec();
         measurement.first_done = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
-        if job.blocks.engine == Engine::Cpu || job.job.entries.is_some() {
+        let moves_nothing = matches!(job.blocks.engine, Engine::Cpu | Engine::Program);
+        if moves_nothing || job.job.entries.is_some() {
             gather::forget_bytes(&mut measurement);
         }
         measurement.steady = self.steady.as_ref().map(SteadyWatch::state);

@@ -101,7 +101,7 @@ impl Prepared {
     ) -> Result<Prepared, EngineError> {
         let salt = mix(phase_salt(plan, phase), u64::from(repeat));
         let is_absent: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
-        let (mut jobs, mut flows) = (Vec::new(), HashMap::new());
+        let (mut jobs, mut flows, mut locks) = (Vec::new(), HashMap::new(), HashMap::new());
         for (index, job) in phase.jobs.iter().enumerate() {
             if is_absent.contains(&index) {
                 continue;
@@ -110,6 +110,7 @@ impl Prepared {
             match ReadyJob::new(session, plan, job, stop, mix(salt, index as u64)) {
                 Ok(mut ready) => {
                     ready.join_flow(&mut flows);
+                    ready.join_locks(&mut locks);
                     jobs.push(Arc::new(ready));
                 }
                 Err(error) if phase.on_failure == OnFailure::EndRun => return Err(error),

@@ -14,9 +14,23 @@ use crate::clock::Clock;
 use crate::content::{self, Content, Origin, Pool};
 use crate::engines::Context;
 use crate::engines::{
-    cpu::Cpu, fallocate::Fallocate, ftruncate::Ftruncate, libaio::Libaio, mmap::Mmap, named::Names,
-    null::Null, psync::Psync, pvsync::Pvsync, splice::Splice, sync::Sync, threads::Threads, uring,
-    uring::Uring, vsync::Vsync,
+    cpu::Cpu,
+    fallocate::Fallocate,
+    ftruncate::Ftruncate,
+    libaio::Libaio,
+    locked::{Held, Locked, Locks},
+    mmap::Mmap,
+    named::Names,
+    null::Null,
+    program::Program,
+    psync::Psync,
+    pvsync::Pvsync,
+    splice::Splice,
+    sync::Sync,
+    threads::Threads,
+    uring,
+    uring::Uring,
+    vsync::Vsync,
 };
 use crate::error::EngineError;
 use crate::files::{Files, OpenFile};
@@ -38,7 +52,7 @@ use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::verifier::Verifier;
 use crate::verify::Map;
-use crate::worker::{Parts, Ranges, ReadBack, Worker, WorkerEnd};
+use crate::worker::{Parts, Ranges, ReadBack, Trims, Worker, WorkerEnd};
 use crate::zones::{self, Visit};
 
 /// Places nearer to each other than a sector would take more memory than what they say is worth.
@@ -67,6 +81,7 @@ pub struct ReadyJob {
     /// Where they log what they hand over, likewise.
     pub hand_overs: Vec<Arc<Ring>>,
     flow: Option<Arc<FlowSum>>,
+    held: Option<Held>,
     clock: Clock,
     seed: u64,
     plan_seed: u64,
@@ -132,6 +147,7 @@ impl ReadyJob {
             hand_overs: rings(blocks.measure.log.trace, job.workers),
             first_done: Arc::default(),
             flow: None,
+            held: None,
             clock: session.clock(),
             seed,
             plan_seed: plan.seed,
@@ -346,6 +362,11 @@ impl ReadyJob {
         self.flow = flow.map(|flow| flows.entry(flow.id).or_default().clone());
     }
 
+    /// Finds the locks of its files.
+    pub fn join_locks(&mut self, locks: &mut Locks) {
+        self.held = Held::join(self.blocks.lock, &self.files, locks);
+    }
+
     /// Operations in flight: one for engines that cannot have more.
     fn depth(&self) -> usize {
         // Trims may block their thread, so that one is in flight at a time whatever was asked for.
@@ -485,7 +506,7 @@ impl ReadyJob {
             own_files: self.own_files(rank),
             budget: self.budget(rank),
             first_done: self.first_done.clone(),
-            trims: blocks.mix.trim > 0 && !self.queues_trims,
+            trims: trims_written(blocks) || (blocks.mix.trim > 0 && !self.queues_trims),
             flushes: self.trace.as_deref().is_some_and(has_flushes),
             depth,
             batch,
@@ -535,7 +556,9 @@ impl ReadyJob {
 
     fn read_back(&self, rank: u32) -> Option<ReadBack> {
         let plan = self.blocks.verify.as_ref()?.read_back?;
-        Some(ReadBack::new(plan, self.stream(rank), self.rounds()))
+        let random = || Random::new(self.seed, 0x7472_696d ^ u64::from(rank) << 32);
+        let trims = plan.trims.map(|plan| Trims::new(plan, self.stream(rank), random()));
+        Some(ReadBack::new(plan, self.stream(rank), self.rounds(), trims))
     }
 
     /// How often a worker does its work, where it is read back each time.
@@ -556,6 +579,19 @@ impl ReadyJob {
         }
     }
 
+    /// What a worker writes; what it reads into is touched, so that no page is faulted in during the
+    /// measurement.
+    fn content(&self, rank: u32, buffers: &mut Mapping) -> Option<Content> {
+        let pool = self.pool.clone();
+        let plan = || self.blocks.content.clone();
+        let mut content = pool.map(|pool| Content::new(plan(), pool, &self.origin(rank)));
+        match &mut content {
+            Some(content) => content.prepare(buffers.as_mut_slice()),
+            None => touch(buffers.as_mut_slice()),
+        }
+        content
+    }
+
     /// A worker's whole life, in its own thread: sets up, says so, waits at the gate, runs.
     ///
     /// # Errors
@@ -571,15 +607,7 @@ impl ReadyJob {
         let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
         // Declared before the engine, so that it outlives whatever the engine has in flight.
         let (mut buffers, _pinned) = self.memory(bytes)?;
-        let mut content = self
-            .pool
-            .clone()
-            .map(|pool| Content::new(self.blocks.content.clone(), pool, &self.origin(rank)));
-        match &mut content {
-            Some(content) => content.prepare(buffers.as_mut_slice()),
-            // Touched here, so that no page is faulted in during the measurement.
-            None => touch(buffers.as_mut_slice()),
-        }
+        let content = self.content(rank, &mut buffers);
         let context = Context {
             files: &self.files,
             depth: self.depth(),
@@ -604,7 +632,10 @@ impl ReadyJob {
                 let engine = $engine;
                 ready();
                 gate.pass();
-                Ok(worker.run_calls(engine))
+                Ok(match &self.held {
+                    None => worker.run_calls(engine),
+                    Some(held) => worker.run_calls(Locked::new(engine, held.clone())),
+                })
             }};
         }
         let blocks = &self.blocks;
@@ -624,6 +655,7 @@ impl ReadyJob {
             Engine::Fallocate => run_calls!(Fallocate::new(&context)),
             Engine::Ftruncate => run_calls!(Ftruncate::new(&context)),
             Engine::Cpu => run_calls!(Cpu::new(&context, blocks.burn)),
+            Engine::Program => run_calls!(Program::new(&blocks.program)),
             Engine::Null => run!(Null::new(&context)),
         }
     }
@@ -669,6 +701,11 @@ fn reads_back(blocks: &Blocks) -> bool {
     blocks.verify.as_ref().is_some_and(|verify| verify.read_back.is_some())
 }
 
+/// True where some of what was written is trimmed again.
+fn trims_written(blocks: &Blocks) -> bool {
+    blocks.verify.as_ref().and_then(|verify| verify.read_back).is_some_and(|b| b.trims.is_some())
+}
+
 /// The longest gap between operations of one worker that a rate asks for, 0 without a rate.
 pub fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
     let gap = |per_s: u64| 1_000_000_000u64.saturating_mul(u64::from(workers)) / per_s.max(1);
@@ -696,6 +733,7 @@ fn recorded(blocks: &Blocks, trace: Option<&Trace>) -> Recorded {
     for op in Op::ALL {
         kinds[Kind::from(op).counted()] = blocks.mix.of(op) > 0;
     }
+    kinds[Kind::from(Op::Trim).counted()] |= trims_written(blocks);
     kinds[Kind::Fsync.counted()] = syncs;
     kinds[Kind::READ_BACK] = reads_back(blocks);
     Recorded {

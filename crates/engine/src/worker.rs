@@ -37,9 +37,11 @@ use crate::zones::{Placed, Visit};
 mod account;
 mod finish;
 mod ranges;
+mod trims;
 
 pub use self::ranges::Ranges;
 pub use self::read_back::{ReadBack, Spent};
+pub use self::trims::Trims;
 
 /// What a worker is made from.
 pub struct Parts {

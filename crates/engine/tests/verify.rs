@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{
-    Access, Blocks, Content, Engine, Fill, Format, Pattern, ReadBack, Sum, Verify,
+    Access, Blocks, Content, Engine, Fill, Format, Pattern, ReadBack, Sum, TrimWritten, Verify,
 };
 use candor_plan::units::{Mix, PerOp, SizeSpec};
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target};
@@ -126,6 +126,28 @@ fn reading_back_meanwhile_ends_with_everything_read() {
             assert_eq!(all_intact(&measured), FILE_BYTES / BLOCK, "{every} {batch}");
             assert_eq!(read_back(&measured), FILE_BYTES / BLOCK);
         }
+    }
+}
+
+#[test]
+fn some_of_what_was_written_is_trimmed_and_reads_as_zeros() {
+    let dir = scratch();
+    for (zeros, engine, depth) in [(true, Engine::Psync, 1), (false, Engine::IoUring, 8)] {
+        let path = dir.path().join(engine.name());
+        let trims = Some(TrimWritten { percent: 40, every: 16, batch: 0 });
+        let back = ReadBack { trims, ..ReadBack::default() };
+        let access = Access::Permutation;
+        let mut blocks = Blocks { engine, depth, access, ..writing(CRC32C, back) };
+        blocks.verify.as_mut().expect("there").zeros_after_trim = zeros;
+        let measured = run(&path, Stop::default(), blocks);
+        let (all, trimmed) = (FILE_BYTES / BLOCK, measured.ops.trim.ops);
+        assert!(trimmed > all / 4 && trimmed < all / 2, "{trimmed} of {all}");
+        assert_eq!(measured.ops.write.ops, all);
+        let checked = if zeros { all } else { all - trimmed };
+        assert_eq!((all_intact(&measured), read_back(&measured)), (checked, checked));
+        let bytes = std::fs::read(&path).expect("read");
+        let holes = bytes.chunks(BLOCK as usize).filter(|block| block.iter().all(|b| *b == 0));
+        assert_eq!(holes.count() as u64, trimmed);
     }
 }
 

@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt;
 
 use candor_engine::Session;
 use candor_plan::blocks::{
-    Access, Blocks, Burn, Engine, IoPriority, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
+    Access, Blocks, Burn, Engine, IoPriority, Mmap, PriorityClass, PriorityShare, Program, Rwf,
+    Uring,
 };
 use candor_plan::units::{Mix, Op};
 use candor_plan::{Nanos, Stop};
@@ -140,6 +141,47 @@ fn the_cpu_is_burnt_for_as_long_as_asked() {
         let user: u64 = measured.per_worker.iter().map(|worker| worker.cpu_user_ns).sum();
         assert!(user > 0);
     }
+}
+
+#[test]
+fn a_program_runs_as_long_as_its_job_and_no_longer() {
+    let dir = scratch();
+    let said = dir.path().join("said");
+    let run_it = |words: &[&str], grace_ms: u64| {
+        let program = Program {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            output: Some(said.clone()),
+            grace: Nanos(grace_ms * 1_000_000),
+            ..Program::default()
+        };
+        let blocks = Blocks { engine: Engine::Program, program, ..Blocks::default() };
+        let stop = Stop { time: Some(Nanos(200_000_000)), ..Stop::default() };
+        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, blocks))
+    };
+    let script = "echo $$; trap 'echo asked; exit 3' TERM; while true; do sleep 0.01; done";
+    let measured = run_it(&["sh", "-c", script], 5000);
+    let text = std::fs::read_to_string(&said).expect("written");
+    assert!(text.ends_with("asked\n"), "{text}");
+    assert_eq!((measured.bytes_moved(), measured.errors.len()), (0, 0));
+    let stubborn = "echo $$; trap '' TERM; while true; do sleep 0.01; done";
+    run_it(&["sh", "-c", stubborn], 20);
+    let text = std::fs::read_to_string(&said).expect("written");
+    let process = std::path::Path::new("/proc").join(text.trim());
+    assert!(!process.exists(), "{text}");
+    let measured = run_it(&["sh", "-c", "exit 7"], 20);
+    assert_eq!(measured.engine.features, ["the program ended: exit status: 7"]);
+    let program = Program {
+        command: ["sleep", "0.1"].map(str::to_owned).into(),
+        until_end: true,
+        ..Program::default()
+    };
+    let blocks = Blocks { engine: Engine::Program, program, ..Blocks::default() };
+    let measured =
+        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, Stop::default(), blocks));
+    assert_eq!((measured.ended, measured.errors.len()), (Ended::Done, 0));
+    assert!((100_000_000..1_000_000_000).contains(&measured.elapsed_ns), "{measured:?}");
+    let measured = run_it(&["/dev/null/nothing"], 20);
+    assert_eq!(measured.errors.first().map(|error| error.errno), Some(libc::ENOTDIR));
 }
 
 #[test]

@@ -8,10 +8,11 @@ pub use crate::access::{
 pub use crate::content::{Content, Duplicates, Fill, Pattern};
 use crate::engine::is_default;
 pub use crate::engine::{
-    Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
+    Burn, Engine, IoPriority, Lock, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare,
+    Program, Rwf, Uring,
 };
 use crate::units::{Extent, Mix, Op, PerOp, SizeSpec};
-pub use crate::verify::{Finished, Format, ReadBack, Sum, Verify, Written};
+pub use crate::verify::{Finished, Format, ReadBack, Sum, TrimWritten, Verify, Written};
 use crate::{Bytes, Measure};
 
 pub use crate::pace::*;
@@ -68,6 +69,9 @@ pub struct Blocks {
     pub depth_low: Option<u32>,
     /// An operation that touches bytes of one in flight waits for it.
     pub serialize_overlap: bool,
+    /// How operations on a file keep off those of other workers and jobs.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lock: Lock,
     /// How I/O is issued.
     pub engine: Engine,
     /// Details of io_uring.
@@ -83,6 +87,9 @@ pub struct Blocks {
     /// What one operation of the cpu engine is.
     #[serde(skip_serializing_if = "is_default")]
     pub burn: Burn,
+    /// What the program engine runs.
+    #[serde(skip_serializing_if = "is_default")]
+    pub program: Program,
     /// Where the buffers lie.
     #[serde(skip_serializing_if = "is_default")]
     pub memory: Memory,
@@ -125,12 +132,14 @@ impl Default for Blocks {
             batch_reap: 1,
             depth_low: None,
             serialize_overlap: false,
+            lock: Lock::None,
             engine: Engine::Psync,
             uring: Uring::default(),
             rwf: Rwf::default(),
             priorities: Vec::new(),
             mmap: Mmap::default(),
             burn: Burn::default(),
+            program: Program::default(),
             memory: Memory::default(),
             direct: false,
             durability: Durability::default(),

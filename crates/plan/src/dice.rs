@@ -324,6 +324,7 @@ impl Dice<'_> {
             batch_reap: self.count(),
             depth_low: self.option(Self::count),
             serialize_overlap: self.yes(),
+            lock: self.pick(&[Lock::None, Lock::Exclusive, Lock::ReadWrite]),
             engine: self.pick(&Engine::ALL),
             uring: self.uring(),
             rwf: self.rwf(),
@@ -335,6 +336,7 @@ impl Dice<'_> {
             }),
             mmap: Mmap { drop: self.yes() },
             burn: Burn { chunk: self.nanos(), sort: self.yes() },
+            program: self.program(),
             memory: self.memory(),
             direct: self.yes(),
             durability: self.durability(),
@@ -358,6 +360,16 @@ impl Dice<'_> {
             },
             content: self.content(),
             verify: self.option(Self::verify),
+        }
+    }
+
+    fn program(&mut self) -> Program {
+        Program {
+            command: self.list(Self::text),
+            output: self.option(Self::text).map(Into::into),
+            errors: self.option(Self::text).map(Into::into),
+            grace: self.nanos(),
+            until_end: self.yes(),
         }
     }
 
@@ -411,6 +423,11 @@ impl Dice<'_> {
                 only: d.yes(),
                 every: d.number(),
                 batch: d.number(),
+                trims: d.option(|d| TrimWritten {
+                    percent: d.byte(),
+                    every: d.number(),
+                    batch: d.number(),
+                }),
             }),
             dump: self.option(|d| PathBuf::from(d.text())),
             last_writes: self.count(),

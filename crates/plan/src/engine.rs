@@ -38,13 +38,16 @@ pub enum Engine {
     Ftruncate,
     /// Burns CPU instead of issuing I/O.
     Cpu,
+    /// Runs a program instead of issuing I/O: the first operation starts it, each further one looks
+    /// after it for a while.
+    Program,
     /// Completes at once: measures candor itself.
     Null,
 }
 
 impl Engine {
     /// Every engine, in the order of the documentation.
-    pub const ALL: [Engine; 13] = [
+    pub const ALL: [Engine; 14] = [
         Engine::Psync,
         Engine::Sync,
         Engine::Vsync,
@@ -57,6 +60,7 @@ impl Engine {
         Engine::Fallocate,
         Engine::Ftruncate,
         Engine::Cpu,
+        Engine::Program,
         Engine::Null,
     ];
 
@@ -75,6 +79,7 @@ impl Engine {
             Engine::Fallocate => "fallocate",
             Engine::Ftruncate => "ftruncate",
             Engine::Cpu => "cpu",
+            Engine::Program => "program",
             Engine::Null => "null",
         }
     }
@@ -92,7 +97,7 @@ impl Engine {
 
     /// False where there is nothing to open.
     pub fn uses_targets(self) -> bool {
-        !matches!(self, Engine::Null | Engine::Cpu)
+        !matches!(self, Engine::Null | Engine::Cpu | Engine::Program)
     }
 
     /// True where bytes go to or come from the target.
@@ -186,6 +191,45 @@ impl Default for Burn {
     fn default() -> Self {
         Burn { chunk: Nanos(50_000_000), sort: false }
     }
+}
+
+/// What the program engine runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Program {
+    /// Its name, looked for along `PATH` where it has no slash, and its arguments.
+    pub command: Vec<String>,
+    /// File that gets its standard output, overwritten; absent passes it on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<PathBuf>,
+    /// The same for its standard error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<PathBuf>,
+    /// How long it has to end once it was asked to (SIGTERM), before it is killed.
+    pub grace: Nanos,
+    /// The job ends with it; else it lasts as long as the job is to last.
+    pub until_end: bool,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        let grace = Nanos::from_secs(1);
+        Program { command: Vec::new(), output: None, errors: None, grace, until_end: false }
+    }
+}
+
+/// How operations on a file keep off those of other workers and jobs of the phase, where these lock
+/// it as well: for engines that do one operation per call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lock {
+    /// Not at all.
+    #[default]
+    None,
+    /// One operation at a time.
+    Exclusive,
+    /// Many reads at a time, or one other operation.
+    ReadWrite,
 }
 
 /// Class of an I/O priority.

@@ -181,6 +181,22 @@ pub struct ReadBack {
     pub every: u64,
     /// Operations read back each time; 0 means as many as `every`.
     pub batch: u64,
+    /// Some of what was written is trimmed before it is read back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trims: Option<TrimWritten>,
+}
+
+/// Which writes are trimmed once others have followed them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrimWritten {
+    /// Share of the writes, in percent, drawn by chance.
+    pub percent: u8,
+    /// After every so many writes of a worker.
+    pub every: u64,
+    /// Trims each time at most; 0 means as many as `every`.
+    #[serde(default)]
+    pub batch: u64,
 }
 
 /// Where the writing ended that reads repeat, operation by operation, in the same order. Reads end

@@ -46,6 +46,8 @@ pub struct FioJob {
     pub state: Option<StateFile>,
     /// What is reported, and how.
     pub reporting: Reporting,
+    /// `job_start_clock_id`: by so many ms that clock is ahead of the wall clock.
+    pub start_ahead_ms: i64,
 }
 
 /// What fio counts for a file of which only the name is touched: as much as if it were read.
@@ -72,6 +74,8 @@ pub struct Shape {
     pub depth: u32,
     /// `thread`: a thread in fio's reckoning and not a process.
     pub thread: bool,
+    /// It does no I/O, so that only its latencies are shown: the lines that tell what it does.
+    pub instead: Option<String>,
 }
 
 /// `latency_target` and its kin, as the results repeat them.
@@ -129,8 +133,9 @@ pub struct Logs {
     pub priority: bool,
     /// `log_issue_time`.
     pub issue_time: bool,
-    /// `log_unix_epoch`: times are those of the wall clock.
-    pub unix_epoch: bool,
+    /// `log_unix_epoch` and its kin: times are those of a clock that is so many ms ahead of the
+    /// wall clock; absent counts them from the job's beginning.
+    pub epoch_ahead_ms: Option<i64>,
     /// `log_store_compressed`.
     pub compressed: bool,
     /// `per_job_logs`: the job's number is part of the name.
@@ -186,6 +191,15 @@ pub struct Reporting {
     pub stats: bool,
     /// Latency is from the intended start and not from hand-over.
     pub from_intended: bool,
+}
+
+impl Reporting {
+    /// The same in the units of another, and with its directions together or apart.
+    #[must_use]
+    pub fn in_units_of(self, other: &Reporting) -> Reporting {
+        let Reporting { kb_base, unit_base, unified_rw, significant_figures, .. } = *other;
+        Reporting { kb_base, unit_base, unified_rw, significant_figures, ..self }
+    }
 }
 
 impl Default for Reporting {

@@ -20,6 +20,7 @@ mod origins;
 mod pacing;
 mod patterns;
 mod processes;
+mod programs;
 mod seeds;
 mod stops;
 #[cfg(test)]
@@ -257,7 +258,7 @@ fn instance(
     measures::lower(from, &mut blocks, told);
     processes::lower(from, &mut job, told);
     stops::lower(from, seat.phase, &mut job, told);
-    engines::burn(from, &mut blocks, &mut job, told);
+    programs::lower(from, &mut blocks, &mut job, told);
     trace::write(from, &mut blocks, told);
     let shape = blocks.clone();
     let targets = match &replay {
@@ -280,7 +281,7 @@ fn instance(
     let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();
-    lowered.jobs.push(facts::of(said, section, seat, nth, &shape));
+    lowered.jobs.push(facts::of(said, section, seat, nth, &shape, told));
     match engines::entries(from) {
         Some(entries) => job.entries = Some(entries),
         None => job.blocks = Some(blocks),

@@ -18,6 +18,7 @@
 //! | [`fallocate`] | `fallocate` | one | no |
 //! | [`ftruncate`] | `ftruncate` | one | no |
 //! | [`cpu`] | none: burns CPU | one | no |
+//! | [`program`] | none: runs a program | one | no |
 //! | [`named`] | `open`, `unlink`, `stat`, … of entries | one | no |
 //! | [`null`] | none | depth | no |
 
@@ -26,10 +27,12 @@ pub mod fallocate;
 pub mod flags;
 pub mod ftruncate;
 pub mod libaio;
+pub mod locked;
 pub mod mmap;
 pub mod named;
 pub mod null;
 pub mod priority;
+pub mod program;
 pub mod psync;
 pub mod pvsync;
 pub mod splice;
@@ -127,6 +130,10 @@ pub struct Context<'a> {
     /// For choices of the engine's own.
     pub seed: u64,
 }
+
+/// The error number with which an engine says that its work is over, which is no failure. No I/O
+/// has it: there is no child to wait for.
+pub(crate) const OVER: i32 = libc::ECHILD;
 
 /// The answer of a system call as the kernel gives it: bytes, or a negated error number.
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! What is not counted in passing: what is odd, late, logged, verified, or ends the work.
 
 use super::*;
+use crate::engines::OVER;
 
 impl Worker {
     /// What is not counted in passing: odd results, latency from the intended start, verification.
@@ -52,7 +53,8 @@ impl Worker {
             counters.came_short();
             return;
         }
-        if self.parts.until_full && is_full(-completion.result) {
+        let errno = -completion.result;
+        if errno == OVER || (self.parts.until_full && is_full(errno)) {
             return self.drain(Ended::Done);
         }
         counters.did_fail();

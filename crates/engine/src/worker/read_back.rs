@@ -5,7 +5,7 @@
 
 use candor_plan::blocks::ReadBack as Plan;
 
-use super::Worker;
+use super::{Trims, Worker};
 use crate::files::Files;
 use crate::placement::Usage;
 use crate::slots::{Kind, Slot};
@@ -31,6 +31,8 @@ pub struct ReadBack {
     spent: Spent,
     /// Nothing may be issued before what is under way has ended.
     settles: bool,
+    /// Trims of some of what was written.
+    trims: Option<Trims>,
 }
 
 #[derive(Clone, Copy)]
@@ -55,7 +57,7 @@ pub struct Spent {
 impl ReadBack {
     /// Over a copy of the worker's stream; the work is done `rounds` times, each round being read
     /// back before the next.
-    pub fn new(plan: Plan, stream: Stream, rounds: u64) -> ReadBack {
+    pub fn new(plan: Plan, stream: Stream, rounds: u64, trims: Option<Trims>) -> ReadBack {
         ReadBack {
             plan,
             stream,
@@ -66,6 +68,7 @@ impl ReadBack {
             stage: Stage::Working,
             spent: Spent::default(),
             settles: false,
+            trims,
         }
     }
 
@@ -88,6 +91,9 @@ impl ReadBack {
 
     fn did(&mut self, kind: Kind) {
         self.ahead += 1;
+        if let Some(trims) = &mut self.trims {
+            trims.did(kind);
+        }
         if kind == Kind::Write && self.plan.every > 0 {
             self.writes += 1;
             if self.writes >= self.plan.every {
@@ -148,6 +154,11 @@ impl Worker {
         if back.plan.only {
             return self.next_write_as_read(index);
         }
+        if let Some(trims) = &mut back.trims
+            && trims.next(slot, verifier)
+        {
+            return true;
+        }
         if matches!(back.stage, Stage::Working) && self.parts.stream.next(slot) {
             back.did(slot.kind);
             return true;
@@ -203,6 +214,9 @@ impl Worker {
                     return false;
                 }
                 back.rounds_left -= 1;
+                if let (Some(trims), Some(slot)) = (&mut back.trims, self.slots.first_mut()) {
+                    trims.pass_over(slot);
+                }
             }
             _ => {
                 self.drain(candor_record::Ended::Done);

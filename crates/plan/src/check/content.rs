@@ -69,6 +69,13 @@ fn verify_read_back(view: &View<'_>, verify: &Verify, out: &mut Found) {
         return;
     }
     let at = view.key("verify").key("read_back");
+    if let Some(trims) = verify.read_back.and_then(|back| back.trims) {
+        let at = at.key("trims");
+        out.percent("percent", at.key("percent"), trims.percent.into(), 1.0);
+        if trims.every == 0 {
+            out.error("read-back", at.key("every"), "every is 0", "trim after 1 write or more");
+        }
+    }
     if view.blocks.mix.write == 0 {
         let message = "nothing is written that could be read back";
         out.error("read-back", at, message, "remove read_back");

@@ -4,7 +4,8 @@ use super::access::does;
 use super::{DEPTH_MAX, Found, SECTOR, View};
 use crate::Bytes;
 use crate::blocks::{
-    Burn, Engine, IoPriority, Memory, MemoryKind, Mmap, OpenSync, PriorityShare, Rwf, Uring,
+    Burn, Engine, IoPriority, Lock, Memory, MemoryKind, Mmap, OpenSync, PriorityShare, Program,
+    Rwf, Uring,
 };
 use crate::units::Op;
 
@@ -27,11 +28,19 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     if view.blocks.engine != Engine::Cpu && view.blocks.burn != Burn::default() {
         unused(view, "burn", "cpu", out);
     }
+    if view.blocks.engine.takes_many() && view.blocks.lock != Lock::None {
+        let message = format!("{} has more in flight than it waits for", view.blocks.engine.name());
+        out.error("lock", view.key("lock"), message, "use psync, or remove lock");
+    }
+    if view.blocks.engine != Engine::Program && view.blocks.program != Program::default() {
+        unused(view, "program", "program", out);
+    }
     match view.blocks.engine {
         Engine::Mmap => mmap(view, out),
         Engine::Libaio => libaio(view, out),
         Engine::Ftruncate => ftruncate(view, out),
         Engine::Cpu => burn(view, out),
+        Engine::Program => program(view, out),
         _ => {}
     }
     if view.blocks.direct && !view.blocks.moves_bytes() && view.blocks.uses_targets() {
@@ -252,5 +261,17 @@ fn libaio(view: &View<'_>, out: &mut Found) {
         let message = "libaio without direct I/O works synchronously: submitting waits for the I/O";
         let remedy = "set direct = true, or engine = \"io_uring\"";
         out.warning("libaio-buffered", view.key("direct"), message, remedy);
+    }
+}
+
+fn program(view: &View<'_>, out: &mut Found) {
+    let command = &view.blocks.program.command;
+    let place = view.key("program").key("command");
+    let zero = |word: &String| word.contains('\0');
+    if command.first().is_none_or(String::is_empty) {
+        let message = "the engine runs a program, and none is named";
+        out.error("program", place, message, "set program.command = [\"true\"]");
+    } else if command.iter().any(zero) {
+        out.error("program", place, "a word has a zero byte in it", "remove it");
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn lower(
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
     // Where files have a size of their own, that of the job is only how much it moves. What does
     // not make up whole zones is not used, but moved elsewhere.
-    let apart = said.files.size.is_some() || said.files.opendir.is_some();
+    let apart = said.files.size.is_some();
     let size = said.area.size.filter(|_| apart || blocks.zones.is_some());
     let size = match size.map(|size| super::zones::in_bytes(from, size, "size", told)) {
         Some(Amount::Bytes(bytes)) => Some(bytes),

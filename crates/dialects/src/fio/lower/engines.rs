@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use candor_plan::blocks::{
-    Burn, IoPriority, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Think, Uring,
+    IoPriority, Lock, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
 };
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Op;
-use candor_plan::{Blocks, Bytes, Engine, Job, Nanos};
+use candor_plan::{Blocks, Bytes, Engine};
 
 use super::{Instance, Told};
 use crate::fio::options;
-use crate::fio::settings::{self, CpuMode, EngineOptions, PrioritySplit, StatType, SubmitMode};
+use crate::fio::settings::{self, EngineOptions, PrioritySplit, StatType, SubmitMode};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.issue;
@@ -32,6 +32,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     if said.submit == SubmitMode::Offload {
         offload(from, blocks, told);
     }
+    lock(from, blocks, told);
     depth(from, blocks);
     flags(from, blocks, told);
     memory(from, blocks);
@@ -51,6 +52,7 @@ fn engine(name: &str) -> Engine {
         "falloc" => Engine::Fallocate,
         "ftruncate" => Engine::Ftruncate,
         "cpuio" => Engine::Cpu,
+        "exec" => Engine::Program,
         "null" => Engine::Null,
         _ => Engine::Psync,
     }
@@ -72,6 +74,21 @@ fn offload(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
             told.note(from, "io_submit_mode", did, "there is nothing that could be waited for");
         }
         _ => told.refuse(from, "io_submit_mode", "only reading and writing calls are handed over"),
+    }
+}
+
+/// Locks of files. fio holds one while it queues an operation, which for an engine that only takes
+/// note of it keeps nothing apart.
+fn lock(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+    blocks.lock = match from.settings.files.lock {
+        settings::Lock::None => return,
+        settings::Lock::Exclusive => Lock::Exclusive,
+        settings::Lock::ReadWrite => Lock::ReadWrite,
+    };
+    if blocks.engine.takes_many() {
+        let why = "fio locks while an operation is queued, which this engine does without I/O";
+        told.note(from, "lockfile", "operations are not kept apart", why);
+        blocks.lock = Lock::None;
     }
 }
 
@@ -219,27 +236,4 @@ pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
     };
     let counted_as = Some(counted_as);
     Some(Entries { over, steps: vec![step], counted_as, ..Entries::default() })
-}
-
-/// A job that burns CPU: so much of each cycle, and until the jobs that do I/O have ended.
-pub(super) fn burn(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
-    if blocks.engine != Engine::Cpu {
-        return;
-    }
-    let said = &from.settings.engine;
-    if said.cpu_load == 0 {
-        let message = "ioengine=cpuio burns a share of a CPU, and cpuload does not say which";
-        told.wrong(from, "ioengine", message.to_owned(), "set cpuload");
-        return;
-    }
-    let chunk = said.cpu_chunks_us.saturating_mul(1000);
-    blocks.burn = Burn { chunk: Nanos(chunk), sort: said.cpu_mode == CpuMode::Qsort };
-    let rest = chunk.saturating_mul(100 - said.cpu_load.min(100)) / said.cpu_load;
-    blocks.pace.think = (rest > 0).then_some(Think::after_each(Nanos(rest)));
-    job.background = true;
-    if let Some(stop) = &mut job.stop {
-        // It goes on until time or the others end it.
-        (stop.passes, stop.bytes) = (None, None);
-        stop.ops.get_or_insert(u64::MAX / 4);
-    }
 }

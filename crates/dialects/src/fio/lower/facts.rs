@@ -1,10 +1,11 @@
 //! What the output must know about a job.
 
+use candor_plan::blocks::Program;
 use candor_plan::units::{Op, PerOp};
-use candor_plan::{Blocks, Nanos};
+use candor_plan::{Blocks, Engine, Nanos};
 
-use super::Instance;
 use super::groups::Seat;
+use super::{Instance, Told};
 use crate::fio::job::{
     FioJob, LatencyGoal, Logs, PerName, Reporting, Shape, SteadyGoal, WindowValue,
 };
@@ -21,8 +22,11 @@ pub(super) fn of(
     seat: Seat,
     job: usize,
     blocks: &Blocks,
+    told: &mut Told,
 ) -> FioJob {
     let settings = from.settings;
+    let usual = reporting(&settings.statistics);
+    let does_io = !matches!(blocks.engine, Engine::Cpu | Engine::Program);
     FioJob {
         name: from.name.to_owned(),
         description: settings.about.description.clone(),
@@ -33,7 +37,7 @@ pub(super) fn of(
         options: as_written(&section.own, &section.name.text),
         clone: from.clone as u32,
         number: from.number as u32 + 1,
-        shape: shape(settings, blocks),
+        shape: shape(from, blocks),
         counts_errors: settings.errors.continue_on != ContinueOn::None
             || settings.errors.ignore.is_some(),
         per_name: per_name(from, blocks),
@@ -44,14 +48,16 @@ pub(super) fn of(
             percentile: settings.goals.percentile,
         },
         steady: steady(settings),
-        logs: logs(from),
+        logs: logs(from, told),
         state: super::verify::saved(from),
         reporting: Reporting {
             percentile_places: places(from),
             // Which disks a trace needs is not known before it is read.
             disk_util: settings.statistics.disk_util && settings.trace.read.is_empty(),
-            ..reporting(&settings.statistics)
+            bandwidth: usual.bandwidth && does_io,
+            ..usual
         },
+        start_ahead_ms: ahead_ms(from, "job_start_clock_id", settings.runtime.start_clock_id, told),
     }
 }
 
@@ -68,7 +74,8 @@ fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
     Some(PerName { ops: (length / bytes).max(1), bytes })
 }
 
-fn shape(settings: &Settings, blocks: &Blocks) -> Shape {
+fn shape(from: &Instance<'_>, blocks: &Blocks) -> Shape {
+    let settings = from.settings;
     let sizes = |op: Op| (blocks.size.of(op).min().0, blocks.size.of(op).max().0);
     Shape {
         rw: settings.rw.direction.word().to_owned(),
@@ -77,6 +84,36 @@ fn shape(settings: &Settings, blocks: &Blocks) -> Shape {
         engine: settings.issue.engine.clone(),
         depth: u32::try_from(settings.issue.depth).unwrap_or(u32::MAX),
         thread: settings.process.thread,
+        instead: instead(from, blocks),
+    }
+}
+
+/// What a job says that does something else than I/O.
+fn instead(from: &Instance<'_>, blocks: &Blocks) -> Option<String> {
+    let (name, said) = (from.name, &from.settings.engine);
+    match blocks.engine {
+        Engine::Cpu => Some(format!(
+            "{name} ({}): ioengine=cpuio, cpuload={}, cpucycle={}\n",
+            said.cpu_mode.word(),
+            said.cpu_load,
+            said.cpu_chunks_us
+        )),
+        Engine::Program => {
+            let Program { command, output, errors, .. } = &blocks.program;
+            let arguments = said.arguments.as_deref().unwrap_or("(null)");
+            let program = said.program.as_deref().unwrap_or_default();
+            let command = command.join(" ");
+            let runs = match (output, errors) {
+                (Some(output), Some(errors)) => format!(
+                    "{name} : Saving output of {command} : stdout={} stderr={}\n",
+                    output.display(),
+                    errors.display()
+                ),
+                _ => format!("{name} : Running {command}\n"),
+            };
+            Some(format!("{name} : program={program}, arguments={arguments}\n{runs}"))
+        }
+        _ => None,
     }
 }
 
@@ -95,7 +132,7 @@ fn steady(settings: &Settings) -> Option<SteadyGoal> {
 }
 
 /// Logs of a job; one without a name of its own takes the job's.
-fn logs(from: &Instance<'_>) -> Logs {
+fn logs(from: &Instance<'_>, told: &mut Told) -> Logs {
     let said = &from.settings.logs;
     let named = |name: &Option<String>| {
         let name = name.as_ref()?;
@@ -116,10 +153,37 @@ fn logs(from: &Instance<'_>) -> Logs {
         offset: said.offset,
         priority: said.priority,
         issue_time: said.issue_time,
-        unix_epoch: said.epoch,
+        epoch_ahead_ms: said
+            .by_clock()
+            .then(|| ahead_ms(from, "log_alternate_epoch_clock_id", said.epoch_clock, told)),
         compressed: said.store_compressed,
         per_job: said.per_job,
         trace: from.settings.trace.write.clone().filter(|_| from.settings.trace.read.is_empty()),
+    }
+}
+
+/// `CLOCK_PROCESS_CPUTIME_ID` and `CLOCK_THREAD_CPUTIME_ID`.
+const OF_CPU_TIME: [u64; 2] = [2, 3];
+
+/// By how many ms a clock of the kernel is ahead of the wall clock.
+fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, told: &mut Told) -> i64 {
+    if OF_CPU_TIME.contains(&id) {
+        told.refuse(from, option, "that clock counts what a CPU has done and tells no time");
+        return 0;
+    }
+    let read = |id: u64| from.host.clock_ms(u32::try_from(id).ok()?);
+    match (id, read(id), read(0)) {
+        (0, ..) => 0,
+        (_, Some(ms), Some(wall_ms)) => ms.saturating_sub(wall_ms),
+        _ => {
+            told.wrong(
+                from,
+                option,
+                format!("the kernel has no clock of number {id}"),
+                "use 0 (wall clock), 1 (monotonic), 4 (monotonic, raw) or 7 (since boot)",
+            );
+            0
+        }
     }
 }
 

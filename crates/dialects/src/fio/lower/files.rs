@@ -26,23 +26,10 @@ pub(super) fn lower(
     }
     blocks.hints.advice = advice(from, blocks);
     blocks.hints.write_life = write_life(from);
-    let opendir = from.settings.files.opendir.as_deref();
-    let found: Vec<_> = opendir.map(|path| existing(from, path, told)).into_iter().collect();
-    if !found.is_empty() && from.settings.files.names.is_empty() {
-        return found;
-    }
-    let paths = names::paths(from, number);
     if blocks.uses_targets() {
         existing_directories(from, told);
     }
-    let moves = blocks.uses_targets();
-    let files: Vec<_> = paths
-        .into_iter()
-        .map(|path| File {
-            found: if moves { from.host.found(&path) } else { Found::Nothing },
-            path,
-        })
-        .collect();
+    let files = files(from, number, blocks, told);
     let mut lengths = lengths(from, files.len() as u64, blocks, told);
     // Of files that are not there yet, a share is all that is made.
     let absent = |file: &File| file.found == Found::Nothing;
@@ -72,25 +59,36 @@ pub(super) fn lower(
     let files = files.iter().zip(lengths);
     let targets: Vec<_> =
         files.map(|(file, length)| target(from, file, length, start, blocks, told)).collect();
-    sets(targets.into_iter().chain(found).collect())
+    sets(targets)
 }
 
-/// All files below a directory, whatever they are called.
-fn existing(from: &Instance<'_>, directory: &str, told: &mut Told) -> Target {
-    if from.host.found(Path::new(directory)) != Found::Directory {
-        told.refuse(from, "opendir", &format!("{directory} is not a directory"));
+/// The files of a clone: those that are named, or made up where none is, and all below the
+/// directory of `opendir`. Of these, one that holds less than an operation is only used where it
+/// is given a share of the size, which it is then made as long as.
+fn files(from: &Instance<'_>, number: u64, blocks: &Blocks, told: &mut Told) -> Vec<File> {
+    let said = &from.settings.files;
+    let moves = blocks.uses_targets();
+    let of = |path: PathBuf| File {
+        found: if moves { from.host.found(&path) } else { Found::Nothing },
+        path,
+    };
+    let Some(directory) = said.opendir.as_deref().map(Path::new) else {
+        return names::paths(from, number).into_iter().map(of).collect();
+    };
+    if from.host.found(directory) != Found::Directory {
+        told.refuse(from, "opendir", &format!("{} is not a directory", directory.display()));
+        return Vec::new();
     }
-    Target {
-        name: directory.to_owned(),
-        path: directory.into(),
-        kind: TargetKind::Existing,
-        layout: Layout::Never,
-        create: Create::Nothing,
-        keep: true,
-        overwrite: true,
-        remove: from.settings.making.unlink || from.settings.making.unlink_each_loop,
-        ..Target::default()
+    let named = if said.names.is_empty() { Vec::new() } else { names::paths(from, number) };
+    let grows = from.settings.area.size.is_some() || said.size.is_some();
+    let useful = |file: &File| grows || file.found.bytes() >= Some(smallest(blocks));
+    let found = from.host.files_below(directory).into_iter().map(of).filter(useful);
+    let files: Vec<_> = named.into_iter().map(of).chain(found).collect();
+    if files.is_empty() {
+        let message = format!("there is no file to use below {}", directory.display());
+        told.wrong(from, "opendir", message, "name a directory that has some");
     }
+    files
 }
 
 /// Files that stand side by side, in one directory, as one target.
@@ -283,7 +281,7 @@ fn target(
     let name = file.path.display().to_string();
     if !blocks.uses_targets() {
         let mut size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
-        if blocks.engine == Engine::Cpu {
+        if matches!(blocks.engine, Engine::Cpu | Engine::Program) {
             // Nothing lies anywhere.
             size = Some(Bytes(1 << 30));
         }

@@ -6,6 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use rustix::time::{ClockId, DynamicClockId};
+
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
@@ -48,6 +50,34 @@ pub trait Host {
     /// What stands at a path. Nothing is opened.
     fn found(&self, path: &Path) -> Found;
 
+    /// The CPUs of a NUMA node; none where there is no such node.
+    fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
+        let path = format!("/sys/devices/system/node/node{node}/cpulist");
+        let text = std::fs::read_to_string(path).ok()?;
+        let range = |part: &str| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.parse().ok()?..=last.parse().ok()?)
+        };
+        Some(text.trim().split(',').filter_map(range).flatten().collect())
+    }
+
+    /// All regular files below a directory, in the order of their names; links are not followed.
+    fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
+        let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
+        while let Some(directory) = left.pop() {
+            // What cannot be listed has no files to use.
+            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => left.push(entry.path()),
+                    Ok(kind) if kind.is_file() => files.push(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+
     /// A number that differs from run to run.
     fn entropy(&self) -> u64;
 
@@ -69,6 +99,14 @@ pub trait Host {
     /// # Errors
     /// The kernel's.
     fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead>>;
+
+    /// Milliseconds on a clock of the kernel, by its number in `clock_gettime`; none where there
+    /// is no such clock.
+    fn clock_ms(&self, id: u32) -> Option<i64> {
+        let id = ClockId::try_from(i32::try_from(id).ok()?).ok()?;
+        let now = rustix::time::clock_gettime_dynamic(DynamicClockId::Known(id)).ok()?;
+        Some(now.tv_sec.saturating_mul(1000).saturating_add(now.tv_nsec / 1_000_000))
+    }
 
     /// The path of the block device with that major and minor number.
     fn device(&self, major: u32, minor: u32) -> Option<PathBuf>;

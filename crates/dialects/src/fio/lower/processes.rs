@@ -8,7 +8,7 @@ use crate::fio::settings::{CpuPolicy, ExitWhat, MemoryPolicy};
 
 pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
     let said = &from.settings.place;
-    let cpus = match said.policy {
+    let mut cpus = match said.policy {
         CpuPolicy::Shared => said.cpus.clone(),
         CpuPolicy::Split => split(&said.cpus, from.number),
     };
@@ -16,7 +16,7 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
         [] => None,
         [node] => Some(node),
         _ => {
-            told.refuse(from, "numa_cpu_nodes", "more than one node is not built yet");
+            cpus = cpus_of_nodes(from, cpus, told);
             None
         }
     };
@@ -33,6 +33,25 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
         before: hook(from, process.before.as_deref(), "prerun"),
         after: hook(from, process.after.as_deref(), "postrun"),
     };
+}
+
+/// The CPUs of several nodes; where CPUs are named as well, those of them that are of these nodes.
+fn cpus_of_nodes(from: &Instance<'_>, named: Vec<u32>, told: &mut Told) -> Vec<u32> {
+    let nodes = &from.settings.place.nodes;
+    let cpus: Option<Vec<_>> = nodes.iter().map(|node| from.host.node_cpus(*node)).collect();
+    let Some(mut cpus) = cpus.map(|of_each| of_each.concat()) else {
+        let message = "the host has not all of these NUMA nodes".to_owned();
+        told.wrong(from, "numa_cpu_nodes", message, "see `lscpu` for those that it has");
+        return named;
+    };
+    cpus.retain(|cpu| named.is_empty() || named.contains(cpu));
+    if cpus.is_empty() {
+        let message = "none of the CPUs that are allowed is of these NUMA nodes".to_owned();
+        told.wrong(from, "numa_cpu_nodes", message, "remove cpus_allowed, or name its nodes");
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
 }
 
 /// How the kernel treats the threads, and as whose.

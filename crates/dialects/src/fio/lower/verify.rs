@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, Verify, Written};
+use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, Verify, Written};
 use candor_plan::units::{Op, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
 
 use super::{Instance, Told, patterns};
-use crate::fio::settings::{ContinueOn, Method};
+use crate::fio::settings::{self, ContinueOn, Method};
 use crate::fio::state::{self, StateFile};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
@@ -48,12 +48,22 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
             only: said.only,
             every: backlog,
             batch: said.backlog_batch.filter(|_| backlog > 0).unwrap_or(0),
+            trims: trims(said).filter(|_| !said.only),
         }),
+        zeros_after_trim: said.trim_zero && trims(said).is_some(),
         last_writes: saved(from).map_or(0, |state| state.depth),
         written: said.state_load.then(|| loaded(from, blocks, told)).flatten(),
         dump: said.dump.then(|| PathBuf::from(".")),
         ..Verify::default()
     });
+}
+
+/// Some of the writes are trimmed: none without `trim_backlog`.
+fn trims(said: &settings::Verify) -> Option<TrimWritten> {
+    let every = said.trim_backlog.filter(|every| *every > 0)?;
+    let percent = said.trim_percent.min(100) as u8;
+    let batch = said.trim_backlog_batch.unwrap_or(0);
+    (percent > 0).then_some(TrimWritten { percent, every, batch })
 }
 
 /// Where the state of a job is saved: of one that writes what can be verified.

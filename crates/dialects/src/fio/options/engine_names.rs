@@ -52,7 +52,7 @@ pub const ENGINES: &[EngineName] = &[
     known("falloc", "fallocate"),
     known("ftruncate", "ftruncate"),
     lacking("page_fault", "page faults of a mapping", LATER),
-    lacking("exec", "runs a program", LATER),
+    known("exec", "runs a program"),
     lacking("io_uring_cmd", "commands to NVMe devices", DEVICE),
     lacking("sg", "commands to SCSI devices", DEVICE),
     lacking("net", "sends and receives", NETWORK),

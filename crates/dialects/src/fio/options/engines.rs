@@ -306,24 +306,44 @@ pub(super) const PROGRAMS: &[Row] = &[
     .default("stat")
     .beside("ioengine=filestat")
     .exact("entries.steps", "statx"),
-    bare("program", Kind::Text, "program to run")
-        .of(&["exec"])
-        .beside("ioengine=exec")
-        .refused("true", ABSENT),
-    bare("arguments", Kind::Text, "its arguments")
-        .of(&["exec"])
-        .beside("ioengine=exec")
-        .refused("x", ABSENT),
-    bare("grace_time", Kind::Int(0, MANY), "seconds until it is killed")
-        .of(&["exec"])
-        .default("1")
-        .beside("ioengine=exec")
-        .refused("2", ABSENT),
-    bare("std_redirect", Kind::Bool, "its output goes into files")
-        .of(&["exec"])
-        .default("1")
-        .beside("ioengine=exec")
-        .refused("0", ABSENT),
+    row(
+        "program",
+        Kind::Text,
+        |s, v| s.engine.program = Some(v.text()),
+        "program to run, found along PATH",
+    )
+    .of(&["exec"])
+    .beside("ioengine=exec program=true")
+    .exact("blocks.program.command", "false"),
+    row(
+        "arguments",
+        Kind::Text,
+        |s, v| s.engine.arguments = Some(v.text()),
+        "its arguments: %r is the job's runtime in seconds, %n its name",
+    )
+    .of(&["exec"])
+    .beside("ioengine=exec program=true")
+    .exact("blocks.program.command", "x"),
+    row(
+        "grace_time",
+        Kind::Int(0, MANY),
+        |s, v| s.engine.grace_s = v.int(),
+        "seconds from asking it to end to killing it",
+    )
+    .of(&["exec"])
+    .default("1")
+    .beside("ioengine=exec program=true")
+    .exact("blocks.program.grace", "2"),
+    row(
+        "std_redirect",
+        Kind::Bool,
+        |s, v| s.engine.redirect = v.bool(),
+        "its output goes into files: NAME.stdout and NAME.stderr",
+    )
+    .of(&["exec"])
+    .default("1")
+    .beside("ioengine=exec program=true")
+    .exact("blocks.program.output", "0"),
 ];
 
 const ABSENT: &str = "the engine that has it is not in this build";

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.files.opendir = Some(v.text()),
         "all files below this directory, beside those that are named",
     )
-    .near("target.path", "/tmp", "size bounds what is done, and makes no file longer"),
+    .exact("target.path", "/tmp"),
     row(
         "lockfile",
         Kind::Choice(Lock::CHOICES),
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("filename")
     .default("none")
-    .refused("exclusive", "locks around operations are not built"),
+    .exact("blocks.lock", "exclusive"),
     row(
         "filetype",
         Kind::Choice(FileType::CHOICES),
@@ -261,11 +261,7 @@ pub(super) const DURABILITY: &[Row] = &[
     )
     .default("0")
     .beside("rw=write")
-    .refused(
-        "8",
-        "barriers are not built; fio's own engines do not pass them to the \
-             kernel either",
-    ),
+    .idle("8", "fio marks such writes, and none of its engines tells the kernel"),
     bare(
         "sync_file_range",
         Kind::Own(

@@ -160,7 +160,11 @@ pub(super) const ROWS: &[Row] = &[
     )
     .default("0")
     .beside("rw=write")
-    .refused("1", "atomic writes are not built yet"),
+    .near(
+        "blocks.direct",
+        "1",
+        "writes are direct, and no more than that: no kernel has the O_ATOMIC that fio 3.33 asks for",
+    ),
     row(
         "sync",
         Kind::Choice(OpenSync::CHOICES),

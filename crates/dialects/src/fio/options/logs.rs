@@ -141,7 +141,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "log_alternate_epoch",
         Kind::Bool,
-        |s, v| s.logs.epoch = v.bool(),
+        |s, v| s.logs.alternate_epoch = v.bool(),
         "times of entries count from 1970, or from another clock's beginning",
     )
     .default("0")
@@ -150,7 +150,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "log_unix_epoch",
         Kind::Bool,
-        |s, v| s.logs.epoch = v.bool(),
+        |s, v| s.logs.unix_epoch = v.bool(),
         "times of entries count from 1970",
     )
     .default("0")
@@ -160,11 +160,12 @@ pub(super) const ROWS: &[Row] = &[
         "log_alternate_epoch_clock_id",
         Kind::Int(0, 64),
         |s, v| s.logs.epoch_clock = v.int(),
-        "number of that clock",
+        "number of that clock, as in clock_gettime",
     )
     .default("0")
+    .when(|s| s.logs.by_clock())
     .beside("write_lat_log=x log_alternate_epoch=1")
-    .refused("1", "times of entries count from 1970 by the wall clock only"),
+    .exact("output", "1"),
     row(
         "block_error_percentiles",
         Kind::Bool,

@@ -88,7 +88,7 @@ pub(super) const ROWS: &[Row] = &[
         "the clock behind job_start in the results",
     )
     .default("0")
-    .refused("1", "job_start is wall-clock time"),
+    .exact("output", "1"),
     bare(
         "steadystate",
         Kind::Own("CRITERION:LIMIT[%]", SteadyOf::CHOICES, own::steady),

@@ -8,8 +8,6 @@ use crate::fio::settings::{Method, Settings};
 pub(super) const CATEGORY: Category = Category::Verify;
 
 const MANY: u64 = u32::MAX as u64;
-const TRIMS: &str = "fio 3.33 fails an assertion over it unless rw has trims of its own; \
-                     trims of chosen blocks are not built yet";
 
 /// Blocks carry something to be checked.
 fn verifying(s: &Settings) -> bool {
@@ -113,7 +111,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c")
+    .beside("rw=write verify=crc32c trim_backlog=16")
     .exact("blocks.verify.dump", "1"),
     row(
         "verify_async",
@@ -124,7 +122,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c")
+    .beside("rw=write verify=crc32c trim_backlog=16")
     .near(
         "blocks.verify",
         "2",
@@ -172,7 +170,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c")
+    .beside("rw=write verify=crc32c trim_backlog=16")
     .idle("1", "blocks are always drawn again instead of being remembered"),
     row(
         "verify_state_load",
@@ -183,7 +181,7 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c")
+    .beside("rw=write verify=crc32c trim_backlog=16")
     .exact("blocks.verify.written", "1"),
     row(
         "verify_state_save",
@@ -236,12 +234,8 @@ pub(super) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c")
-    .near(
-        "blocks.verify",
-        "10",
-        "without trim_backlog fio 3.33 chooses blocks and trims none of them",
-    ),
+    .beside("rw=write verify=crc32c trim_backlog=16")
+    .exact("blocks.verify.read_back.trims", "10"),
     row(
         "trim_verify_zero",
         Kind::Bool,
@@ -251,18 +245,18 @@ pub(super) const ROWS: &[Row] = &[
     .under("trim_percentage")
     .when(trimming)
     .default("1")
-    .beside("rw=write verify=crc32c trim_percentage=10")
-    .idle("0", "no block is trimmed where trim_backlog is not set"),
+    .beside("rw=write verify=crc32c trim_percentage=10 trim_backlog=16")
+    .exact("blocks.verify.zeros_after_trim", "0"),
     row(
         "trim_backlog",
         Kind::Size(0),
         |s, v| s.verify.trim_backlog = Some(v.int()),
-        "trim after so many blocks",
+        "trim after so many blocks; no block is trimmed without it",
     )
     .under("trim_percentage")
     .when(trimming)
     .beside("rw=write verify=crc32c trim_percentage=10")
-    .refused("16", TRIMS),
+    .exact("blocks.verify.read_back.trims", "16"),
     row(
         "trim_backlog_batch",
         Kind::Int(0, MANY),
@@ -271,6 +265,6 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("trim_percentage")
     .when(trimming)
-    .beside("rw=write verify=crc32c trim_percentage=10")
-    .idle("8", "no block is trimmed where trim_backlog is not set"),
+    .beside("rw=write verify=crc32c trim_percentage=10 trim_backlog=16")
+    .exact("blocks.verify.read_back.trims", "8"),
 ];

@@ -64,6 +64,14 @@ pub struct EngineOptions {
     pub stat: StatType,
     /// `cmdprio_*`.
     pub priorities: Priorities,
+    /// `program`.
+    pub program: Option<String>,
+    /// `arguments`.
+    pub arguments: Option<String>,
+    /// `grace_time` in seconds.
+    pub grace_s: u64,
+    /// `std_redirect`.
+    pub redirect: bool,
 }
 
 /// Priorities of single operations.
@@ -129,6 +137,10 @@ impl Default for EngineOptions {
             exit_on_io_done: false,
             stat: StatType::Stat,
             priorities: Priorities::default(),
+            program: None,
+            arguments: None,
+            grace_s: 1,
+            redirect: true,
         }
     }
 }

@@ -51,8 +51,10 @@ pub struct Logs {
     pub compression_cpus: Vec<u32>,
     /// `log_store_compressed`.
     pub store_compressed: bool,
-    /// `log_alternate_epoch`, or its older name `log_unix_epoch`.
-    pub epoch: bool,
+    /// `log_unix_epoch`.
+    pub unix_epoch: bool,
+    /// `log_alternate_epoch`.
+    pub alternate_epoch: bool,
     /// `log_alternate_epoch_clock_id`.
     pub epoch_clock: u64,
     /// `bwavgtime`.
@@ -82,12 +84,20 @@ impl Default for Logs {
             compression: None,
             compression_cpus: Vec::new(),
             store_compressed: false,
-            epoch: false,
+            unix_epoch: false,
+            alternate_epoch: false,
             epoch_clock: 0,
             bandwidth_ms: 500,
             iops_ms: 500,
             block_errors: false,
         }
+    }
+}
+
+impl Logs {
+    /// Times of entries count from the beginning of a clock instead of the job's.
+    pub fn by_clock(&self) -> bool {
+        self.unix_epoch || self.alternate_epoch
     }
 }
 

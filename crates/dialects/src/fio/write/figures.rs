@@ -5,13 +5,17 @@ use candor_record::{Depths, Measurement, ReadBack, Report, SteadyState};
 
 use super::direction::Direction;
 use super::spread::{Spread, Table, share};
-use crate::fio::job::FioJob;
+use crate::fio::job::{FioJob, Reporting};
 
 /// One entry of the results: a job, or a group whose jobs are shown together.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
-    /// The job, or the first of the group: it lends name, options and units.
+    /// The job, or the first of the group: it lends name and units.
     pub job: &'a FioJob,
+    /// The job, or the last of the group: as with fio it lends options and goals.
+    pub last: &'a FioJob,
+    /// How it is reported: in the units of the first, with the percentiles of the last.
+    pub reporting: Reporting,
     /// Number of jobs in it.
     pub jobs: usize,
     /// What they did.
@@ -29,9 +33,14 @@ pub(super) fn entries<'a>(report: &Report, jobs: &'a [FioJob]) -> Vec<Entry<'a>>
         match entries.iter_mut().find(together) {
             Some(entry) => {
                 entry.jobs += 1;
+                entry.last = job;
+                entry.reporting = job.reporting.clone().in_units_of(&entry.job.reporting);
                 entry.figures.add_beside(&figures);
             }
-            None => entries.push(Entry { job, jobs: 1, figures }),
+            None => {
+                let reporting = job.reporting.clone();
+                entries.push(Entry { job, last: job, reporting, jobs: 1, figures });
+            }
         }
     }
     entries
@@ -115,6 +124,12 @@ impl Figures {
             write.bytes += back.reads.bytes;
         }
         let mut trim = direction(Op::Trim);
+        if job.shape.instead.is_some() {
+            // What moves nothing has no rate.
+            for direction in [&mut read, &mut write, &mut trim] {
+                direction.runtime_ns = 0;
+            }
+        }
         if let Some(counted) = job.per_name {
             for direction in [&mut read, &mut write, &mut trim] {
                 direction.ops *= counted.ops;

@@ -69,36 +69,42 @@ fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
     let mut object = Object::default()
         .with("jobname", job.name.as_str())
         .with("groupid", job.group_id)
-        .with("job_start", figures.start_unix_ms.unwrap_or(0))
+        .with("job_start", start_ms(entry))
         .with("error", figures.trouble.as_ref().map_or(0, |trouble| trouble.errno))
         .with("eta", NO_ETA)
         .with("elapsed", report.elapsed_s.ceil() as u64);
-    if let Some(own) = &job.options {
+    if let Some(own) = &entry.last.options {
         object.put("job options", options(own));
     }
-    if job.reporting.unified_rw == 1 {
+    if entry.reporting.unified_rw == 1 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
-        object.put("mixed", direction(&figures.mixed(), &job.reporting, share, bins));
+        object.put("mixed", direction(&figures.mixed(), &entry.reporting, share, bins));
     } else {
         for (op, name) in [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim")] {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
-            object.put(name, direction(figures.ops.of(op), &job.reporting, share, bins));
+            object.put(name, direction(figures.ops.of(op), &entry.reporting, share, bins));
         }
     }
-    if job.reporting.unified_rw != 1 {
-        let lat = latency(&figures.sync, true, &job.reporting, bins);
+    if entry.reporting.unified_rw != 1 {
+        let lat = latency(&figures.sync, true, &entry.reporting, bins);
         object.put(
             "sync",
             Object::default().with("total_ios", figures.sync.count()).with("lat_ns", lat),
         );
     }
-    if job.reporting.unified_rw == 2 {
+    if entry.reporting.unified_rw == 2 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
-        object.put("mixed", direction(&figures.mixed(), &job.reporting, share, bins));
+        object.put("mixed", direction(&figures.mixed(), &entry.reporting, share, bins));
     }
     put_process(&mut object, entry);
     put_ends(&mut object, entry);
     object
+}
+
+/// When the job began, in ms, on the clock that was asked for.
+fn start_ms(entry: &Entry) -> u64 {
+    let ahead_ms = entry.job.start_ahead_ms;
+    entry.figures.start_unix_ms.map_or(0, |ms| ms.saturating_add_signed(ahead_ms))
 }
 
 /// Time, CPU, depths and the table of latencies.
@@ -136,17 +142,17 @@ pub(super) const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
 /// Errors, the latency goal, the description, steadiness.
 fn put_ends(object: &mut Object, entry: &Entry) {
-    let (job, figures) = (entry.job, &entry.figures);
-    if job.counts_errors {
+    let (job, last, figures) = (entry.job, entry.last, &entry.figures);
+    if last.counts_errors {
         object.put("total_err", figures.errors);
         object.put("first_error", figures.trouble.as_ref().map_or(0, |trouble| trouble.errno));
     }
     // Of a job that did not get as far as its first operation, fio leaves these out.
     if figures.began() {
-        object.put("latency_depth", figures.depth_reached.unwrap_or(job.shape.depth));
-        object.put("latency_target", job.latency_goal.target_ns);
-        object.put("latency_percentile", job.latency_goal.percentile);
-        object.put("latency_window", job.latency_goal.window_ns / 1000);
+        object.put("latency_depth", figures.depth_reached.unwrap_or(last.shape.depth));
+        object.put("latency_target", last.latency_goal.target_ns);
+        object.put("latency_percentile", last.latency_goal.percentile);
+        object.put("latency_window", last.latency_goal.window_ns / 1000);
     }
     if let Some(description) = &job.description {
         object.put("desc", description.as_str());

@@ -152,8 +152,8 @@ impl Lines<'_> {
     }
 
     fn time_ms(&self, at_ns: u64) -> u64 {
-        let epoch_ms = if self.logs.unix_epoch { self.log.start_unix_ms } else { 0 };
-        epoch_ms + (self.begin_ns + at_ns) / 1_000_000
+        let begin_ms = |ahead_ms| self.log.start_unix_ms.saturating_add_signed(ahead_ms);
+        self.logs.epoch_ahead_ms.map_or(0, begin_ms) + (self.begin_ns + at_ns) / 1_000_000
     }
 
     /// One operation. Its bandwidth is in thousands of bytes per second, its rate is one.

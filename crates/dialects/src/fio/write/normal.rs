@@ -45,21 +45,21 @@ fn job(entry: &Entry, all: &[Entry], now: &Moment, text: &mut String) {
     if let Some(description) = &job.description {
         *text += &format!("  Description  : [{description}]\n");
     }
-    if job.reporting.unified_rw != 1 {
+    if entry.reporting.unified_rw != 1 {
         for (op, name) in [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim")] {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
-            direction(name, figures.ops.of(op), &job.reporting, share, text);
+            direction(name, figures.ops.of(op), &entry.reporting, share, text);
         }
     }
-    if job.reporting.unified_rw != 0 {
+    if entry.reporting.unified_rw != 0 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
-        direction("mixed", &figures.mixed(), &job.reporting, share, text);
+        direction("mixed", &figures.mixed(), &entry.reporting, share, text);
     }
     latency::table(&figures.table(), text);
     if !figures.sync.is_empty() {
         *text += "  fsync/fdatasync/sync_file_range:\n";
         latency::line("sync", &figures.sync, text);
-        latency::percentiles("sync", &figures.sync, &job.reporting, text);
+        latency::percentiles("sync", &figures.sync, &entry.reporting, text);
     }
     process(entry, text);
 }
@@ -109,7 +109,7 @@ fn process(entry: &Entry, text: &mut String) {
 
 fn steadiness(entry: &Entry, goal: &crate::fio::job::SteadyGoal, text: &mut String) {
     let steady = Steadiness::of(entry.figures.steady.as_ref(), goal);
-    let units = Units::of(&entry.job.reporting);
+    let units = Units::of(&entry.reporting);
     let bytes_per_s = steady::mean(&steady.bytes_per_s);
     *text += &format!(
         "  steadystate  : attained={}, bw={} ({}), iops={}, {} {}={:.3}{}\n",
@@ -131,7 +131,7 @@ fn direction(
     group_rate: f64,
     text: &mut String,
 ) {
-    if direction.ops == 0 {
+    if direction.ops == 0 || direction.runtime_ns == 0 {
         return;
     }
     let (units, bytes_per_s) = (Units::of(reporting), direction.bytes_per_s());

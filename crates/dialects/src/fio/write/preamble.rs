@@ -27,14 +27,16 @@ pub fn preamble(jobs: &[FioJob], output: &Output) -> String {
     if processes > 0 {
         parts.push(format!("{processes} process{}", if processes > 1 { "es" } else { "" }));
     }
-    text + &format!("Starting {}\n", parts.join(" and "))
+    text += &format!("Starting {}\n", parts.join(" and "));
+    let instead = jobs.iter().filter_map(|job| job.shape.instead.as_deref());
+    text + &instead.collect::<String>()
 }
 
 /// A line such as `x: (g=0): rw=read, bs=(R) 4096B-4096B, …, ioengine=psync, iodepth=1`. A job that
 /// does no I/O has none.
 fn first_of_section(job: &FioJob) -> String {
     let shape = &job.shape;
-    if shape.engine == "cpuio" {
+    if shape.instead.is_some() {
         return String::new();
     }
     let digits = job.reporting.significant_figures;

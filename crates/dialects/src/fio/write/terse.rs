@@ -61,7 +61,7 @@ fn job(entry: &Entry, all: &[Entry], version: u32) -> Vec<String> {
     fields.push(job.name.clone());
     fields.push(job.group_id.to_string());
     fields.push(figures.trouble.as_ref().map_or(0, |trouble| trouble.errno).to_string());
-    let reporting = &job.reporting;
+    let reporting = &entry.reporting;
     if reporting.unified_rw != 1 {
         for op in Op::ALL.into_iter().filter(|op| version != 3 || *op != Op::Trim) {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());

@@ -88,6 +88,30 @@ fn burning_a_share_of_a_cpu() {
 }
 
 #[test]
+fn cpus_of_several_nodes() {
+    let cpus = |lines: &str| {
+        let text = format!("[a]\nfilename=/tmp/full\n{lines}\n");
+        job(&lowered(&text), 0, 0).placement.clone()
+    };
+    assert_eq!(cpus("numa_cpu_nodes=0,2").cpus, [0, 1, 4, 5]);
+    assert_eq!(cpus("numa_cpu_nodes=0,2\ncpus_allowed=1-4").cpus, [1, 4]);
+    let one = cpus("numa_cpu_nodes=1");
+    assert_eq!((one.cpus, one.numa_node), (vec![], Some(1)));
+    let wrong = |lines: &str| mistakes(&format!("[a]\nfilename=/tmp/full\n{lines}\n")).remove(0);
+    assert!(wrong("numa_cpu_nodes=0-9").contains("has not all"));
+    assert!(wrong("numa_cpu_nodes=0,1\ncpus_allowed=5").contains("none of the CPUs"));
+}
+
+#[test]
+fn a_program_with_its_arguments() {
+    let text = "[x y]\nioengine=exec\nprogram=/bin/echo\narguments=%n for  %r s\nruntime=3\n";
+    let program = blocks(&lowered(text), 0, 0).program.clone();
+    assert_eq!(program.command, ["/bin/echo", "x", "y", "for", "3", "s"]);
+    assert_eq!(program.output.as_deref(), Some(std::path::Path::new("x y.stdout")));
+    assert!(mistakes("[a]\nioengine=exec\n")[0].contains("program"));
+}
+
+#[test]
 fn buffers_of_every_kind() {
     let of = |lines: &str| one(lines).memory;
     assert_eq!(of("mem=malloc"), Memory::default());

@@ -76,8 +76,20 @@ fn a_file_of_no_size_fails_when_its_job_begins() {
 
 #[test]
 fn all_files_of_a_directory() {
-    let target = targets("[a]\nopendir=/tmp\nrw=randread\n").remove(0);
-    assert_eq!((target.kind, target.create), (TargetKind::Existing, Create::Nothing));
+    let found = || some_host().with("/tmp/sub/small", Found::File(100));
+    let files = |lines: &str| {
+        let lowered = lowered_on(&format!("[a]\nopendir=/tmp\nrw=randread\n{lines}"), &found());
+        lowered.expect("lowered").plan.targets
+    };
+    let [only] = &files("")[..] else { panic!("one file is long enough") };
+    assert_eq!((only.path.to_str(), only.size), (Some("/tmp/full"), None));
+    let both = files("size=128k\n");
+    let sizes = |target: &Target| (target.path.clone(), target.size);
+    let share = Some(k(64));
+    assert_eq!(
+        both.iter().map(sizes).collect::<Vec<_>>(),
+        [("/tmp/full".into(), share), ("/tmp/sub/small".into(), share)]
+    );
     let told = lowered_on("[a]\nopendir=/nowhere\nrw=read\n", &some_host()).unwrap_err();
     assert!(told[0].contains("/nowhere is not a directory"), "{told:?}");
     assert_eq!(some_host().found.get(std::path::Path::new("/tmp")), Some(&Found::Directory));

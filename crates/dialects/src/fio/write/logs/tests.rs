@@ -84,7 +84,7 @@ fn an_operation_is_a_line() {
         text(Kind::Latency, more, one_op()),
         "1, 239415, 0, 4096, 249856, 0x0000, 1155110\n"
     );
-    let epoch = Logs { unix_epoch: true, ..all(true) };
+    let epoch = Logs { epoch_ahead_ms: Some(0), ..all(true) };
     assert_eq!(text(Kind::Iops, epoch, one_op()), "1795260253001, 1, 0, 4096, 0\n");
 }
 

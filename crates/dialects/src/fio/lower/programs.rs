@@ -1,0 +1,69 @@
+//! Jobs that do something else than I/O: burn CPU, run a program.
+
+use std::path::PathBuf;
+
+use candor_plan::blocks::{Burn, Program, Think};
+use candor_plan::{Blocks, Engine, Job, Nanos, Stop};
+
+use super::{Instance, Told};
+use crate::fio::settings::CpuMode;
+
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
+    match blocks.engine {
+        Engine::Cpu => burn(from, blocks, job, told),
+        Engine::Program => program(from, blocks, job, told),
+        _ => {}
+    }
+}
+
+/// Burns so much of each cycle, and until the jobs that do I/O have ended.
+fn burn(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
+    let said = &from.settings.engine;
+    if said.cpu_load == 0 {
+        let message = "ioengine=cpuio burns a share of a CPU, and cpuload does not say which";
+        told.wrong(from, "ioengine", message.to_owned(), "set cpuload");
+        return;
+    }
+    let chunk = said.cpu_chunks_us.saturating_mul(1000);
+    blocks.burn = Burn { chunk: Nanos(chunk), sort: said.cpu_mode == CpuMode::Qsort };
+    let rest = chunk.saturating_mul(100 - said.cpu_load.min(100)) / said.cpu_load;
+    blocks.pace.think = (rest > 0).then_some(Think::after_each(Nanos(rest)));
+    job.background = true;
+    job.stop.iter_mut().for_each(endless);
+}
+
+/// Goes on until time or something else ends it.
+fn endless(stop: &mut Stop) {
+    (stop.passes, stop.bytes) = (None, None);
+    stop.ops.get_or_insert(u64::MAX / 4);
+}
+
+/// Runs a program for as long as the job is to last, as fio does, or until it ends.
+fn program(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
+    let said = &from.settings.engine;
+    let Some(name) = &said.program else {
+        let message = "ioengine=exec runs a program, and program does not say which";
+        told.wrong(from, "ioengine", message.to_owned(), "set program");
+        return;
+    };
+    let runtime = from.settings.runtime.runtime;
+    if runtime == Nanos(0) {
+        let did = "the job lasts as long as its program";
+        let why = "without a runtime fio ends the program at once and goes on for ever";
+        told.note(from, "ioengine", did, why);
+    }
+    let seconds = (runtime.0 / 1_000_000_000).to_string();
+    let arguments = said.arguments.as_deref().unwrap_or_default();
+    let arguments = arguments.replace("%r", &seconds).replace("%n", from.name);
+    let words = [name.as_str(), &arguments].map(|text| text.split(' '));
+    let words = words.into_iter().flatten().filter(|word| !word.is_empty());
+    let file = |end: &str| said.redirect.then(|| PathBuf::from(format!("{}.{end}", from.name)));
+    blocks.program = Program {
+        command: words.map(str::to_owned).collect(),
+        output: file("stdout"),
+        errors: file("stderr"),
+        grace: Nanos(said.grace_s.saturating_mul(1_000_000_000)),
+        until_end: runtime == Nanos(0),
+    };
+    job.stop.iter_mut().for_each(endless);
+}

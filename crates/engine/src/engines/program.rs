@@ -1,0 +1,92 @@
+//! Runs a program instead of issuing I/O.
+//!
+//! The first operation starts it; each further one looks after it for a while. When the job ends,
+//! the program is asked to end too, and is killed where it does not.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use candor_plan::blocks::Program as Plan;
+
+use super::{Call, OVER};
+use crate::slots::Slot;
+
+/// How long one look takes: until the end of the job is noticed.
+const LOOK: Duration = Duration::from_millis(50);
+/// Time between looks at whether it has ended, once it was asked to.
+const WAIT: Duration = Duration::from_millis(2);
+
+/// The engine.
+pub struct Program {
+    plan: Plan,
+    running: Option<Child>,
+    ended: Option<ExitStatus>,
+}
+
+impl Program {
+    /// Nothing runs yet.
+    pub fn new(plan: &Plan) -> Program {
+        Program { plan: plan.clone(), running: None, ended: None }
+    }
+
+    fn start(&self) -> io::Result<Child> {
+        let (name, words) = self.plan.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let stream = |path: &Option<PathBuf>| match path {
+            Some(path) => File::create(path).map(Stdio::from),
+            None => Ok(Stdio::inherit()),
+        };
+        let mut command = Command::new(name);
+        command.args(words).stdin(Stdio::null());
+        command.stdout(stream(&self.plan.output)?).stderr(stream(&self.plan.errors)?).spawn()
+    }
+
+    /// Asks it to end, waits for that, and kills it where it goes on.
+    fn stop(&mut self) {
+        let Some(child) = &mut self.running else { return };
+        let until = Instant::now() + Duration::from_nanos(self.plan.grace.0);
+        if let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            // It is not waited for yet, so that its number is still its own. Where it has ended
+            // already, there is nobody to be asked.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+            thread::sleep(WAIT);
+        }
+        // Both fail only where it has ended and was waited for.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Call for Program {
+    fn call(&mut self, slot: &Slot) -> i32 {
+        match &mut self.running {
+            None => match self.start() {
+                Ok(child) => self.running = Some(child),
+                Err(error) => return -error.raw_os_error().unwrap_or(libc::EIO),
+            },
+            Some(child) => {
+                thread::sleep(LOOK);
+                self.ended = self.ended.or_else(|| child.try_wait().ok().flatten());
+                if self.ended.is_some() && self.plan.until_end {
+                    return -OVER;
+                }
+            }
+        }
+        slot.length as i32
+    }
+
+    fn features(&self) -> Vec<String> {
+        self.ended.iter().map(|status| format!("the program ended: {status}")).collect()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
