@@ -579,8 +579,8 @@ impl ReadyJob {
         }
     }
 
-    /// What a worker writes; what it reads into is touched, so that no page is faulted in during the
-    /// measurement.
+    /// What a worker writes; what it reads into is touched, so that no page is faulted in during
+    /// the measurement.
     fn content(&self, rank: u32, buffers: &mut Mapping) -> Option<Content> {
         let pool = self.pool.clone();
         let plan = || self.blocks.content.clone();

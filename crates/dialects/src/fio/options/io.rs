@@ -163,7 +163,7 @@ pub(super) const ROWS: &[Row] = &[
     .near(
         "blocks.direct",
         "1",
-        "writes are direct, and no more than that: no kernel has the O_ATOMIC that fio 3.33 asks for",
+        "writes are direct and no more than that: no kernel has the O_ATOMIC that fio asks for",
     ),
     row(
         "sync",
