@@ -4,6 +4,7 @@ mod contract;
 mod flags;
 mod interim;
 mod mistakes;
+mod priorities;
 mod walkthrough;
 
 use std::os::unix::fs::symlink;

@@ -6,6 +6,7 @@
 //! | word | alike |
 //! | --- | --- |
 //! | `counts` | operations and bytes per job and direction |
+//! | `syncs` | flushes per job |
 //! | `order` | operations with offsets and lengths, in order |
 //! | `set` | the same, in whatever order |
 //! | `spread` | shares of directions and of parts of the file (chi-square) |

@@ -79,3 +79,38 @@ fn checksums_are_measured_or_listed() {
         assert!(ran.err.contains(told) && ran.err.is_empty() == told.is_empty(), "{}", ran.err);
     }
 }
+
+/// What follows in a text behind some words, up to another, as a number.
+fn number_behind(text: &str, words: &str, end: char) -> f64 {
+    let rest = text.split(words).nth(1).unwrap_or_else(|| panic!("{words} in {text}"));
+    let number = rest.split(end).next().unwrap_or_default();
+    number.parse().unwrap_or_else(|_| panic!("{number} behind {words}"))
+}
+
+#[test]
+fn idleness_of_the_cpus_is_shown() {
+    let scratch = Scratch::new();
+    let job = ["--name=a", "--ioengine=null", "--size=1m", "--rw=read"];
+    let ran = fio(&scratch, &[&["--idle-prof=percpu"], &job[..]].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let system = number_behind(&ran.out, "\nCPU idleness:\n  system: ", '%');
+    let first = number_behind(&ran.out, "%\n  percpu: ", '%');
+    let mean = number_behind(&ran.out, "%\n  unit work: mean=", 'u');
+    assert!((0.0..=100.0).contains(&system) && (0.0..=100.0).contains(&first) && mean > 0.0);
+    let words = ["--idle-prof=system", "--output-format=json"];
+    let ran = fio(&scratch, &[&words, &job[..]].concat());
+    let json: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let keys: Vec<_> = json["cpu_idleness"].as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["system", "unit_mean", "unit_stddev"]);
+    let ran = fio(&scratch, &[&["--idle-prof=calibrate"], &job[..]].concat());
+    assert!(ran.out.starts_with("CPU idleness:\n  unit work: mean="), "{}", ran.out);
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 2));
+}
+
+#[test]
+fn clocks_of_the_cpus_are_compared() {
+    let ran = fio(&Scratch::new(), &["--cpuclock-test"]);
+    assert!(ran.out.starts_with("cs: reliable_tsc: ") && ran.out.contains("\ncs: Testing "));
+    let (passed, ended) = (ran.code == Some(0), ran.out.ends_with("\ncs: Pass!\n"));
+    assert!(passed == ended && (passed || ran.out.contains("\ncs: Failed: ")), "{}", ran.out);
+}

@@ -31,6 +31,9 @@ pub fn compare(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
     if case.compares("counts") {
         found.extend(counts(left, right));
     }
+    if case.compares("syncs") {
+        found.extend(syncs(left, right));
+    }
     found.extend(ops(case, fio, candor));
     found
 }
@@ -62,14 +65,25 @@ fn keys(fio: &Value, candor: &Value) -> Vec<String> {
     missing.chain(more).collect()
 }
 
+fn jobs(document: &Value) -> &[Value] {
+    document["jobs"].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn syncs(fio: &Value, candor: &Value) -> Vec<String> {
+    let count =
+        |job: &Value| (job["sync"]["total_ios"].clone(), job["sync"]["lat_ns"]["N"].clone());
+    let pairs = jobs(fio).iter().map(count).zip(jobs(candor).iter().map(count));
+    let apart = pairs.filter(|(a, b)| a != b);
+    apart.map(|(a, b)| format!("syncs {b:?}, not {a:?}")).collect()
+}
+
 fn counts(fio: &Value, candor: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    let jobs = |value: &Value| value["jobs"].as_array().cloned().unwrap_or_default();
     let (left, right) = (jobs(fio), jobs(candor));
     if left.len() != right.len() {
         found.push(format!("{} jobs, not {}", right.len(), left.len()));
     }
-    for (a, b) in left.iter().zip(&right) {
+    for (a, b) in left.iter().zip(right) {
         for direction in ["read", "write", "trim"] {
             for key in ["total_ios", "io_bytes"] {
                 let (a, b) = (&a[direction][key], &b[direction][key]);

@@ -38,6 +38,26 @@ fn tsc() -> u64 {
     monotonic_ns()
 }
 
+/// The same, read after all loads before it.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn ordered_tsc() -> u64 {
+    // SAFETY: every x86-64 processor has the instruction; it touches no memory.
+    unsafe { std::arch::x86_64::_mm_lfence() };
+    tsc()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn ordered_tsc() -> u64 {
+    tsc()
+}
+
+/// True where the kernel takes the time-stamp counter for its own clock.
+pub fn tsc_is_trusted() -> bool {
+    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    cfg!(target_arch = "x86_64")
+        && fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")
+}
+
 /// The beginning of a calibration: what is done until its end costs no time of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Calibration {
@@ -48,10 +68,7 @@ pub struct Calibration {
 impl Calibration {
     /// Chooses the clock.
     pub fn begin() -> Calibration {
-        let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-        let tsc_trusted = cfg!(target_arch = "x86_64")
-            && fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc");
-        Calibration { began: tsc_trusted.then(paired_reading) }
+        Calibration { began: tsc_is_trusted().then(paired_reading) }
     }
 
     /// The clock; waits where not enough time has passed.

@@ -2,17 +2,18 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use candor_plan::blocks::IoPriority;
 use candor_plan::units::{Op, PerOp};
 use candor_record::{
-    Depths, Ended, EngineUsed, Latency, Measurement, OpStats, Progress, ReadBack, Sample,
-    VerifyStats,
+    Depths, Ended, EngineUsed, Latency, Measurement, OfPriority, OpStats, Progress, ReadBack,
+    Sample, VerifyStats,
 };
 
 use crate::clock::Clock;
 use crate::failures::Failures;
 use crate::prepare::ReadyJob;
 use crate::slots::Kind;
-use crate::stats::{CounterSum, Totals};
+use crate::stats::{ApartSum, CounterSum, Totals};
 use crate::verifier;
 use crate::worker::{Spent, WorkerEnd};
 
@@ -53,6 +54,7 @@ pub fn measurement(
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
     per_worker.sort_by_key(|stats| stats.rank);
     let zone_resets = ends.iter().map(|end| end.zone_resets).sum();
+    let fsyncs = ends.iter().map(|end| end.fsyncs).sum();
     let apart: Vec<_> = ends.iter().filter_map(|end| end.read_back).collect();
     for end in ends {
         failures.merge(end.failures);
@@ -66,14 +68,7 @@ pub fn measurement(
     let stats = |kind: Kind| op_stats(job, kind.counted(), elapsed_ns, &clock);
     let ops = PerOp { read: stats(Kind::Read), write: stats(Kind::Write), trim: stats(Kind::Trim) };
     let sync = stats(Kind::Fsync);
-    // A worker that waits for a flush is as busy as one that waits for a write.
-    let latency_sum_ns: f64 = ops
-        .iter()
-        .map(|(_, stats)| stats)
-        .chain([&sync])
-        .filter_map(|stats| stats.latency.as_ref())
-        .map(|latency| latency.histogram.sum_ns() as f64)
-        .sum();
+    let latency_sum_ns = latency_sum_ns(&ops, &sync);
     Measurement {
         job: job.job.name.clone(),
         workers: job.job.workers,
@@ -99,9 +94,18 @@ pub fn measurement(
         depths,
         depth_reached,
         zone_resets,
+        fsyncs,
         ended,
         ..Measurement::default()
     }
+}
+
+/// Latencies of all operations together, in ns. A worker that waits for a flush is as busy as one
+/// that waits for a write.
+fn latency_sum_ns(ops: &PerOp<OpStats>, sync: &OpStats) -> f64 {
+    let all = ops.iter().map(|(_, stats)| stats).chain([sync]);
+    let latencies = all.filter_map(|stats| stats.latency.as_ref());
+    latencies.map(|latency| latency.histogram.sum_ns() as f64).sum()
 }
 
 /// The engine, or the step that is done to names.
@@ -177,5 +181,14 @@ fn op_stats(job: &ReadyJob, counted: usize, elapsed_ns: u64, clock: &Clock) -> O
         submission: Latency::from_histogram(sum.submission),
         completion: Latency::from_histogram(sum.completion),
         from_intended: Latency::from_histogram(sum.intended),
+        by_priority: sum.by_priority.into_iter().map(of_priority).collect(),
+    }
+}
+
+fn of_priority(sum: ApartSum) -> OfPriority {
+    OfPriority {
+        latency: Latency::from_histogram(sum.latency),
+        completion: Latency::from_histogram(sum.completion),
+        ..OfPriority::of(IoPriority::from_bits(sum.priority))
     }
 }

@@ -6,6 +6,7 @@
 
 mod absent;
 pub mod clock;
+pub mod clock_check;
 pub mod content;
 mod control;
 mod course;
@@ -19,6 +20,7 @@ mod flow;
 mod gather;
 mod goal;
 mod guards;
+pub mod idle;
 pub mod layout;
 mod logging;
 pub mod memory;
@@ -26,6 +28,7 @@ pub mod pace;
 pub mod phase;
 pub mod placement;
 mod prepare;
+mod priority;
 pub mod random;
 mod ring;
 mod sampling;

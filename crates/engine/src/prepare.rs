@@ -39,6 +39,7 @@ use crate::guards::Guards;
 use crate::memory::{Mapping, PAGE_BYTES};
 use crate::pace::Pacer;
 use crate::placement;
+use crate::priority::{self, Priorities};
 use crate::random::{Random, mix};
 use crate::ring::Ring;
 use crate::session::Session;
@@ -52,7 +53,7 @@ use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::verifier::Verifier;
 use crate::verify::Map;
-use crate::worker::{Parts, Ranges, ReadBack, Trims, Worker, WorkerEnd};
+use crate::worker::{Parts, ReadBack, Trims, Worker, WorkerEnd};
 use crate::zones::{self, Visit};
 
 /// Places nearer to each other than a sector would take more memory than what they say is worth.
@@ -130,7 +131,7 @@ impl ReadyJob {
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| session.zones(file, plan)).collect::<Result<_, _>>();
         let zones = zones.map_err(|(message, remedy)| unfit(message, remedy))?;
-        let recorded = recorded(&blocks, trace.as_deref());
+        let recorded = recorded(&blocks, trace.as_deref(), usual_priority(job));
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
         // Blocks with headers can be made again by whoever knows the seed of the headers.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
@@ -501,8 +502,12 @@ impl ReadyJob {
             zones: self.visit(rank),
             tolerated: self.stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
             durability: blocks.durability,
-            ranges: blocks.durability.range.map(|r| Ranges::new(r, self.files.all().len())),
-            priority: self.job.threads.io_priority.map_or(0, IoPriority::bits),
+            priority: usual_priority(&self.job),
+            priorities: Priorities::new(
+                mix(self.seed, u64::from(rank)),
+                &blocks.priorities,
+                usual_priority(&self.job),
+            ),
             own_files: self.own_files(rank),
             budget: self.budget(rank),
             first_done: self.first_done.clone(),
@@ -724,7 +729,12 @@ fn has_flushes(trace: &Trace) -> bool {
     trace.steps().iter().any(|step| matches!(step.action, Action::Fsync | Action::Fdatasync))
 }
 
-fn recorded(blocks: &Blocks, trace: Option<&Trace>) -> Recorded {
+/// The I/O priority of operations that have none of their own, in the kernel's form.
+fn usual_priority(job: &Job) -> u16 {
+    job.threads.io_priority.map_or(0, IoPriority::bits)
+}
+
+fn recorded(blocks: &Blocks, trace: Option<&Trace>, usual: u16) -> Recorded {
     let durability = &blocks.durability;
     let every =
         durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.range.is_some();
@@ -742,5 +752,10 @@ fn recorded(blocks: &Blocks, trace: Option<&Trace>) -> Recorded {
             || (blocks.measure.submission && blocks.engine.is_async()),
         intended: blocks.pace.is_rated() || trace.is_some_and(Trace::is_timed),
         peaks: blocks.measure.log.peaks,
+        priorities: PerOp {
+            read: priority::occurring(Op::Read, &blocks.priorities, usual),
+            write: priority::occurring(Op::Write, &blocks.priorities, usual),
+            trim: Box::default(),
+        },
     }
 }

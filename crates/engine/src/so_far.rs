@@ -71,6 +71,7 @@ fn counted(live: &Live, rank: u32, course: &Course, clock: Clock) -> WorkerEnd {
         verify: None,
         read_back: None,
         zone_resets: 0,
+        fsyncs: 0,
         depths: None,
         depth_reached: None,
         features: Vec::new(),

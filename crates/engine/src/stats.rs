@@ -113,6 +113,16 @@ pub struct Counters {
     pub last: AtomicU64,
     /// Greatest latencies since they were last taken, where windows are logged with them.
     pub peaks: Option<Box<Peaks>>,
+    /// Latencies by I/O priority, where operations have one of their own.
+    pub by_priority: Box<[Apart]>,
+}
+
+/// Latencies of operations of one I/O priority.
+pub struct Apart {
+    /// It, in the kernel's form.
+    priority: u16,
+    latency: Buckets,
+    completion: Option<Buckets>,
 }
 
 /// Greatest latencies of a window, in ns.
@@ -164,6 +174,20 @@ impl Counters {
         if let Some(split) = &self.split {
             split.submission.record(ops, clock.ns(submitted.saturating_sub(started)));
             split.completion.record(ops, clock.ns(now.saturating_sub(submitted)));
+        }
+    }
+
+    /// Counts the latency of operations with that priority, where priorities are told apart: the
+    /// ticks are those of [`Counters::split`].
+    #[inline(always)]
+    pub fn apart(&self, priority: u16, ops: u64, clock: &Clock, ticks: [u64; 3]) {
+        let Some(apart) = self.by_priority.iter().find(|apart| apart.priority == priority) else {
+            return;
+        };
+        let [started, submitted, now] = ticks;
+        apart.latency.record(ops, clock.ns(now - started));
+        if let Some(completion) = &apart.completion {
+            completion.record(ops, clock.ns(now.saturating_sub(submitted)));
         }
     }
 
@@ -229,6 +253,15 @@ impl Counters {
             sum.completion.merge(&split.completion.to_histogram());
         }
         sum.last = sum.last.max(self.last.load(Relaxed));
+        for (at, apart) in self.by_priority.iter().enumerate() {
+            // All workers of a job have the same priorities in the same order.
+            if sum.by_priority.len() == at {
+                sum.by_priority.push(ApartSum { priority: apart.priority, ..ApartSum::default() });
+            }
+            let to = &mut sum.by_priority[at];
+            to.latency.merge(&apart.latency.to_histogram());
+            merge(&apart.completion, &mut to.completion);
+        }
     }
 }
 
@@ -253,10 +286,23 @@ pub struct CounterSum {
     pub last: u64,
     /// From the intended start to completion.
     pub intended: Histogram,
+    /// Latencies by I/O priority.
+    pub by_priority: Vec<ApartSum>,
+}
+
+/// Latencies of operations of one I/O priority, summed over workers.
+#[derive(Default)]
+pub struct ApartSum {
+    /// It, in the kernel's form.
+    pub priority: u16,
+    /// From hand-over to completion.
+    pub latency: Histogram,
+    /// From the return of the submitting call to completion.
+    pub completion: Histogram,
 }
 
 /// Which latencies a worker records.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Recorded {
     /// Kinds that occur, by [`Kind::counted`].
     pub kinds: [bool; Kind::COUNTED],
@@ -266,6 +312,30 @@ pub struct Recorded {
     pub intended: bool,
     /// Windows are logged with their greatest latencies.
     pub peaks: bool,
+    /// I/O priorities that are told apart, per direction.
+    pub priorities: PerOp<Box<[u16]>>,
+}
+
+impl Recorded {
+    /// The engine's submission is told apart for operations of that kind.
+    fn splits(&self, kind: usize) -> bool {
+        self.submission && self.kinds[kind] && [0, 1, Kind::READ_BACK].contains(&kind)
+    }
+
+    fn by_priority(&self, kind: usize) -> Box<[Apart]> {
+        let priorities = match kind {
+            _ if !self.kinds[kind] => return Box::default(),
+            1 => &self.priorities.write,
+            0 | Kind::READ_BACK => &self.priorities.read,
+            _ => return Box::default(),
+        };
+        let apart = |priority: &u16| Apart {
+            priority: *priority,
+            latency: Buckets::new(),
+            completion: self.splits(kind).then(Buckets::new),
+        };
+        priorities.iter().map(apart).collect()
+    }
 }
 
 /// One worker's counters of a phase, or of its ramp.
@@ -277,12 +347,10 @@ impl Bank {
             let buckets = |wanted: bool| (recorded.kinds[kind] && wanted).then(Buckets::new);
             Counters {
                 latency: buckets(true),
-                split: (recorded.submission
-                    && recorded.kinds[kind]
-                    && [0, 1, Kind::READ_BACK].contains(&kind))
-                .then(|| {
+                split: recorded.splits(kind).then(|| {
                     Box::new(Split { submission: Buckets::new(), completion: Buckets::new() })
                 }),
+                by_priority: recorded.by_priority(kind),
                 peaks: (recorded.peaks && recorded.kinds[kind]).then(Box::default),
                 intended: buckets(recorded.intended && kind < 3),
                 ..Counters::default()

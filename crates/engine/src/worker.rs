@@ -26,6 +26,7 @@ use crate::guards::{Guards, Meaning};
 use crate::memory::Mapping;
 use crate::pace::Pacer;
 use crate::placement::Usage;
+use crate::priority::Priorities;
 use crate::ring::Ring;
 use crate::shared::{NOT_YET, Shared, Wish};
 use crate::slots::{Completion, Done, Kind, Slot};
@@ -37,10 +38,11 @@ use crate::zones::{Placed, Visit};
 mod account;
 mod finish;
 mod ranges;
+mod syncs;
 mod trims;
 
-pub use self::ranges::Ranges;
 pub use self::read_back::{ReadBack, Spent};
+use self::syncs::Syncs;
 pub use self::trims::Trims;
 
 /// What a worker is made from.
@@ -65,10 +67,10 @@ pub struct Parts {
     pub tolerated: Box<[(Kind, i32)]>,
     /// When writes are made durable.
     pub durability: Durability,
-    /// `sync_file_range` over what it writes, where that is asked for.
-    pub ranges: Option<Ranges>,
     /// I/O priority of operations that have none of their own, in the kernel's form.
     pub priority: u16,
+    /// Which operations have one of their own, where some do.
+    pub priorities: Option<Priorities>,
     /// The files it uses, as indices into the job's: what its flushes flush.
     pub own_files: Box<[u32]>,
     /// What bounds its stream once operations count.
@@ -120,9 +122,7 @@ pub struct Worker {
     /// The stream has ended or time is up: nothing more is issued.
     draining: bool,
     ended: Ended,
-    writes_since_sync: u64,
-    /// The next of its files to flush, while a flush is due.
-    sync_next: Option<usize>,
+    syncs: Syncs,
     /// The next tick at which something changes: end of the ramp, then end of time.
     mark: u64,
     counting: bool,
@@ -151,6 +151,8 @@ pub struct WorkerEnd {
     pub read_back: Option<Spent>,
     /// Zones that it reset so that they could be written.
     pub zone_resets: u64,
+    /// Calls of `fsync` that were handed over.
+    pub fsyncs: u64,
     /// Counts of depth, where they are asked for.
     pub depths: Option<Depths>,
     /// The greatest depth that met the latency goal, where there is one.
@@ -164,6 +166,7 @@ pub struct WorkerEnd {
 struct Alike {
     kind: Option<Kind>,
     read_back: bool,
+    priority: u16,
     started: u64,
     submitted: u64,
     ops: u64,
@@ -174,13 +177,13 @@ impl Alike {
     #[inline(always)]
     fn of(slot: &Slot) -> Alike {
         let (started, submitted) = (slot.started, slot.submitted);
-        let (kind, read_back) = (Some(slot.kind), slot.read_back);
-        Alike { kind, read_back, started, submitted, ops: 0, bytes: 0 }
+        let (kind, read_back, priority) = (Some(slot.kind), slot.read_back, slot.priority);
+        Alike { kind, read_back, priority, started, submitted, ops: 0, bytes: 0 }
     }
 
     #[inline(always)]
     fn takes<const EXTRAS: bool>(&self, slot: &Slot) -> bool {
-        let apart = EXTRAS && self.read_back != slot.read_back;
+        let apart = EXTRAS && (self.read_back != slot.read_back || self.priority != slot.priority);
         self.kind == Some(slot.kind) && self.started == slot.started && !apart
     }
 
@@ -197,9 +200,11 @@ impl Alike {
             counters.completed(self.ops, self.bytes, clock.ns(now - self.started));
             counters.split(self.ops, clock, [self.started, self.submitted, now]);
             if EXTRAS {
+                let ticks = [self.started, self.submitted, now];
                 counters.at(now);
+                counters.apart(self.priority, self.ops, clock, ticks);
                 if let Some(peaks) = &counters.peaks {
-                    peaks.note(clock, [self.started, self.submitted, now]);
+                    peaks.note(clock, ticks);
                 }
             }
         }
@@ -230,8 +235,7 @@ impl Worker {
             flushing: false,
             draining: false,
             ended: Ended::Done,
-            writes_since_sync: 0,
-            sync_next: None,
+            syncs: Syncs::new(parts.durability, &parts.files),
             mark: 0,
             counting: false,
             failures: Failures::default(),
@@ -271,6 +275,7 @@ impl Worker {
             || parts.verifier.is_some()
             || parts.pacer.is_some()
             || parts.zones.is_some()
+            || parts.priorities.is_some()
             || parts.trims
             || parts.flushes
     }
@@ -381,6 +386,7 @@ impl Worker {
         self.usage_before = Usage::of_this_thread();
         (self.fill_ticks, self.verify_ticks, self.paced_ticks) = (0, 0, 0);
         self.depths = self.depths.map(|_| Depths::default());
+        self.syncs.forget_count();
         self.parts.stream.bound(self.parts.budget);
         if let Some(zones) = &mut self.parts.zones {
             zones.forget_resets();
@@ -444,12 +450,9 @@ impl Worker {
                 self.hand_over(index);
                 continue;
             }
-            if self.sync_next.is_some() {
-                if self.parts.ranges.is_some() {
-                    self.sync_ranges();
-                }
-                self.fill_sync();
-                if self.sync_next.is_some() {
+            if self.syncs.is_due() {
+                self.sync();
+                if self.syncs.is_due() {
                     return;
                 }
             }
@@ -478,12 +481,11 @@ impl Worker {
                 }
             }
             let index = match self.deferred.take() {
-                Some(index) => index,
-                None => match self.prepare_extra() {
-                    Some(index) if !self.ends_before(index) => index,
-                    _ => return,
-                },
+                Some(index) => Some(index),
+                None if self.syncs.take_turns() => self.draw_or_sync(),
+                None => self.draw(),
             };
+            let Some(index) = index else { return };
             self.flushing = self.slots[index as usize].kind.flushes();
             if self.flushing {
                 return self.flush(index);
@@ -525,9 +527,14 @@ impl Worker {
         self.in_flight += issued;
     }
 
+    /// The next operation in a free slot; none if there is no slot, or nothing more is to come.
     #[inline(always)]
-    fn prepare_extra(&mut self) -> Option<u32> {
-        if self.parts.read_back.is_some() { self.prepare_or_repeat() } else { self.prepare() }
+    fn draw(&mut self) -> Option<u32> {
+        let index = match self.parts.read_back.is_some() {
+            true => self.prepare_or_repeat(),
+            false => self.prepare(),
+        };
+        index.filter(|index| !self.ends_before(*index))
     }
 
     /// Puts the next operation into a free slot; none if there is no slot or no operation left.
@@ -561,23 +568,18 @@ impl Worker {
 
     #[inline(always)]
     fn issue(&mut self, index: u32) {
-        let sync_every = self.sync_every();
         let slot = &mut self.slots[index as usize];
+        if let Some(priorities) = &mut self.parts.priorities {
+            slot.priority = priorities.of(slot);
+        }
         if slot.kind == Kind::Write {
             match (&mut self.parts.content, &mut self.parts.verifier) {
                 (Some(content), Some(verifier)) => verifier.write(slot, content),
                 (Some(content), None) => content.write(slot),
                 (None, _) => {}
             }
-            if let Some(ranges) = &mut self.parts.ranges {
-                ranges.wrote(slot);
-            }
-            self.writes_since_sync += 1;
-            if self.writes_since_sync == sync_every {
-                self.writes_since_sync = 0;
-                self.sync_next = Some(0);
-            }
         }
+        self.syncs.issues(slot);
         if let Some(pacer) = &mut self.parts.pacer {
             let shared = &self.parts.shared;
             slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
@@ -592,38 +594,14 @@ impl Worker {
         self.hand_over(index);
     }
 
-    /// Number of writes between flushes; a number that is never reached for none.
-    #[inline(always)]
-    fn sync_every(&self) -> u64 {
-        let durability = &self.parts.durability;
-        let ranges = durability.range.map_or(0, |range| range.every);
-        match durability.fsync_every.max(durability.fdatasync_every).max(ranges) {
-            0 => u64::MAX,
-            every => every,
-        }
-    }
-
-    /// Flushes file after file, each once everything before it has completed.
-    fn fill_sync(&mut self) {
-        let (Some(next), 0) = (self.sync_next, self.in_flight) else { return };
-        let Some(&file) = self.parts.own_files.get(next) else {
-            self.sync_next = None;
-            return;
-        };
-        let Some(index) = self.free.pop() else { return };
-        let slot = &mut self.slots[index as usize];
-        slot.kind =
-            if self.parts.durability.fsync_every > 0 { Kind::Fsync } else { Kind::Fdatasync };
-        (slot.file, slot.length, slot.offset) = (file, 0, 0);
-        self.hand_over(index);
-        self.sync_next = Some(next + 1);
-    }
-
     /// A flush of the stream, once everything before it has completed.
     #[cold]
     fn flush(&mut self, index: u32) {
         match self.in_flight {
-            0 => self.issue(index),
+            0 => {
+                self.syncs.flushes(self.slots[index as usize].kind);
+                self.issue(index);
+            }
             _ => self.deferred = Some(index),
         }
     }
@@ -678,7 +656,7 @@ impl Worker {
         let rests = self.parts.pacer.as_ref().is_some_and(Pacer::wants_rest);
         let held = self.parts.guards.as_ref().is_some_and(Guards::holds);
         let settles = self.parts.read_back.as_ref().is_some_and(ReadBack::is_settling);
-        let flushes = self.sync_next.is_some() || self.flushing;
+        let flushes = self.syncs.is_due() || self.flushing;
         flushes || self.deferred.is_some() || rests || held || settles
     }
 

@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt;
 
 use candor_engine::Session;
 use candor_plan::blocks::{
-    Access, Blocks, Burn, Engine, IoPriority, Mmap, PriorityClass, PriorityShare, Program, Rwf,
-    Uring,
+    Access, Blocks, Burn, Durability, Engine, IoPriority, Mmap, PriorityClass, PriorityShare,
+    Program, RangeSync, Rwf, Uring,
 };
 use candor_plan::units::{Mix, Op};
-use candor_plan::{Nanos, Stop};
+use candor_plan::{Bytes, Job, Measure, Nanos, Stop, Target};
 use candor_record::Ended;
 use common::{FILE_BYTES, lay_out, plan, run, scratch};
 
@@ -64,6 +64,36 @@ fn libaio_carries_flags_and_priorities() {
         ..Blocks::default()
     };
     assert!(whole_pass(blocks).engine.features.contains(&"rwf-dsync".to_owned()));
+}
+
+#[test]
+fn latencies_are_told_apart_by_priority() {
+    let priority = IoPriority { class: PriorityClass::BestEffort, level: 1, hint: 0 };
+    let share = |op, percent| PriorityShare { op, size: None, percent, priority };
+    let engines = [(Engine::Libaio, false), (Engine::IoUring, false), (Engine::IoUring, true)];
+    for (engine, submission) in engines {
+        let blocks = Blocks {
+            engine,
+            depth: 8,
+            priorities: vec![share(Op::Read, 40), share(Op::Write, 40)],
+            measure: Measure { submission, ..Measure::default() },
+            ..Blocks::default()
+        };
+        let measured = whole_pass(blocks);
+        let [usual, own] = &measured.ops.read.by_priority[..] else { panic!("two priorities") };
+        assert_eq!((usual.priority(), own.priority()), (IoPriority::default(), priority));
+        let all = measured.ops.read.latency.as_ref().expect("latencies");
+        let both = [usual, own].map(|of| of.latency.as_ref().expect("some of each"));
+        assert_eq!(both[0].count + both[1].count, all.count);
+        assert!(both[1].count.abs_diff(all.count * 2 / 5) < all.count / 8, "{}", both[1].count);
+        let mut sum = both[0].histogram.clone();
+        sum.merge(&both[1].histogram);
+        assert_eq!(sum, all.histogram);
+        let parts = [usual, own].map(|of| of.completion.as_ref().map_or(0, |part| part.count));
+        let splits = submission || engine == Engine::Libaio;
+        assert_eq!(parts[0] + parts[1], if splits { all.count } else { 0 }, "{engine:?}");
+        assert!(measured.ops.write.by_priority.is_empty());
+    }
 }
 
 #[test]
@@ -257,4 +287,63 @@ fn threads_have_many_operations_in_flight() {
     let measured = whole_pass(blocks);
     assert_eq!(measured.engine.features, ["8 threads"]);
     assert!(measured.occupancy > 2.0, "{}", measured.occupancy);
+}
+
+/// Writes 64 blocks of that many files; the number of syncs.
+fn syncs(files: u64, durability: Durability, engine: Engine) -> u64 {
+    let dir = scratch();
+    let blocks = Blocks {
+        mix: Mix::WRITE,
+        durability,
+        engine,
+        depth: if engine == Engine::Psync { 1 } else { 4 },
+        ..Blocks::default()
+    };
+    let mut plan = plan(&dir.path().join("0"), 1, Stop::default(), blocks);
+    let target = |file: u64| Target {
+        name: file.to_string(),
+        path: dir.path().join(file.to_string()),
+        size: Some(Bytes(64 * 4096 / files)),
+        ..Target::default()
+    };
+    plan.targets = (0..files).map(target).collect();
+    let targets = plan.targets.iter().map(|target| target.name.clone()).collect();
+    let job = plan.phases[0].jobs.remove(0);
+    plan.phases[0].jobs.push(Job { targets, ..job });
+    for target in &plan.targets {
+        let file = std::fs::File::create_new(&target.path).expect("created");
+        file.set_len(target.size.expect("set").0).expect("made as long");
+    }
+    let measured = run(&mut Session::new(), &plan);
+    assert_eq!(measured.ops.write.ops, 64, "{durability:?} {engine:?} {files}");
+    measured.sync.ops
+}
+
+#[test]
+fn syncs_come_after_so_many_writes_or_in_place_of_a_turn() {
+    let every = |fsync_every, fdatasync_every| Durability {
+        fsync_every,
+        fdatasync_every,
+        ..Durability::default()
+    };
+    let range = RangeSync { every: 4, write: true, ..RangeSync::default() };
+    let range = Durability { range: Some(range), ..Durability::default() };
+    // Durability, files, syncs at once, syncs in turn.
+    let cases = [
+        (every(4, 0), 1, 16, 15),
+        (every(4, 0), 2, 32, 15),
+        (every(0, 32), 2, 4, 1),
+        // Of two that are due together the more thorough one is done.
+        (every(4, 6), 1, 21, 20),
+        (range, 1, 16, 15),
+        // Two files had writes before each.
+        (range, 2, 32, 15),
+    ];
+    for engine in [Engine::Psync, Engine::IoUring, Engine::Libaio] {
+        for (durability, files, at_once, in_turn) in cases {
+            let other = Durability { in_turn: true, ..durability };
+            let found = (syncs(files, durability, engine), syncs(files, other, engine));
+            assert_eq!(found, (at_once, in_turn), "{files} files, {engine:?}: {durability:?}");
+        }
+    }
 }

@@ -244,7 +244,7 @@ pub struct Durability {
     pub open: OpenSync,
     /// `fsync` after every n writes of a worker; 0 means never.
     pub fsync_every: u64,
-    /// `fdatasync` after every n writes of a worker; 0 means never.
+    /// `fdatasync` after every n writes of a worker, unless `fsync` is due; 0 means never.
     pub fdatasync_every: u64,
     /// `fsync` after the last write, counted in the time to media.
     pub fsync_at_end: bool,
@@ -254,6 +254,11 @@ pub struct Durability {
     /// `sync_file_range` over what was written since the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeSync>,
+    /// What is due after some writes takes the turn of the next operation and concerns the file
+    /// whose turn it is; after the last operation there is none. Else it is done at once, for all
+    /// files of the worker.
+    #[serde(skip_serializing_if = "is_false")]
+    pub in_turn: bool,
 }
 
 fn is_false(value: &bool) -> bool {

@@ -386,6 +386,7 @@ impl Dice<'_> {
                 write: d.yes(),
                 wait_after: d.yes(),
             }),
+            in_turn: self.yes(),
         }
     }
 

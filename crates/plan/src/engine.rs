@@ -276,6 +276,18 @@ impl IoPriority {
         };
         class << 13 | (self.hint & IoPriority::HINT_MAX) << 3 | u16::from(self.level & 7)
     }
+
+    /// The other way round.
+    pub fn from_bits(bits: u16) -> IoPriority {
+        let class = match bits >> 13 {
+            1 => PriorityClass::Realtime,
+            2 => PriorityClass::BestEffort,
+            3 => PriorityClass::Idle,
+            _ => PriorityClass::None,
+        };
+        let hint = bits >> 3 & IoPriority::HINT_MAX;
+        IoPriority { class, level: (bits & 7) as u8, hint }
+    }
 }
 
 /// A share of the operations that have a priority of their own.

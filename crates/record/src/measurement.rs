@@ -1,6 +1,7 @@
 //! What the engine counted for one job in one phase.
 
 use candor_plan::Bytes;
+use candor_plan::blocks::{IoPriority, PriorityClass};
 use candor_plan::units::{Op, PerOp, spelt_out};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,9 @@ pub struct Measurement {
     /// Zones that were reset so that they could be written again.
     #[serde(default)]
     pub zone_resets: u64,
+    /// How many of `sync` were calls of `fsync` itself.
+    #[serde(default)]
+    pub fsyncs: u64,
     /// How steady it had become, where that was a way to end.
     #[serde(default)]
     pub steady: Option<SteadyState>,
@@ -105,6 +109,37 @@ pub struct OpStats {
     pub completion: Option<Latency>,
     /// From the intended start to completion, under a rate.
     pub from_intended: Option<Latency>,
+    /// Latencies by I/O priority, where operations have one of their own; the first is that of
+    /// all others.
+    #[serde(default)]
+    pub by_priority: Vec<OfPriority>,
+}
+
+/// Latencies of operations of one I/O priority.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OfPriority {
+    /// Its class.
+    pub class: PriorityClass,
+    /// Its level within the class.
+    pub level: u8,
+    /// Its hint for the device.
+    pub hint: u16,
+    /// From hand-over to completion.
+    pub latency: Option<Latency>,
+    /// From the return of the submitting call to completion, where that is a call of its own.
+    pub completion: Option<Latency>,
+}
+
+impl OfPriority {
+    /// None measured yet, of that priority.
+    pub fn of(IoPriority { class, level, hint }: IoPriority) -> OfPriority {
+        OfPriority { class, level, hint, ..OfPriority::default() }
+    }
+
+    /// The priority.
+    pub fn priority(&self) -> IoPriority {
+        IoPriority { class: self.class, level: self.level, hint: self.hint }
+    }
 }
 
 /// A latency distribution with the figures that people read.

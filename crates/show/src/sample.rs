@@ -356,6 +356,11 @@ fn full_measurement() -> Measurement {
         submission: latency(4000, 1000),
         completion: latency(4000, 79_000),
         from_intended: latency(4000, 90_000),
+        by_priority: vec![OfPriority {
+            latency: latency(4000, 80_000),
+            completion: latency(4000, 79_000),
+            ..OfPriority::default()
+        }],
         ..stats(900.0, 4096, 80_000)
     };
     let progress = Progress { at_ns: 9_000_000_000, ops: 8_900, bytes: 36_454_400 };

@@ -4,6 +4,7 @@
 //! `--output`, the number of failed jobs as exit code.
 
 mod asker;
+mod cpus;
 mod crctest;
 mod debug;
 mod failures;

@@ -37,6 +37,17 @@ pub struct Flags {
     pub bandwidth_log: bool,
     /// The size of memory pools that was asked for, as written.
     pub pools: Option<String>,
+    /// How idle the CPUs are is watched while jobs run.
+    pub idle: Option<IdleKind>,
+}
+
+/// How the idleness of CPUs is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleKind {
+    /// Of all together.
+    System,
+    /// Of each as well.
+    PerCpu,
 }
 
 /// What `--debug` tells about.
@@ -164,6 +175,10 @@ pub enum Instead {
     DebugHelp,
     /// Checksums are measured: those named, or all.
     CrcTest(Option<String>),
+    /// The clocks of the CPUs are compared.
+    ClockTest,
+    /// The work that shows how idle CPUs are is measured.
+    IdleCalibration,
     /// Job files are printed as command lines.
     ShowCommand,
     /// Everything is checked, and nothing run.
@@ -231,6 +246,11 @@ impl Flags {
             "debug" => self.debug.extend(debug(word)?),
             "bandwidth-log" => self.bandwidth_log = true,
             "crctest" => self.instead(Instead::CrcTest(text)),
+            "cpuclock-test" => self.instead(Instead::ClockTest),
+            "idle-prof" => match choice(word, &word.text, "idle-prof", &IDLE_KINDS)? {
+                None => self.instead(Instead::IdleCalibration),
+                kind => self.idle = kind,
+            },
             // Read when the sections were, or refused already.
             _ => {}
         }
@@ -241,6 +261,10 @@ impl Flags {
         self.instead.get_or_insert(what);
     }
 }
+
+/// None to only find out how long a unit of work takes.
+const IDLE_KINDS: [(&str, Option<IdleKind>); 3] =
+    [("system", Some(IdleKind::System)), ("percpu", Some(IdleKind::PerCpu)), ("calibrate", None)];
 
 const FORMATS: [(&str, Format); 4] = [
     ("normal", Format::Normal),

@@ -13,6 +13,8 @@ pub struct FioJob {
     pub name: String,
     /// `description`.
     pub description: Option<String>,
+    /// The I/O priority of operations that have none of their own, in the kernel's form.
+    pub io_priority: u16,
     /// Its phase, as an index into the plan's phases.
     pub phase: usize,
     /// Its job, as an index into that phase's jobs.
@@ -246,6 +248,21 @@ pub struct Output {
     pub global_options: Option<Vec<(String, String)>>,
     /// candor's verdict goes elsewhere, or nowhere.
     pub without_verdict: bool,
+    /// How idle the CPUs were, where that was watched.
+    pub idleness: Option<Idleness>,
+}
+
+/// How idle the CPUs were while jobs ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Idleness {
+    /// All CPUs together, in percent.
+    pub system: f64,
+    /// Each CPU's number and percent, where they are shown.
+    pub per_cpu: Option<Vec<(u32, f64)>>,
+    /// Mean time for a unit of the work that fills the rest, in µs.
+    pub unit_mean_us: f64,
+    /// Its standard deviation between the CPUs, in µs.
+    pub unit_stddev_us: f64,
 }
 
 /// A form of the results.

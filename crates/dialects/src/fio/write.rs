@@ -6,9 +6,11 @@
 //! as zero with `N` 0 in JSON.
 
 pub mod aggregate;
+mod by_priority;
 mod direction;
 mod disks;
 mod figures;
+pub mod idleness;
 pub mod iolog;
 mod json;
 pub mod logs;
@@ -55,6 +57,7 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
     }
     if wanted(Format::Normal) || output.formats.is_empty() {
         text += &normal::document(report, &entries, now);
+        text.extend(output.idleness.as_ref().map(idleness::text));
         if !output.without_verdict {
             text += &verdict::text(report);
         }

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use candor_plan::Blocks;
 
 use super::flags::CallFlags;
-use super::priority::Priorities;
 use super::{Context, Io, blocking_call};
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -61,7 +60,8 @@ pub struct Libaio {
     events: Box<[Event]>,
     user_ring: bool,
     flags: CallFlags,
-    priorities: Option<Priorities>,
+    /// Operations have priorities of their own.
+    priorities: bool,
 }
 
 impl Libaio {
@@ -94,7 +94,7 @@ impl Libaio {
             events: vec![event; from.depth].into(),
             user_ring,
             flags: CallFlags::new(blocks.rwf),
-            priorities: Priorities::new(from, &blocks.priorities),
+            priorities: !blocks.priorities.is_empty(),
         })
     }
 
@@ -193,10 +193,9 @@ impl Libaio {
         block.aio_data = u64::from(index);
         block.aio_lio_opcode = opcode;
         block.aio_rw_flags = flags;
-        if let Some(priorities) = &mut self.priorities {
-            let priority = priorities.of(slot);
-            block.aio_flags = if priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
-            block.aio_reqprio = priority as i16;
+        if self.priorities {
+            block.aio_flags = if slot.priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
+            block.aio_reqprio = slot.priority as i16;
         }
         block.aio_fildes = self.files.get(slot.file).raw() as u32;
         block.aio_buf = slot.buffer as u64;

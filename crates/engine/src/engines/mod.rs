@@ -31,7 +31,6 @@ pub mod locked;
 pub mod mmap;
 pub mod named;
 pub mod null;
-pub mod priority;
 pub mod program;
 pub mod psync;
 pub mod pvsync;

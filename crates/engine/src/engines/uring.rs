@@ -18,6 +18,8 @@ use entry::{Dress, How, discard};
 
 /// How long the kernel's submission thread spins before it sleeps.
 const SQPOLL_IDLE_MS: u32 = 2000;
+/// Of the call that hands over: also show what has completed.
+const ENTER_GETEVENTS: u32 = 1;
 /// A registered buffer may not be longer than this.
 const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 
@@ -187,12 +189,27 @@ impl Uring {
         }
     }
 
-    /// Hands over what is queued without waiting; the tick of the call's return.
+    /// Hands over what is queued without waiting: the tick of the call's return, and whether as
+    /// many have completed by then that nothing is to be waited for.
     #[inline(never)]
-    fn submit(&mut self, clock: &Clock) -> u64 {
+    fn submit(&mut self, clock: &Clock, min: usize) -> (u64, bool) {
+        let queued = self.ring.submission().len();
+        if queued == 0 {
+            return (0, false);
+        }
         // What could not be handed over stays in the queue for the call that waits.
-        let _ = self.ring.submitter().submit();
-        clock.now()
+        let submitter = self.ring.submitter();
+        let _ = match self.ring.params().is_setup_sqpoll() {
+            true => submitter.submit(),
+            // SAFETY: as many entries are in the queue, and there is no argument. The flag has the
+            // kernel show what is done, which it would put off until it is asked.
+            false => unsafe {
+                submitter.enter::<libc::sigset_t>(queued as u32, 0, ENTER_GETEVENTS, None)
+            },
+        };
+        let now = clock.now();
+        let all = self.ring.submission().is_empty();
+        (now, all && self.ring.completion().len() >= min)
     }
 
     #[cold]
@@ -261,9 +278,13 @@ impl Io for Uring {
         if !self.blocking.is_empty() || !self.refused.is_empty() {
             self.aside(slots, done);
         }
-        let submitted = self.clock.map_or(0, |clock| self.submit(&clock));
         let min = min.saturating_sub(done.len());
+        let (submitted, enough) = match self.clock {
+            Some(clock) => self.submit(&clock, min),
+            None => (0, false),
+        };
         match wait_ns {
+            _ if enough => {}
             None => {
                 // An interrupted or refused call leaves its entries in the queue; the next turn
                 // hands them over.

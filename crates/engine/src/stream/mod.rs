@@ -330,6 +330,14 @@ impl Stream {
         more
     }
 
+    /// Lets the turn of a file pass without an operation: the file.
+    #[cold]
+    pub fn pass_over(&mut self) -> u32 {
+        let index = self.rotation.current(&mut self.random);
+        self.rotation.served();
+        self.places.file(index)
+    }
+
     /// The next operation is to have that direction.
     pub fn direct(&mut self, op: Op) {
         self.direction = Some(op);

@@ -441,5 +441,6 @@ fn in_step(blocks: &Blocks, classes: usize) -> bool {
     let alone = blocks.position == Position::Shared || one_way;
     let plain = blocks.windows.is_none() && blocks.zones.is_none();
     let plain = plain && blocks.random_percent.iter().all(|(_, p)| *p == 0);
-    in_turn && alike && alone && plain && !blocks.pairs
+    // A sync that takes a turn puts a file behind the others.
+    in_turn && alike && alone && plain && !blocks.pairs && !blocks.durability.in_turn
 }

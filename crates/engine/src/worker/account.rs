@@ -49,7 +49,9 @@ impl Worker {
         if completion.result > 0 {
             counters.completed(1, completion.result as u64, ns);
             let now = slot.started + self.parts.clock.ticks(ns);
-            counters.split(1, &self.parts.clock, [slot.started, slot.submitted, now]);
+            let ticks = [slot.started, slot.submitted, now];
+            counters.split(1, &self.parts.clock, ticks);
+            counters.apart(slot.priority, 1, &self.parts.clock, ticks);
             counters.came_short();
             return;
         }

@@ -1,15 +1,25 @@
-//! `sync_file_range` over what a worker wrote since the last one.
+//! What `sync_file_range` is to be called for: what a worker wrote since the last call.
 
 use candor_plan::blocks::RangeSync;
 
-use super::Worker;
-use crate::slots::{Kind, Slot};
+use crate::slots::Slot;
 
 /// What was written of each file, from the first byte to the last.
 pub struct Ranges {
     flags: libc::c_uint,
-    /// Of files that were written to: their index, the first byte and the one after the last.
-    written: Vec<(u32, u64, u64)>,
+    /// Of files that were written to.
+    written: Vec<Range>,
+}
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Index of the file.
+    pub file: u32,
+    /// The first byte.
+    pub first: u64,
+    /// The one after the last.
+    pub end: u64,
 }
 
 impl Ranges {
@@ -22,48 +32,26 @@ impl Ranges {
         Ranges { flags, written: Vec::with_capacity(files) }
     }
 
+    /// The flags of the call.
+    pub fn flags(&self) -> libc::c_uint {
+        self.flags
+    }
+
     /// A write is about to be handed over.
     pub fn wrote(&mut self, slot: &Slot) {
-        let (from, to) = (slot.offset, slot.offset + u64::from(slot.length));
-        match self.written.iter_mut().find(|(file, ..)| *file == slot.file) {
-            Some((_, first, end)) => (*first, *end) = ((*first).min(from), (*end).max(to)),
-            None => self.written.push((slot.file, from, to)),
+        let (file, first) = (slot.file, slot.offset);
+        let end = first + u64::from(slot.length);
+        match self.written.iter_mut().find(|range| range.file == file) {
+            Some(range) => (range.first, range.end) = (range.first.min(first), range.end.max(end)),
+            None => self.written.push(Range { file, first, end }),
         }
     }
-}
 
-impl Worker {
-    /// Makes the call for each file that was written to, once everything before has completed.
-    /// It blocks whatever the engine: none of them queues it.
-    #[cold]
-    pub(super) fn sync_ranges(&mut self) {
-        if self.in_flight > 0 {
-            return;
-        }
-        self.sync_next = None;
-        let Some(ranges) = &mut self.parts.ranges else { return };
-        let (clock, flags) = (self.parts.clock, ranges.flags);
-        let live = &self.parts.live[self.parts.rank as usize];
-        let counters = live.bank(self.counting).of(Kind::Fsync);
-        for (file, first, end) in ranges.written.drain(..) {
-            let descriptor = self.parts.files.get(file).raw();
-            let (from, length) = (first as libc::off64_t, (end - first) as libc::off64_t);
-            let began = clock.now();
-            // SAFETY: plain numbers and a descriptor that the worker's files keep open.
-            let result = unsafe { libc::sync_file_range(descriptor, from, length, flags) };
-            let now = clock.now();
-            if result == 0 {
-                counters.completed(1, 0, clock.ns(now - began));
-                continue;
-            }
-            let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-            let slot = Slot { file, offset: first, kind: Kind::Fsync, ..self.slots[0] };
-            counters.did_fail();
-            self.failures.add(&self.parts.files, &slot, errno);
-            self.draining = true;
-            self.ended = candor_record::Ended::Failed;
-            self.parts.shared.wish.end();
-        }
+    /// Takes what was written of a file, or of any; none where nothing was.
+    pub fn take(&mut self, only: Option<u32>) -> Option<Range> {
+        let of = |range: &Range| only.is_none_or(|file| file == range.file);
+        let at = self.written.iter().position(of)?;
+        Some(self.written.swap_remove(at))
     }
 }
 
@@ -82,7 +70,10 @@ mod tests {
         wrote(1, 8192);
         wrote(0, 0);
         wrote(1, 0);
-        assert_eq!(ranges.written, [(1, 0, 12288), (0, 0, 4096)]);
         assert_eq!(ranges.flags, libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER);
+        assert_eq!(ranges.take(Some(1)), Some(Range { file: 1, first: 0, end: 12288 }));
+        assert_eq!(ranges.take(Some(1)), None);
+        assert_eq!(ranges.take(None), Some(Range { file: 0, first: 0, end: 4096 }));
+        assert_eq!(ranges.take(None), None);
     }
 }

@@ -103,6 +103,11 @@ impl ReadBack {
         }
     }
 
+    /// The next operation reads back.
+    pub fn goes_first(&self) -> bool {
+        self.due > 0 || !matches!(self.stage, Stage::Working)
+    }
+
     /// The next write that was not read back, as a read; false if there is none.
     fn repeat(&mut self, slot: &mut Slot, verifier: &Verifier) -> bool {
         while self.ahead > 0 && self.stream.next(slot) {

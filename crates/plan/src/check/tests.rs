@@ -191,10 +191,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("interval", "measure.log.histogram", "measure.log.histogram = \"999us\""),
     ("log-peaks", "measure.log.peaks", "measure.log.peaks = true"),
     ("range", "durability.range.every", "mix = \"write\"\ndurability.range.write = true"),
-    ("two-syncs", "durability.range",
-     "mix = \"write\"\ndurability.fsync_every = 2\ndurability.range.every = 1"),
-    ("two-syncs", "durability.fdatasync_every",
-     "mix = \"write\"\ndurability = { fsync_every = 1, fdatasync_every = 2 }"),
+    ("in-turn", "durability.in_turn", "mix = \"write\"\ndurability.in_turn = true"),
     ("percent", "content.compressible_percent", "content.compressible_percent = 101"),
     ("percent", "content.duplicate_percent", "content.duplicate_percent = 255"),
     ("verify-interval", "verify.interval", "verify.interval = 256"),
@@ -445,8 +442,7 @@ fn sentences() {
         "",
         "workers = 2\ntargets = [\"dsik\", \"disk\"]",
         "depth = 32\nsize = \"1m\"\nalign = 100\ndirect = true\nshare = \"slice\"\n\
-         engine = \"mmap\"\nuring.nop = true\nmix = \"trim\"\npace.ops = 0\n\
-         durability = { fsync_every = 1, fdatasync_every = 2 }",
+         engine = \"mmap\"\nuring.nop = true\nmix = \"trim\"\npace.ops = 0",
     );
     let lines: Vec<_> = found(&text)
         .iter()
@@ -467,7 +463,5 @@ fn sentences() {
       -> set direct = false, or mmap.drop = true instead
     Error pace: the rate is 0 operations per second
       -> give a rate above 0, or remove it for full speed
-    Error two-syncs: fsync_every is 1 and fdatasync_every 2; only one is done
-      -> remove one of the two
     "##);
 }

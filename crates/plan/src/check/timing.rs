@@ -118,31 +118,19 @@ fn log(view: &View<'_>, out: &mut Found) {
 }
 
 fn durability(view: &View<'_>, out: &mut Found) {
-    let Durability { open, fsync_every, fdatasync_every, fsync_at_end, syncfs_at_end, range } =
-        view.blocks.durability;
+    let durability = view.blocks.durability;
+    let Durability { open, fsync_every, fdatasync_every, fsync_at_end, .. } = durability;
     let at = view.key("durability");
-    if fsync_every > 0 && fdatasync_every > 0 {
-        let message = format!(
-            "fsync_every is {fsync_every} and fdatasync_every {fdatasync_every}; only one is done"
-        );
-        out.error("two-syncs", at.key("fdatasync_every"), message, "remove one of the two");
+    if durability.range.is_some_and(|range| range.every == 0) {
+        let message = "range is set to be done after every 0 writes";
+        out.error("range", at.key("range").key("every"), message, "use 1 or more");
     }
-    if let Some(range) = range {
-        if fsync_every > 0 || fdatasync_every > 0 {
-            let message = "range and fsync_every are set; only one is done";
-            out.error("two-syncs", at.key("range"), message, "remove one of the two");
-        }
-        if range.every == 0 {
-            let message = "range is set to be done after every 0 writes";
-            out.error("range", at.key("range").key("every"), message, "use 1 or more");
-        }
+    let between = fsync_every > 0 || fdatasync_every > 0 || durability.range.is_some();
+    if durability.in_turn && !between {
+        let message = "in_turn is set, but nothing is synced between writes";
+        out.error("in-turn", at.key("in_turn"), message, "set fsync_every as well");
     }
-    let syncs = fsync_every > 0
-        || fdatasync_every > 0
-        || fsync_at_end
-        || syncfs_at_end
-        || range.is_some()
-        || open != OpenSync::None;
+    let syncs = between || fsync_at_end || durability.syncfs_at_end || open != OpenSync::None;
     if syncs && !view.blocks.mix.destroys() {
         let message = "durability is set, but nothing is written";
         out.warning("fsync-reads", at, message, "remove it, or write");

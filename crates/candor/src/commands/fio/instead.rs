@@ -3,7 +3,7 @@
 use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::help;
 
-use super::{WRONG, complain, crctest};
+use super::{WRONG, complain, cpus, crctest};
 use crate::screen;
 
 /// Does it, and gives the exit code.
@@ -13,6 +13,8 @@ pub fn main(flags: &Flags) -> u8 {
         Some(Instead::Version) => Ok(format!("{}\n", help::VERSION)),
         Some(Instead::CommandHelp(option)) => return of_option(option.as_deref()),
         Some(Instead::CrcTest(kinds)) => return crctest(kinds.as_deref()),
+        Some(Instead::ClockTest) => return cpus::clock_test(),
+        Some(Instead::IdleCalibration) => cpus::calibration(),
         Some(Instead::DebugHelp) => Ok(DebugKind::names()),
         Some(Instead::EngineHelp(engine)) => help::of_engine(engine.as_deref()),
         Some(Instead::InflateLog(file)) => super::logs::inflated(file),

@@ -14,6 +14,7 @@ use candor_record::Report;
 use candor_run::RunError;
 
 use super::asker::Asker;
+use super::cpus::Watch;
 use super::debug::Debug;
 use super::laying::Laying;
 use super::progress::Progress;
@@ -37,19 +38,17 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         return refused(&sentence, flags);
     }
     candor_run::install_interrupt_handlers();
-    let options = candor_run::Options {
-        command: argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        force: held_targets(&lowered),
-        // Who calls fio expects the first I/O at once.
-        at_once: true,
-        ..candor_run::Options::default()
-    };
+    let options = options(&lowered, argv);
     let mut progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let interim = Output { without_verdict: true, ..output.clone() };
     let mut undelivered = Ok(());
     let mut laying = Laying::new(&lowered.plan, &lowered.jobs);
     let text = output.formats.is_empty() || output.formats.contains(&Format::Normal);
     let asker = Asker::start(flags, options.asks.clone());
+    let watch = match Watch::start(flags.idle) {
+        Ok(watch) => watch,
+        Err(sentence) => return refused(&sentence, flags),
+    };
     let ran = candor_run::execute(&lowered.plan, &options, &mut |event| match event {
         Event::SoFar { report } => {
             let delivered = sink.put(&write::write(report, &lowered.jobs, &interim));
@@ -65,6 +64,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         }
     });
     drop(asker);
+    output.idleness = watch.stop();
     progress.end();
     let mut report = match ran {
         Ok(report) => report,
@@ -88,6 +88,16 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     match verdict.deliver(&report).and(logs).inspect_err(tell) {
         Ok(()) => failures::exit_code(&report, &lowered.jobs),
         Err(_) => WRONG,
+    }
+}
+
+fn options(lowered: &Lowered, argv: &[OsString]) -> candor_run::Options {
+    candor_run::Options {
+        command: argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        force: held_targets(lowered),
+        // Who calls fio expects the first I/O at once.
+        at_once: true,
+        ..candor_run::Options::default()
     }
 }
 

@@ -162,9 +162,14 @@ fn priorities(said: &EngineOptions) -> Vec<PriorityShare> {
     for op in [Op::Read, Op::Write] {
         let priority = |split: Option<&PrioritySplit>| {
             let level = split.and_then(|split| split.level).unwrap_or(*own.level.of(op));
-            let class = split.and_then(|split| split.class).unwrap_or(*own.class.of(op));
+            // Class 0 is none said: the highest for all, the usual one in a split.
+            let class = match (split.and_then(|split| split.class), *own.class.of(op)) {
+                (Some(0), _) => PriorityClass::BestEffort,
+                (None, 0) => PriorityClass::Realtime,
+                (own, of_all) => class_of(own.unwrap_or(of_all)),
+            };
             IoPriority {
-                class: class_of(class),
+                class,
                 level: level.min(u64::from(u8::MAX)) as u8,
                 hint: (*own.hint.of(op)).min(u64::from(u16::MAX)) as u16,
             }
@@ -174,7 +179,9 @@ fn priorities(said: &EngineOptions) -> Vec<PriorityShare> {
             let (size, percent) = (None, percent.min(100) as u8);
             shares.push(PriorityShare { op, size, percent, priority: priority(None) });
         }
-        shares.extend(own.splits.of(op).iter().map(|split| PriorityShare {
+        let mut splits: Vec<_> = own.splits.of(op).iter().collect();
+        splits.sort_by_key(|split| split.size);
+        shares.extend(splits.into_iter().map(|split| PriorityShare {
             op,
             size: Some(Bytes(split.size)),
             percent: split.percent.min(100) as u8,

@@ -1,6 +1,6 @@
 //! What the output must know about a job.
 
-use candor_plan::blocks::Program;
+use candor_plan::blocks::{IoPriority, Program};
 use candor_plan::units::{Op, PerOp};
 use candor_plan::{Blocks, Engine, Nanos};
 
@@ -30,6 +30,7 @@ pub(super) fn of(
     FioJob {
         name: from.name.to_owned(),
         description: settings.about.description.clone(),
+        io_priority: super::processes::io_priority(from).map_or(0, IoPriority::bits),
         phase: seat.phase,
         job,
         group_id: seat.group,

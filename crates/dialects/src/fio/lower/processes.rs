@@ -96,7 +96,8 @@ fn short_name(name: &str) -> String {
 }
 
 /// `prio` and `prioclass`; one of them is enough, and the class is best effort where none is given.
-fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
+/// The I/O priority of a job; none where it has none of its own.
+pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
     let said = &from.settings.place;
     if said.priority.is_none() && said.priority_class.is_none() {
         return None;

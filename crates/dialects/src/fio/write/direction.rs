@@ -3,8 +3,9 @@
 use candor_plan::units::Op;
 use candor_record::{Measurement, OpStats, Sample};
 
+use super::by_priority::ByPriority;
 use super::spread::Spread;
-use crate::fio::job::Reporting;
+use crate::fio::job::{FioJob, Reporting};
 
 /// What happened in one direction.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,8 @@ pub(super) struct Direction {
     pub clat: Spread,
     /// Total latency.
     pub lat: Spread,
+    /// The one of the two that is shown by I/O priority.
+    pub by_priority: ByPriority,
     /// What happened in each whole interval.
     pub samples: Vec<Interval>,
 }
@@ -40,9 +43,10 @@ pub(super) struct Interval {
 
 impl Direction {
     /// Of one measurement.
-    pub fn of(op: Op, measured: &Measurement, reporting: &Reporting) -> Direction {
+    pub fn of(op: Op, measured: &Measurement, job: &FioJob) -> Direction {
         let stats = measured.ops.of(op);
-        let (slat, clat, lat) = latencies(stats, reporting);
+        let (slat, clat, lat) = latencies(stats, &job.reporting);
+        let by_priority = ByPriority::of(stats, job);
         // All directions ran as long as the job, also if one had little to do.
         let runtime_ns = match (stats.ops, measured.elapsed_ns) {
             (0, _) => 0,
@@ -53,10 +57,26 @@ impl Direction {
         // fio counts what was issued.
         let (ops, bytes, short) = (stats.ops + stats.failed, stats.bytes, stats.short);
         let zone_resets = if op == Op::Write { measured.zone_resets } else { 0 };
-        Direction { ops, bytes, short, zone_resets, runtime_ns, slat, clat, lat, samples }
+        Direction {
+            ops,
+            bytes,
+            short,
+            zone_resets,
+            runtime_ns,
+            slat,
+            clat,
+            lat,
+            by_priority,
+            samples,
+        }
     }
 
     fn add_counts(&mut self, other: &Direction) {
+        let (mine, theirs) = match other.by_priority.total {
+            true => (&self.lat, &other.lat),
+            false => (&self.clat, &other.clat),
+        };
+        self.by_priority.add(mine, &other.by_priority, theirs);
         self.ops += other.ops;
         self.bytes += other.bytes;
         self.short += other.short;

@@ -65,8 +65,10 @@ const NOT_AS_WRITTEN: u32 = 84;
 pub(super) struct Figures {
     /// Reads, writes and trims.
     pub ops: PerOp<Direction>,
-    /// Flushes.
+    /// Flushes of all kinds.
     pub sync: Spread,
+    /// Calls of `fsync` among them: fio counts no others.
+    pub fsyncs: u64,
     /// Number of the first worker's thread; 0 where it is not known.
     pub pid: u32,
     /// The first error.
@@ -109,12 +111,12 @@ impl Figures {
     fn of_measurement(measured: &Measurement, job: &FioJob) -> Figures {
         let workers = &measured.per_worker;
         let sum = |of: fn(&candor_record::WorkerStats) -> u64| workers.iter().map(of).sum();
-        let direction = |op| Direction::of(op, measured, &job.reporting);
+        let direction = |op| Direction::of(op, measured, job);
         let mut read = direction(Op::Read);
         // fio counts what it reads back among the reads.
         let back = measured.read_back.as_ref();
         if let Some(back) = back {
-            read.add_after(Direction::of(Op::Read, &as_measured(back), &job.reporting));
+            read.add_after(Direction::of(Op::Read, &as_measured(back), job));
         }
         let (back_ns, back_user_ns, back_system_ns) =
             back.map_or((0, 0, 0), |back| (back.elapsed_ns, back.cpu_user_ns, back.cpu_system_ns));
@@ -143,6 +145,7 @@ impl Figures {
         Figures {
             ops: PerOp { read, write, trim },
             sync: Spread::of(measured.sync.latency.as_ref()),
+            fsyncs: measured.fsyncs,
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
             trouble: trouble(measured, verify),
             errors: measured.errors.iter().map(|error| error.count).sum::<u64>() + verify,
@@ -175,6 +178,7 @@ impl Figures {
 
     fn add_counts(&mut self, other: &Figures) {
         self.sync.add(&other.sync);
+        self.fsyncs += other.fsyncs;
         self.pid = if self.pid == 0 { other.pid } else { self.pid };
         self.trouble = self.trouble.take().or_else(|| other.trouble.clone());
         self.errors += other.errors;

@@ -7,6 +7,7 @@ use super::VERSION;
 use super::direction::{Direction, whole_ms};
 use super::disks::{Disk, disks};
 use super::figures::{Entry, shares};
+use super::idleness;
 use super::moment::Moment;
 use super::spread::{STEPS, Spread};
 use super::steady::{self, Steadiness};
@@ -38,6 +39,9 @@ pub(super) fn document(
     let disks = disks_shown(report, entries);
     if !disks.is_empty() {
         document.put("disk_util", disks.iter().map(disk).collect::<Vec<_>>());
+    }
+    if let Some(idleness) = &output.idleness {
+        document.put("cpu_idleness", idleness::tree(idleness));
     }
     if !output.without_verdict {
         document.put("candor", verdict::tree(report));
@@ -87,10 +91,7 @@ fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
     }
     if entry.reporting.unified_rw != 1 {
         let lat = latency(&figures.sync, true, &entry.reporting, bins);
-        object.put(
-            "sync",
-            Object::default().with("total_ios", figures.sync.count()).with("lat_ns", lat),
-        );
+        object.put("sync", Object::default().with("total_ios", figures.fsyncs).with("lat_ns", lat));
     }
     if entry.reporting.unified_rw == 2 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
@@ -188,7 +189,7 @@ fn direction(direction: &Direction, reporting: &Reporting, group_rate: f64, bins
     let bandwidth = direction.bandwidth(reporting);
     let iops = direction.iops();
     let latency = |spread: &Spread, percentiles| latency(spread, percentiles, reporting, bins);
-    Object::default()
+    let mut object = Object::default()
         .with("io_bytes", direction.bytes)
         .with("io_kbytes", direction.bytes / 1024)
         .with("bw_bytes", direction.bytes_per_s() as u64)
@@ -200,7 +201,18 @@ fn direction(direction: &Direction, reporting: &Reporting, group_rate: f64, bins
         .with("drop_ios", 0u64)
         .with("slat_ns", latency(&direction.slat, reporting.slat_percentiles))
         .with("clat_ns", latency(&direction.clat, reporting.clat_percentiles))
-        .with("lat_ns", latency(&direction.lat, reporting.lat_percentiles))
+        .with("lat_ns", latency(&direction.lat, reporting.lat_percentiles));
+    let percentiles = reporting.clat_percentiles || reporting.lat_percentiles;
+    let of_priority = |(class, level, spread): (u32, u32, &Spread)| {
+        let name = if direction.by_priority.total { "lat_ns" } else { "clat_ns" };
+        let object = Object::default().with("prioclass", class).with("prio", level);
+        object.with(name, latency(spread, percentiles))
+    };
+    let priorities: Vec<_> = direction.by_priority.shown().map(of_priority).collect();
+    if !priorities.is_empty() {
+        object.put("prios", priorities);
+    }
+    object
         .with("bw_min", bandwidth.min)
         .with("bw_max", bandwidth.max)
         .with("bw_agg", bandwidth.percent_of(group_rate))

@@ -86,7 +86,7 @@ fn process(entry: &Entry, text: &mut String) {
     *text += &format!(
         "     issued rwts: total={},{} short={},0 dropped=0,0,0,0\n",
         per(|d| d.ops),
-        figures.sync.count(),
+        figures.fsyncs,
         per(|d| d.short)
     );
     if job.counts_errors {
@@ -154,8 +154,23 @@ fn direction(
         ("lat", &direction.lat, reporting.lat_percentiles),
     ];
     kinds.iter().for_each(|(name, spread, _)| latency::line(name, spread, text));
+    let by_priority = &direction.by_priority;
+    let name = |class, level| {
+        format!("{} prio {class}/{level}", if by_priority.total { "lat" } else { "clat" })
+    };
+    for (class, level, spread) in by_priority.shown() {
+        latency::line(&name(class, level), spread, text);
+    }
     for (name, spread, _) in kinds.iter().filter(|(_, _, wanted)| *wanted) {
         latency::percentiles(name, spread, reporting, text);
+    }
+    if reporting.clat_percentiles || reporting.lat_percentiles {
+        let all = if by_priority.total { &direction.lat } else { &direction.clat }.count();
+        for (class, level, spread) in by_priority.shown() {
+            let share = spread.count() as f64 * 100.0 / all.max(1) as f64;
+            let name = format!("{} ({share:.2}% of IOs)", name(class, level));
+            latency::percentiles(&name, spread, reporting, text);
+        }
     }
     samples(direction, reporting, group_rate, text);
 }

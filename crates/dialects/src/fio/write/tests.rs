@@ -60,6 +60,7 @@ fn measurement(reads: u64, writes: u64) -> Measurement {
             ..PerOp::default()
         },
         sync: OpStats { ops: 40, latency: latency(40, 1_500_000), ..OpStats::default() },
+        fsyncs: 40,
         samples: vec![sample(1, reads / 2), sample(2, (reads / 2).saturating_sub(100))],
         per_worker: vec![worker],
         depths: Some(Depths {

@@ -7,7 +7,6 @@ use io_uring::{opcode, squeue, types};
 
 use crate::engines::Context;
 use crate::engines::flags::CallFlags;
-use crate::engines::priority::Priorities;
 use crate::files::Files;
 use crate::slots::{Kind, Slot};
 
@@ -84,7 +83,8 @@ pub fn discard(file: types::Fd, offset: u64, length: u64) -> squeue::Entry {
 /// What reads and writes carry beside the usual: flags, priorities, vectors, their own threads.
 pub struct Dress {
     flags: CallFlags,
-    priorities: Option<Priorities>,
+    /// Operations have priorities of their own.
+    priorities: bool,
     /// One per slot, where operations name their buffers by vectors.
     vectors: Option<Box<[libc::iovec]>>,
     /// Every so many operations one goes to a kernel thread; 0 for none.
@@ -99,12 +99,12 @@ impl Dress {
         let options = &blocks.uring;
         let dress = Dress {
             flags: CallFlags::new(blocks.rwf),
-            priorities: Priorities::new(context, &blocks.priorities),
+            priorities: !blocks.priorities.is_empty(),
             vectors: options.vectored.then(|| vec![vector; context.depth].into()),
             async_every: options.force_async_every,
             count: 0,
         };
-        let usual = dress.flags.is_empty() && dress.priorities.is_none();
+        let usual = dress.flags.is_empty() && !dress.priorities;
         let plain = usual && dress.vectors.is_none() && dress.async_every == 0;
         (!plain).then(|| Box::new(dress))
     }
@@ -112,7 +112,7 @@ impl Dress {
     /// What is in use, for the report.
     pub fn features(&self) -> Vec<String> {
         let own = [
-            (self.priorities.is_some(), "priorities"),
+            (self.priorities, "priorities"),
             (self.vectors.is_some(), "vectored"),
             (self.async_every > 0, "force-async"),
         ];
@@ -139,7 +139,7 @@ impl Dress {
     fn transfer(&mut self, how: &How, slot: &Slot, index: u32) -> squeue::Entry {
         let (file, flags) = how.file(slot);
         let (buffer, length, offset) = (slot.buffer, slot.length, slot.offset);
-        let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.of(slot));
+        let priority = if self.priorities { slot.priority } else { 0 };
         let of_call = if slot.kind == Kind::Read { self.flags.read } else { self.flags.write };
         // One build for each of the kinds of call, which differ in type only.
         macro_rules! build {

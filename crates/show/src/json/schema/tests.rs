@@ -90,7 +90,11 @@ fn lean_measurement() -> Measurement {
         latency: latency.clone(),
         submission: latency.clone(),
         completion: latency.clone(),
-        from_intended: latency,
+        from_intended: latency.clone(),
+        by_priority: vec![
+            OfPriority { latency: latency.clone(), completion: latency, ..OfPriority::default() },
+            OfPriority::default(),
+        ],
         ..OpStats::default()
     };
     let error = IoFailure {

@@ -1,25 +1,27 @@
 //! Which operations have an I/O priority of their own.
 
 use candor_plan::blocks::PriorityShare;
+use candor_plan::units::Op;
 
-use super::Context;
 use crate::random::Random;
 use crate::slots::Slot;
 
 /// Draws priorities.
 pub struct Priorities {
     shares: Box<[PriorityShare]>,
+    /// Of all other operations: that of the thread.
+    usual: u16,
     random: Random,
 }
 
 impl Priorities {
     /// None where all operations are alike.
-    pub fn new(context: &Context<'_>, shares: &[PriorityShare]) -> Option<Priorities> {
-        let random = Random::new(context.seed, 0x7072_696f);
-        (!shares.is_empty()).then(|| Priorities { shares: shares.into(), random })
+    pub fn new(seed: u64, shares: &[PriorityShare], usual: u16) -> Option<Priorities> {
+        let random = Random::new(seed, 0x7072_696f);
+        (!shares.is_empty()).then(|| Priorities { shares: shares.into(), usual, random })
     }
 
-    /// The priority of an operation in the kernel's form; 0 where it has none of its own.
+    /// The priority of an operation in the kernel's form.
     pub fn of(&mut self, slot: &Slot) -> u16 {
         let mut draw = self.random.below(100);
         for share in &self.shares {
@@ -32,8 +34,21 @@ impl Priorities {
                 Some(left) => draw = left,
             }
         }
-        0
+        self.usual
     }
+}
+
+/// The priorities that operations of a direction can have, the usual one first; none where there
+/// is but that.
+pub fn occurring(op: Op, shares: &[PriorityShare], usual: u16) -> Box<[u16]> {
+    let own = shares.iter().filter(|share| share.op == op && share.percent > 0);
+    let mut all = vec![usual];
+    for bits in own.map(|share| share.priority.bits()) {
+        if !all.contains(&bits) {
+            all.push(bits);
+        }
+    }
+    if all.len() > 1 { all.into() } else { Box::default() }
 }
 
 #[cfg(test)]
@@ -57,8 +72,7 @@ mod tests {
             share(Op::Write, Some(Bytes(4096)), 50, 2),
             share(Op::Write, Some(Bytes(4096)), 50, 3),
         ];
-        let random = Random::new(1, 1);
-        let mut priorities = Priorities { shares: shares.into(), random };
+        let mut priorities = Priorities::new(1, &shares, 0x4004).expect("there are shares");
         let mut count = |kind, length, level: u16| {
             let slot = Slot { kind, length, ..Slot::empty(std::ptr::null_mut()) };
             (0..4000).filter(|_| priorities.of(&slot) == 0x2000 + level).count()
@@ -67,5 +81,10 @@ mod tests {
         assert!((1900..2100).contains(&count(Kind::Write, 4096, 2)));
         assert!((1900..2100).contains(&count(Kind::Write, 4096, 3)));
         assert_eq!(count(Kind::Write, 8192, 2) + count(Kind::Trim, 4096, 2), 0);
+        let others = Slot { kind: Kind::Trim, ..Slot::empty(std::ptr::null_mut()) };
+        assert_eq!(priorities.of(&others), 0x4004);
+        assert_eq!(*occurring(Op::Write, &shares, 0x4004), [0x4004, 0x2002, 0x2003]);
+        assert!(occurring(Op::Trim, &shares, 0x4004).is_empty());
+        assert!(occurring(Op::Read, &shares, 0x2001).is_empty());
     }
 }
