@@ -130,6 +130,7 @@ impl Dice<'_> {
             keep: self.yes(),
             remove: self.yes(),
             overwrite: self.yes(),
+            scheduler: self.option(Self::text),
             tree: self.option(|d| Tree {
                 depth: d.count(),
                 width: d.count(),

@@ -34,6 +34,9 @@ pub struct Target {
     pub remove: bool,
     /// Consent to destroy what is there: writing to a device or to a file candor did not make.
     pub overwrite: bool,
+    /// I/O scheduler of the device, or of the one that holds the files, while a phase uses them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<String>,
     /// Shape of the tree, for entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<crate::entries::Tree>,
@@ -54,6 +57,7 @@ impl Default for Target {
             keep: false,
             remove: false,
             overwrite: false,
+            scheduler: None,
             tree: None,
         }
     }

@@ -19,6 +19,7 @@ use crate::consent::{Guard, is_device};
 use crate::error::RunError;
 use crate::made;
 use crate::ready::{Work, targets};
+use crate::schedulers::Schedulers;
 use crate::stop::interrupted;
 
 /// True for work that makes every byte of a file from its start on, so that laying it out first
@@ -50,13 +51,13 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
 /// What could not be made, where it concerns all jobs.
 pub fn lay_out(
     session: &mut Session,
-    guard: &mut Guard,
+    (guard, schedulers): (&mut Guard, &mut Schedulers),
     plan: &Plan,
     phase: &Phase,
     events: &mut Events<'_>,
 ) -> Result<Vec<Absent>, RunError> {
     let mut failed = HashMap::new();
-    let mut laying = Laying { session, guard, plan, phase, events };
+    let mut laying = Laying { session, guard, schedulers, plan, phase, events };
     for job in &phase.jobs {
         laying.names(job)?;
     }
@@ -82,6 +83,7 @@ fn absent(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<Abs
 struct Laying<'a, 'e> {
     session: &'a mut Session,
     guard: &'a mut Guard,
+    schedulers: &'a mut Schedulers,
     plan: &'a Plan,
     phase: &'a Phase,
     events: &'a mut Events<'e>,
@@ -105,6 +107,10 @@ impl Laying<'_, '_> {
             }
             if let Some(size) = size.filter(|_| !is_device(&named.path)) {
                 self.file(target, &named, size)?;
+            }
+            if let Some(scheduler) = &target.scheduler {
+                let switched = self.schedulers.switch(&named.path, scheduler);
+                switched.map_err(RunError::file("switch the scheduler of", &named.path))?;
             }
         }
         Ok(())

@@ -15,6 +15,7 @@ mod local;
 mod made;
 mod place;
 mod ready;
+mod schedulers;
 mod signature;
 mod stop;
 mod watch;

@@ -16,6 +16,7 @@ use candor_record::{
 
 use crate::consent::Guard;
 use crate::error::RunError;
+use crate::schedulers::Schedulers;
 use crate::stop::interrupted;
 use crate::watch::Watcher;
 use crate::{Events, Options, Runner, hooks, laying, place, ready, wrong};
@@ -33,6 +34,7 @@ pub struct Local {
     phases: Vec<PhaseReport>,
     notes: Vec<Note>,
     guard: Guard,
+    schedulers: Schedulers,
     started: String,
     clock: Instant,
 }
@@ -82,6 +84,7 @@ impl Local {
             phases: Vec::new(),
             notes,
             guard,
+            schedulers: Schedulers::default(),
             started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             clock: Instant::now(),
         })
@@ -130,8 +133,8 @@ impl Local {
         phase: &Phase,
         events: &mut Events<'_>,
     ) -> Result<Vec<Absent>, RunError> {
-        let mut absent =
-            laying::lay_out(&mut self.session, &mut self.guard, &self.plan, phase, events)?;
+        let held = (&mut self.guard, &mut self.schedulers);
+        let mut absent = laying::lay_out(&mut self.session, held, &self.plan, phase, events)?;
         ready::look(&mut self.facts, &self.plan, phase, &self.roots);
         ready::pre_read(&self.plan, phase)?;
         let notes = ready::evict(&self.plan, phase, events)?;
@@ -162,6 +165,7 @@ impl Local {
 
     /// What is due after a phase: commands, and files to be removed.
     fn clean_up(&mut self, phase: &Phase, report: &mut PhaseReport) {
+        self.schedulers.put_back();
         let jobs = phase.jobs.iter().enumerate();
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
         for (at, failure) in hooks::run(hooks) {

@@ -5,6 +5,7 @@
 //! of the table refuses or notes by itself needs no word there.
 
 mod amounts;
+mod blanks;
 mod content;
 mod durability;
 mod engines;
@@ -223,6 +224,7 @@ fn read(written: &Written, section: &Section, told: &mut Told) -> Settings {
     let Reading { settings, remarks, mistakes } = options::read(written, section);
     mistakes.into_iter().for_each(|mistake| told.mistake(mistake));
     options::refusals(&settings).into_iter().for_each(|mistake| told.mistake(mistake));
+    blanks::notes(written, section, told);
     options::notes(&settings, &written.texts).into_iter().for_each(|note| told.add_note(note));
     for (at, remark) in remarks {
         told.add_note(Note {

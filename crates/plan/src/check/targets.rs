@@ -23,6 +23,7 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
         members(target, &at, out);
         check_kind(target, &at, out);
         remove(target, &at, out);
+        scheduler(target, &at, out);
     }
 }
 
@@ -147,5 +148,18 @@ fn check_kind(target: &Target, at: &Place, out: &mut Found) {
     if target.tree.is_some() && !matches!(target.kind, TargetKind::Tree | TargetKind::Auto) {
         let message = "a tree's shape is given for what is not a tree";
         out.error("tree-shape", at.key("tree"), message, "set kind = \"tree\", or remove tree");
+    }
+}
+
+/// A device that others use as well gets another scheduler.
+fn scheduler(target: &Target, at: &Place, out: &mut Found) {
+    let Some(name) = &target.scheduler else { return };
+    let place = at.key("scheduler");
+    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == '\0') {
+        let message = format!("`{name}` names no scheduler");
+        out.error("scheduler", place, message, "see /sys/block/DEVICE/queue/scheduler");
+    } else if !target.overwrite {
+        let message = "scheduler is set without overwrite: others may use the device";
+        out.error("scheduler", place, message, "consent with overwrite = true");
     }
 }

@@ -379,6 +379,7 @@ fn errors_in_plans_and_targets() {
          "[[target]]\nkind = \"file_set\"\nmembers = [{ name = \"a\" }, { name = \"a\" }]"),
         ("target-size", "target[0].members[0].size",
          "[[target]]\nmembers = [{ name = \"a\", size = 0 }]"),
+        ("scheduler", "target[0].scheduler", "[[target]]\npath = \"/x\"\nscheduler = \"none\""),
         ("remove", "target[0].remove", "[[target]]\npath = \"/x\"\nremove = true"),
         ("not-yet-tree", "target[0].kind", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
         ("tree-shape", "target[0]", "[[target]]\npath = \"/x\"\nkind = \"tree\""),

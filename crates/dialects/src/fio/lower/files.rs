@@ -210,6 +210,30 @@ fn smallest(blocks: &Blocks) -> u64 {
     used.map(|(_, size)| size.min().0).min().unwrap_or(1)
 }
 
+/// What is written goes behind what is there when the phase begins. What is read as well is laid
+/// out there before, so that its place must be known by then ([`behind`]).
+fn appends(from: &Instance<'_>) -> bool {
+    from.settings.files.append && !from.settings.rw.direction.reads()
+}
+
+/// The end of files that are read behind it, which is the same in all of them.
+fn behind(from: &Instance<'_>, plan: &Plan, files: &[File], told: &mut Told) -> Extent {
+    let end = |file: &File| match made_before(plan, &file.path) {
+        Some(size) => size.max(file.found.bytes()),
+        None => file.found.bytes().or(Some(0)),
+    };
+    let ends: Vec<_> = files.iter().map(end).collect();
+    match ends[..] {
+        [Some(first), ..] if ends.iter().all(|end| *end == Some(first)) => {
+            Extent::Bytes(Bytes(first))
+        }
+        _ => {
+            told.refuse(from, "file_append", "files that are read end at different places");
+            Extent::Bytes(Bytes(0))
+        }
+    }
+}
+
 /// Where in each file a clone begins. What is a share of the file goes up to the next block.
 fn start(
     from: &Instance<'_>,
@@ -218,6 +242,9 @@ fn start(
     blocks: &Blocks,
     told: &mut Told,
 ) -> Extent {
+    if from.settings.files.append && !appends(from) {
+        return behind(from, plan, files, told);
+    }
     let area = &from.settings.area;
     let found = files.first().and_then(|file| file.found.bytes());
     // A share of nothing is nothing: fio looks before it makes the file.
@@ -309,10 +336,11 @@ fn target(
         size,
         layout: if made { layout(from, blocks) } else { Layout::Never },
         create: if made { Create::Parents } else { Create::Nothing },
-        append: from.settings.files.append,
+        append: appends(from),
         keep: true,
-        remove: making.unlink || making.unlink_each_loop,
+        remove: making.unlink,
         overwrite: true,
+        scheduler: from.settings.files.scheduler.clone(),
         ..Target::default()
     }
 }
@@ -389,7 +417,7 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     let making = &settings.making;
     if making.on_open
         || !making.allowed
-        || settings.files.append
+        || appends(from)
         || fills(from)
         || (blocks.engine == Engine::Fallocate && !settings.rw.direction.reads())
     {

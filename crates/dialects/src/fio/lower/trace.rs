@@ -256,7 +256,7 @@ fn target(from: &Instance<'_>, path: &str, end: u64, blocks: &Blocks) -> Target 
         layout: Layout::Never,
         create: if making.allowed { Create::Files } else { Create::Nothing },
         keep: true,
-        remove: making.unlink || making.unlink_each_loop,
+        remove: making.unlink,
         overwrite: true,
         ..Target::default()
     }

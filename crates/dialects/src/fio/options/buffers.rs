@@ -116,7 +116,10 @@ pub(super) const MEMORY: &[Row] = &[
     row("hugepage-size", Kind::Size(0), |s, v| s.memory.huge_page = v.int(), "size of huge pages")
         .default("2097152")
         .beside("mem=mmaphuge")
-        .refused("4m", "huge pages are of the size that the host has by default"),
+        .idle(
+            "4m",
+            "fio rounds the length of buffers up to it; candor knows the pages of the host",
+        ),
     row(
         "lockmem",
         Kind::Size(0),

@@ -104,7 +104,11 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.files.scheduler = Some(v.text()),
         "switch the device to this scheduler while the job runs",
     )
-    .refused("none", "candor changes no settings of devices; set it before the run"),
+    .near(
+        "target.scheduler",
+        "none",
+        "the device gets its scheduler back when the jobs have ended",
+    ),
     bare(
         "filesize",
         Kind::Own("SIZE or SIZE-SIZE", &[], own::filesize),
@@ -227,11 +231,12 @@ pub(super) const MAKING: &[Row] = &[
         "unlink_each_loop",
         Kind::Bool,
         |s, v| s.making.unlink_each_loop = v.bool(),
-        "remove the files at the end of each loop",
+        "remove the files after each loop but the last",
     )
     .default("0")
     .beside("loops=2")
-    .near("target.remove", "1", "files are removed once, after the last loop"),
+    .when(|s| s.runtime.loops > 1)
+    .near("target.layout", "1", "from loop to loop files stay and are written over"),
 ];
 
 pub(super) const DURABILITY: &[Row] = &[

@@ -178,6 +178,15 @@ fn a_share_of_what_is_there() {
 }
 
 #[test]
+fn a_unit_behind_a_blank_is_read_and_noted() {
+    let lowered = lowered("[a]\nfilename=/tmp/full\nbs = 8k\nruntime= 20\nrw = read\niodepth =4\n");
+    assert_eq!(blocks(&lowered, 0, 0).size.read, SizeSpec::Fixed(k(8)));
+    let [note] = &lowered.notes[..] else { panic!("{:?}", lowered.notes) };
+    assert_eq!((note.asked.as_str(), note.place.as_deref()), ("bs= 8k", Some("job.fio:3:6")));
+    assert!(note.why.ends_with("reads 8"), "{note:?}");
+}
+
+#[test]
 fn a_mix_of_reads_and_writes_on_io_uring() {
     let lowered = lowered(
         "[global]\nioengine=io_uring\niodepth=64\ndirect=1\nfilename=/dev/a\n\
