@@ -707,7 +707,7 @@ impl Worker {
         alike.count::<EXTRAS>(bank, &clock, now);
         self.in_flight -= self.done.len();
         if EXTRAS
-            && !self.done.as_slice().is_empty()
+            && !self.done.is_empty()
             && let Some(depths) = &mut self.depths
         {
             depths.take_back(self.done.len());
