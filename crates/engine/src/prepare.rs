@@ -209,10 +209,9 @@ impl ReadyJob {
                     format!("no whole zone of {} of `{shown}` is in range", Bytes(map.length()));
                 return Err((message, "set a larger size, or shorter zones"));
             }
-            let (least, most) = (map.least_capacity(), u64::from(self.length_max()));
-            if self.blocks.mix.trim < 100 && least < most {
-                let (least, most) = (Bytes(least), Bytes(most));
-                let message = format!("a zone of `{shown}` holds {least}, an operation {most}");
+            let (least, most) = (Bytes(map.least_capacity()), self.blocks.size.write.max());
+            if self.blocks.mix.write > 0 && least < most {
+                let message = format!("a zone of `{shown}` holds {least}, a write {most}");
                 return Err((message, "make zones longer, or sizes smaller"));
             }
         }
@@ -563,7 +562,8 @@ impl ReadyJob {
         let plan = self.blocks.verify.as_ref()?.read_back?;
         let random = || Random::new(self.seed, 0x7472_696d ^ u64::from(rank) << 32);
         let trims = plan.trims.map(|plan| Trims::new(plan, self.stream(rank), random()));
-        Some(ReadBack::new(plan, self.stream(rank), self.rounds(), trims))
+        let drawn = self.blocks.zones.is_none().then(|| self.stream(rank));
+        Some(ReadBack::new(plan, drawn, self.rounds(), trims))
     }
 
     /// How often a worker does its work, where it is read back each time.

@@ -117,6 +117,8 @@ pub struct Worker {
     in_flight: usize,
     /// A slot whose operation waits until another write to the same blocks has ended.
     deferred: Option<u32>,
+    /// That one, or the one being prepared, has its place in a zone.
+    is_placed: bool,
     /// A flush of the stream is under way, and nothing beside it.
     flushing: bool,
     /// The stream has ended or time is up: nothing more is issued.
@@ -232,6 +234,7 @@ impl Worker {
             done: Done::new(depth),
             in_flight: 0,
             deferred: None,
+            is_placed: false,
             flushing: false,
             draining: false,
             ended: Ended::Done,
@@ -433,7 +436,7 @@ impl Worker {
             self.draining = true;
             self.ended = why;
             if let Some(index) = self.deferred.take() {
-                self.free.push(index);
+                self.give_up(index);
             }
         }
     }
@@ -492,7 +495,7 @@ impl Worker {
             }
             if !self.admit(index) {
                 match self.draining {
-                    true => self.free.push(index),
+                    true => self.give_up(index),
                     false => self.deferred = Some(index),
                 }
                 return;
@@ -557,13 +560,18 @@ impl Worker {
         {
             return false;
         }
-        if self.parts.zones.is_some() && !self.place(index) {
-            return false;
+        if self.parts.zones.is_some() {
+            if !self.is_placed && !self.place(index) {
+                return false;
+            }
+            self.is_placed = true;
         }
-        match &mut self.parts.verifier {
+        let begins = match &mut self.parts.verifier {
             None => true,
             Some(verifier) => verifier.begin(&mut self.slots[index as usize]),
-        }
+        };
+        self.is_placed &= !begins;
+        begins
     }
 
     #[inline(always)]

@@ -116,11 +116,22 @@ impl Told {
 
     /// An option, or where it is not given the section, is wrong.
     pub fn wrong(&mut self, from: &Instance<'_>, option: &str, message: String, remedy: &str) {
+        self.wrong_known_as(from, option, [message, String::new()], remedy);
+    }
+
+    /// The same with what is wrong in our words and in fio's, which scripts look for.
+    pub fn wrong_known_as(
+        &mut self,
+        from: &Instance<'_>,
+        option: &str,
+        [message, known_as]: [String; 2],
+        remedy: &str,
+    ) {
         let given = from.settings.given.get(option);
         let at = given.map_or(from.at, |given| given.at);
         let word = given.and_then(|given| given.value.as_deref()).unwrap_or(from.name);
         let rule = options::find(option).map_or("option", |row| row.name);
-        self.mistake(Mistake::new(at, rule, word, message).remedy(remedy));
+        self.mistake(Mistake::new(at, rule, word, message).remedy(remedy).known_as(known_as));
     }
 
     /// An option is done a little differently, for a reason beyond its row in the table.

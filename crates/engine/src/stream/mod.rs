@@ -15,6 +15,7 @@ pub mod visited;
 
 use candor_plan::blocks::{Access, Blocks, Stay};
 use candor_plan::units::{Mix, Op, PerOp};
+use std::ops::Range;
 
 use self::places::{How, Places, fixed_size};
 use self::rotation::Rotation;
@@ -343,9 +344,11 @@ impl Stream {
         self.direction = Some(op);
     }
 
-    /// An operation was given fewer bytes than it drew: others may have them.
+    /// An operation was not given these bytes, which it drew: others may have them.
     #[cold]
-    pub fn less(&mut self, bytes: u64) {
+    pub fn less(&mut self, file: u32, left: Range<u64>) {
+        let bytes = left.end - left.start;
+        self.places.give_back(file, left);
         self.budget.bytes = self.budget.bytes.saturating_add(bytes);
         self.given.bytes -= bytes.min(self.given.bytes);
         self.given.pass_bytes -= bytes.min(self.given.pass_bytes);

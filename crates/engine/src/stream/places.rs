@@ -4,6 +4,7 @@
 //! must remember is kept, and nothing where the order remembers nothing. Files that are all alike
 //! and come round in turn are all in the same state, which is then kept once.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use candor_plan::blocks::{Access, Blocks, FileOrder, Position, StayAt, Windows};
@@ -355,9 +356,24 @@ impl Places {
         Some((position, length))
     }
 
+    /// These bytes of a file were drawn, but not used.
+    pub fn give_back(&mut self, file: u32, bytes: Range<u64>) {
+        let index = self.index(file);
+        let start = self.class(index).space.start();
+        let block = |at: u64| at.saturating_sub(start).div_ceil(self.grain);
+        let (from, to) = (block(bytes.start), block(bytes.end));
+        if let Some(map) = self.maps.get_mut(index) {
+            map.free(from, to);
+        }
+    }
+
+    fn index(&self, file: u32) -> usize {
+        ((file - self.own.first) / self.own.step) as usize
+    }
+
     /// A sequential access goes on at that byte of a file, of which the share is one piece.
     pub fn go_on_at(&mut self, file: u32, op: Op, offset: u64) {
-        let index = ((file - self.own.first) / self.own.step) as usize;
+        let index = self.index(file);
         let position = offset.saturating_sub(self.class(index).space.start());
         let lane = if self.lanes > 1 { op as usize } else { 0 };
         if let Some(state) = self.state_of(index).get_mut(lane) {

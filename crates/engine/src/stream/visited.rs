@@ -90,6 +90,17 @@ impl Visited {
             }
         }
     }
+
+    /// The blocks in `from..to` are free again.
+    pub fn free(&mut self, from: u64, to: u64) {
+        for block in from..to.min(self.blocks) {
+            let mut at = block;
+            for words in &mut self.levels {
+                words[(at / 64) as usize] &= !(1 << (at % 64));
+                at /= 64;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -114,6 +125,9 @@ mod tests {
                     found += 1;
                 }
                 assert_eq!(found, blocks, "round {round}");
+                visited.free(blocks / 3, blocks / 3 + 2);
+                let freed = (blocks / 3 < blocks).then_some(blocks / 3);
+                assert_eq!(visited.next_free(0), freed, "of {blocks}");
                 visited.clear();
             }
         }

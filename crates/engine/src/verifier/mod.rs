@@ -4,6 +4,7 @@ mod due;
 mod dump;
 mod trail;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use candor_plan::Bytes;
@@ -108,6 +109,13 @@ impl Verifier {
     /// True if an operation's blocks hold something that was not read back yet.
     pub fn is_due(&self, slot: &Slot) -> bool {
         self.due.is_due(self.map(slot), slot)
+    }
+
+    /// What lay between these bytes is gone: a zone was reset.
+    pub fn forget(&mut self, file: u32, bytes: Range<u64>) {
+        let map = &self.maps[file as usize];
+        let length = u32::try_from(bytes.end - bytes.start).unwrap_or(u32::MAX);
+        map.end_write(bytes.start, length, Left::Unsure);
     }
 
     /// Makes the bytes of a write, headers included.

@@ -77,9 +77,33 @@ impl Worker {
     pub(super) fn place(&mut self, index: u32) -> bool {
         let (slot, stream) = (&mut self.slots[index as usize], &mut self.parts.stream);
         let Some(zones) = &mut self.parts.zones else { return true };
-        match zones.place(slot, stream) {
-            Placed::There => return true,
-            Placed::Wait => {}
+        let (back, verifier) = (&mut self.parts.read_back, &mut self.parts.verifier);
+        if slot.read_back {
+            zones.keep(slot);
+            return true;
+        }
+        let holds = back.as_ref().is_some_and(ReadBack::holds);
+        let mut placed = zones.place(slot, stream, holds);
+        if placed == Placed::ReadBackFirst
+            && let (Some(back), Some(verifier)) = (back.as_mut(), verifier.as_ref())
+        {
+            if back.park(slot, verifier) {
+                zones.keep(slot);
+                return true;
+            }
+            placed = zones.place(slot, stream, false);
+        }
+        match placed {
+            Placed::There => {
+                if let (Some((file, bytes)), Some(verifier)) = (zones.emptied(), verifier) {
+                    verifier.forget(file, bytes);
+                }
+                if let Some(back) = back.as_mut().filter(|_| slot.kind == Kind::Write) {
+                    back.moved(slot);
+                }
+                return true;
+            }
+            Placed::Wait | Placed::ReadBackFirst => {}
             Placed::Nowhere => self.drain(Ended::Done),
             Placed::Failed(errno) => {
                 self.failures.add(&self.parts.files, slot, errno);
@@ -88,6 +112,16 @@ impl Worker {
             }
         }
         false
+    }
+
+    /// A slot that will not be handed over is free again; what was placed leaves its place.
+    pub(super) fn give_up(&mut self, index: u32) {
+        if std::mem::take(&mut self.is_placed)
+            && let Some(zones) = &mut self.parts.zones
+        {
+            zones.completed(&self.slots[index as usize]);
+        }
+        self.free.push(index);
     }
 
     fn guard(&mut self, completion: Completion, now: u64) {

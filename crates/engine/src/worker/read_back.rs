@@ -1,7 +1,10 @@
 //! Reading back what a worker wrote: its stream again, from the start, writes taken for reads.
 //!
 //! Nothing about single operations is kept: a copy of the stream gives the same operations again,
-//! and the map of blocks tells which of them still hold something that was not read back.
+//! and the map of blocks tells which of them still hold something that was not read back. Only
+//! writes that zones have moved are kept one by one: where they went no stream can tell.
+
+use std::collections::VecDeque;
 
 use candor_plan::blocks::ReadBack as Plan;
 
@@ -15,10 +18,10 @@ use crate::verifier::Verifier;
 /// A worker's reading back.
 pub struct ReadBack {
     plan: Plan,
-    /// The worker's operations again.
-    stream: Stream,
-    /// Operations that the worker did and that were not repeated yet.
-    ahead: u64,
+    /// The worker's operations that were not repeated yet.
+    again: Again,
+    /// A write that waits until all is read back.
+    parked: Option<Write>,
     /// Writes since reading back was last due.
     writes: u64,
     /// Operations left of those that are due.
@@ -33,6 +36,46 @@ pub struct ReadBack {
     settles: bool,
     /// Trims of some of what was written.
     trims: Option<Trims>,
+}
+
+/// What was done, once more.
+enum Again {
+    /// As the stream gives it, so many operations.
+    Drawn(Box<Stream>, u64),
+    /// As zones have moved it.
+    Moved(VecDeque<Write>),
+}
+
+/// A write, as far as it is repeated.
+#[derive(Clone, Copy)]
+struct Write {
+    file: u32,
+    offset: u64,
+    length: u32,
+}
+
+impl Write {
+    fn of(slot: &Slot) -> Write {
+        Write { file: slot.file, offset: slot.offset, length: slot.length }
+    }
+
+    fn put(self, slot: &mut Slot) {
+        (slot.kind, slot.read_back) = (Kind::Write, false);
+        (slot.file, slot.offset, slot.length) = (self.file, self.offset, self.length);
+    }
+}
+
+impl Again {
+    fn next(&mut self, slot: &mut Slot) -> bool {
+        match self {
+            Again::Drawn(stream, ahead) if *ahead > 0 => {
+                *ahead -= 1;
+                stream.next(slot)
+            }
+            Again::Drawn(..) => false,
+            Again::Moved(writes) => writes.pop_front().map(|write| write.put(slot)).is_some(),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -55,13 +98,14 @@ pub struct Spent {
 }
 
 impl ReadBack {
-    /// Over a copy of the worker's stream; the work is done `rounds` times, each round being read
-    /// back before the next.
-    pub fn new(plan: Plan, stream: Stream, rounds: u64, trims: Option<Trims>) -> ReadBack {
+    /// Over a copy of the worker's stream, or in zones without one; the work is done `rounds`
+    /// times, each round being read back before the next.
+    pub fn new(plan: Plan, stream: Option<Stream>, rounds: u64, trims: Option<Trims>) -> ReadBack {
+        let moved = || Again::Moved(VecDeque::new());
         ReadBack {
             plan,
-            stream,
-            ahead: 0,
+            again: stream.map_or_else(moved, |stream| Again::Drawn(Box::new(stream), 0)),
+            parked: None,
             writes: 0,
             due: 0,
             rounds_left: rounds.saturating_sub(1),
@@ -89,8 +133,34 @@ impl ReadBack {
         self.settles
     }
 
+    /// True while writes that zones have moved were not read back.
+    pub fn holds(&self) -> bool {
+        matches!(&self.again, Again::Moved(writes) if !writes.is_empty())
+    }
+
+    /// A write has its place in a zone.
+    pub fn moved(&mut self, slot: &Slot) {
+        if let Again::Moved(writes) = &mut self.again {
+            writes.push_back(Write::of(slot));
+        }
+    }
+
+    /// Puts a write off until all is read back: the slot becomes the first read, if there is one.
+    pub fn park(&mut self, slot: &mut Slot, verifier: &Verifier) -> bool {
+        let write = Write::of(slot);
+        self.due = u64::MAX;
+        let repeats = self.repeat(slot, verifier);
+        match repeats {
+            true => self.parked = Some(write),
+            false => write.put(slot),
+        }
+        repeats
+    }
+
     fn did(&mut self, kind: Kind) {
-        self.ahead += 1;
+        if let Again::Drawn(_, ahead) = &mut self.again {
+            *ahead += 1;
+        }
         if let Some(trims) = &mut self.trims {
             trims.did(kind);
         }
@@ -110,8 +180,7 @@ impl ReadBack {
 
     /// The next write that was not read back, as a read; false if there is none.
     fn repeat(&mut self, slot: &mut Slot, verifier: &Verifier) -> bool {
-        while self.ahead > 0 && self.stream.next(slot) {
-            self.ahead -= 1;
+        while self.again.next(slot) {
             if slot.kind == Kind::Write && verifier.is_due(slot) {
                 self.due = self.due.saturating_sub(1);
                 (slot.kind, slot.read_back) = (Kind::Read, true);
@@ -156,6 +225,10 @@ impl Worker {
             return true;
         }
         slot.read_back = false;
+        if let Some(write) = back.parked.take() {
+            write.put(slot);
+            return true;
+        }
         if back.plan.only {
             return self.next_write_as_read(index);
         }

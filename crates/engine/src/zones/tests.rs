@@ -62,7 +62,7 @@ impl Hand {
     fn next(&mut self) -> (Placed, Slot) {
         let mut slot = Slot::empty(std::ptr::null_mut());
         assert!(self.stream.next(&mut slot), "it has no end");
-        let placed = self.visit.place(&mut slot, &mut self.stream);
+        let placed = self.visit.place(&mut slot, &mut self.stream, false);
         if placed == Placed::There {
             self.flying.push(slot);
         }

@@ -10,7 +10,7 @@ use candor_plan::units::{Op, PerOp};
 
 use super::{Map, State};
 use crate::files::{Files, OpenFile};
-use crate::slots::Slot;
+use crate::slots::{Kind, Slot};
 use crate::stream::Stream;
 
 /// What became of an operation.
@@ -20,6 +20,8 @@ pub enum Placed {
     There,
     /// Something in its zone must end first.
     Wait,
+    /// What was written must be read back before its zone can be reset.
+    ReadBackFirst,
     /// Nothing is left that it could be done to.
     Nowhere,
     /// A reset failed, with that error number.
@@ -36,6 +38,10 @@ struct Own {
     is_random: bool,
     /// Reads that find nothing begin again at the start.
     wraps: bool,
+    /// The first operation must write, so that reads find something.
+    writes_first: bool,
+    /// What was written is still to be read back.
+    holds: bool,
     /// Writes since the last reset that the plan wanted, while so much was written that it wants
     /// resets.
     writes_above: u32,
@@ -52,6 +58,8 @@ impl Own {
 /// One worker's way through the zones of its job's files.
 pub struct Visit {
     own: Own,
+    /// What the last place has cost: a file's bytes that are gone, from the first to the last.
+    emptied: Option<(u32, Range<u64>)>,
     files: Arc<Files>,
     maps: Box<[Arc<Map>]>,
     /// The zones of each file that it may use.
@@ -77,13 +85,16 @@ impl Visit {
         Some(Visit {
             own: Own {
                 id: VISITS.fetch_add(1, Relaxed),
-                plan,
                 least,
                 is_random: blocks.access.is_random(),
                 wraps: stop.time.is_some(),
+                writes_first: blocks.mix.write > 0 && !plan.read_unwritten,
+                holds: false,
                 writes_above: 0,
                 resets: 0,
+                plan,
             },
+            emptied: None,
             files: files.clone(),
             maps: maps.into(),
             ranges,
@@ -101,11 +112,28 @@ impl Visit {
         self.own.resets = 0;
     }
 
-    /// Moves an operation to where it may go. What is placed must be handed over.
-    pub fn place(&mut self, slot: &mut Slot, stream: &mut Stream) -> Placed {
+    /// Takes note of an operation whose place is known: it reads back.
+    pub fn keep(&mut self, slot: &Slot) {
+        let map = &self.maps[slot.file as usize];
+        map.lock().zone((slot.offset / map.length) as u32).in_flight += 1;
+    }
+
+    /// Bytes of a file that a reset has taken since the last question.
+    pub fn emptied(&mut self) -> Option<(u32, Range<u64>)> {
+        self.emptied.take()
+    }
+
+    /// Moves an operation to where it may go; `holds` where something written is still to be read
+    /// back. What is placed must be handed over, or be told of as completed.
+    pub fn place(&mut self, slot: &mut Slot, stream: &mut Stream, holds: bool) -> Placed {
+        self.own.holds = holds;
+        if self.own.writes_first && slot.kind == Kind::Read {
+            slot.kind = Kind::Write;
+        }
         let Some(op) = slot.kind.op() else { return Placed::There };
         let file = slot.file as usize;
         let map = &*self.maps[file];
+        let resets = self.own.resets;
         let mut desk = Desk {
             own: &mut self.own,
             state: map.lock(),
@@ -125,8 +153,16 @@ impl Visit {
         let number = desk.number(slot.offset);
         desk.state.zone(number).in_flight += 1;
         let next = desk.next(number, slot);
+        let start = desk.start(number);
         drop(desk);
-        stream.less(u64::from(drawn.1.saturating_sub(slot.length)));
+        self.own.writes_first &= op != Op::Write;
+        if self.own.resets > resets && map.ground.is_strict() {
+            self.emptied = Some((slot.file, start..start + map.length));
+        }
+        if slot.length < drawn.1 {
+            let used = drawn.0 + u64::from(slot.length);
+            stream.less(slot.file, used..drawn.0 + u64::from(drawn.1));
+        }
         if self.leads && next != drawn.0 + u64::from(drawn.1) {
             stream.go_on_at(slot.file, op, next);
         }
@@ -199,6 +235,9 @@ impl Desk<'_> {
         let must_reset = zone.room() < least || (due && zone.written > 0);
         if zone.in_flight > 0 && (must_reset || self.map.ground.is_strict()) {
             return Placed::Wait;
+        }
+        if must_reset && self.own.holds && zone.written > 0 {
+            return Placed::ReadBackFirst;
         }
         if must_reset && let Err(errno) = self.reset(number) {
             return Placed::Failed(errno);

@@ -1,9 +1,8 @@
 //! Zones with write pointers.
 
-use super::sizes::distinct;
 use super::{Found, View};
 use crate::blocks::{Access, Share, Zones};
-use crate::units::{Op, SizeSpec};
+use crate::units::SizeSpec;
 use crate::{Bytes, Place};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
@@ -32,15 +31,15 @@ fn lengths(zones: &Zones, at: &Place, out: &mut Found) {
     }
 }
 
-/// An operation lies in one zone; a trim is all of it.
+/// A write lies in one zone; a trim is all of it. Longer reads find no place, which is no mistake
+/// where a zone is shorter than what a program reads at a time.
 fn operations(view: &View<'_>, zones: &Zones, at: &Place, out: &mut Found) {
     let Some(length) = zones.length.filter(|length| length.0 > 0) else { return };
     let holds = zones.capacity.unwrap_or(length).min(length);
-    let sizes = distinct(view.blocks).into_iter().filter(|(op, _)| *op != Op::Trim);
     let jumps = view.blocks.jump_size.as_ref().map(SizeSpec::max);
-    let largest = sizes.map(|(_, size)| size.max()).chain(jumps).max();
-    if let Some(size) = largest.filter(|size| *size > holds && holds.0 > 0) {
-        let message = format!("an operation of {size} does not fit into a zone of {holds}");
+    let largest = view.blocks.size.write.max().max(jumps.unwrap_or_default());
+    if view.blocks.mix.write > 0 && largest > holds && holds.0 > 0 {
+        let message = format!("a write of {largest} does not fit into a zone of {holds}");
         out.error("zones", at.key("length"), message, "make zones longer, or sizes smaller");
     }
     let trims = view.blocks.mix.trim > 0;
@@ -81,8 +80,11 @@ fn beside(view: &View<'_>, at: &Place, out: &mut Found) {
     if blocks.share != Share::Whole {
         refuse("workers share zones, not parts of them", "set share = \"whole\"");
     }
-    if blocks.verify.is_some() {
-        let message = "verification does not know yet where writes go that zones have moved";
-        refuse(message, "remove verify or zones");
+    let read_back = blocks.verify.as_ref().and_then(|verify| verify.read_back);
+    if read_back.is_some_and(|read_back| read_back.only) {
+        refuse("only a run that wrote knows where zones have moved its writes", "remove only");
+    }
+    if read_back.is_some_and(|read_back| read_back.trims.is_some()) {
+        refuse("a trim resets a zone, and would take what is still to be read", "remove trims");
     }
 }

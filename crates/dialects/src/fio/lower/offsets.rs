@@ -113,7 +113,9 @@ fn windows(from: &Instance<'_>, told: &mut Told) -> Option<Windows> {
     match zones.mode {
         ZoneMode::None if zones.size > 0 => {
             let message = "zones have a size, but zonemode says that there are none".to_owned();
-            told.wrong(from, "zonesize", message, "set zonemode=strided, or remove zonesize");
+            let known_as = "--zonemode=none and --zonesize are not compatible".to_owned();
+            let remedy = "set zonemode=strided, or remove zonesize";
+            told.wrong_known_as(from, "zonesize", [message, known_as], remedy);
             return None;
         }
         ZoneMode::None | ZoneMode::Zbd => return None,

@@ -2,11 +2,14 @@
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, ZoneReset, Zones};
-use candor_plan::units::{Extent, Mix};
+use candor_plan::units::{Extent, Mix, Op, SizeSpec};
 
 use super::files::{File, share};
 use super::{Instance, Told};
 use crate::fio::settings::{Amount, ZoneMode};
+
+/// The least that a device transfers.
+const SECTOR_BYTES: u64 = 512;
 
 /// Bytes of a zone of a clone's first file: as said, or else the device's own.
 pub(super) fn length(from: &Instance<'_>) -> Option<u64> {
@@ -57,9 +60,12 @@ pub(super) fn lower(from: &Instance<'_>, told: &mut Told) -> Option<Zones> {
     }
     let Some(length) = length(from) else {
         let message = "zones of an ordinary file or device need a length".to_owned();
-        told.wrong(from, "zonemode", message, "set zonesize");
+        let known_as = "Specifying the zone size is mandatory for regular file/block device with \
+                        --zonemode=zbd";
+        told.wrong_known_as(from, "zonemode", [message, known_as.to_owned()], "set zonesize");
         return None;
     };
+    lengths(from, length, gap, told);
     let every = |often: f64| (1.0 / often).min(f64::from(u32::MAX)) as u32;
     let reset = said.reset_frequency.filter(|often| *often > 0.0).map(|often| ZoneReset {
         above_percent: said.reset_threshold.unwrap_or(0.0) * 100.0,
@@ -76,11 +82,47 @@ pub(super) fn lower(from: &Instance<'_>, told: &mut Told) -> Option<Zones> {
     })
 }
 
+/// What a zone is long enough for.
+fn lengths(from: &Instance<'_>, length: u64, gap: u64, told: &mut Told) {
+    let mut wrong = |option: &str, message: String, known_as: &str, remedy: &str| {
+        told.wrong_known_as(from, option, [message, known_as.to_owned()], remedy);
+    };
+    if length < SECTOR_BYTES {
+        let message = format!("a zone of {length} bytes is shorter than a sector");
+        let known_as = "zone size must be at least 512 bytes for --zonemode=zbd";
+        wrong("zonesize", message, known_as, "give 512 or more");
+    } else if !gap.is_multiple_of(length) {
+        let message = format!("{gap} bytes are no whole zones of {length}");
+        let known_as = format!("zoneskip {gap} is not a multiple of the device zone size {length}");
+        wrong("zoneskip", message, &known_as, "leave out whole zones");
+    }
+}
+
 /// Only whole zones of files that are there are used, and what a zoned device says counts.
 pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told: &mut Told) {
     let Some(zone) = blocks.zones.as_ref().and_then(|zones| zones.length).map(|zone| zone.0) else {
         return;
     };
+    let longest = blocks.size.write.max().0;
+    if blocks.mix.write > 0 && longest > zone {
+        let message = format!("a write of {longest} bytes does not fit into a zone of {zone}");
+        let known_as = "buflen exceeds zone size".to_owned();
+        let remedy = "make zones longer, or blocks shorter";
+        return told.wrong_known_as(from, "bs", [message, known_as], remedy);
+    }
+    let uneven = |(op, size): (Op, &SizeSpec)| {
+        let sizes = [size.min().0, size.max().0];
+        let uneven = sizes.into_iter().find(|size| *size > 0 && !zone.is_multiple_of(*size));
+        uneven.filter(|_| blocks.mix.of(op) > 0)
+    };
+    if blocks.verify.is_some()
+        && let Some(size) = blocks.size.iter().find_map(uneven)
+    {
+        let message = format!("blocks of {size} bytes that are verified leave a rest in a zone");
+        let known_as = format!("block size {size} is not a divisor of the zone size {zone}");
+        let remedy = "use sizes that divide a zone";
+        return told.wrong_known_as(from, "bs", [message, known_as], remedy);
+    }
     let mut present = u64::MAX;
     for file in files {
         let bytes = file.found.bytes().unwrap_or(0);
@@ -108,7 +150,8 @@ pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told
     let start = start.div_ceil(zone).saturating_mul(zone);
     if start >= end {
         let message = format!("no whole zone of {zone} bytes is in range");
-        return told.wrong(from, "size", message, "use a larger size");
+        let known_as = "io_size must be at least one zone".to_owned();
+        return told.wrong_known_as(from, "size", [message, known_as], "use a larger size");
     }
     blocks.range.start = Extent::Bytes(Bytes(start));
     blocks.range.length = Some(Extent::Bytes(Bytes(end - start)));

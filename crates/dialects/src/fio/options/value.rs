@@ -103,11 +103,14 @@ pub(super) fn choose(text: &str, choices: &[Choice]) -> Result<usize, Refused> {
 fn floats(text: &str, low: f64, high: f64, most: usize) -> Value<Parsed> {
     let read = values::floats(text)?;
     if read.value.len() > most {
-        let message = format!("`{text}` has {} numbers, more than {most}", read.value.len());
+        let message = format!(
+            "`{text}` has {} numbers, the list exceeding max length {most}",
+            read.value.len()
+        );
         return Err(Refused::whole(text, message, format!("give at most {most}")));
     }
     if let Some(value) = read.value.iter().find(|value| !(low..=high).contains(*value)) {
-        let message = format!("`{value}` is not within {low} to {high}");
+        let message = format!("value out of range: `{value}` is not within {low} to {high}");
         return Err(Refused::whole(text, message, format!("give {low} to {high}")));
     }
     Ok(read.map(Parsed::Floats))

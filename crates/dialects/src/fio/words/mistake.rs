@@ -17,6 +17,8 @@ pub struct Mistake {
     pub nearest: Option<String>,
     /// What to do about it; may be empty.
     pub remedy: String,
+    /// What fio says of it, where scripts are known to look for that; else empty.
+    pub known_as: String,
 }
 
 impl Mistake {
@@ -29,6 +31,7 @@ impl Mistake {
             message: message.into(),
             nearest: None,
             remedy: String::new(),
+            known_as: String::new(),
         }
     }
 
@@ -41,6 +44,7 @@ impl Mistake {
             message: message.into(),
             nearest: None,
             remedy: String::new(),
+            known_as: String::new(),
         }
     }
 
@@ -48,6 +52,13 @@ impl Mistake {
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
+        self
+    }
+
+    /// With what fio says of it.
+    #[must_use]
+    pub fn known_as(mut self, words: impl Into<String>) -> Self {
+        self.known_as = words.into();
         self
     }
 
@@ -72,6 +83,9 @@ impl Mistake {
             (_, "") => {}
             (Some(_), remedy) => line.push_str(&format!(" {remedy}")),
             (None, remedy) => line.push_str(&format!("; {remedy}")),
+        }
+        if !self.known_as.is_empty() {
+            line.push_str(&format!(" (fio: {})", self.known_as));
         }
         let written = self.at.map_or("", |at| texts.written(at));
         if self.word.is_empty() && written.contains("${") {
@@ -110,5 +124,7 @@ mod tests {
         assert_eq!(unset.describe(&texts), told);
         let nowhere = Mistake::nowhere("no-job", "no job").remedy("give one");
         assert_eq!(nowhere.describe(&texts), "no job; give one");
+        let known = nowhere.known_as("No job(s) defined");
+        assert_eq!(known.describe(&texts), "no job; give one (fio: No job(s) defined)");
     }
 }

@@ -61,7 +61,12 @@ fn what_makes_no_zones_is_refused() {
     refused(&format!("{file}zonesize=64k\nsize=32k\n"), "no whole zone");
     refused(&format!("{file}zonesize=64k\njob_max_open_zones=1\n"), "one for all");
     refused(&format!("{file}zonesize=64k\nrw=trim\n"), "a trim resets a zone");
-    refused(&format!("{file}zonesize=64k\nrw=write\nverify=crc32c\n"), "verification");
+    let verified = format!("{file}zonesize=64k\nrw=write\nverify=crc32c\n");
+    refused(&format!("{verified}bs=48k\n"), "(fio: block size 49152 is not a divisor of");
+    refused(&format!("{verified}verify_only=1\n"), "where zones have moved its writes");
+    refused(&format!("{file}zonesize=64k\nrw=write\nbs=128k\n"), "(fio: buflen exceeds zone size)");
+    refused(&format!("{file}zonesize=64\n"), "shorter than a sector");
+    refused(&format!("{file}zonesize=64k\nzoneskip=1k\n"), "no whole zones");
     refused(device, "past the page cache");
     refused(&format!("{device}direct=1\nzonesize=1m\n"), "have 67108864 bytes");
     refused(&format!("{device}direct=1\nmax_open_zones=15\n"), "14 zones be open");
