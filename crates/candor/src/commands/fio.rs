@@ -28,6 +28,7 @@ use candor_dialects::fio::words::{self, Mistake, OptionName, Texts, Written};
 use candor_record::Note;
 use clap::{Arg, Command};
 
+use self::debug::Debug;
 use crate::screen;
 
 /// Bad input, a refusal, a missing file: whatever keeps jobs from starting.
@@ -93,7 +94,8 @@ fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
         return tell(&mistakes, &written.texts, flags);
     }
     if parse_only {
-        return 0;
+        let debug = Debug::new(&flags.debug);
+        return instead::printed(&(debug.begin() + &debug.words(written)));
     }
     let mut lowered = match lower::lower(written, &lower::ThisHost) {
         Ok(lowered) => lowered,

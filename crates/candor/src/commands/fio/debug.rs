@@ -37,21 +37,29 @@ impl<'a> Debug<'a> {
         }
     }
 
-    /// What was read, and what it came to.
-    pub fn read(&self, written: &Written, plan: &Plan) -> String {
-        let options = written.sections.iter().flat_map(|section| {
-            let blocks = written.globals_of(section).iter().chain([&section.own]);
-            blocks.flat_map(|block| &block.assignments).map(move |option| {
-                let value = option.value.as_ref().map_or("", |word| word.text.as_str());
-                format!("[{}] {}={value}", section.name.text, option.name.text)
+    /// What was read.
+    pub fn words(&self, written: &Written) -> String {
+        let globals = written.globals.iter().map(|block| ("global", block));
+        let own = written.sections.iter().map(|section| (&*section.name.text, &section.own));
+        let options = globals.chain(own).flat_map(|(section, block)| {
+            block.assignments.iter().map(move |option| {
+                let (name, value) = (&option.name.text, option.value.as_ref());
+                let value = value.map_or("", |word| word.text.as_str());
+                let steady = matches!(name.as_str(), "ss" | "steadystate");
+                let meant = if steady { steady_limit(value) } else { String::new() };
+                format!("[{section}] {name}={value}{meant}")
             })
         });
+        self.tell(DebugKind::Parse, options)
+    }
+
+    /// What it came to.
+    pub fn read(&self, plan: &Plan) -> String {
         let files = plan.targets.iter().map(|target| {
             let size = target.size.map_or_else(String::new, |size| format!(", {size}"));
             format!("uses {}{size}", target.path.display())
         });
-        self.tell(DebugKind::Parse, options)
-            + &self.tell(DebugKind::Job, text::write(plan).lines().map(str::to_owned))
+        self.tell(DebugKind::Job, text::write(plan).lines().map(str::to_owned))
             + &self.tell(DebugKind::Random, std::iter::once(format!("seed {}", plan.seed)))
             + &self.tell(DebugKind::File, files)
     }
@@ -80,6 +88,19 @@ impl<'a> Debug<'a> {
 
 fn said(kind: DebugKind, text: &str) -> String {
     format!("{:<8} {:<5} {text}\n", kind.name(), std::process::id())
+}
+
+/// The limit of a steady state in the words that scripts look for.
+fn steady_limit(value: &str) -> String {
+    let (of, limit) = value.split_once(':').unwrap_or((value, ""));
+    let number = |text: &str| text.parse::<f64>().unwrap_or_default();
+    match limit.strip_suffix('%') {
+        Some(percent) => format!(": set steady state threshold to {:.6}%", number(percent)),
+        None if of.starts_with("iops") => {
+            format!(": set steady state IOPS threshold to {:.6}", number(limit))
+        }
+        None => format!(": set steady state BW threshold to {limit}"),
+    }
 }
 
 fn moved(job: &Measurement) -> impl Iterator<Item = String> {
@@ -114,8 +135,15 @@ mod tests {
         let ended = Event::WorkerDone { phase: "p".into(), job: "a".into(), rank: 0 };
         assert_eq!(debug.on(&ended), format!("process  {process:<5} job `a` has ended\n"));
         let plan = Plan::default();
-        assert_eq!(debug.read(&Written::default(), &plan), "");
-        let random = Debug::new(&[DebugKind::Random]).read(&Written::default(), &plan);
+        assert_eq!(debug.read(&plan), "");
+        let random = Debug::new(&[DebugKind::Random]).read(&plan);
         assert_eq!(random, format!("random   {process:<5} seed 1\n"));
+    }
+
+    #[test]
+    fn limits_of_steady_states_are_told() {
+        assert_eq!(steady_limit("iops:10"), ": set steady state IOPS threshold to 10.000000");
+        assert_eq!(steady_limit("bw_slope:.1%"), ": set steady state threshold to 0.100000%");
+        assert_eq!(steady_limit("bw:12"), ": set steady state BW threshold to 12");
     }
 }

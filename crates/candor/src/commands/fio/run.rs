@@ -33,7 +33,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Err(sentence) => return refused(&sentence, flags),
     };
     let debug = Debug::new(&flags.debug);
-    let said = debug.begin() + &debug.read(written, &lowered.plan);
+    let said = debug.begin() + &debug.words(written) + &debug.read(&lowered.plan);
     if let Err(sentence) = sink.put(&(said + &write::preamble(&lowered.jobs, &output))) {
         return refused(&sentence, flags);
     }
