@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use candor_dialects::fio::lower::{self, Lowered};
+use candor_dialects::fio::options;
 use candor_dialects::fio::words::{self, Mistake, Texts, Written};
 use candor_plan::blocks::Access;
 use candor_plan::{Place, Plan, check, text};
@@ -38,7 +39,8 @@ pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
     let argv: Vec<OsString> =
         std::iter::once("fio".into()).chain(words.map(OsString::from)).collect();
-    let (written, mistakes) = words::read(&argv, &fio::option_names(), &mut fio::host::ThisWorld);
+    let (written, mistakes) =
+        words::read(&argv, &options::option_names(), &mut fio::host::ThisWorld);
     if !mistakes.is_empty() {
         return refused(&mistakes, &written.texts);
     }

@@ -22,9 +22,9 @@ use std::io::Write;
 
 use candor_dialects::fio::flags::{Flags, Instead};
 use candor_dialects::fio::lower;
-use candor_dialects::fio::options::{self, Kind};
+use candor_dialects::fio::options;
 use candor_dialects::fio::show_command;
-use candor_dialects::fio::words::{self, Mistake, OptionName, Texts, Written};
+use candor_dialects::fio::words::{self, Mistake, Texts, Written};
 use candor_record::Note;
 use clap::{Arg, Command};
 
@@ -51,7 +51,7 @@ pub fn is_called(program: &OsString) -> bool {
 
 /// Reads the words, the first of which is `fio`, does what they say, gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let (written, mut mistakes) = words::read(argv, &option_names(), &mut host::ThisWorld);
+    let (written, mut mistakes) = words::read(argv, &options::option_names(), &mut host::ThisWorld);
     let (flags, wrong) = Flags::read(&written);
     mistakes.extend(wrong);
     // Who asks for help may well have made mistakes.
@@ -67,15 +67,6 @@ pub fn main(argv: &[OsString]) -> u8 {
         }
         Some(_) => instead::main(&flags),
     }
-}
-
-/// What the command line must know to be read.
-pub fn option_names() -> Vec<OptionName> {
-    let of_row = |row: &'static options::Row| {
-        let bare = matches!(row.kind, Kind::Flag | Kind::MaybeText);
-        row.names().map(move |name| OptionName { name, bare })
-    };
-    options::rows().flat_map(|(_, row)| of_row(row)).collect()
 }
 
 /// Runs the jobs, or only checks or shows them.
@@ -163,15 +154,5 @@ mod tests {
         ] {
             assert_eq!(is_called(&program.into()), called, "{program}");
         }
-    }
-
-    #[test]
-    fn options_that_may_stand_alone_are_known() {
-        let names = option_names();
-        let bare = |name| names.iter().find(|option| option.name == name).map(|option| option.bare);
-        assert_eq!(
-            (bare("time_based"), bare("rw"), bare("nonsense")),
-            (Some(true), Some(false), None)
-        );
     }
 }

@@ -266,9 +266,11 @@ impl Flags {
 const IDLE_KINDS: [(&str, Option<IdleKind>); 3] =
     [("system", Some(IdleKind::System)), ("percpu", Some(IdleKind::PerCpu)), ("calibrate", None)];
 
-const FORMATS: [(&str, Format); 4] = [
+const FORMATS: [(&str, Format); 6] = [
     ("normal", Format::Normal),
     ("terse", Format::Terse),
+    ("minimal", Format::Terse),
+    ("csv", Format::Terse),
     ("json", Format::Json),
     ("json+", Format::JsonPlus),
 ];
@@ -410,7 +412,7 @@ mod tests {
         for (word, told) in [
             (
                 "output-format=jsn",
-                "`jsn` is none of normal, terse, json, json+; did you mean `json`",
+                "`jsn` is none of normal, terse, minimal, csv, json, json+; did you mean `json`",
             ),
             ("output-format=", "`` is none of"),
             ("eta=allways", "did you mean `always`"),

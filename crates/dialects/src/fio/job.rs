@@ -36,6 +36,8 @@ pub struct FioJob {
     pub counts_errors: bool,
     /// `verify_only`: what was checked counts as written, too.
     pub verify_only: bool,
+    /// What was written is checked while more is written (`verify_backlog`).
+    pub checks_beside: bool,
     /// What an operation counts as that is done to a name and moves no bytes.
     pub per_name: Option<PerName>,
     /// `latency_target` and its kin.
@@ -78,6 +80,11 @@ pub struct Shape {
     pub thread: bool,
     /// It does no I/O, so that only its latencies are shown: the lines that tell what it does.
     pub instead: Option<String>,
+    /// The engine does one operation at a time, and `iodepth` asks for more.
+    pub depth_capped: bool,
+    /// Files that are missing or too short are laid out before the run, by fio's account: also
+    /// those that are only written.
+    pub lays_out: bool,
 }
 
 /// `latency_target` and its kin, as the results repeat them.

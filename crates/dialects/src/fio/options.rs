@@ -35,7 +35,7 @@ pub use row::{Category, Row, Support};
 pub(super) use support::{note, refuse};
 pub use support::{notes, refusals};
 
-use super::words::OptionName;
+use super::words::{Bare, OptionName};
 
 /// The tables, each with what it is about.
 const TABLES: &[(Category, &[Row])] = &[
@@ -87,6 +87,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The names of all options, as the command line needs them.
 pub fn option_names() -> Vec<OptionName> {
-    let name = |row: &'static Row, name| OptionName { name, bare: matches!(row.kind, Kind::Flag) };
-    rows().flat_map(|(_, row)| row.names().map(move |known| name(row, known))).collect()
+    let of_row = |row: &'static Row| {
+        let bare = match row.kind {
+            Kind::Flag => Bare::Always,
+            Kind::MaybeText => Bare::Last,
+            _ => Bare::Never,
+        };
+        row.names().map(move |name| OptionName { name, bare })
+    };
+    rows().flat_map(|(_, row)| of_row(row)).collect()
 }

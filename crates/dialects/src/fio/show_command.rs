@@ -17,7 +17,7 @@ pub fn lines(written: &Written) -> String {
             if words.len() > 1 {
                 words.push("--name=global".to_owned());
             }
-            words.extend(options(block));
+            words.extend(options(block).filter(|word| !word.starts_with("--name=global")));
         }
         globals_done = section.globals.end;
         words.push(quoted(&format!("--name={}", section.name.text)));

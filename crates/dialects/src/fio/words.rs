@@ -47,8 +47,19 @@ pub enum Keyword {
 pub struct OptionName {
     /// The name, or an alias.
     pub name: &'static str,
-    /// It may stand without a value.
-    pub bare: bool,
+    /// Whether it may stand without a value.
+    pub bare: Bare,
+}
+
+/// Whether an option may stand without a value on a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bare {
+    /// It needs one, behind an equals sign or as the next word.
+    Never,
+    /// It may; a value stands behind an equals sign only.
+    Always,
+    /// Only where no word follows that could be one.
+    Last,
 }
 
 /// Reads a command line, the program's name first, and the job files that it names.

@@ -32,7 +32,7 @@ use candor_record::Report;
 use super::job::{FioJob, Format, Output};
 use moment::Moment;
 
-pub use preamble::{laying_out, preamble};
+pub use preamble::{capped, laying_out, preamble};
 
 /// The version of fio whose output this is. Consumers read it to know which fields to expect.
 pub const VERSION: &str = "fio-3.33";

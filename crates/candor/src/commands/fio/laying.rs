@@ -1,98 +1,85 @@
 //! The lines that say that files are laid out, one per job and before the run, as fio has them.
 
 use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
 
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::write;
-use candor_plan::Plan;
-use candor_record::{Event, PrepareStep};
+use candor_engine::files;
+use candor_plan::{Plan, TargetKind};
 
-/// A consumer of events that gathers what is laid out for a job.
-#[derive(Debug, Default)]
-pub struct Laying {
-    /// Names of the jobs that use a file first, by its path.
-    users: HashMap<String, String>,
-    current: Option<Laid>,
-    /// The file of the last event.
-    file: String,
-}
-
-#[derive(Debug)]
-struct Laid {
-    job: String,
-    files: u32,
-    bytes: u64,
-}
-
-impl Laying {
-    /// Nothing has happened yet.
-    pub fn new(plan: &Plan, jobs: &[FioJob]) -> Laying {
-        let targets = plan.targets_by_name();
-        let mut users = HashMap::new();
-        for job in jobs {
-            let planned = &plan.phases[job.phase].jobs[job.job];
-            for target in planned.targets.iter().filter_map(|name| targets.get(name.as_str())) {
-                for path in candor_engine::files::paths(target) {
-                    let path = path.display().to_string();
-                    users.entry(path).or_insert_with(|| job.name.clone());
-                }
+/// A line for each job that finds files missing or too short, in the order of the jobs. fio says
+/// it of files that are only written as well, for which nothing but their length is made.
+pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
+    let targets = plan.targets_by_name();
+    // How long files are once the jobs before have made them.
+    let mut lengths = HashMap::new();
+    let mut text = String::new();
+    for job in jobs.iter().filter(|job| job.shape.lays_out) {
+        let names = &plan.phases[job.phase].jobs[job.job].targets;
+        let made = names.iter().filter_map(|name| targets.get(name.as_str()));
+        let made = made.filter(|target| target.kind != TargetKind::Existing);
+        let (mut number, mut bytes) = (0, 0);
+        for named in made.flat_map(|target| files::named(target)) {
+            let Some(wanted) = named.size else { continue };
+            let length = lengths.entry(named.path).or_insert_with_key(length);
+            if length.is_some_and(|length| length < wanted) {
+                *length = Some(wanted);
+                number += 1;
+                bytes += wanted;
             }
         }
-        Laying { users, ..Laying::default() }
-    }
-
-    /// Something happened; the line that is complete with it.
-    pub fn on(&mut self, event: &Event) -> Option<String> {
-        let Event::Preparing { step: PrepareStep::LayOut, what, bytes_total, .. } = event else {
-            self.file.clear();
-            return self.current.take().map(Laid::line);
-        };
-        if self.file == *what {
-            return None;
+        if number > 0 {
+            text.push_str(&write::laying_out(&job.name, number, bytes));
         }
-        self.file.clone_from(what);
-        let job = self.users.get(what).cloned().unwrap_or_else(|| what.clone());
-        if let Some(current) = self.current.as_mut().filter(|current| current.job == job) {
-            current.files += 1;
-            current.bytes += bytes_total;
-            return None;
-        }
-        let done = self.current.replace(Laid { job, files: 1, bytes: *bytes_total });
-        done.map(Laid::line)
     }
+    text
 }
 
-impl Laid {
-    fn line(self) -> String {
-        write::laying_out(&self.job, self.files, self.bytes)
+/// The length of a file, 0 where there is none; nothing for what is not a file.
+fn length(path: &PathBuf) -> Option<u64> {
+    match fs::metadata(path) {
+        Ok(found) => found.is_file().then(|| found.len()),
+        Err(_) => Some(0),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::{Bytes, Job, Phase, Target};
+
     use super::*;
 
+    fn target(name: &str, bytes: u64) -> Target {
+        let path = PathBuf::from("/nowhere/at/all").join(name);
+        Target { name: name.into(), path, size: Some(Bytes(bytes)), ..Target::default() }
+    }
+
+    fn job(name: &str, number: usize, lays_out: bool) -> FioJob {
+        let mut job = FioJob { name: name.into(), job: number, ..FioJob::default() };
+        job.shape.lays_out = lays_out;
+        job
+    }
+
     #[test]
-    fn a_job_has_one_line_however_many_files_it_has() {
-        let users = [("/x/a.0.0", "a"), ("/x/a.0.1", "a"), ("/x/b", "b")];
-        let users = users.map(|(path, job)| (path.to_owned(), job.to_owned())).into();
-        let mut laying = Laying { users, ..Laying::default() };
-        let mut on = |step, what: &str, bytes_done| {
-            laying.on(&Event::Preparing {
-                phase: "p".into(),
-                step,
-                what: what.into(),
-                bytes_done,
-                bytes_total: 3 << 20,
-            })
+    fn a_job_has_one_line_however_many_files_it_has_and_a_file_is_made_once() {
+        let uses = |targets: &[&str]| Job {
+            targets: targets.iter().map(|name| (*name).to_owned()).collect(),
+            ..Job::default()
         };
-        assert_eq!(on(PrepareStep::LayOut, "/x/a.0.0", 0), None);
-        assert_eq!(on(PrepareStep::LayOut, "/x/a.0.0", 3 << 20), None);
-        assert_eq!(on(PrepareStep::LayOut, "/x/a.0.1", 0), None);
-        let line = on(PrepareStep::LayOut, "/x/b", 0);
-        assert_eq!(line.as_deref(), Some("a: Laying out IO files (2 files / total 6MiB)\n"));
-        let line = on(PrepareStep::Evict, "/x/b", 0);
-        assert_eq!(line.as_deref(), Some("b: Laying out IO file (1 file / 3MiB)\n"));
-        assert_eq!(on(PrepareStep::Evict, "/x/b", 0), None);
+        let jobs = vec![uses(&["a", "b"]), uses(&["b"]), uses(&["c"]), uses(&["d"])];
+        let mut device = target("d", 1 << 20);
+        device.path = "/dev/null".into();
+        let plan = Plan {
+            targets: vec![target("a", 2 << 20), target("b", 1 << 20), target("c", 1), device],
+            phases: vec![Phase { jobs, ..Phase::default() }],
+            ..Plan::default()
+        };
+        let jobs = [job("x", 0, true), job("y", 1, true), job("z", 2, false), job("w", 3, true)];
+        assert_eq!(lines(&plan, &jobs), "x: Laying out IO files (2 files / total 3MiB)\n");
+        let jobs = [job("y", 1, true), job("x", 0, true)];
+        let two = "y: Laying out IO file (1 file / 1MiB)\nx: Laying out IO file (1 file / 2MiB)\n";
+        assert_eq!(lines(&plan, &jobs), two);
     }
 }

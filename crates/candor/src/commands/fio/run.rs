@@ -16,7 +16,7 @@ use candor_run::RunError;
 use super::asker::Asker;
 use super::cpus::Watch;
 use super::debug::Debug;
-use super::laying::Laying;
+use super::laying;
 use super::progress::Progress;
 use super::verdict::Verdict;
 use super::{WRONG, complain, failures, logs, tell};
@@ -33,8 +33,13 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Err(sentence) => return refused(&sentence, flags),
     };
     let debug = Debug::new(&flags.debug);
-    let said = debug.begin() + &debug.words(written) + &debug.read(&lowered.plan);
-    if let Err(sentence) = sink.put(&(said + &write::preamble(&lowered.jobs, &output))) {
+    let mut said = debug.begin() + &debug.words(written) + &debug.read(&lowered.plan);
+    said += &write::preamble(&lowered.jobs, &output);
+    if output.formats.is_empty() || output.formats.contains(&Format::Normal) {
+        said += &laying::lines(&lowered.plan, &lowered.jobs);
+        said += &write::capped(&lowered.jobs);
+    }
+    if let Err(sentence) = sink.put(&said) {
         return refused(&sentence, flags);
     }
     candor_run::install_interrupt_handlers();
@@ -42,8 +47,6 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     let mut progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let interim = Output { without_verdict: true, ..output.clone() };
     let mut undelivered = Ok(());
-    let mut laying = Laying::new(&lowered.plan, &lowered.jobs);
-    let text = output.formats.is_empty() || output.formats.contains(&Format::Normal);
     let asker = Asker::start(flags, options.asks.clone());
     let watch = match Watch::start(flags.idle) {
         Ok(watch) => watch,
@@ -55,7 +58,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
             undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);
         }
         event => {
-            let said = debug.on(event) + &laying.on(event).filter(|_| text).unwrap_or_default();
+            let said = debug.on(event);
             if !said.is_empty() {
                 let delivered = sink.put(&said);
                 undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);

@@ -11,7 +11,8 @@ use crate::fio::job::{
 };
 use crate::fio::options;
 use crate::fio::settings::{
-    Amount, ContinueOn, KbBase, LogValue, Method, Settings, Statistics, SteadyOf, Unified, UnitBase,
+    Amount, ContinueOn, KbBase, LogValue, Method, Settings, Statistics, SteadyOf, SubmitMode,
+    Unified, UnitBase,
 };
 use crate::fio::words::{Block, Origin, Section, Written};
 
@@ -41,6 +42,7 @@ pub(super) fn of(
         shape: shape(from, blocks),
         counts_errors: settings.errors.continue_on != ContinueOn::None
             || settings.errors.ignore.is_some(),
+        checks_beside: settings.verify.backlog.is_some_and(|writes| writes > 0),
         per_name: per_name(from, blocks),
         verify_only: settings.verify.only && settings.verify.method != Method::None,
         latency_goal: LatencyGoal {
@@ -78,14 +80,23 @@ fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
 fn shape(from: &Instance<'_>, blocks: &Blocks) -> Shape {
     let settings = from.settings;
     let sizes = |op: Op| (blocks.size.of(op).min().0, blocks.size.of(op).max().0);
+    let engine = settings.issue.engine.as_str();
+    let engine = options::engine(engine).map_or(engine, |known| known.name);
     Shape {
         rw: settings.rw.direction.word().to_owned(),
         sizes: PerOp { read: sizes(Op::Read), write: sizes(Op::Write), trim: sizes(Op::Trim) },
         sizes_by_order: settings.blocks.by_order,
-        engine: settings.issue.engine.clone(),
+        engine: engine.to_owned(),
         depth: u32::try_from(settings.issue.depth).unwrap_or(u32::MAX),
         thread: settings.process.thread,
         instead: instead(from, blocks),
+        depth_capped: settings.issue.depth > 1
+            && ONE_AT_A_TIME.contains(&engine)
+            && settings.issue.submit != SubmitMode::Offload,
+        lays_out: !WITHOUT_BYTES.contains(&engine)
+            && !settings.making.on_open
+            && settings.making.allowed
+            && settings.trace.read.is_empty(),
     }
 }
 
@@ -117,6 +128,25 @@ fn instead(from: &Instance<'_>, blocks: &Blocks) -> Option<String> {
         _ => None,
     }
 }
+
+/// Engines that do one operation at a time.
+const ONE_AT_A_TIME: [&str; 12] = [
+    "sync",
+    "psync",
+    "vsync",
+    "pvsync",
+    "pvsync2",
+    "mmap",
+    "splice",
+    "falloc",
+    "ftruncate",
+    "filecreate",
+    "filestat",
+    "filedelete",
+];
+
+/// Engines for which no file is laid out.
+const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "filecreate", "filestat", "filedelete"];
 
 fn steady(settings: &Settings) -> Option<SteadyGoal> {
     let said = &settings.runtime.steady;
@@ -203,8 +233,8 @@ pub(super) fn global_options(written: &Written) -> Option<Vec<(String, String)>>
 }
 
 /// Options by their first names with their values, each once with the last value, as fio shows
-/// them: of a command line with the name that opens the section, of a job file without the bare
-/// ones. None where nothing is written.
+/// them: of a command line with the name that opens the section, and without the bare ones. None
+/// where nothing is written.
 fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     let on_line = block.origin == Origin::CommandLine;
     let mut options: Vec<(String, String)> = Vec::new();
@@ -216,7 +246,6 @@ fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
         let name = options::find(name).map_or(name.as_str(), |row| row.name);
         let value = match &assignment.value {
             Some(value) => value.text.clone(),
-            None if on_line => String::new(),
             None => continue,
         };
         match options.iter_mut().find(|(known, _)| known == name) {

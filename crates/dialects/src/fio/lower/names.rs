@@ -10,10 +10,9 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
     let files = &from.settings.files;
     // Clones go to one directory after the other, unless the files are named.
     let directory = match files.directories.len() {
-        many if many > 0 && files.names.is_empty() => {
-            files.directories.get((from.job_number() % many as u64) as usize)
-        }
-        _ => files.directories.first(),
+        _ if !files.names.is_empty() => files.beneath.as_ref(),
+        0 => None,
+        many => files.directories.get((from.job_number() % many as u64) as usize),
     };
     let within = |name: &str| match directory {
         Some(directory) => PathBuf::from(format!("{}/{name}", directory.trim_end_matches('/'))),

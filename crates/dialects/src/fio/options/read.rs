@@ -27,6 +27,7 @@ pub fn read(written: &Written, section: &Section) -> Reading {
         reading.block(block, false);
     }
     reading.block(&section.own, true);
+    reading.late_directory();
     reading
 }
 
@@ -67,6 +68,10 @@ impl Reading {
                 if row.name == "filename" && again {
                     self.settings.files.names.splice(0..0, before);
                 }
+                if row.name == "filename" {
+                    let files = &mut self.settings.files;
+                    files.beneath = files.directories.first().cloned();
+                }
                 let at = assignment.value_at();
                 self.remarks.extend(remark.map(|remark| (at, remark)));
                 let is_default = is_default(row, &parsed, text, units);
@@ -75,6 +80,18 @@ impl Reading {
                 self.settings.given.insert(row.name, given);
             }
             Err(refused) => self.mistakes.push(mistake(row, assignment, &refused)),
+        }
+    }
+
+    /// What `directory` says behind `filename` does not move the files that are named there.
+    fn late_directory(&mut self) {
+        let files = &self.settings.files;
+        let moved = files.beneath.as_ref() != files.directories.first();
+        if let (true, false, Some(at)) =
+            (moved, files.names.is_empty(), self.settings.given.at("directory"))
+        {
+            let remark = "it is read behind filename, and does not apply to the files named there";
+            self.remarks.push((at, remark.to_owned()));
         }
     }
 

@@ -21,7 +21,12 @@ pub(super) fn parse(kind: &Kind, text: Option<&str>, units: Units) -> Value<Pars
 
 fn given(kind: &Kind, text: &str, units: Units) -> Value<Parsed> {
     match *kind {
-        Kind::Flag | Kind::Bool => Ok(values::boolean(text)?.map(Parsed::Bool)),
+        Kind::Flag => match text.parse::<i64>() {
+            // fio takes any number but 0 for set.
+            Ok(number) => Ok(Read::plain(Parsed::Bool(number != 0))),
+            Err(_) => Ok(values::boolean(text)?.map(Parsed::Bool)),
+        },
+        Kind::Bool => Ok(values::boolean(text)?.map(Parsed::Bool)),
         Kind::Int(low, high) => Ok(number(text, units, low, high)?.map(Parsed::Int)),
         Kind::Size(low) => Ok(number(text, units, low, u64::MAX)?.map(Parsed::Int)),
         Kind::Signed(low, high) => signed(text, units, low, high),

@@ -91,6 +91,9 @@ pub struct Files {
     pub names: Vec<String>,
     /// `directory`, taken apart at its colons.
     pub directories: Vec<String>,
+    /// The first of them when `filename` was read: names lie below it, and not below what
+    /// `directory` says later.
+    pub beneath: Option<String>,
     /// `filename_format`.
     pub format: String,
     /// `unique_filename`.
@@ -124,6 +127,7 @@ impl Default for Files {
         Files {
             names: Vec::new(),
             directories: Vec::new(),
+            beneath: None,
             format: FORMAT.to_owned(),
             unique: true,
             opendir: None,

@@ -57,6 +57,7 @@ fn next(text: &str) -> Result<(usize, PatternPart), Refused> {
     }
     if text.starts_with("0x") || text.starts_with("0X") {
         let digits = text[2..].bytes().take_while(u8::is_ascii_hexdigit).count();
+        let digits = before_hex(&text[2..], digits);
         return match digits {
             0 => Err(wrong(format!("`{text}` has no hexadecimal digits"))),
             _ => Ok((2 + digits, PatternPart::Bytes(hex_bytes(&text[2..2 + digits])))),
@@ -80,14 +81,17 @@ fn hex_bytes(digits: &str) -> Vec<u8> {
 /// A decimal number of 32 bits as bytes, the lowest first, without the zero bytes at the top.
 fn decimal(text: &str) -> Option<(usize, Vec<u8>)> {
     let sign = usize::from(text.starts_with('-'));
-    let mut digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
-    // In -120xdead the zero belongs to the hexadecimal number.
-    let behind = text[sign + digits..].bytes().next();
-    if digits > 1 && text[..sign + digits].ends_with('0') && matches!(behind, Some(b'x' | b'X')) {
-        digits -= 1;
-    }
+    let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+    let digits = before_hex(&text[sign..], digits);
     let value: i32 = text[..sign + digits].parse().ok()?;
     let bytes = value.to_le_bytes();
     let kept = bytes.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
     Some((sign + digits, bytes[..kept].to_vec()))
+}
+
+/// How many of that many digits belong to the number: in 120xdead and 0x000xff the last zero begins
+/// the next one.
+fn before_hex(text: &str, digits: usize) -> usize {
+    let begins = text[..digits].ends_with('0') && text[digits..].starts_with(['x', 'X']);
+    digits - usize::from(digits > 1 && begins)
 }

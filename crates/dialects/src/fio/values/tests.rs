@@ -304,6 +304,7 @@ fn patterns_are_the_bytes_that_fio_writes() {
         ("\"ab\"0x12", "616212"),
         ("1\"a\"", "0161"),
         ("\"abcd\"-120xdead", "61626364f4ffffffdead"),
+        ("70x000x1f0x00", "07001f00"),
         ("\"a'b\"", "612762"),
         ("0", "00"),
     ] {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use super::flags::{FLAGS, Flag, Takes};
 use super::{
-    Assignment, At, Block, Given, Mistake, OptionName, Origin, Reading, Section, Word, expand,
-    is_global,
+    Assignment, At, Bare, Block, Given, Mistake, OptionName, Origin, Reading, Section, Word,
+    expand, is_global,
 };
 
 /// Reads the words, and gives the job files that they name.
@@ -84,9 +84,16 @@ impl Meaning {
     fn takes(self) -> Takes {
         match self {
             Meaning::Flag(flag) => flag.takes,
-            Meaning::Option(option) if option.bare => Takes::Maybe("VALUE"),
-            Meaning::Option(_) => Takes::One("VALUE"),
+            Meaning::Option(option) if option.bare == Bare::Never => Takes::One("VALUE"),
+            Meaning::Option(_) => Takes::Maybe("VALUE"),
         }
+    }
+}
+
+impl Meaning {
+    /// It may stand alone, but the next word is its value if it can be one.
+    fn wants_next(self) -> bool {
+        matches!(self, Meaning::Option(option) if option.bare == Bare::Last)
     }
 }
 
@@ -104,6 +111,10 @@ impl Reader<'_, '_> {
         let word = self.words.get(self.next).cloned();
         self.next += 1;
         word
+    }
+
+    fn next_is_no_option(&self) -> bool {
+        self.words.get(self.next).is_some_and(|word| !word.text.starts_with('-'))
     }
 
     /// A word that begins with a dash.
@@ -194,6 +205,9 @@ impl Reader<'_, '_> {
                 return self.reading.mistakes.push(mistake.remedy("leave it out"));
             }
             (Takes::One(_), None) => self.take(),
+            (Takes::Maybe(_), None) if meaning.wants_next() && self.next_is_no_option() => {
+                self.take()
+            }
             (_, value) => value,
         };
         let empty = value.as_ref().is_none_or(|value| value.text.is_empty());
@@ -224,7 +238,11 @@ impl Reader<'_, '_> {
         if let ("name", Some(section)) = (name, &value) {
             self.into = if is_global(&section.text) { Into::Globals } else { Into::Section };
             match self.into {
-                Into::Globals => written.globals.push(block),
+                Into::Globals => written.globals.push(Block {
+                    // fio shows it among the options of all jobs.
+                    assignments: vec![Assignment { name: Word { text: name.into(), at }, value }],
+                    ..block
+                }),
                 Into::Section => written.sections.push(Section {
                     name: section.clone(),
                     globals: 0..written.globals.len(),

@@ -32,17 +32,18 @@ impl World for Pretend {
     }
 }
 
-const NAMES: [OptionName; 10] = [
-    OptionName { name: "name", bare: false },
-    OptionName { name: "rw", bare: false },
-    OptionName { name: "readwrite", bare: false },
-    OptionName { name: "bs", bare: false },
-    OptionName { name: "size", bare: false },
-    OptionName { name: "size", bare: false },
-    OptionName { name: "numjobs", bare: false },
-    OptionName { name: "time_based", bare: true },
-    OptionName { name: "filename", bare: false },
-    OptionName { name: "ioengine", bare: false },
+const NAMES: [OptionName; 11] = [
+    OptionName { name: "name", bare: Bare::Never },
+    OptionName { name: "rw", bare: Bare::Never },
+    OptionName { name: "readwrite", bare: Bare::Never },
+    OptionName { name: "bs", bare: Bare::Never },
+    OptionName { name: "size", bare: Bare::Never },
+    OptionName { name: "size", bare: Bare::Never },
+    OptionName { name: "numjobs", bare: Bare::Never },
+    OptionName { name: "time_based", bare: Bare::Always },
+    OptionName { name: "filename", bare: Bare::Never },
+    OptionName { name: "write_bw_log", bare: Bare::Last },
+    OptionName { name: "ioengine", bare: Bare::Never },
 ];
 
 fn given(files: &[(&str, &str)], words: &[&str]) -> (Written, Vec<Mistake>) {
@@ -163,7 +164,7 @@ fn jobs_of_the_command_line_and_of_files_mix() {
     let words = ["--rw=read", "1", "--name=c1", "2", "--size=2m", "-", "--name=global", "--bs=1k"];
     assert_eq!(
         fine(&files, &words),
-        "[c1]{rw=read}size=2m [j1]{rw=read/bs=1k}bs=8k |[j2]{size=1m} [j3]{size=1m} |[j4]{}"
+        "[c1]{rw=read}size=2m [j1]{rw=read/name=global bs=1k}bs=8k |[j2]{size=1m} [j3]{size=1m} |[j4]{}"
     );
     assert_eq!(
         fine(&files, &["--section=j3", "--section", "j1", "1", "2"]),
@@ -265,6 +266,14 @@ fn only_comments_may_be_in_another_encoding() {
     let (_, mistakes) = read(&["fio".into(), "a".into()], &NAMES, &mut world);
     let rules: Vec<_> = mistakes.iter().map(|mistake| mistake.rule).collect();
     assert_eq!(rules, ["encoding", "encoding", "encoding"]);
+}
+
+#[test]
+fn a_log_takes_the_next_word_as_its_name_unless_that_is_an_option() {
+    let read = |words: &[&str]| fine(&[], &[&["--name=a"], words].concat());
+    assert_eq!(read(&["--write_bw_log", "log", "--rw=read"]), "[a]{}write_bw_log=log rw=read");
+    assert_eq!(read(&["--write_bw_log", "--rw=read"]), "[a]{}write_bw_log rw=read");
+    assert_eq!(read(&["--write_bw_log"]), "[a]{}write_bw_log");
 }
 
 proptest! {

@@ -120,6 +120,11 @@ impl Figures {
         }
         let (back_ns, back_user_ns, back_system_ns) =
             back.map_or((0, 0, 0), |back| (back.elapsed_ns, back.cpu_user_ns, back.cpu_system_ns));
+        // Reading back beside the work took the time of the work as well.
+        let ran_ns = match job.checks_beside || job.verify_only {
+            true => measured.elapsed_ns.max(back_ns),
+            false => measured.elapsed_ns + back_ns,
+        };
         let mut write = direction(Op::Write);
         if let Some(back) = back.filter(|_| job.verify_only) {
             write.ops += back.reads.ops;
@@ -132,6 +137,11 @@ impl Figures {
                 direction.runtime_ns = 0;
             }
         }
+        // Names are gone through one by one.
+        let depths = match job.per_name {
+            Some(_) => Depths::one_at_a_time(read.ops + write.ops + trim.ops),
+            None => Depths::default(),
+        };
         if let Some(counted) = job.per_name {
             for direction in [&mut read, &mut write, &mut trim] {
                 direction.ops *= counted.ops;
@@ -149,13 +159,13 @@ impl Figures {
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
             trouble: trouble(measured, verify),
             errors: measured.errors.iter().map(|error| error.count).sum::<u64>() + verify,
-            runtime_sum_ns: (measured.elapsed_ns + back_ns) * u64::from(measured.workers.max(1)),
+            runtime_sum_ns: ran_ns * u64::from(measured.workers.max(1)),
             user_ns: sum(|w| w.cpu_user_ns) + back_user_ns,
             system_ns: sum(|w| w.cpu_system_ns) + back_system_ns,
             switches: sum(|w| w.switches_voluntary + w.switches_involuntary),
             faults_major: sum(|w| w.faults_major),
             faults_minor: sum(|w| w.faults_minor),
-            depths: measured.depths.unwrap_or_default(),
+            depths: measured.depths.unwrap_or(depths),
             start_unix_ms: measured.start_unix_ms,
             steady: measured.steady.clone(),
             depth_reached: measured.depth_reached,

@@ -32,6 +32,15 @@ pub fn preamble(jobs: &[FioJob], output: &Output) -> String {
     text + &instead.collect::<String>()
 }
 
+/// A line for each job whose engine does not reach its depth, as fio has it.
+pub fn capped(jobs: &[FioJob]) -> String {
+    let capped = jobs.iter().filter(|job| job.shape.depth_capped);
+    capped.map(|_| CAPPED).collect()
+}
+
+const CAPPED: &str = "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth \
+    will be capped at 1\n";
+
 /// A line such as `x: (g=0): rw=read, bs=(R) 4096B-4096B, …, ioengine=psync, iodepth=1`. A job that
 /// does no I/O has none.
 fn first_of_section(job: &FioJob) -> String {
