@@ -40,7 +40,7 @@ pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
 /// The length of a file, 0 where there is none; nothing for what is not a file.
 fn length(path: &PathBuf) -> Option<u64> {
     match fs::metadata(path) {
-        Ok(found) => found.is_file().then(|| found.len()),
+        Ok(found) => found.is_file().then_some(found.len()),
         Err(_) => Some(0),
     }
 }

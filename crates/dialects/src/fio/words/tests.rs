@@ -164,7 +164,8 @@ fn jobs_of_the_command_line_and_of_files_mix() {
     let words = ["--rw=read", "1", "--name=c1", "2", "--size=2m", "-", "--name=global", "--bs=1k"];
     assert_eq!(
         fine(&files, &words),
-        "[c1]{rw=read}size=2m [j1]{rw=read/name=global bs=1k}bs=8k |[j2]{size=1m} [j3]{size=1m} |[j4]{}"
+        "[c1]{rw=read}size=2m [j1]{rw=read/name=global bs=1k}bs=8k \
+         |[j2]{size=1m} [j3]{size=1m} |[j4]{}"
     );
     assert_eq!(
         fine(&files, &["--section=j3", "--section", "j1", "1", "2"]),
