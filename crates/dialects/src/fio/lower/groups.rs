@@ -25,6 +25,8 @@ struct Entered {
     jobs: Vec<String>,
     /// The plan's names of the jobs that its own wait for.
     after: Vec<String>,
+    /// `lat_percentiles`.
+    lat_percentiles: bool,
 }
 
 /// The sections so far, with the names that the plan has given out.
@@ -90,8 +92,11 @@ impl Groups {
             }
         }
         let seat = Seat { phase: plan.phases.len() - 1, group };
+        self.check_alike(section, settings, seat, told);
         let after = self.awaited(section, settings, seat, told);
-        self.entered.push(Entered { name: name.to_owned(), seat, jobs: Vec::new(), after });
+        let lat_percentiles = settings.statistics.lat_percentiles;
+        let (name, jobs) = (name.to_owned(), Vec::new());
+        self.entered.push(Entered { name, seat, jobs, after, lat_percentiles });
     }
 
     /// Enters a job of the current section: gives a name that no other job of its phase has, and
@@ -114,6 +119,27 @@ impl Groups {
     /// The seat of the n-th section.
     pub fn seat(&self, section: usize) -> Option<Seat> {
         self.entered.get(section).map(|section| section.seat)
+    }
+
+    /// Jobs that are reported together have percentiles of the same latency.
+    fn check_alike(&self, section: &Section, settings: &Settings, seat: Seat, told: &mut Told) {
+        let said = &settings.statistics;
+        let differs = |other: &&Entered| {
+            other.seat.group == seat.group && other.lat_percentiles != said.lat_percentiles
+        };
+        if !(said.group && said.stats) {
+            return;
+        }
+        if let Some(other) = self.entered.iter().find(differs) {
+            let at = settings.given.at("lat_percentiles").unwrap_or(section.name.at);
+            let name = settings.about.name.as_deref().unwrap_or(&section.name.text);
+            let message = format!(
+                "lat_percentiles in job {name} differs from {}, which is reported in its group",
+                other.name
+            );
+            let mistake = Mistake::new(at, "group", name, message);
+            told.mistake(mistake.remedy("set it alike in both, or new_group in this one"));
+        }
     }
 
     /// The jobs of the section that `wait_for` names; none where they end before this phase.

@@ -178,6 +178,14 @@ fn a_share_of_what_is_there() {
 }
 
 #[test]
+fn a_group_has_percentiles_of_one_latency() {
+    let text = |lines: &str| format!("[a]\nsize=1m\n[b]\nsize=1m\nlat_percentiles=1\n{lines}\n");
+    assert!(mistakes(&text("group_reporting"))[0].contains("differs from a"));
+    lowered(&text("group_reporting\nnew_group"));
+    lowered(&text(""));
+}
+
+#[test]
 fn a_unit_behind_a_blank_is_read_and_noted() {
     let lowered = lowered("[a]\nfilename=/tmp/full\nbs = 8k\nruntime= 20\nrw = read\niodepth =4\n");
     assert_eq!(blocks(&lowered, 0, 0).size.read, SizeSpec::Fixed(k(8)));
