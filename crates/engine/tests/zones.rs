@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
-use candor_plan::blocks::{Access, Blocks, Engine, Zones};
+use candor_plan::blocks::{Access, Blocks, Engine, Format, ReadBack, Sum, Verify, Zones};
 use candor_plan::units::{Mix, PerOp, SizeSpec};
 use candor_plan::{Bytes, Job, LogPlan, Measure, OnFailure, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
@@ -126,10 +126,36 @@ fn what_has_no_whole_zone_is_refused() {
     let length = |kib| Zones { length: Some(Bytes(kib * KIB)), ..Zones::default() };
     for (zones, part) in [
         (length(128), "no whole zone of 128KiB"),
-        (length(2), "holds 2KiB, an operation 4KiB"),
+        (length(2), "holds 2KiB, a write 4KiB"),
         (Zones::default(), "no zones of its own"),
     ] {
         let said = refusal(file.path(), zones);
         assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn what_is_written_in_zones_is_read_back_from_where_it_went() {
+    for (engine, depth) in [(Engine::Psync, 1), (Engine::IoUring, 8)] {
+        for (every, kib) in [(0, 64), (4, 64), (0, 128)] {
+            let file = file();
+            let verify = Verify {
+                format: Format::Acca(Sum::Crc32c),
+                reads: false,
+                read_back: Some(ReadBack { every, ..ReadBack::default() }),
+                ..Verify::default()
+            };
+            let zones = Some(Zones { open_max: Some(2), ..zones() });
+            let verify = Some(verify);
+            let blocks = Blocks { engine, depth, zones, verify, ..writes(Access::Random) };
+            let all = run(file.path(), vec![vec![job("write", blocks, kib * KIB)]]);
+            let measured = &all[0][0];
+            assert_eq!(measured.ended, Ended::Done, "{engine:?}: {:?}", measured.errors);
+            let found = measured.verify.as_ref().expect("verified");
+            assert!(found.first.is_empty(), "{:?}", found.first);
+            let read = measured.read_back.as_ref().expect("read back").reads.ops;
+            // Nothing is written over before it was read back.
+            assert_eq!((measured.ops.write.ops, read), (kib / 4, kib / 4), "{engine:?} {every}");
+        }
     }
 }
