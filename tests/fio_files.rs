@@ -39,6 +39,20 @@ fn a_job_whose_file_cannot_be_opened_fails_alone() {
 }
 
 #[test]
+fn readonly_makes_no_file() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let absent = format!("--filename={}", scratch.path("absent"));
+    let words = ["--readonly", "--name=r", &absent, "--rw=read", "--size=64k"];
+    let (ran, json) = fio(&words);
+    assert_eq!((ran.code, errors(&json), scratch.entries()), (Some(1), vec![2], vec![]));
+    assert!(ran.err.contains("absent: cannot open"), "{}", ran.err);
+    fs::write(scratch.path("absent"), [1; 4096]).unwrap();
+    // fio reads up to the end and then fails.
+    let (ran, _) = fio(&words);
+    assert_eq!((ran.code, fs::metadata(scratch.path("absent")).unwrap().len()), (Some(1), 4096));
+}
+
+#[test]
 fn files_are_made_laid_out_and_stay() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let deep = scratch.path("a/b/file");

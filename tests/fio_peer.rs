@@ -5,7 +5,8 @@
 //!
 //! | word | alike |
 //! | --- | --- |
-//! | `counts` | operations and bytes per job and direction |
+//! | `counts` | errors, operations and bytes per job and direction |
+//! | `slat` | how many submission latencies |
 //! | `syncs` | flushes per job |
 //! | `order` | operations with offsets and lengths, in order |
 //! | `set` | the same, in whatever order |

@@ -31,6 +31,9 @@ pub fn compare(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
     if case.compares("counts") {
         found.extend(counts(left, right));
     }
+    if case.compares("slat") {
+        found.extend(submissions(left, right));
+    }
     if case.compares("syncs") {
         found.extend(syncs(left, right));
     }
@@ -69,6 +72,18 @@ fn jobs(document: &Value) -> &[Value] {
     document["jobs"].as_array().map_or(&[], Vec::as_slice)
 }
 
+fn submissions(fio: &Value, candor: &Value) -> Vec<String> {
+    let count = |job: &Value| {
+        ["read", "write", "trim"].map(|direction| job[direction]["slat_ns"]["N"].clone())
+    };
+    let pairs = jobs(fio).iter().zip(jobs(candor)).filter(|(a, b)| count(a) != count(b));
+    let tell = |(a, b): (&Value, &Value)| {
+        let (name, a, b) = (&a["jobname"], count(a), count(b));
+        format!("{name}: submission latencies {b:?}, not {a:?}")
+    };
+    pairs.map(tell).collect()
+}
+
 fn syncs(fio: &Value, candor: &Value) -> Vec<String> {
     let count =
         |job: &Value| (job["sync"]["total_ios"].clone(), job["sync"]["lat_ns"]["N"].clone());
@@ -84,6 +99,9 @@ fn counts(fio: &Value, candor: &Value) -> Vec<String> {
         found.push(format!("{} jobs, not {}", right.len(), left.len()));
     }
     for (a, b) in left.iter().zip(right) {
+        if a["error"] != b["error"] {
+            found.push(format!("error {}, not {}", b["error"], a["error"]));
+        }
         for direction in ["read", "write", "trim"] {
             for key in ["total_ios", "io_bytes"] {
                 let (a, b) = (&a[direction][key], &b[direction][key]);

@@ -96,6 +96,9 @@ fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
     if !mistakes.is_empty() {
         return tell(&mistakes, &written.texts, flags);
     }
+    if flags.readonly {
+        lowered.make_nothing();
+    }
     if let Some(size) = &flags.pools {
         lowered.notes.push(Note {
             asked: format!("--alloc-size={size}"),

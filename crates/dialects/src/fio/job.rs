@@ -13,6 +13,8 @@ pub struct FioJob {
     pub name: String,
     /// `description`.
     pub description: Option<String>,
+    /// Nothing says how large files are that are not there yet.
+    pub without_size: bool,
     /// The I/O priority of operations that have none of their own, in the kernel's form.
     pub io_priority: u16,
     /// Its phase, as an index into the plan's phases.

@@ -34,7 +34,7 @@ use std::collections::HashSet;
 
 use std::path::PathBuf;
 
-use candor_plan::{Blocks, Job, Plan, check};
+use candor_plan::{Blocks, Create, Job, Layout, Plan, check};
 use candor_record::Note;
 
 use super::job::FioJob;
@@ -62,6 +62,15 @@ pub struct Lowered {
     pub global_options: Option<Vec<(String, String)>>,
     /// Files that are to be written before anything runs, with their bytes: merged traces.
     pub merged: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Lowered {
+    /// No file is made, and none made longer: a job whose file is missing fails.
+    pub fn make_nothing(&mut self) {
+        for target in &mut self.plan.targets {
+            (target.layout, target.create) = (Layout::Never, Create::Nothing);
+        }
+    }
 }
 
 /// A clone of a section, on its way into the plan.

@@ -31,6 +31,7 @@ pub(super) fn of(
     FioJob {
         name: from.name.to_owned(),
         description: settings.about.description.clone(),
+        without_size: settings.area.size.is_none() && settings.files.size.is_none(),
         io_priority: super::processes::io_priority(from).map_or(0, IoPriority::bits),
         phase: seat.phase,
         job,

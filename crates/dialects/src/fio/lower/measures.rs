@@ -14,13 +14,9 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
     let ms = |ms: u64| Nanos(ms.saturating_mul(1_000_000));
     let over_time = logs.bandwidth.is_some() || logs.iops.is_some() || logs.latency.is_some();
     let histogram = logs.histogram.is_some() && logs.histogram_ms > 0;
-    // One operation at a time of the null engine ends in the call that issues it.
-    let hands_over = blocks.engine != Engine::Null || blocks.depth > 1;
     blocks.measure = Measure {
         depths: true,
-        // Apart from completion it costs io_uring a system call more, so only for who looks at it.
-        submission: (statistics.slat_percentiles || logs.latency.is_some()) && hands_over
-            || blocks.engine == Engine::Threads,
+        submission: hands_over(blocks) && !statistics.reduced,
         log: LogPlan {
             each: over_time && logs.window_ms == 0,
             trace: false,
@@ -30,6 +26,18 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
             entries_max: LOGGED_MAX,
         },
     };
+}
+
+/// True where operations are handed over by a call that returns before they are done.
+fn hands_over(blocks: &Blocks) -> bool {
+    match blocks.engine {
+        Engine::Libaio | Engine::Threads => true,
+        // The kernel takes them from the queue by itself.
+        Engine::IoUring => !blocks.uring.sqpoll,
+        // One at a time ends in the call that issues it.
+        Engine::Null => blocks.depth > 1,
+        _ => false,
+    }
 }
 
 /// How long a sample of bandwidth and operations is. There is one length for a whole phase.

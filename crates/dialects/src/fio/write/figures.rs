@@ -60,6 +60,11 @@ pub(super) struct Trouble {
 /// `EILSEQ`: what fio reports for a block that is not what was written.
 const NOT_AS_WRITTEN: u32 = 84;
 
+/// `ENOENT`.
+const NOT_THERE: u32 = 2;
+/// `EINVAL`.
+const INVALID: u32 = 22;
+
 /// What a job did, or several together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
@@ -157,7 +162,7 @@ impl Figures {
             sync: Spread::of(measured.sync.latency.as_ref()),
             fsyncs: measured.fsyncs,
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
-            trouble: trouble(measured, verify),
+            trouble: trouble(measured, job, verify),
             errors: measured.errors.iter().map(|error| error.count).sum::<u64>() + verify,
             runtime_sum_ns: ran_ns * u64::from(measured.workers.max(1)),
             user_ns: sum(|w| w.cpu_user_ns) + back_user_ns,
@@ -251,7 +256,7 @@ pub(super) fn shares(counts: &[u64; 7]) -> [f64; 7] {
 }
 
 /// The first error of a job.
-fn trouble(measured: &Measurement, mismatches: u64) -> Option<Trouble> {
+fn trouble(measured: &Measurement, job: &FioJob, mismatches: u64) -> Option<Trouble> {
     if let Some(error) = measured.errors.first() {
         let doing = match error.op {
             Some(Op::Read) => "read",
@@ -260,6 +265,10 @@ fn trouble(measured: &Measurement, mismatches: u64) -> Option<Trouble> {
             None => "sync",
         };
         let errno = error.errno.unsigned_abs();
+        if errno == NOT_THERE && job.without_size && measured.start_unix_ms.is_none() {
+            // To fio what is wrong is that it does not know how large to make it.
+            return Some(Trouble { errno: INVALID, doing, text: "Invalid argument".into() });
+        }
         let text = &error.message;
         let text = text.split(" (os error").next().unwrap_or(text).to_owned();
         return Some(Trouble { errno, doing, text });
