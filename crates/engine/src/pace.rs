@@ -18,6 +18,8 @@ pub struct Pacer {
     lanes: Vec<Lane>,
     /// The lane that is due next.
     due: usize,
+    /// Reads and writes are both due: the mix decides between them.
+    open: bool,
     poisson: Option<Random>,
     rests: Option<Rests>,
     /// What was due during a rest is left out.
@@ -98,7 +100,7 @@ impl Pacer {
             until_ns: 0,
         });
         let shifts = pace.think_shifts;
-        let mut pacer = Pacer { lanes, due: 0, poisson, rests, shifts, trace: None };
+        let mut pacer = Pacer { lanes, due: 0, open: false, poisson, rests, shifts, trace: None };
         pacer.find_due(0);
         Some(pacer)
     }
@@ -109,6 +111,7 @@ impl Pacer {
         let pacer = pacer.unwrap_or_else(|| Pacer {
             lanes: vec![free],
             due: 0,
+            open: false,
             poisson: None,
             rests: None,
             shifts: false,
@@ -135,6 +138,20 @@ impl Pacer {
     pub fn choose(&mut self, now_ns: u64) {
         if self.lanes.len() > 1 {
             self.find_due(now_ns);
+            let is_due = |lane: &Lane| !lane.is_free() && lane.next_ns <= now_ns as f64;
+            let trims = self.lanes.iter().any(|lane| lane.op == Some(Op::Trim));
+            // A rate that cannot be kept does not change what is asked for: so many reads to so
+            // many writes.
+            self.open = !trims && self.lanes.iter().all(is_due);
+        }
+    }
+
+    /// The mix has decided, where it was to.
+    #[inline]
+    pub fn drew(&mut self, op: Op) {
+        if self.open {
+            self.open = false;
+            self.due = self.lanes.iter().position(|lane| lane.op == Some(op)).unwrap_or(self.due);
         }
     }
 
@@ -152,7 +169,12 @@ impl Pacer {
 
     /// The direction of the next operation, where the schedule decides it.
     pub fn direction(&self) -> Option<Op> {
-        self.lanes[self.due].op
+        self.lanes[self.due].op.filter(|_| !self.open)
+    }
+
+    /// True where the mix decides, because reads and writes with rates of their own are both due.
+    pub fn is_open(&self) -> bool {
+        self.open
     }
 
     /// Until when waiting is to burn the CPU.
@@ -333,12 +355,32 @@ mod tests {
         while pacer.next_ns() < 10_000_000_000 {
             now = pacer.next_ns().max(now);
             pacer.choose(now);
-            let op = pacer.direction().unwrap();
+            let op = pacer.direction().unwrap_or(Op::Read);
+            pacer.drew(op);
             bytes[op as usize] += 65536;
             pacer.issued(65536);
         }
         assert!(bytes[0].abs_diff(40 << 20) <= 65536, "{bytes:?}");
         assert!(bytes[1].abs_diff(10 << 20) <= 65536, "{bytes:?}");
+    }
+
+    #[test]
+    fn rates_that_cannot_be_kept_leave_the_directions_to_the_mix() {
+        let rates = PerOp { read: 100_000, write: 100_000, trim: 0 }.map(OpsPerSec);
+        let pace = Pace { per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 75, write: 25, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let mut counts = [0u64; 3];
+        for nth in 1..=10_000 {
+            pacer.choose(nth * 1_000_000);
+            // Every fourth draw is a write.
+            let drawn = if nth % 4 == 0 { Op::Write } else { Op::Read };
+            let op = pacer.direction().unwrap_or(drawn);
+            pacer.drew(op);
+            counts[op as usize] += 1;
+            pacer.issued(4096);
+        }
+        assert_eq!(counts, [7500, 2500, 0]);
     }
 
     #[test]

@@ -479,8 +479,10 @@ impl Worker {
                 if elapsed_ns < pacer.next_ns() {
                     return;
                 }
-                if let Some(op) = pacer.direction() {
-                    self.parts.stream.direct(op);
+                match pacer.direction() {
+                    Some(op) => self.parts.stream.direct(Some(op)),
+                    None if pacer.is_open() => self.parts.stream.direct(None),
+                    None => {}
                 }
             }
             let index = match self.deferred.take() {
@@ -589,6 +591,9 @@ impl Worker {
         }
         self.syncs.issues(slot);
         if let Some(pacer) = &mut self.parts.pacer {
+            if let Some(op) = slot.kind.op() {
+                pacer.drew(op);
+            }
             let shared = &self.parts.shared;
             slot.intended = shared.tick_at(&self.parts.clock, pacer.intended_ns());
             pacer.issued(slot.length);

@@ -339,9 +339,9 @@ impl Stream {
         self.places.file(index)
     }
 
-    /// The next operation is to have that direction.
-    pub fn direct(&mut self, op: Op) {
-        self.direction = Some(op);
+    /// The next operation is to have that direction, or one of the mix.
+    pub fn direct(&mut self, op: Option<Op>) {
+        self.direction = op;
     }
 
     /// An operation was not given these bytes, which it drew: others may have them.

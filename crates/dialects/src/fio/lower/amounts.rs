@@ -22,6 +22,7 @@ pub(super) fn lower(
 ) {
     let said = from.settings;
     if said.runtime.time_based && stop.time.is_some() {
+        stop.passes = checks_each_pass(from, blocks, told).then_some(u32::MAX);
         return;
     }
     let loops = said.runtime.loops.max(1);
@@ -59,6 +60,21 @@ pub(super) fn lower(
     let goes_on = lengths.is_some_and(|lengths| wraps(blocks, &lengths));
     let least = moved.map(Bytes).or(total.map(all).filter(|_| goes_on));
     stop.at_least = least.map(Extent::Bytes);
+}
+
+/// True where a job that ends with time checks what a pass wrote before it begins the next one. fio
+/// does so with engines that have several operations in flight; with the others it goes on writing.
+fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> bool {
+    let read_back = blocks.verify.as_ref().and_then(|verify| verify.read_back);
+    if !read_back.is_some_and(|back| back.every == 0 && !back.only) {
+        return false;
+    }
+    let queues = blocks.engine.is_async();
+    if !queues {
+        let why = "as with fio, the job has no end but that of its time; set verify_backlog";
+        told.note(from, "verify", "nothing that is written is read back", why);
+    }
+    queues
 }
 
 /// True where no more than `size` is moved, whatever `io_size` says: fio does not go over verified
