@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `counts` | errors, operations and bytes per job and direction |
 //! | `slat` | how many submission latencies |
+//! | `batches` | operations handed over and taken back at a time |
 //! | `syncs` | flushes per job |
 //! | `order` | operations with offsets and lengths, in order |
 //! | `set` | the same, in whatever order |

@@ -34,6 +34,9 @@ pub fn compare(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
     if case.compares("slat") {
         found.extend(submissions(left, right));
     }
+    if case.compares("batches") {
+        found.extend(batches(left, right));
+    }
     if case.compares("syncs") {
         found.extend(syncs(left, right));
     }
@@ -82,6 +85,14 @@ fn submissions(fio: &Value, candor: &Value) -> Vec<String> {
         format!("{name}: submission latencies {b:?}, not {a:?}")
     };
     pairs.map(tell).collect()
+}
+
+fn batches(fio: &Value, candor: &Value) -> Vec<String> {
+    let keys = ["iodepth_submit", "iodepth_complete"];
+    let pairs = jobs(fio).iter().zip(jobs(candor));
+    let apart = pairs.flat_map(|(a, b)| keys.map(|key| (a, b, key)));
+    let apart = apart.filter(|(a, b, key)| a[*key] != b[*key]);
+    apart.map(|(a, b, key)| format!("{key} {}, not {}", b[key], a[key])).collect()
 }
 
 fn syncs(fio: &Value, candor: &Value) -> Vec<String> {
