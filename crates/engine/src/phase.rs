@@ -99,7 +99,6 @@ impl Prepared {
         repeat: u32,
         mut absent: Vec<Absent>,
     ) -> Result<Prepared, EngineError> {
-        let salt = mix(phase_salt(plan, phase), u64::from(repeat));
         let is_absent: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
         let (mut jobs, mut flows, mut locks) = (Vec::new(), HashMap::new(), HashMap::new());
         for (index, job) in phase.jobs.iter().enumerate() {
@@ -107,7 +106,7 @@ impl Prepared {
                 continue;
             }
             let stop = job.stop.as_ref().unwrap_or(&phase.stop);
-            match ReadyJob::new(session, plan, job, stop, mix(salt, index as u64)) {
+            match ReadyJob::new(session, plan, job, stop, job_seed(plan, phase, repeat, index)) {
                 Ok(mut ready) => {
                     ready.join_flow(&mut flows);
                     ready.join_locks(&mut locks);
@@ -264,6 +263,17 @@ impl Drop for Prepared {
             let _ = thread.join();
         }
     }
+}
+
+/// The seed of all random choices of one worker: of the job with this index in a phase that runs
+/// for the `repeat`th time, both from zero. What `--debug=random` tells.
+pub fn worker_seed(plan: &Plan, phase: &Phase, repeat: u32, job: usize, rank: u32) -> u64 {
+    mix(job_seed(plan, phase, repeat, job), u64::from(rank))
+}
+
+fn job_seed(plan: &Plan, phase: &Phase, repeat: u32, job: usize) -> u64 {
+    let salt = mix(phase_salt(plan, phase), u64::from(repeat));
+    mix(mix(salt, job as u64), plan.seed)
 }
 
 /// What tells the random choices of phases apart: the place in the plan, or for a phase that is

@@ -126,7 +126,6 @@ impl ReadyJob {
             }
             _ => None,
         };
-        let seed = mix(seed, plan.seed);
         let zones = blocks.zones.iter();
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| session.zones(file, plan)).collect::<Result<_, _>>();

@@ -1,6 +1,7 @@
 //! What is written.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -72,12 +73,15 @@ pub enum Duplicates {
 /// A sequence of bytes that repeats, in which the offset of the operation may stand.
 ///
 /// As text: hexadecimal digits in pairs, and `%o` for the offset as eight bytes, least significant
-/// first: `"deadbeef%o00"`.
+/// first: `"deadbeef%o00"`. Behind `@` stands after how many bytes it begins anew, with the offset
+/// of that place: `"%o@512"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     bytes: Vec<u8>,
     /// Where in `bytes` the offset stands.
     offsets: Vec<usize>,
+    /// Bytes after which it begins anew, counted from the start of the operation.
+    every: Option<NonZeroUsize>,
 }
 
 impl Pattern {
@@ -93,7 +97,7 @@ impl Pattern {
 
     /// With nothing in it yet, to be built.
     pub fn empty() -> Pattern {
-        Pattern { bytes: Vec::new(), offsets: Vec::new() }
+        Pattern { bytes: Vec::new(), offsets: Vec::new(), every: None }
     }
 
     /// With bytes added.
@@ -110,6 +114,12 @@ impl Pattern {
         self.then(&[0; Pattern::OFFSET_BYTES])
     }
 
+    /// Beginning anew after so many bytes of an operation.
+    #[must_use]
+    pub fn anew_every(self, bytes: NonZeroUsize) -> Pattern {
+        Pattern { every: Some(bytes), ..self }
+    }
+
     /// Itself, unless it is empty or longer than [`Pattern::BYTES_MAX`].
     pub fn finish(self) -> Option<Pattern> {
         (1..=Pattern::BYTES_MAX).contains(&self.bytes.len()).then_some(self)
@@ -123,6 +133,13 @@ impl Pattern {
 
     /// Fills the bytes of an operation at `offset`.
     pub fn fill(&self, bytes: &mut [u8], offset: u64) {
+        let Some(every) = self.every else { return self.fill_piece(bytes, offset) };
+        for (index, piece) in bytes.chunks_mut(every.get()).enumerate() {
+            self.fill_piece(piece, offset + (index * every.get()) as u64);
+        }
+    }
+
+    fn fill_piece(&self, bytes: &mut [u8], offset: u64) {
         let one = self.bytes.len().min(bytes.len());
         bytes[..one].copy_from_slice(&self.bytes[..one]);
         for at in self.offsets.iter().copied().filter(|at| *at < one) {
@@ -151,7 +168,10 @@ impl fmt::Display for Pattern {
                 at += 1;
             }
         }
-        Ok(())
+        match self.every {
+            Some(every) => write!(f, "@{every}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -161,12 +181,20 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         const HOW: &str = "write pairs of hexadecimal digits, and %o for the offset: deadbeef%o";
         let wrong = |what: &str| UnitError::new(text, what, HOW);
+        let (bytes, every) = match text.split_once('@') {
+            Some((bytes, every)) => (bytes, Some(every)),
+            None => (text, None),
+        };
         let mut pattern = Pattern::empty();
-        for (index, piece) in text.split("%o").enumerate() {
+        for (index, piece) in bytes.split("%o").enumerate() {
             if index > 0 {
                 pattern = pattern.then_offset();
             }
             pattern = pattern.then(&hex(piece).ok_or_else(|| wrong("is no pattern"))?);
+        }
+        if let Some(every) = every {
+            let bytes = every.parse().map_err(|_| wrong("has no number of bytes behind the @"))?;
+            pattern = pattern.anew_every(bytes);
         }
         pattern.finish().ok_or_else(|| wrong("is empty or longer than 512 bytes"))
     }
@@ -184,12 +212,12 @@ mod tests {
 
     #[test]
     fn patterns_are_read_back() {
-        for text in ["00", "deadbeef", "%o", "ff%o0102", "%o%oab"] {
+        for text in ["00", "deadbeef", "%o", "ff%o0102", "%o%oab", "%o@512"] {
             let pattern: Pattern = text.parse().expect(text);
             assert_eq!(pattern.to_string(), text);
         }
         let long = "0".repeat(1026);
-        for text in ["", "0", "xyz", "0g", "%", "%o0", long.as_str()] {
+        for text in ["", "0", "xyz", "0g", "%", "%o0", "%o@", "%o@0", "@8", long.as_str()] {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }
     }
@@ -204,5 +232,13 @@ mod tests {
         let mut short = [9; 3];
         pattern.fill(&mut short, 0x0102);
         assert_eq!(short, [0xff, 2, 1]);
+    }
+
+    #[test]
+    fn patterns_begin_anew_with_the_offset_of_the_place() {
+        let pattern: Pattern = "ff%o@3".parse().expect("a pattern");
+        let mut bytes = [9; 8];
+        pattern.fill(&mut bytes, 0x01fe);
+        assert_eq!(bytes, [0xff, 0xfe, 1, 0xff, 1, 2, 0xff, 4]);
     }
 }

@@ -1,5 +1,6 @@
 //! Arbitrary plans for tests, made from the bytes that a property test draws.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::blocks::*;
@@ -443,7 +444,11 @@ impl Dice<'_> {
 
     fn pattern(&mut self) -> Pattern {
         let pattern = Pattern::empty().then(&self.number().to_be_bytes());
-        if self.yes() { pattern.then_offset() } else { pattern }
+        let pattern = if self.yes() { pattern.then_offset() } else { pattern };
+        match NonZeroUsize::new(self.number() as usize).filter(|_| self.yes()) {
+            Some(every) => pattern.anew_every(every),
+            None => pattern,
+        }
     }
 
     fn uring(&mut self) -> Uring {

@@ -162,12 +162,36 @@ pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> i32 {
     }
 }
 
+/// Discards a range of a device. The run has claimed the device with another descriptor, so the
+/// kernel does not drop what the page cache holds of it, and says busy while some of that is yet
+/// to be written: then it is written first.
 fn discard(fd: RawFd, slot: &Slot) -> i32 {
+    match discard_clean(fd, slot) {
+        busy if busy == -libc::EBUSY => match write_back(fd, slot) {
+            0 => discard_clean(fd, slot),
+            failed => failed,
+        },
+        done => done,
+    }
+}
+
+fn discard_clean(fd: RawFd, slot: &Slot) -> i32 {
     const BLKDISCARD: libc::Ioctl = 0x1277;
     let range = [slot.offset, u64::from(slot.length)];
     // SAFETY: the ioctl reads two 64-bit numbers, which outlive the call.
     match unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) } {
         0 => slot.length as i32,
+        _ => last_errno(),
+    }
+}
+
+fn write_back(fd: RawFd, slot: &Slot) -> i32 {
+    let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+        | libc::SYNC_FILE_RANGE_WRITE
+        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    // SAFETY: a plain system call on an open descriptor.
+    match unsafe { libc::sync_file_range(fd, slot.offset as i64, i64::from(slot.length), all) } {
+        0 => 0,
         _ => last_errno(),
     }
 }

@@ -2,6 +2,7 @@
 
 use candor_dialects::fio::flags::DebugKind;
 use candor_dialects::fio::words::Written;
+use candor_engine::phase::worker_seed;
 use candor_plan::units::Op;
 use candor_plan::{Plan, text};
 use candor_record::{Event, Measurement};
@@ -60,7 +61,7 @@ impl<'a> Debug<'a> {
             format!("uses {}{size}", target.path.display())
         });
         self.tell(DebugKind::Job, text::write(plan).lines().map(str::to_owned))
-            + &self.tell(DebugKind::Random, std::iter::once(format!("seed {}", plan.seed)))
+            + &self.tell(DebugKind::Random, seeds(plan))
             + &self.tell(DebugKind::File, files)
     }
 
@@ -84,6 +85,21 @@ impl<'a> Debug<'a> {
             _ => String::new(),
         }
     }
+}
+
+/// The seed of the run and those that its workers draw from, in the words that scripts look for:
+/// how many a worker has, and each by its number.
+fn seeds(plan: &Plan) -> impl Iterator<Item = String> {
+    let phases = plan.phases.iter();
+    let jobs = phases.flat_map(|phase| phase.jobs.iter().enumerate().map(move |job| (phase, job)));
+    let own = jobs.flat_map(move |(phase, (index, job))| {
+        (0..job.workers).flat_map(move |rank| {
+            let seed = worker_seed(plan, phase, 0, index, rank);
+            let count = format!("job `{}`: FIO_RAND_NR_OFFS=1", job.name);
+            [count, format!("job `{}`: rand_seeds[0]={seed}", job.name)]
+        })
+    });
+    std::iter::once(format!("seed {}", plan.seed)).chain(own)
 }
 
 fn said(kind: DebugKind, text: &str) -> String {
@@ -138,6 +154,18 @@ mod tests {
         assert_eq!(debug.read(&plan), "");
         let random = Debug::new(&[DebugKind::Random]).read(&plan);
         assert_eq!(random, format!("random   {process:<5} seed 1\n"));
+    }
+
+    #[test]
+    fn seeds_of_workers_are_told_and_differ_with_that_of_the_run() {
+        let read = "[[phase]]\nname = \"p\"\n[[phase.job]]\nname = \"a\"\nworkers = 2\n";
+        let with = |seed| Plan { seed, ..text::read("t", read).unwrap().0 };
+        let told = |seed| seeds(&with(seed)).collect::<Vec<_>>();
+        let (one, two) = (told(1), told(2));
+        assert_eq!((one.len(), &*one[1]), (5, "job `a`: FIO_RAND_NR_OFFS=1"));
+        let seed = one[2].strip_prefix("job `a`: rand_seeds[0]=").unwrap().parse::<u64>();
+        assert_eq!(seed, Ok(worker_seed(&with(1), &with(1).phases[0], 0, 0, 0)));
+        assert!(one[2] != one[4] && one[2] != two[2], "{one:?} {two:?}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) fn lower(
         |lengths: &Vec<u64>| lengths.iter().fold(0, |sum: u64, length| sum.saturating_add(*length));
     let total = lengths.as_ref().map(sum);
     let moved = moved(from, total, told).map(|moved| match total {
-        Some(total) if ends_with_size(from) => moved.min(total),
+        Some(total) if ends_with_size(from, blocks) => moved.min(total),
         _ => moved,
     });
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
@@ -78,9 +78,13 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> bo
 }
 
 /// True where no more than `size` is moved, whatever `io_size` says: fio does not go over verified
-/// blocks again, unless they are drawn without a map.
-fn ends_with_size(from: &Instance<'_>) -> bool {
+/// blocks again, unless they are drawn without a map, or an engine with a queue writes them for
+/// another job to verify.
+fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
     let said = from.settings;
+    if blocks.engine.is_async() && !said.verify.read_back && !said.verify.only {
+        return false;
+    }
     let drawn = said.rw.direction.is_random() && said.random.no_map;
     said.verify.method != Method::None && !drawn && !said.rw.direction.is_mixed()
 }

@@ -1,5 +1,6 @@
 //! Headers in written blocks, and reading them back.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, Verify, Written};
@@ -20,7 +21,12 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     }
     let direction = from.settings.rw.direction;
     if let Some(text) = &said.pattern {
-        blocks.content.pattern = patterns::lower(from, "verify_pattern", text, told);
+        let pattern = patterns::lower(from, "verify_pattern", text, told);
+        let every = usize::try_from(said.pattern_interval).ok().and_then(NonZeroUsize::new);
+        blocks.content.pattern = match every {
+            Some(every) => pattern.map(|pattern| pattern.anew_every(every)),
+            None => pattern,
+        };
         blocks.content.fill = Fill::Pattern;
     } else if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) {
         return told.refuse(

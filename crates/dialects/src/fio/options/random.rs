@@ -24,20 +24,11 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.random.repeat = v.bool(),
         "the same offsets in every run",
     )
+    .alias(&["allrandrepeat"])
     .under("rw")
     .default("1")
     .beside("rw=randread")
     .exact("plan.seed", "0"),
-    row(
-        "allrandrepeat",
-        Kind::Bool,
-        |s, v| s.random.repeat |= v.bool(),
-        "all that is drawn is the same in every run",
-    )
-    .under("rw")
-    .default("0")
-    .beside("rw=randread randrepeat=0")
-    .exact("plan.seed", "1"),
     row("randseed", Kind::Size(0), |s, v| s.random.seed = v.int(), "seed of all that is drawn")
         .under("rw")
         .default("0x89")

@@ -90,7 +90,7 @@ pub(super) const ROWS: &[Row] = &[
     .when(verifying)
     .default("0")
     .beside("rw=write verify=pattern verify_pattern=%o")
-    .refused("512", "patterns begin with each block"),
+    .exact("blocks.content.pattern", "512"),
     row(
         "verify_fatal",
         Kind::Bool,
