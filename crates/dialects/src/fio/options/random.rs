@@ -24,7 +24,17 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.random.repeat = v.bool(),
         "the same offsets in every run",
     )
-    .alias(&["allrandrepeat"])
+    .under("rw")
+    .default("1")
+    .beside("rw=randread")
+    .exact("plan.seed", "0"),
+    row(
+        "allrandrepeat",
+        Kind::Bool,
+        // Newer versions take it for another name of `randrepeat`, as this does.
+        |s, v| s.random.repeat = v.bool(),
+        "the same offsets in every run",
+    )
     .under("rw")
     .default("1")
     .beside("rw=randread")
