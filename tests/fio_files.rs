@@ -155,3 +155,17 @@ fn a_mounted_device_is_written_to_only_where_allowed() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_ne!(fingerprint(mount.node()), before, "nothing was written");
 }
+
+/// The run claims a device, so the kernel refuses to trim what the page cache has not written yet.
+#[test]
+fn blocks_are_trimmed_that_the_page_cache_has_not_written() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::new(&scratch, 32 * MIB, &[]) else { return };
+    let file = format!("--filename={}", device.node);
+    let write = ["--name=w", &file, "--rw=randwrite", "--number_ios=64", "--verify=md5"];
+    let trim = ["--trim_percentage=50", "--trim_backlog=1", "--verify_state_save=0"];
+    let (ran, result) = fio(&[&write[..], &trim].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let trims = &result["jobs"][0]["trim"]["total_ios"];
+    assert!(trims.as_u64().is_some_and(|trims| (16..=48).contains(&trims)), "{trims} trims");
+}
