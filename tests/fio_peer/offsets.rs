@@ -62,6 +62,10 @@ fn jumps(ops: &[Op]) -> Vec<&Op> {
 /// One in 10,000 draws of the normal distribution is farther off than this, on one side.
 const FAR: f64 = 3.72;
 
+/// Share of operations that may go on in one tool only: where a block is taken already, fio slides
+/// to the next free one, so that the last of a pass often follow each other.
+const SLIDES: f64 = 0.03;
+
 /// True if both may be the same share of those that there are.
 fn alike_shares(counts: [f64; 2], of: [f64; 2]) -> bool {
     let all = of[0] + of[1];
@@ -70,7 +74,7 @@ fn alike_shares(counts: [f64; 2], of: [f64; 2]) -> bool {
     }
     let share = (counts[0] + counts[1]) / all;
     let spread = (share * (1.0 - share) * (1.0 / of[0] + 1.0 / of[1])).sqrt();
-    (counts[0] / of[0] - counts[1] / of[1]).abs() <= FAR * spread + f64::EPSILON
+    (counts[0] / of[0] - counts[1] / of[1]).abs() <= FAR * spread + SLIDES
 }
 
 type Cells = BTreeMap<(u64, u64), f64>;

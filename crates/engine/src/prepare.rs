@@ -513,6 +513,7 @@ impl ReadyJob {
             flushes: self.trace.as_deref().is_some_and(has_flushes),
             depth,
             batch,
+            reap_max: blocks.batch_reap_max.map_or(depth, |most| most.max(1) as usize).min(depth),
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
             until_full: self.stop.until_full,
             continue_on_error: self.stop.continue_on_error,

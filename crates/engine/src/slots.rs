@@ -149,12 +149,19 @@ pub struct Completion {
 pub struct Done {
     list: Box<[Completion]>,
     count: usize,
+    most: usize,
 }
 
 impl Done {
-    /// Room for `depth` completions.
-    pub fn new(depth: usize) -> Done {
-        Done { list: vec![Completion { slot: 0, result: 0 }; depth].into(), count: 0 }
+    /// Room for `depth` completions, of which `most` are to be taken at a time.
+    pub fn new(depth: usize, most: usize) -> Done {
+        Done { list: vec![Completion { slot: 0, result: 0 }; depth].into(), count: 0, most }
+    }
+
+    /// How many more are to be taken.
+    #[inline(always)]
+    pub fn wanted(&self) -> usize {
+        self.most.saturating_sub(self.count)
     }
 
     /// Adds one. More than the depth cannot be in flight, so there is always room.

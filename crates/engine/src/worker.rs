@@ -81,6 +81,8 @@ pub struct Parts {
     pub depth: usize,
     /// Operations handed over at once at most.
     pub batch: usize,
+    /// Completions to take at a time.
+    pub reap_max: usize,
     /// Completions to wait for.
     pub reap: usize,
     /// Some of its operations are trims, each of which blocks its thread.
@@ -231,7 +233,7 @@ impl Worker {
             slots: (0..depth).map(slot).collect(),
             free: (0..depth as u32).rev().collect(),
             batch: Vec::with_capacity(depth),
-            done: Done::new(depth),
+            done: Done::new(depth, parts.reap_max),
             in_flight: 0,
             deferred: None,
             is_placed: false,

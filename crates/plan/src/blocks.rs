@@ -64,6 +64,9 @@ pub struct Blocks {
     pub batch_submit: Option<u32>,
     /// Completions to wait for at a time.
     pub batch_reap: u32,
+    /// Completions to take at a time, at most; absent means all that are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_reap_max: Option<u32>,
     /// Once the queue was full, it runs down to this many operations before it is filled again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth_low: Option<u32>,
@@ -130,6 +133,7 @@ impl Default for Blocks {
             depth: 1,
             batch_submit: None,
             batch_reap: 1,
+            batch_reap_max: None,
             depth_low: None,
             serialize_overlap: false,
             lock: Lock::None,

@@ -324,6 +324,7 @@ impl Dice<'_> {
             depth: self.count(),
             batch_submit: self.option(Self::count),
             batch_reap: self.count(),
+            batch_reap_max: self.option(Self::count),
             depth_low: self.option(Self::count),
             serialize_overlap: self.yes(),
             lock: self.pick(&[Lock::None, Lock::Exclusive, Lock::ReadWrite]),

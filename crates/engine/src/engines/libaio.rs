@@ -143,7 +143,9 @@ impl Libaio {
         let events = (self.context as usize + size_of::<Ring>()) as *const Event;
         let mut head = ring.head.load(Ordering::Relaxed);
         let tail = ring.tail.load(Ordering::Acquire);
-        while head != tail {
+        let mut wanted = done.wanted();
+        while head != tail && wanted > 0 {
+            wanted -= 1;
             // SAFETY: indices between head and tail are below the capacity and filled.
             let event = unsafe { *events.add(head as usize) };
             done.push(event.data as u32, event.result as i32);
@@ -158,7 +160,7 @@ impl Libaio {
 
     /// Waits in the kernel for at least `min` completions.
     fn reap_call(&mut self, min: usize, wait_ns: Option<u64>, done: &mut Done) {
-        let room = self.events.len() - done.len();
+        let room = done.wanted();
         let timeout = wait_ns.map(|ns| libc::timespec {
             tv_sec: (ns / 1_000_000_000) as i64,
             tv_nsec: (ns % 1_000_000_000) as i64,

@@ -137,7 +137,8 @@ impl Io for Threads {
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         };
-        for completion in state.completed.drain(..) {
+        let taken = state.completed.len().min(done.wanted());
+        for completion in state.completed.drain(..taken) {
             done.push(completion.slot, completion.result);
         }
         submitted

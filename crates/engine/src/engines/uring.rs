@@ -293,7 +293,7 @@ impl Io for Uring {
             Some(ns) => self.wait_limited(min, ns),
         }
         let translated = self.how.no_ops || self.trims;
-        for completion in self.ring.completion() {
+        for completion in self.ring.completion().take(done.wanted()) {
             let (index, mut result) = (completion.user_data() as u32, completion.result());
             if translated && result == 0 {
                 // No-ops and trims answer 0 for all that was asked.

@@ -73,8 +73,16 @@ fn depth(view: &View<'_>, out: &mut Found) {
 
 fn batches(view: &View<'_>, out: &mut Found) {
     let depth = view.blocks.depth;
-    let batches =
-        [("batch_submit", view.blocks.batch_submit), ("batch_reap", Some(view.blocks.batch_reap))];
+    let (least, most) = (view.blocks.batch_reap, view.blocks.batch_reap_max);
+    let batches = [
+        ("batch_submit", view.blocks.batch_submit),
+        ("batch_reap", Some(least)),
+        ("batch_reap_max", most),
+    ];
+    if let Some(most) = most.filter(|most| *most < least) {
+        let message = format!("batch_reap waits for {least}, and batch_reap_max takes {most}");
+        out.error("batch", view.key("batch_reap_max"), message, "raise it, or wait for fewer");
+    }
     for (key, batch) in batches {
         match batch {
             Some(0) => {

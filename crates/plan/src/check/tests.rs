@@ -139,6 +139,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("batch", "batch_submit", "engine = \"null\"\ndepth = 8\nbatch_submit = 9"),
     ("batch", "batch_submit", "batch_submit = 0"),
     ("batch", "batch_reap", "batch_reap = 0"),
+    ("batch", "batch_reap_max", "engine = \"null\"\ndepth = 8\nbatch_reap = 4\nbatch_reap_max = 2"),
     ("batch", "batch_reap", "engine = \"null\"\ndepth = 8\nbatch_reap = 9"),
     ("uring-engine", "uring", "uring.sqpoll = true"),
     ("iopoll-direct", "uring.iopoll", "engine = \"io_uring\"\nuring.iopoll = true"),

@@ -50,6 +50,7 @@ mod tests {
                 // Absent keys are not written where they hold nothing.
                 let optional = [
                     "align",
+                    "batch_reap_max",
                     "batch_submit",
                     "bytes",
                     "fixed_buffers",

@@ -66,7 +66,7 @@ fn all_options() {
         told("--target /data/a --target /data/b --size 1g --files 4 --layout allocate --keep \
               --overwrite --name all --rw randrw --mix read:70,write:30 --bs 4k:60,64k:40 \
               --access zipf:1.2 --align 4k --range 0-50% --engine io_uring --depth 8 --direct \
-              --batch-submit 4 --batch-reap 2 --sqpoll --sqpoll-cpu 1 --iopoll \
+              --batch-submit 4 --batch-reap 2 --batch-reap-max 6 --sqpoll --sqpoll-cpu 1 --iopoll \
               --no-fixed-buffers --no-fixed-files --huge-pages --workers 2 --sharing own \
               --cpus 0-1 --split-cpus --numa 0 --seed 7 --time 1m --bytes 1g --ops 1000 \
               --passes 2 --continue-on-error --ramp 1s --rate-iops 10k --rate 100MB \
@@ -117,6 +117,7 @@ fn all_options() {
     depth = 8
     batch_submit = 4
     batch_reap = 2
+    batch_reap_max = 6
     engine = "io_uring"
     uring = { sqpoll = true, sqpoll_cpu = 1, iopoll = true, fixed_buffers = false, fixed_files = false }
     direct = true

@@ -110,6 +110,10 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
         blocks.batch_submit = Some(batch);
     }
     blocks.batch_reap = small(said.complete_min).clamp(1, depth);
+    if blocks.engine != Engine::Vsync {
+        let most = said.complete_max.map_or(0, small).clamp(blocks.batch_reap, depth);
+        blocks.batch_reap_max = Some(most);
+    }
 }
 
 /// Options that only some engines have.

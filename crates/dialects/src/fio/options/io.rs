@@ -100,11 +100,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .under("iodepth")
     .beside("ioengine=libaio direct=1 iodepth=8")
-    .idle(
-        "4",
-        "candor takes all completions that are there, however many; that \
-             changes no order",
-    ),
+    .exact("blocks.batch_reap_max", "4"),
     row(
         "iodepth_low",
         Kind::Int(0, MANY),

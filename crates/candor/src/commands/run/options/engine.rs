@@ -56,6 +56,13 @@ pub const FLAGS: &[Flag<Draft>] = &[
         set: |draft, text| put(&mut draft.blocks.batch_reap, number(text)),
     },
     Flag {
+        long: "batch-reap-max",
+        takes: Takes::One("N"),
+        help: "Completions to take at a time, at most [default: all that are there]",
+        fields: &["phase[0].job[0].blocks.batch_reap_max"],
+        set: |draft, text| put_some(&mut draft.blocks.batch_reap_max, number(text)),
+    },
+    Flag {
         long: "sqpoll",
         takes: Takes::Nothing,
         help: "io_uring: a kernel thread takes submissions",
