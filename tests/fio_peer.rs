@@ -17,7 +17,7 @@
 //! | `exit` | nothing more: both refuse or fail |
 //!
 //! `fio_peer/differences.txt` lists the differences that are meant, each with its reason. The test
-//! fails if one is not listed, and if a listed one is gone.
+//! fails if one is not listed, and if a listed one is gone, each time of three.
 
 mod case;
 mod compare;
@@ -25,6 +25,7 @@ mod offsets;
 mod tree;
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +35,8 @@ use case::{Case, Tool};
 
 /// Runs at a time: fio sleeps for most of its start.
 const SIDE_BY_SIDE: usize = 4;
+/// How often a case may surprise before that counts.
+const TRIES: usize = 3;
 
 const MEANT: &str = include_str!("fio_peer/differences.txt");
 
@@ -47,19 +50,9 @@ fn candor_does_what_fio_does() {
     // While working on one: FIO_PEER=verify runs the files with that in their names.
     let only = std::env::var("FIO_PEER").unwrap_or_default();
     cases.retain(|case| case.name.contains(&only));
-    let found = differences(&cases);
-    let meant = listed().into_iter().map(|(what, _)| what);
-    let meant: BTreeSet<String> = meant.filter(|what| what.contains(&only)).collect();
-    let fresh: Vec<_> = found.difference(&meant).cloned().collect();
-    let gone: Vec<_> = meant.difference(&found).cloned().collect();
-    println!(
-        "{} job files, {} differences, {} of them meant",
-        cases.len(),
-        found.len(),
-        found.len() - fresh.len()
-    );
-    assert!(fresh.is_empty(), "differences that are not meant:\n{}", fresh.join("\n"));
-    assert!(gone.is_empty(), "listed, but alike by now:\n{}", gone.join("\n"));
+    let surprises = surprises(&cases, &listed());
+    println!("{} job files, {} of them with surprises", cases.len(), surprises.len());
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }
 
 /// Every difference is given a reason.
@@ -80,16 +73,12 @@ fn listed() -> Vec<(String, String)> {
     lines.map(split).collect()
 }
 
-/// All differences, as `case: what`.
-fn differences(cases: &[Case]) -> BTreeSet<String> {
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
+/// Differences that are not listed, and listed ones that are gone, of all cases.
+fn surprises(cases: &[Case], listed: &[(String, String)]) -> Vec<String> {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let scratch = Scratch::new();
-            let fio = case.run(Tool::Fio, &scratch);
-            let candor = case.run(Tool::Candor, &scratch);
-            let differences = compare::compare(case, &fio, &candor);
-            let lines = differences.into_iter().map(|what| format!("{}: {what}", case.name));
+            let lines = surprises_of(case, listed);
             found.lock().expect("no thread panicked").extend(lines);
         }
     };
@@ -99,4 +88,29 @@ fn differences(cases: &[Case]) -> BTreeSet<String> {
         }
     });
     found.into_inner().expect("no thread panicked")
+}
+
+/// What surprises in a case each time it is tried: on a busy host a time that a job file asks for
+/// can pass before either tool got its turn.
+fn surprises_of(case: &Case, listed: &[(String, String)]) -> Vec<String> {
+    let own = format!("{}: ", case.name);
+    let meant: BTreeSet<&str> =
+        listed.iter().filter_map(|(what, _)| what.strip_prefix(own.as_str())).collect();
+    let mut surprises = Vec::new();
+    for _ in 0..TRIES {
+        let scratch = Scratch::new();
+        let fio = case.run(Tool::Fio, &scratch);
+        let candor = case.run(Tool::Candor, &scratch);
+        let found = compare::compare(case, &fio, &candor);
+        let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
+        let fresh = found.difference(&meant).map(|what| format!("{own}{what}"));
+        let gone = meant.difference(&found).map(|what| format!("{own}{what}: listed, but alike"));
+        surprises = fresh.chain(gone).collect();
+        if surprises.is_empty() {
+            break;
+        }
+        // Past the test's own capture, so that it stands in the log whatever comes of it.
+        let _ = writeln!(std::io::stderr(), "fio_peer: {}", surprises.join("\nfio_peer: "));
+    }
+    surprises
 }

@@ -34,7 +34,8 @@ use std::collections::HashSet;
 
 use std::path::PathBuf;
 
-use candor_plan::{Blocks, Create, Job, Layout, Plan, check};
+use candor_plan::check::{self, FILES_MAX};
+use candor_plan::{Blocks, Create, Job, Layout, Plan};
 use candor_record::Note;
 
 use super::job::FioJob;
@@ -198,10 +199,16 @@ pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>
     seeds::lower(&sections, &written.texts, host, &mut lowered.plan, &mut told);
     let aux_path = aux_path(written);
     let mut groups = groups::Groups::default();
+    let mut files = 0_u64;
     for (section, settings) in &sections {
         groups.enter(section, settings, &mut told, &mut lowered.plan);
         if lowered.jobs.len() as u64 + settings.runtime.clones > JOBS_MAX {
             told.mistake(too_many(section, settings));
+            break;
+        }
+        files = files.saturating_add(files_named(settings));
+        if files > u64::from(FILES_MAX) {
+            told.mistake(too_many_files(section, settings, files));
             break;
         }
         for clone in 0..settings.runtime.clones {
@@ -237,6 +244,18 @@ fn too_many(section: &Section, settings: &Settings) -> Mistake {
     let message =
         format!("with {} clones there are more than {JOBS_MAX} jobs", settings.runtime.clones);
     Mistake::new(at, "max-jobs", &section.name.text, message).remedy("use fewer, and more depth")
+}
+
+/// Files that the clones of a section name, those that several use more than once.
+fn files_named(settings: &Settings) -> u64 {
+    settings.runtime.clones.saturating_mul(settings.files.number.unwrap_or(1).max(1))
+}
+
+/// Each is named before anything runs, so that far more would look like a hang.
+fn too_many_files(section: &Section, settings: &Settings, files: u64) -> Mistake {
+    let at = settings.given.at("nrfiles").unwrap_or(section.name.at);
+    let message = format!("with these there are {files} files, more than {FILES_MAX}");
+    Mistake::new(at, "nrfiles", &section.name.text, message).remedy("use fewer, or fewer clones")
 }
 
 /// What a section says, with its remarks and refusals told.

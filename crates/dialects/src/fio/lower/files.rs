@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Advice, Range, WriteLife};
-use candor_plan::check::FILES_MAX;
 use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
@@ -20,10 +19,6 @@ pub(super) fn lower(
     told: &mut Told,
 ) -> Vec<Target> {
     let number = from.settings.files.number.unwrap_or(1).max(1);
-    if number > u64::from(FILES_MAX) {
-        told.refuse(from, "nrfiles", &format!("more than {FILES_MAX} files of one job"));
-        return Vec::new();
-    }
     blocks.hints.advice = advice(from, blocks);
     blocks.hints.write_life = write_life(from);
     if blocks.uses_targets() {
