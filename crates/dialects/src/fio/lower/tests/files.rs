@@ -112,7 +112,7 @@ fn commands_and_preparation() {
 fn more_files_than_can_be_named_are_refused_at_once() {
     assert_eq!(
         mistakes("[a]\nnrfiles=4096\nnumjobs=4096\nsize=1g\n"),
-        ["job.fio:2:9: nrfiles: with these there are 16777216 files, more than 1048576; use \
+        ["job.fio:2:9: with these there are 16777216 files, more than 1048576; use \
              fewer, or fewer clones"]
     );
 }
