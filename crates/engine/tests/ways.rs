@@ -215,6 +215,26 @@ fn a_program_runs_as_long_as_its_job_and_no_longer() {
 }
 
 #[test]
+fn an_optional_program_may_be_missing() {
+    let dir = scratch();
+    let said = dir.path().join("said");
+    let program = Program {
+        command: vec!["/dev/null/nothing".to_owned()],
+        errors: Some(said.clone()),
+        until_end: true,
+        optional: true,
+        ..Program::default()
+    };
+    let blocks = Blocks { engine: Engine::Program, program, ..Blocks::default() };
+    let measured =
+        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, Stop::default(), blocks));
+    assert_eq!((measured.ended, measured.errors.len()), (Ended::Done, 0));
+    let told = std::fs::read_to_string(&said).expect("written");
+    assert!(told.starts_with("/dev/null/nothing: Not a directory"), "{told}");
+    assert!(measured.engine.features[0].starts_with("the program did not start"), "{measured:?}");
+}
+
+#[test]
 fn neighbours_become_one_call_and_others_do_not() {
     let calls = |access| {
         let blocks = Blocks { engine: Engine::Vsync, depth: 16, access, ..Blocks::default() };

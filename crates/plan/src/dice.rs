@@ -373,6 +373,7 @@ impl Dice<'_> {
             errors: self.option(Self::text).map(Into::into),
             grace: self.nanos(),
             until_end: self.yes(),
+            optional: self.yes(),
         }
     }
 

@@ -209,12 +209,22 @@ pub struct Program {
     pub grace: Nanos,
     /// The job ends with it; else it lasts as long as the job is to last.
     pub until_end: bool,
+    /// Where it cannot be started, the job does nothing instead of failing, and the reason goes
+    /// where its standard error would have gone.
+    pub optional: bool,
 }
 
 impl Default for Program {
     fn default() -> Self {
         let grace = Nanos::from_secs(1);
-        Program { command: Vec::new(), output: None, errors: None, grace, until_end: false }
+        Program {
+            command: Vec::new(),
+            output: None,
+            errors: None,
+            grace,
+            until_end: false,
+            optional: false,
+        }
     }
 }
 

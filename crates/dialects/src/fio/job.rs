@@ -82,6 +82,8 @@ pub struct Shape {
     pub thread: bool,
     /// It does no I/O, so that only its latencies are shown: the lines that tell what it does.
     pub instead: Option<String>,
+    /// Lines of fio's about the section, which stand before its own.
+    pub remarks: String,
     /// The engine does one operation at a time, and `iodepth` asks for more.
     pub depth_capped: bool,
     /// Files that are missing or too short are laid out before the run, by fio's account: also

@@ -22,6 +22,7 @@ mod pacing;
 mod patterns;
 mod processes;
 mod programs;
+mod remarks;
 mod seeds;
 mod stops;
 #[cfg(test)]

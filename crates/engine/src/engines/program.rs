@@ -4,7 +4,7 @@
 //! the program is asked to end too, and is killed where it does not.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -25,12 +25,14 @@ pub struct Program {
     plan: Plan,
     running: Option<Child>,
     ended: Option<ExitStatus>,
+    /// Why it did not start, where that is no failure.
+    missing: Option<io::Error>,
 }
 
 impl Program {
     /// Nothing runs yet.
     pub fn new(plan: &Plan) -> Program {
-        Program { plan: plan.clone(), running: None, ended: None }
+        Program { plan: plan.clone(), running: None, ended: None, missing: None }
     }
 
     fn start(&self) -> io::Result<Child> {
@@ -42,6 +44,40 @@ impl Program {
         let mut command = Command::new(name);
         command.args(words).stdin(Stdio::null());
         command.stdout(stream(&self.plan.output)?).stderr(stream(&self.plan.errors)?).spawn()
+    }
+
+    /// Starts it; what the first operation ends with.
+    fn begin(&mut self) -> i32 {
+        match self.start() {
+            Ok(child) => self.running = Some(child),
+            Err(error) if self.plan.optional => {
+                self.tell(&error);
+                self.missing = Some(error);
+            }
+            Err(error) => return -error.raw_os_error().unwrap_or(libc::EIO),
+        }
+        0
+    }
+
+    /// Says where its standard error would have gone why it did not start. Where that cannot be
+    /// written either, the features of the engine still have it.
+    fn tell(&self, error: &io::Error) {
+        let name = self.plan.command.first().map_or("", String::as_str);
+        let line = format!("{name}: {error}\n");
+        let _ = match &self.plan.errors {
+            Some(path) => std::fs::write(path, line),
+            None => io::stderr().write_all(line.as_bytes()),
+        };
+    }
+
+    /// Looks after it for a while; true while it is to be looked after.
+    fn look(&mut self) -> bool {
+        thread::sleep(LOOK);
+        if let (Some(child), None) = (&mut self.running, &self.ended) {
+            self.ended = child.try_wait().ok().flatten();
+        }
+        let over = self.ended.is_some() || self.missing.is_some();
+        !(over && self.plan.until_end)
     }
 
     /// Asks it to end, waits for that, and kills it where it goes on.
@@ -64,24 +100,20 @@ impl Program {
 
 impl Call for Program {
     fn call(&mut self, slot: &Slot) -> i32 {
-        match &mut self.running {
-            None => match self.start() {
-                Ok(child) => self.running = Some(child),
-                Err(error) => return -error.raw_os_error().unwrap_or(libc::EIO),
-            },
-            Some(child) => {
-                thread::sleep(LOOK);
-                self.ended = self.ended.or_else(|| child.try_wait().ok().flatten());
-                if self.ended.is_some() && self.plan.until_end {
-                    return -OVER;
-                }
-            }
-        }
-        slot.length as i32
+        let begun = self.running.is_some() || self.missing.is_some();
+        let ended = match begun {
+            false => self.begin(),
+            true if self.look() => 0,
+            true => -OVER,
+        };
+        if ended < 0 { ended } else { slot.length as i32 }
     }
 
     fn features(&self) -> Vec<String> {
-        self.ended.iter().map(|status| format!("the program ended: {status}")).collect()
+        let ended = self.ended.iter().map(|status| format!("the program ended: {status}"));
+        let missing =
+            self.missing.iter().map(|error| format!("the program did not start: {error}"));
+        ended.chain(missing).collect()
     }
 }
 

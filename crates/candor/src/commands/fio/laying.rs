@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::write;
 use candor_engine::files;
-use candor_plan::{Plan, TargetKind};
+use candor_plan::{Layout, Plan, Target, TargetKind};
 
 /// A line for each job that finds files missing or too short, in the order of the jobs. fio says
 /// it of files that are only written as well, for which nothing but their length is made.
@@ -21,11 +21,18 @@ pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
         let made = names.iter().filter_map(|name| targets.get(name.as_str()));
         let made = made.filter(|target| target.kind != TargetKind::Existing);
         let (mut number, mut bytes) = (0, 0);
-        for named in made.flat_map(|target| files::named(target)) {
+        let of = |target: &Target| {
+            let layout = target.layout;
+            files::named(target).into_iter().map(move |named| (layout, named))
+        };
+        for (layout, named) in made.flat_map(|target| of(target)) {
             let Some(wanted) = named.size else { continue };
             let length = lengths.entry(named.path).or_insert_with_key(length);
             if length.is_some_and(|length| length < wanted) {
-                *length = Some(wanted);
+                // Of what only grows as it is written, the next job finds nothing either.
+                if layout != Layout::Never {
+                    *length = Some(wanted);
+                }
                 number += 1;
                 bytes += wanted;
             }
@@ -47,7 +54,7 @@ fn length(path: &PathBuf) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::{Bytes, Job, Phase, Target};
+    use candor_plan::{Bytes, Job, Phase};
 
     use super::*;
 
@@ -81,5 +88,17 @@ mod tests {
         let jobs = [job("y", 1, true), job("x", 0, true)];
         let two = "y: Laying out IO file (1 file / 1MiB)\nx: Laying out IO file (1 file / 2MiB)\n";
         assert_eq!(lines(&plan, &jobs), two);
+    }
+
+    #[test]
+    fn what_grows_as_it_is_written_is_said_of_each_job() {
+        let uses = Job { targets: vec!["a".to_owned()], ..Job::default() };
+        let plan = Plan {
+            targets: vec![Target { layout: Layout::Never, ..target("a", 1 << 20) }],
+            phases: vec![Phase { jobs: vec![uses.clone(), uses], ..Phase::default() }],
+            ..Plan::default()
+        };
+        let two = "x: Laying out IO file (1 file / 1MiB)\ny: Laying out IO file (1 file / 1MiB)\n";
+        assert_eq!(lines(&plan, &[job("x", 0, true), job("y", 1, true)]), two);
     }
 }

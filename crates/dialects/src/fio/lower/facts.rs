@@ -31,7 +31,7 @@ pub(super) fn of(
     FioJob {
         name: from.name.to_owned(),
         description: settings.about.description.clone(),
-        without_size: settings.area.size.is_none() && settings.files.size.is_none(),
+        without_size: without_size(settings),
         io_priority: super::processes::io_priority(from).map_or(0, IoPriority::bits),
         phase: seat.phase,
         job,
@@ -65,6 +65,12 @@ pub(super) fn of(
     }
 }
 
+/// True if nothing says how large a file is that has to be made: a share of it does not.
+fn without_size(settings: &Settings) -> bool {
+    let share = matches!(settings.area.size, None | Some(Amount::Percent(_) | Amount::Bytes(0)));
+    share && settings.files.size.is_none()
+}
+
 /// Operations on names count as if the files were gone through in blocks.
 fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
     let entries = super::engines::entries(from)?;
@@ -91,6 +97,7 @@ fn shape(from: &Instance<'_>, blocks: &Blocks) -> Shape {
         depth: u32::try_from(settings.issue.depth).unwrap_or(u32::MAX),
         thread: settings.process.thread,
         instead: instead(from, blocks),
+        remarks: super::remarks::remarks(from),
         depth_capped: settings.issue.depth > 1
             && ONE_AT_A_TIME.contains(&engine)
             && settings.issue.submit != SubmitMode::Offload,
@@ -147,7 +154,7 @@ const ONE_AT_A_TIME: [&str; 12] = [
 ];
 
 /// Engines for which no file is laid out.
-const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "filecreate", "filestat", "filedelete"];
+const WITHOUT_BYTES: [&str; 4] = ["null", "cpuio", "exec", "filecreate"];
 
 fn steady(settings: &Settings) -> Option<SteadyGoal> {
     let said = &settings.runtime.steady;

@@ -406,10 +406,22 @@ fn fills(from: &Instance<'_>) -> bool {
     from.settings.area.fill_device && from.settings.rw.direction.writes()
 }
 
+/// What is read and written, and not laid out before: fio's engines that queue take the end of a
+/// file for a read that is done, so that reads before any write do not fail; holes do not either.
+fn reads_beyond(from: &Instance<'_>, blocks: &Blocks) -> bool {
+    let direction = &from.settings.rw.direction;
+    let making = &from.settings.making;
+    let mixed = direction.reads() && direction.writes();
+    mixed && making.on_open && making.allowed && blocks.engine.is_async() && !appends(from)
+}
+
 /// What is read must have been written; what is only written needs its space at most.
 fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     let settings = from.settings;
     let making = &settings.making;
+    if reads_beyond(from, blocks) {
+        return Layout::Sparse;
+    }
     if making.on_open
         || !making.allowed
         || appends(from)

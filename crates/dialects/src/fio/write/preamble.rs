@@ -12,7 +12,10 @@ pub fn preamble(jobs: &[FioJob], output: &Output) -> String {
     let mut text = String::new();
     for job in jobs {
         match job.clone {
-            0 => text += &first_of_section(job),
+            0 => {
+                text += &job.shape.remarks;
+                text += &first_of_section(job);
+            }
             1 => text += "...\n",
             _ => {}
         }

@@ -52,6 +52,8 @@ fn how_files_come_and_go() {
         ("rw=write\nfallocate=truncate", Layout::Sparse),
         ("rw=write\noverwrite=1", Layout::Write),
         ("rw=write\ncreate_on_open=1", Layout::Never),
+        ("rw=randrw\ncreate_on_open=1", Layout::Never),
+        ("rw=randrw\ncreate_on_open=1\nioengine=libaio\niodepth=4", Layout::Sparse),
         ("rw=write\nfile_append=1", Layout::Never),
         ("rw=read\nallow_file_create=0", Layout::Never),
     ] {
@@ -115,4 +117,42 @@ fn more_files_than_can_be_named_are_refused_at_once() {
         ["job.fio:2:9: with these there are 16777216 files, more than 1048576; use \
              fewer, or fewer clones"]
     );
+}
+
+#[test]
+fn what_is_said_before_a_section() {
+    let remarks = |options: &str| {
+        let text = format!("[a]\nrw=write\nsize=1m\n{options}\n");
+        lowered(&text).jobs.iter().map(|job| job.shape.remarks.clone()).collect::<String>()
+    };
+    let shared = "fio: multiple writers may overwrite";
+    for (options, says) in [
+        ("verify=crc32c\nnumjobs=2\nfilename=x", true),
+        ("verify=crc32c\nnumjobs=2\nunique_filename=0", true),
+        ("verify=crc32c\nnumjobs=2\nfilename_format=$jobnum.$filenum", true),
+        ("verify=crc32c\nnumjobs=2", false),
+        ("verify=crc32c\nfilename=x", false),
+        ("verify=crc32c\nnumjobs=2\nfilename=x\ndo_verify=0", false),
+        ("numjobs=2\nfilename=x", false),
+    ] {
+        let said = remarks(options);
+        assert_eq!(said.matches(shared).count(), usize::from(says), "{options}: {said}");
+    }
+    let never = "fio: verification read phase will never start";
+    for (options, says) in [
+        ("verify=crc32c\ntime_based\nruntime=1", true),
+        ("verify=crc32c\nruntime=1", false),
+        ("verify=crc32c\ntime_based\nruntime=1\nrw=randrw", false),
+        ("verify=crc32c\ntime_based\nruntime=1\nverify_backlog=4", false),
+    ] {
+        let said = remarks(options);
+        assert_eq!(said.starts_with(never), says, "{options}: {said}");
+    }
+    let host = some_host()
+        .with("/d", Found::Directory)
+        .with("/d/x", Found::File(4096))
+        .with("/d/y", Found::File(4096));
+    let opened = lowered_on("[a]\nopendir=/d\nnumjobs=2\n", &host).unwrap();
+    assert_eq!(opened.jobs[0].shape.remarks, "fio: opendir added 2 files\n");
+    assert_eq!(opened.jobs[1].shape.remarks, "");
 }

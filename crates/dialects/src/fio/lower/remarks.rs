@@ -1,0 +1,48 @@
+//! What fio says about a section before it says what the section does.
+
+use std::path::Path;
+
+use super::Instance;
+use crate::fio::settings::Method;
+
+const SHARED: &str = "fio: multiple writers may overwrite blocks that belong to other jobs. \
+    This can cause verification failures.\n";
+const NEVER_READ: &str = "fio: verification read phase will never start because write phase uses \
+    all of runtime\n";
+
+/// The lines, as fio has them.
+pub(super) fn remarks(from: &Instance<'_>) -> String {
+    match from.clone {
+        0 => verification(from) + &opened(from),
+        _ => String::new(),
+    }
+}
+
+/// How many files `opendir` adds to those that are named.
+fn opened(from: &Instance<'_>) -> String {
+    let files = &from.settings.files;
+    let Some(directory) = files.opendir.as_deref().map(Path::new) else { return String::new() };
+    let all = files.names.len() + from.host.files_below(directory).len();
+    format!("fio: opendir added {all} files\n")
+}
+
+fn verification(from: &Instance<'_>) -> String {
+    let settings = from.settings;
+    let (verify, direction) = (&settings.verify, settings.rw.direction);
+    if verify.method == Method::None || !verify.read_back || !direction.writes() {
+        return String::new();
+    }
+    let shared = if settings.runtime.clones > 1 && same_names(from) { SHARED } else { "" };
+    let ends_by_time = settings.runtime.time_based && settings.runtime.runtime.0 > 0;
+    let backlog = verify.backlog.is_some_and(|writes| writes > 0);
+    let never = if ends_by_time && !direction.reads() && !backlog { NEVER_READ } else { "" };
+    format!("{shared}{never}")
+}
+
+/// True if fio takes clones for users of the same files.
+fn same_names(from: &Instance<'_>) -> bool {
+    let files = &from.settings.files;
+    let words = ["$jobname", "$jobnum", "$filenum"];
+    let apart = files.unique && words.iter().all(|word| files.format.contains(word));
+    !files.names.is_empty() || !apart
+}
