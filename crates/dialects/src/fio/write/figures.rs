@@ -209,8 +209,8 @@ impl Figures {
         self.depth_reached = self.depth_reached.or(other.depth_reached);
     }
 
-    /// True if fio has it begin: it got as far as its first operation, or as opening its files. What
-    /// is invalid is found before that.
+    /// True if fio has it begin: it got as far as its first operation, or as opening its files.
+    /// What is invalid is found before that.
     pub fn began(&self) -> bool {
         let opens = |trouble: &Trouble| trouble.errno != INVALID;
         self.start_unix_ms.is_some() || self.trouble.as_ref().is_some_and(opens)
