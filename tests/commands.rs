@@ -72,6 +72,23 @@ fn stdout_is_data_and_stderr_the_rest() {
 }
 
 #[test]
+fn rules_are_explained_by_the_names_that_reports_give_them() {
+    let list = candor(&["explain"]);
+    assert_eq!((list.code, list.err.as_str()), (Some(0), ""));
+    assert!(list.out.contains("\n  B4  "), "{}", list.out);
+    let one = candor(&["explain", "b4", "A16"]);
+    assert!(one.out.starts_with("B4  ") && one.out.contains("\nA16  "), "{}", one.out);
+    assert!(one.out.contains("(evidence book B4)"), "{}", one.out);
+    let json = candor(&["explain", "B4", "--json", "-"]);
+    let rules: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(rules[0]["rule"], "B4");
+    assert!(rules[0]["thresholds"][0]["value"].is_number(), "{rules}");
+    let none = candor(&["explain", "B99"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(2), ""));
+    assert!(none.err.contains("B99"), "{}", none.err);
+}
+
+#[test]
 fn reports_fit_the_documented_schema() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 4 * MIB);

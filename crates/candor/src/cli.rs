@@ -28,6 +28,7 @@ fn command() -> Command {
         .subcommand(commands::check::command())
         .subcommand(commands::run::command())
         .subcommand(commands::inspect::command())
+        .subcommand(commands::explain::command())
         .subcommand(commands::fio::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
@@ -61,6 +62,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("check", matches)) => commands::check::main(matches, line),
         Some(("run", matches)) => commands::run::main(matches, line),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
+        Some(("explain", matches)) => commands::explain::main(matches, line),
         Some(("convert", matches)) => commands::convert::main(matches),
         Some(("options", _)) => commands::options::main(),
         // The parser lets no other word through.

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod convert;
+pub mod explain;
 pub mod fio;
 pub mod inspect;
 pub mod options;

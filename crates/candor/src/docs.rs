@@ -64,6 +64,18 @@ fn the_page_of_options_is_derived() {
     );
 }
 
+#[test]
+fn the_page_of_rules_is_derived() {
+    let rules = candor_show::rules::markdown(&candor_judge::explanations());
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("rules.md"), &rules).unwrap();
+    }
+    assert!(
+        page("rules.md") == rules,
+        "the rules have changed: run `{BLESS}=1 cargo test -p candor`"
+    );
+}
+
 /// The plans in the guide.
 fn plans() -> Vec<String> {
     let guide = page("guide.md");

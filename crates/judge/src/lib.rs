@@ -28,7 +28,7 @@ mod testcase;
 mod tests;
 
 use candor_plan::{Phase, Plan};
-use candor_record::{Ceiling, Facts, Finding, PhaseReport, Silence, Verdict};
+use candor_record::{Ceiling, Explanation, Facts, Finding, PhaseReport, Silence, Verdict};
 
 pub use ahead::ahead;
 pub use rule::RuleText;
@@ -99,7 +99,24 @@ fn ask_rules(view: &View) -> (Vec<Finding>, Vec<Silence>) {
     (findings, silent)
 }
 
-/// Every rule with its title and explanation, in the order of the evidence book.
-pub fn rules() -> &'static [RuleText] {
-    rules::texts()
+/// Every rule with its text and its thresholds, in the order of the evidence book.
+pub fn explanations() -> Vec<Explanation> {
+    rules::RULES.iter().map(explanation).collect()
+}
+
+fn explanation(rule: &rule::Rule) -> Explanation {
+    let serves = |threshold: &&thresholds::Threshold| threshold.rules.contains(&rule.text.id);
+    let of = |threshold: &thresholds::Threshold| candor_record::Threshold {
+        name: threshold.name.into(),
+        value: threshold.value,
+        source: threshold.source.into(),
+        reason: threshold.reason.into(),
+    };
+    Explanation {
+        rule: rule.text.id.into(),
+        title: rule.text.title.into(),
+        text: rule.text.explanation.into(),
+        ahead: rule.before.is_some(),
+        thresholds: thresholds::ALL.iter().filter(serves).map(of).collect(),
+    }
 }

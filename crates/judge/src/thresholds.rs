@@ -1,11 +1,16 @@
 //! Every threshold of every rule, with where it comes from and why it is what it is.
 //!
 //! "Evidence book" is the project's book of traps, each reproduced on a real kernel or marked as
-//! not reproduced; its rules have the same names as the ones here.
+//! not reproduced; its rules have the same names as the ones here. Each stands with the rules that
+//! use it, in their own file or through what they share; a test holds that against the sources.
 
 /// A number that separates a finding from none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
+    /// Its name in the sources.
+    pub id: &'static str,
+    /// The rules that use it; none where it only helps to name the limit.
+    pub rules: &'static [&'static str],
     /// What it bounds.
     pub name: &'static str,
     /// The number; its unit is in the name.
@@ -18,10 +23,16 @@ pub struct Threshold {
 
 /// Declares the thresholds and the table of all of them, so that none can be left out of it.
 macro_rules! thresholds {
-    ($($(#[doc = $doc:literal])* $id:ident = $value:literal, $name:literal, $source:literal,
-        $reason:literal;)*) => {
-        $($(#[doc = $doc])* pub const $id: Threshold =
-            Threshold { name: $name, value: $value, source: $source, reason: $reason };)*
+    ($($(#[doc = $doc:literal])* $id:ident = $value:literal, [$($rule:ident)*], $name:literal,
+        $source:literal, $reason:literal;)*) => {
+        $($(#[doc = $doc])* pub const $id: Threshold = Threshold {
+            id: stringify!($id),
+            rules: &[$(stringify!($rule)),*],
+            name: $name,
+            value: $value,
+            source: $source,
+            reason: $reason,
+        };)*
         /// All of them.
         pub const ALL: &[Threshold] = &[$($id),*];
     };
@@ -29,121 +40,160 @@ macro_rules! thresholds {
 
 thresholds! {
     /// Below it, ratios of bytes mean nothing.
-    BYTES_MIN = 1048576.0, "bytes moved, least for ratios", "evidence book 0",
+    BYTES_MIN = 1048576.0, [A1 A3 A5 A13 A17 B4 C1 C6 C10 D8 D9 F4 F10 G1],
+        "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
-    COVERAGE_MEMORY = 0.05, "share of bytes from the device, below: memory", "evidence book A1",
+    COVERAGE_MEMORY = 0.05, [A1 A17],
+        "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
-    COVERAGE_FULL = 0.95, "share of bytes from the device, from here on: device",
-        "evidence book A1", "a cold pass moved all bytes; the rest is counting at the edges";
+    COVERAGE_FULL = 0.95, [A1 A2 A5 A8 A9 A17 C6],
+        "share of bytes from the device, from here on: device", "evidence book A1",
+        "a cold pass moved all bytes; the rest is counting at the edges";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
-    SLACK_MAX = 0.5, "share of bytes forgiven for operations in flight", "judge",
+    SLACK_MAX = 0.5, [A1 A5 A13 A17 F10],
+        "share of bytes forgiven for operations in flight", "judge",
         "a phase so short that half of it was in flight at its start must not vanish altogether";
     /// Flat allowance for bytes counted on different sides of a boundary.
-    SLACK_FLAT = 0.01, "share of bytes forgiven always", "judge",
+    SLACK_FLAT = 0.01, [A1 A5 A13 A17 F10],
+        "share of bytes forgiven always", "judge",
         "the snapshot and the barrier are some microseconds apart";
     /// A data set that is cached at the start to this share is not cold.
-    CACHED_AT_START = 0.05, "share of files cached at the start", "evidence book A2",
+    CACHED_AT_START = 0.05, [A2],
+        "share of files cached at the start", "evidence book A2",
         "below it the effect is smaller than the spread of most devices";
     /// Dirty share of what was written that makes a write rate one of memory.
-    DIRTY_LEFT = 0.05, "share of written bytes still dirty", "evidence book A3",
+    DIRTY_LEFT = 0.05, [A3],
+        "share of written bytes still dirty", "evidence book A3",
         "8 MiB written left 8 MiB dirty and nothing on the device";
     /// Share of written bytes that must have reached the device by the end.
-    WRITTEN_OUT = 0.95, "share of written bytes on the device, least", "evidence book A1 and A3",
+    WRITTEN_OUT = 0.95, [A3 A5 A13],
+        "share of written bytes on the device, least", "evidence book A1 and A3",
         "as for reads: what is missing was overwritten in memory (the book proposes half)";
     /// Growth of the cache during a direct phase, as a share of what was moved.
-    CACHE_GROWTH = 0.10, "growth of the cache in a direct phase", "evidence book A5",
+    CACHE_GROWTH = 0.10, [A5],
+        "growth of the cache in a direct phase", "evidence book A5",
         "direct I/O left 0 pages on ext4, XFS and btrfs, all of them where it was not direct";
     /// Share of the files that an eviction may leave before it deserves a remark.
-    EVICTION_LEFT = 0.01, "share of files resident after eviction", "evidence book A6",
+    EVICTION_LEFT = 0.01, [A6],
+        "share of files resident after eviction", "evidence book A6",
         "any page left is reported; up to 1 % cannot move the result by more than that";
     /// Mapped share of a file below which reads hit holes.
-    MAPPED = 0.99, "share of the file that is mapped, least", "evidence book A8",
+    MAPPED = 0.99, [A8],
+        "share of the file that is mapped, least", "evidence book A8",
         "headers of sparse formats aside, a data file has no holes";
     /// Share of holes or unwritten extents that decides on its own.
-    UNREAD_GROUND = 0.05, "share of holes or unwritten bytes that decides alone",
-        "evidence book A8, A9", "the same 5 % as for coverage, where coverage is not known";
+    UNREAD_GROUND = 0.05, [A8 A9],
+        "share of holes or unwritten bytes that decides alone", "evidence book A8, A9",
+        "the same 5 % as for coverage, where coverage is not known";
     /// Share of bytes that the disk under a loop device must have moved.
-    LEAF_COVERAGE = 0.95, "share of bytes seen below a loop device", "evidence book A13",
+    LEAF_COVERAGE = 0.95, [A13],
+        "share of bytes seen below a loop device", "evidence book A13",
         "with direct-io=0 re-reads ran at 1.4-3 GB/s while the disk did 0.6 GB/s";
     /// Submission share of a latency that makes an asynchronous engine synchronous.
-    SUBMIT_SHARE = 0.9, "share of latency spent submitting", "evidence book B2",
+    SUBMIT_SHARE = 0.9, [B2],
+        "share of latency spent submitting", "evidence book B2",
         "buffered libaio: mean latency 86 ms was 32 times one blocking read";
     /// Device occupancy below which buffered libaio is proven synchronous.
-    SUBMIT_QUEUE = 0.3, "device queue over requested depth", "evidence book B2",
+    SUBMIT_QUEUE = 0.3, [B2],
+        "device queue over requested depth", "evidence book B2",
         "one of 32 requests at work is 0.03; readahead can raise it to a few";
     /// Share of the requested depth that must be seen.
-    QUEUE_SEEN = 0.7, "device queue over requested depth, least", "evidence book B4",
+    QUEUE_SEEN = 0.7, [B4 B8],
+        "device queue over requested depth, least", "evidence book B4",
         "submitting and reaping take their share of each round trip";
     /// Share of the requested depth that the generator must keep in flight.
-    IN_FLIGHT = 0.8, "operations in flight over requested depth, least", "evidence book B4",
+    IN_FLIGHT = 0.8, [B4 C6],
+        "operations in flight over requested depth, least", "evidence book B4",
         "below it the generator itself is late, above it the loss is further down";
     /// Share of the device's own depth from which it is full.
-    DEVICE_FULL = 0.85, "device queue over device depth", "evidence book B5",
+    DEVICE_FULL = 0.85, [B4],
+        "device queue over device depth", "evidence book B5",
         "a device of depth 8 under 32 requests showed 7.0";
     /// Shortest window for queue arithmetic.
-    QUEUE_WINDOW_S = 0.5, "seconds, least for queue figures", "judge",
+    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B8 F4],
+        "seconds, least for queue figures", "judge",
         "the kernel's busy time advances in ticks of 4 ms; 125 of them are enough";
     /// CPU share of the busiest worker from which its thread is the limit.
-    THREAD_BUSY = 0.9, "CPU time over wall time of a worker", "evidence book B7",
+    THREAD_BUSY = 0.9, [B7],
+        "CPU time over wall time of a worker", "evidence book B7",
         "accounting and the barrier take the rest";
     /// Time waiting for a CPU from which latencies are those of the scheduler.
-    RUN_WAIT = 0.10, "share of wall time waiting for a CPU", "evidence book B8",
+    RUN_WAIT = 0.10, [B8],
+        "share of wall time waiting for a CPU", "evidence book B8",
         "at 32-57 % the device took 0.14 ms and the application saw 2.3 ms";
     /// Cost of two clock readings relative to the mean latency.
-    CLOCK_SHARE = 0.05, "two clock readings over mean latency", "evidence book B16",
+    CLOCK_SHARE = 0.05, [B16],
+        "two clock readings over mean latency", "evidence book B16",
         "hpet costs 1.4 us a reading: latencies below some 30 us are not trustworthy";
     /// Pieces per operation from which requests count as split.
-    SPLIT = 1.2, "operation size over device request size", "evidence book C1",
+    SPLIT = 1.2, [C1],
+        "operation size over device request size", "evidence book C1",
         "real splits are 2, 4, 8; odd neighbours and metadata stay below 1.1";
     /// Flushes per write from which a write test is a flush test.
-    FLUSH_PER_WRITE = 0.05, "flushes per write", "evidence book C9",
+    FLUSH_PER_WRITE = 0.05, [C9],
+        "flushes per write", "evidence book C9",
         "a flush costs ten to a hundred times a write, so one in twenty already counts";
     /// Share of the time spent flushing from which that is the limit.
-    FLUSH_TIME = 0.5, "share of worker time spent flushing", "evidence book C9",
+    FLUSH_TIME = 0.5, [C9],
+        "share of worker time spent flushing", "evidence book C9",
         "more than half: making it free would double the rate";
     /// Share of a ceiling from which it is the limit.
-    CEILING_NEAR = 0.85, "measured over ceiling, near", "evidence book D8",
+    CEILING_NEAR = 0.85, [D8],
+        "measured over ceiling, near", "evidence book D8",
         "protocols leave 85-98 % of a link to data; 262 of 300 MB/s on a 3 Gb/s SATA link";
     /// Share of a ceiling beyond which the result is impossible.
-    CEILING_OVER = 1.02, "measured over ceiling, impossible", "evidence book D9",
+    CEILING_OVER = 1.02, [D8 D9],
+        "measured over ceiling, impossible", "evidence book D9",
         "2 % for clocks and edges; no data crosses a link faster than the link";
     /// Distance from a control group's limit within which it is the limit.
-    CGROUP_NEAR = 0.05, "relative distance from a limit", "evidence book F4",
+    CGROUP_NEAR = 0.05, [F4],
+        "relative distance from a limit", "evidence book F4",
         "a limit of 1000 gave 1010; bursts and edges on short runs add a little";
     /// Traffic of others, as a share of all.
-    FOREIGN = 0.05, "share of traffic by others", "evidence book F10",
+    FOREIGN = 0.05, [F10],
+        "share of traffic by others", "evidence book F10",
         "below it the effect drowns in the spread of most devices";
     /// Length below which a result deserves a remark.
-    SHORT_S = 3.0, "seconds, ramp included, least", "evidence book G1, eased",
+    SHORT_S = 3.0, [G1],
+        "seconds, ramp included, least", "evidence book G1, eased",
         "no flush, no garbage collection and no credit runs out in less";
     /// Length below which a result is short but usable.
-    USABLE_S = 8.0, "seconds, ramp included, for no word at all", "evidence book G1, eased",
+    USABLE_S = 8.0, [G1],
+        "seconds, ramp included, for no word at all", "evidence book G1, eased",
         "the book says 10 s; the steps of `candor check` last about that, edges taken off";
     /// Length of a buffered write test.
-    BUFFERED_WRITE_S = 15.0, "seconds of buffered writing, least", "evidence book G1",
+    BUFFERED_WRITE_S = 15.0, [G1],
+        "seconds of buffered writing, least", "evidence book G1",
         "three of the kernel's flush intervals of 5 s";
     /// Spread of the per-second rates that is shown.
-    SPREAD = 0.10, "coefficient of variation, shown", "evidence book G2",
+    SPREAD = 0.10, [G2],
+        "coefficient of variation, shown", "evidence book G2",
         "quiet machines stay below 5 %, shared ones reach 10";
     /// Spread of the per-second rates that deserves a remark.
-    SPREAD_WIDE = 0.25, "coefficient of variation, remark", "judge, after evidence book G2",
+    SPREAD_WIDE = 0.25, [G2],
+        "coefficient of variation, remark", "judge, after evidence book G2",
         "the mean of such seconds is off by tens of percent from one run to the next";
     /// Seconds needed for a spread.
-    SPREAD_SECONDS = 5.0, "full seconds, least for a spread", "judge",
+    SPREAD_SECONDS = 5.0, [G2],
+        "full seconds, least for a spread", "judge",
         "a deviation of fewer values says nothing";
     /// Share of its interval that a sample must cover to count as full.
-    FULL_SECOND = 0.9, "share of the longest interval", "judge",
+    FULL_SECOND = 0.9, [G2],
+        "share of the longest interval", "judge",
         "the last interval is cut where the phase ends";
     /// Samples beyond a percentile.
-    BEYOND = 10.0, "samples beyond a percentile, least", "evidence book G5",
+    BEYOND = 10.0, [G5],
+        "samples beyond a percentile, least", "evidence book G5",
         "ten make the estimate good to about a third";
     /// How near a gap must be to a power of 1.024 to smell of units.
-    UNIT_GAP = 0.003, "distance from a power of 1.024", "evidence book G8",
+    UNIT_GAP = 0.003, [G8],
+        "distance from a power of 1.024", "evidence book G8",
         "MB and MiB are 4.86 % apart; published gaps of exactly that were units";
     /// Share of the rate that the plan asks for, from which the plan is the limit.
-    PACED = 0.97, "measured over asked rate", "judge",
+    PACED = 0.97, [],
+        "measured over asked rate", "judge",
         "rate limiters of candor keep their rate to well under a percent";
 }
 
@@ -156,6 +206,46 @@ mod tests {
         for threshold in ALL {
             assert!(threshold.value > 0.0, "{}", threshold.name);
             assert!(threshold.source.len() > 4 && threshold.reason.len() > 10);
+        }
+    }
+
+    /// What rules share: a threshold in one of these serves the rules that go through it.
+    const SHARED: &[&str] =
+        &["view.rs", "coverage.rs", "flow.rs", "ceilings.rs", "limit.rs", "rules/unread.rs"];
+
+    /// The names of thresholds in a source file, its tests left out.
+    fn used_in(file: &str) -> Vec<&'static str> {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
+        let text = std::fs::read_to_string(&path).expect(file);
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words: Vec<&str> = text.split(|c| !is_word(c)).collect();
+        ALL.iter().map(|threshold| threshold.id).filter(|id| words.contains(id)).collect()
+    }
+
+    #[test]
+    fn every_threshold_names_the_rules_that_use_it() {
+        let shared: Vec<_> = SHARED.iter().flat_map(|file| used_in(file)).collect();
+        for rule in crate::rules::texts() {
+            let used = used_in(&format!("rules/{}.rs", rule.id.to_lowercase()));
+            for threshold in ALL {
+                let named = threshold.rules.contains(&rule.id);
+                let uses = used.contains(&threshold.id);
+                assert!(named || !uses, "{} uses {}: name it there", rule.id, threshold.id);
+                let may = uses || shared.contains(&threshold.id);
+                assert!(may || !named, "{} does not use {}", rule.id, threshold.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_threshold_is_used() {
+        let known = |id: &&str| crate::rules::texts().iter().any(|text| text.id == *id);
+        for threshold in ALL {
+            assert!(threshold.rules.iter().all(known), "{}: no such rule", threshold.id);
+            let anywhere = !threshold.rules.is_empty()
+                || SHARED.iter().any(|file| used_in(file).contains(&threshold.id));
+            assert!(anywhere, "{}", threshold.id);
         }
     }
 

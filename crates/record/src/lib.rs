@@ -4,9 +4,11 @@
 //! engine counted), [`facts`] (what the host is) and [`Snapshot`] (what the kernel had counted at
 //! a moment), [`Finding`] (one diagnosis), [`Note`] (what ran is not exactly what was asked), and
 //! the [`Report`] that holds them all with the plan. While a run goes on everything that happens
-//! is an [`Event`]. Renderers read these types and compute nothing.
+//! is an [`Event`]. An [`Explanation`] tells of a rule. Renderers read these types and compute
+//! nothing.
 
 mod event;
+mod explanation;
 pub mod facts;
 mod finding;
 pub mod histogram;
@@ -16,6 +18,7 @@ mod report;
 mod snapshot;
 
 pub use event::{Event, PrepareStep};
+pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
 pub use finding::{Confidence, Evidence, Finding, Note, RuleId, Silence, Verdict, Weight};
 pub use histogram::Histogram;

@@ -6,7 +6,7 @@
 mod pretty;
 pub mod schema;
 
-use candor_record::{Facts, Report};
+use candor_record::{Explanation, Facts, Report};
 
 /// The report as JSON, one line break at its end.
 pub fn report(report: &Report) -> Result<String, serde_json::Error> {
@@ -16,4 +16,9 @@ pub fn report(report: &Report) -> Result<String, serde_json::Error> {
 /// The facts of `candor inspect` as JSON, one line break at the end.
 pub fn facts(facts: &Facts) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(facts)?))
+}
+
+/// The rules of `candor explain` as JSON, one line break at the end.
+pub fn rules(rules: &[&Explanation]) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(rules)?))
 }

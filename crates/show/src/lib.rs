@@ -11,7 +11,8 @@
 //! | [`facts`] | `Facts` | what `candor inspect` prints |
 //! | [`problems`] | what is wrong with a plan | messages that underline the offending words |
 //! | [`progress`] | `Event`s | one line that tells how far a run is |
-//! | [`json`] | `Report`, `Facts` | the document for machines |
+//! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
+//! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
 mod describe;
 pub mod facts;
@@ -21,6 +22,7 @@ pub mod number;
 pub mod problems;
 pub mod progress;
 pub mod report;
+pub mod rules;
 mod style;
 mod words;
 

@@ -2,12 +2,12 @@
 
 use candor_record::RuleId;
 
-use crate::rules;
+use crate::rules::texts;
 use crate::testcase::TestCase;
 
 #[test]
 fn every_rule_explains_itself() {
-    for text in rules() {
+    for text in texts() {
         assert!(text.explanation.len() > 150, "{}", text.id);
         assert!(!text.explanation.contains("  "), "{}: {}", text.id, text.explanation);
         assert!(text.explanation.ends_with('.') && !text.title.ends_with('.'), "{}", text.id);
@@ -17,11 +17,12 @@ fn every_rule_explains_itself() {
 
 #[test]
 fn every_rule_has_its_own_name() {
-    let mut ids: Vec<_> = rules().iter().map(|text| text.id).collect();
-    assert_eq!(ids.len(), 29);
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), 29);
+    let place = |id: &&str| (id[..1].to_owned(), id[1..].parse::<u32>().unwrap());
+    let ids: Vec<_> = texts().iter().map(|text| text.id).collect();
+    let mut sorted = ids.clone();
+    sorted.sort_by_key(place);
+    sorted.dedup();
+    assert_eq!(ids, sorted, "each once, in the order of the evidence book");
 }
 
 #[test]
@@ -46,4 +47,14 @@ fn silent_rules_say_what_they_lacked() {
     let judgement = case.judge();
     assert!(judgement.silent.iter().any(|silence| silence.rule == "A1"));
     assert!(judgement.silent.iter().all(|silence| !silence.lacked.is_empty()));
+}
+
+#[test]
+fn explanations_carry_thresholds_with_source_and_reason() {
+    let all = crate::explanations();
+    assert_eq!(all.len(), texts().len());
+    let of = |rule: &str| all.iter().find(|known| known.rule == rule).unwrap();
+    assert!(of("A1").thresholds.iter().any(|t| t.value == 0.05 && t.source.contains("A1")));
+    assert!(of("A16").ahead && !of("D8").ahead);
+    assert!(of("A16").thresholds.is_empty());
 }

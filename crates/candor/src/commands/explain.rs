@@ -1,0 +1,77 @@
+//! `candor explain RULE`: what a rule finds, how, and from which numbers on.
+
+use candor_record::Explanation;
+use candor_show::{json, rules};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::flag::{self, CommandLine};
+use crate::output::{self, Output};
+use crate::{commands, exit, screen};
+
+const ABOUT: &str = "Explain a rule: what it finds, and its thresholds with source and reason";
+
+const LONG_ABOUT: &str = "\
+Explain a rule: what it finds, and its thresholds with source and reason.
+
+A rule is named as in a report, such as A1. Without a name, all rules are listed.";
+
+/// The command line.
+pub fn command() -> Command {
+    let names = candor_judge::explanations().into_iter().map(|known| known.rule);
+    let rules = Arg::new("RULE")
+        .action(ArgAction::Append)
+        .value_parser(PossibleValuesParser::new(names))
+        .ignore_case(true)
+        .hide_possible_values(true)
+        .help("Rules, as reports name them; none lists all");
+    Command::new("explain")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(rules)
+        .args(flag::args(output::OF_LOOKS))
+        .after_help(exit::HELP)
+}
+
+/// Prints what was asked for, and gives the exit code.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let mut output = Output::default();
+    let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
+    if let Err(sentence) = output.prepare() {
+        screen::error(&sentence);
+        return exit::USAGE;
+    }
+    let asked: Vec<&String> = matches.get_many("RULE").into_iter().flatten().collect();
+    match shown(&candor_judge::explanations(), &asked, &output) {
+        Ok(None) => exit::RAN,
+        Ok(Some(text)) => commands::printed(&text),
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::TROUBLE
+        }
+    }
+}
+
+/// The text for stdout; none where JSON went there.
+fn shown(
+    all: &[Explanation],
+    asked: &[&String],
+    output: &Output,
+) -> Result<Option<String>, String> {
+    let named = |name: &&String| all.iter().find(|rule| rule.rule.eq_ignore_ascii_case(name));
+    let some: Vec<&Explanation> = asked.iter().filter_map(named).collect();
+    let meant = if asked.is_empty() { all.iter().collect() } else { some };
+    let json = json::rules(&meant).map_err(|error| error.to_string())?;
+    if output.deliver_json(&json)? {
+        return Ok(None);
+    }
+    let style = screen::style(output.color);
+    Ok(Some(match asked.is_empty() {
+        true => rules::list(all, &style),
+        false => rules::full(&meant, &style),
+    }))
+}

@@ -1,0 +1,31 @@
+//! What a person can read about a rule of the catalogue.
+
+use serde::{Deserialize, Serialize};
+
+/// A rule: what it finds, how, and from which numbers on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Its name, such as `A1`.
+    pub rule: String,
+    /// What it finds, in a few words.
+    pub title: String,
+    /// How it comes about, how the rule recognises it, and what helps: one paragraph.
+    pub text: String,
+    /// It can speak before anything has run.
+    pub ahead: bool,
+    /// The numbers from which on it speaks; none where it needs no number.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// A number that separates a finding from none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// What it bounds, with its unit; shares are from 0 to 1.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// Where it comes from.
+    pub source: String,
+    /// Why it is what it is.
+    pub reason: String,
+}
