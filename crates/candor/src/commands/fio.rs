@@ -9,6 +9,7 @@ mod crctest;
 mod debug;
 mod failures;
 mod forbidden;
+mod hooks;
 pub mod host;
 mod instead;
 mod laying;

@@ -16,10 +16,9 @@ use candor_run::RunError;
 use super::asker::Asker;
 use super::cpus::Watch;
 use super::debug::Debug;
-use super::laying;
 use super::progress::Progress;
 use super::verdict::Verdict;
-use super::{WRONG, complain, failures, logs, tell};
+use super::{WRONG, complain, failures, hooks, laying, logs, tell};
 use crate::screen;
 
 /// Runs the jobs, and gives the exit code.
@@ -38,6 +37,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     if output.formats.is_empty() || output.formats.contains(&Format::Normal) {
         said += &laying::lines(&lowered.plan, &lowered.jobs);
         said += &write::capped(&lowered.jobs);
+        said += &hooks::lines(&lowered.plan, &lowered.jobs);
     }
     if let Err(sentence) = sink.put(&said) {
         return refused(&sentence, flags);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Instance;
+use crate::fio::options::{self, Kind};
 use crate::fio::settings::Method;
 
 const SHARED: &str = "fio: multiple writers may overwrite blocks that belong to other jobs. \
@@ -13,9 +14,17 @@ const NEVER_READ: &str = "fio: verification read phase will never start because 
 /// The lines, as fio has them.
 pub(super) fn remarks(from: &Instance<'_>) -> String {
     match from.clone {
-        0 => verification(from) + &opened(from),
+        0 => deprecated(from) + &verification(from) + &opened(from),
         _ => String::new(),
     }
+}
+
+/// Options that fio has dropped, and still takes.
+fn deprecated(from: &Instance<'_>) -> String {
+    let is_dropped = |row: &options::Row| matches!(row.kind, Kind::Deprecated);
+    let dropped = |name: &&str| options::find(name).is_some_and(is_dropped);
+    let given = from.settings.given.iter().map(|(name, _)| name).filter(dropped);
+    given.map(|name| format!("Option {name} is deprecated\n")).collect()
 }
 
 /// How many files `opendir` adds to those that are named.

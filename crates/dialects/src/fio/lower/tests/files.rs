@@ -148,6 +148,7 @@ fn what_is_said_before_a_section() {
         let said = remarks(options);
         assert_eq!(said.starts_with(never), says, "{options}: {said}");
     }
+    assert_eq!(remarks("verifysort=0"), "Option verifysort is deprecated\n");
     let host = some_host()
         .with("/d", Found::Directory)
         .with("/d/x", Found::File(4096))
