@@ -21,6 +21,12 @@ use super::verdict::Verdict;
 use super::{WRONG, complain, failures, hooks, laying, logs, tell};
 use crate::screen;
 
+/// What is told of files, depths and commands before the run.
+fn before(lowered: &Lowered) -> String {
+    let (plan, jobs) = (&lowered.plan, &lowered.jobs);
+    laying::lines(plan, jobs) + &write::capped(jobs) + &hooks::lines(plan, jobs)
+}
+
 /// Runs the jobs, and gives the exit code.
 pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
     let mut output = flags.output.clone();
@@ -35,9 +41,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     let mut said = debug.begin() + &debug.words(written) + &debug.read(&lowered.plan);
     said += &write::preamble(&lowered.jobs, &output);
     if output.formats.is_empty() || output.formats.contains(&Format::Normal) {
-        said += &laying::lines(&lowered.plan, &lowered.jobs);
-        said += &write::capped(&lowered.jobs);
-        said += &hooks::lines(&lowered.plan, &lowered.jobs);
+        said += &before(&lowered);
     }
     if let Err(sentence) = sink.put(&said) {
         return refused(&sentence, flags);
