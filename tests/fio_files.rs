@@ -108,6 +108,25 @@ fn commands_run_around_a_job_and_a_job_waits_for_another() {
     assert_eq!(json["jobs"][1]["write"]["io_bytes"], 64 << 10);
 }
 
+#[test]
+fn a_command_that_fails_leaves_its_job_out_or_is_noted() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.path("job.fio");
+    let text = "[global]\nsize=64k\nrw=write\n[a]\nexec_prerun=exit 3\n\
+                [b]\nexec_postrun=false\n";
+    fs::write(&file, text).unwrap();
+    let script = format!("cd {} && {} fio --output-format=json job.fio", scratch.dir(), CANDOR);
+    let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+    let told = (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert_eq!(told, (Some(0), String::new()));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(errors(&json), [0, 0]);
+    let written = |job: usize| json["jobs"][job]["write"]["io_bytes"].as_u64();
+    assert_eq!((written(0), written(1)), (Some(0), Some(64 << 10)));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("the command `exit 3` of `a` failed") && said.contains("`false` of `b`"));
+}
+
 const CANDOR: &str = env!("CARGO_BIN_EXE_candor");
 
 #[test]

@@ -216,7 +216,7 @@ impl Dice<'_> {
     }
 
     fn hook(&mut self) -> Hook {
-        Hook { command: self.text(), output: self.option(Self::text) }
+        Hook { command: self.text(), output: self.option(Self::text), may_fail: self.yes() }
     }
 
     fn entries(&mut self) -> Entries {

@@ -357,7 +357,7 @@ impl Default for Job {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hooks {
-    /// Before the phase of the job begins; if it fails, so does the job.
+    /// Before the phase of the job begins; if it fails, so does the job, unless it may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Hook>,
     /// After the phase has ended.
@@ -381,6 +381,10 @@ pub struct Hook {
     /// File that gets what it writes, overwritten; absent means nobody reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// If it fails, nobody is to blame: that is noted, and a job whose first command fails is left
+    /// out without having failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub may_fail: bool,
 }
 
 /// Which worker works on which file of the job's targets.

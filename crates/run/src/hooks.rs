@@ -6,11 +6,28 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
 use candor_plan::{Hook, Job};
-use candor_record::IoFailure;
+use candor_record::{IoFailure, Note};
 
-/// Runs hooks of several jobs at the same time; the failure of each that failed, by the number
-/// that came with it.
-pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<(usize, IoFailure)> {
+/// A command that failed.
+pub struct Failed {
+    /// The number that came with it.
+    pub at: usize,
+    /// What it failed with.
+    pub failure: IoFailure,
+    /// It was allowed to.
+    pub may: bool,
+}
+
+impl Failed {
+    /// What is noted of a command that may fail; `did` is what became of its job.
+    pub fn note(&self, did: &str) -> Note {
+        let asked = "a command that may fail".to_owned();
+        Note { asked, did: did.to_owned(), why: self.failure.message.clone(), place: None }
+    }
+}
+
+/// Runs hooks of several jobs at the same time; those that failed.
+pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<Failed> {
     thread::scope(|scope| {
         let start = |(at, job, hook): (usize, &'a Job, &'a Hook)| {
             (at, job, hook, scope.spawn(move || run_one(hook)))
@@ -20,7 +37,7 @@ pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<(
         for (at, job, hook, thread) in started {
             let result = thread.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
             if let Some(failure) = failure(job, hook, result) {
-                failed.push((at, failure));
+                failed.push(Failed { at, failure, may: hook.may_fail });
             }
         }
         failed
@@ -66,23 +83,29 @@ mod tests {
     fn what_they_write_is_kept_and_failures_are_told() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let output = dir.path().join("said.txt").display().to_string();
-        let hook = |command: &str| Hook { command: command.into(), output: Some(output.clone()) };
+        let hook = |command: &str| Hook {
+            command: command.into(),
+            output: Some(output.clone()),
+            may_fail: false,
+        };
         let job = Job::default();
         let both = hook("echo out; echo err >&2");
         assert!(run([(7, &job, &both)].into_iter()).is_empty());
         assert_eq!(std::fs::read_to_string(&output).expect("kept"), "out\nerr\n");
-        let bad = Hook { output: None, ..hook("exit 3") };
+        let bad = Hook { output: None, may_fail: true, ..hook("exit 3") };
         let failed = run([(0, &job, &both), (7, &job, &bad)].into_iter());
         assert_eq!(failed.len(), 1);
-        assert!(failed[0].0 == 7 && failed[0].1.message.contains("exit status: 3"), "{failed:?}");
+        assert!(failed[0].at == 7 && failed[0].may);
+        assert!(failed[0].note("left out").why.contains("exit status: 3"));
         let nowhere = Hook { output: Some("/proc/nowhere".into()), ..hook("true") };
-        assert_eq!(run([(1, &job, &nowhere)].into_iter())[0].1.errno, libc::ENOENT);
+        let failed = run([(1, &job, &nowhere)].into_iter());
+        assert_eq!((failed[0].failure.errno, failed[0].may), (libc::ENOENT, false));
     }
 
     #[test]
     fn they_run_at_the_same_time() {
         let job = Job::default();
-        let hook = Hook { command: "sleep 0.3".into(), output: None };
+        let hook = Hook { command: "sleep 0.3".into(), ..Hook::default() };
         let began = std::time::Instant::now();
         assert!(run((0..4).map(|at| (at, &job, &hook))).is_empty());
         assert!(began.elapsed().as_millis() < 900, "{:?}", began.elapsed());

@@ -147,18 +147,23 @@ impl Local {
     }
 
     /// Adds the jobs that are only to be made ready, and those whose first command fails.
-    fn leave_out(&self, phase: &Phase, absent: &mut Vec<Absent>) -> Result<(), RunError> {
+    fn leave_out(&mut self, phase: &Phase, absent: &mut Vec<Absent>) -> Result<(), RunError> {
         let failed: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
         let jobs = || phase.jobs.iter().enumerate().filter(|(at, _)| !failed.contains(at));
         let (only_prepared, run): (Vec<_>, Vec<_>) = jobs().partition(|(_, job)| job.prepare_only);
         absent.extend(only_prepared.into_iter().map(|(at, job)| Absent::prepared(at, job)));
         let hooks =
             run.iter().filter_map(|(at, job)| Some((*at, *job, job.hooks.before.as_ref()?)));
-        for (at, failure) in hooks::run(hooks) {
-            if phase.on_failure == OnFailure::EndRun {
-                return Err(RunError::Hook(failure.message));
+        for failed in hooks::run(hooks) {
+            let job = &phase.jobs[failed.at];
+            if failed.may {
+                self.notes.push(failed.note(&format!("`{}` did not run", job.name)));
+                absent.push(Absent::prepared(failed.at, job));
+            } else if phase.on_failure == OnFailure::EndRun {
+                return Err(RunError::Hook(failed.failure.message));
+            } else {
+                absent.push(Absent::failed(failed.at, job, failed.failure));
             }
-            absent.push(Absent::failed(at, &phase.jobs[at], failure));
         }
         Ok(())
     }
@@ -168,8 +173,11 @@ impl Local {
         self.schedulers.put_back();
         let jobs = phase.jobs.iter().enumerate();
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
-        for (at, failure) in hooks::run(hooks) {
-            report.measurements[at].errors.push(failure);
+        for failed in hooks::run(hooks) {
+            match failed.may {
+                true => self.notes.push(failed.note("what was measured stands")),
+                false => report.measurements[failed.at].errors.push(failed.failure),
+            }
         }
         for (_, target, work) in ready::targets(&self.plan, phase) {
             let Err(error) = self.guard.remove_of(target) else { continue };

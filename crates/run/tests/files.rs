@@ -178,7 +178,8 @@ fn commands_run_before_and_after() {
     let dir = scratch();
     let path = dir.path().join("file");
     let hook = |command: String, output: &str| {
-        Some(Hook { command, output: Some(dir.path().join(output).display().to_string()) })
+        let output = Some(dir.path().join(output).display().to_string());
+        Some(Hook { command, output, may_fail: false })
     };
     let list = format!("stat -c %b {}", path.display());
     let hooks = Hooks { before: hook(list.clone(), "before"), after: hook(list, "after") };

@@ -115,10 +115,11 @@ pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
     })
 }
 
-/// A command, whose output goes into a file that is named after the job.
+/// A command, whose output goes into a file that is named after the job. fio leaves a job out whose
+/// first command fails, with error 0, and does not mind what the last one says.
 fn hook(from: &Instance<'_>, command: Option<&str>, which: &str) -> Option<Hook> {
     let output = Some(format!("{}.{which}.txt", from.name));
-    command.map(|command| Hook { command: command.to_owned(), output })
+    command.map(|command| Hook { command: command.to_owned(), output, may_fail: true })
 }
 
 /// Each job gets one CPU of the list, by its number among all jobs.

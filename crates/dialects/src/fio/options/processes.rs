@@ -61,11 +61,7 @@ pub(super) const ROWS: &[Row] = &[
         |s, v| s.process.before = Some(v.text()),
         "run this command before the job",
     )
-    .near(
-        "job.hooks.before",
-        "true",
-        "jobs that run together wait for it; if it fails, so does the job",
-    ),
+    .near("job.hooks.before", "true", "jobs that run together wait for it"),
     row(
         "exec_postrun",
         Kind::Text,
