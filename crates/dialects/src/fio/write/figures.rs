@@ -121,7 +121,12 @@ impl Figures {
         // fio counts what it reads back among the reads.
         let back = measured.read_back.as_ref();
         if let Some(back) = back {
-            read.add_after(Direction::of(Op::Read, &as_measured(back), job));
+            let checked = Direction::of(Op::Read, &as_measured(back), job);
+            let longer_ns = read.runtime_ns.max(checked.runtime_ns);
+            read.add_after(checked);
+            if job.checks_beside {
+                read.runtime_ns = longer_ns;
+            }
         }
         let (back_ns, back_user_ns, back_system_ns) =
             back.map_or((0, 0, 0), |back| (back.elapsed_ns, back.cpu_user_ns, back.cpu_system_ns));

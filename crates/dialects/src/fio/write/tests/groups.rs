@@ -160,3 +160,24 @@ fn members_of_a_disk_follow_it_with_their_mean() {
     assert_eq!(disks[0]["aggr_util"], disks[2]["util"]);
     assert!(disks[1].get("aggr_util").is_none());
 }
+
+#[test]
+fn reading_back_beside_the_work_takes_the_time_of_the_work() {
+    let mut measured = measurement(1000, 1000);
+    let back =
+        |elapsed_ns| ReadBack { elapsed_ns, reads: stats(1000, 90_000), ..ReadBack::default() };
+    measured.read_back = Some(back(2_500_000_000));
+    let beside = FioJob { checks_beside: true, ..job("mix", 1) };
+    let told = |job: FioJob| json(&report(vec![measured.clone()]), &[job])["jobs"][0].clone();
+    let (after, beside) = (told(job("mix", 1)), told(beside));
+    assert_eq!(
+        (after["read"]["runtime"].as_u64(), after["job_runtime"].as_u64()),
+        (Some(4500), Some(4500))
+    );
+    assert_eq!(
+        (beside["read"]["runtime"].as_u64(), beside["job_runtime"].as_u64()),
+        (Some(2500), Some(2500))
+    );
+    assert_eq!(beside["read"]["total_ios"], after["read"]["total_ios"]);
+    assert_eq!(beside["write"]["runtime"], 2000);
+}
