@@ -26,7 +26,9 @@ mod tests {
 
     #[test]
     fn commands_before_are_told_first() {
-        let hook = |name: &str| Some(Hook { command: "true".into(), output: Some(name.into()) });
+        let hook = |name: &str| {
+            Some(Hook { command: "true".into(), output: Some(name.into()), ..Hook::default() })
+        };
         let hooks = Hooks { before: hook("x.prerun.txt"), after: hook("x.postrun.txt") };
         let job = Job { hooks, ..Job::default() };
         let phases = vec![Phase { jobs: vec![job, Job::default()], ..Phase::default() }];
