@@ -321,7 +321,10 @@ fn target(
         false => size(from, file, length, start, blocks, told),
     };
     // What has neither bytes nor a size is not made: the job fails when it begins, alone.
+    // What is never opened is never made on opening.
+    let only_named = super::engines::entries(from).is_some_and(|entries| entries.needs_names());
     let made = making.allowed
+        && !(making.on_open && only_named)
         && file.found != Found::Character
         && (size.is_some() || file.found != Found::Nothing);
     Target {

@@ -281,7 +281,8 @@ fn trouble(measured: &Measurement, job: &FioJob, mismatches: u64) -> Option<Trou
             None => "sync",
         };
         let errno = error.errno.unsigned_abs();
-        if errno == NOT_THERE && job.without_size && measured.start_unix_ms.is_none() {
+        let opens = measured.start_unix_ms.is_some() && job.per_name.is_none();
+        if errno == NOT_THERE && job.without_size && !opens {
             // To fio what is wrong is that it does not know how large to make it.
             return Some(Trouble { errno: INVALID, doing, text: "Invalid argument".into() });
         }

@@ -63,6 +63,10 @@ fn how_files_come_and_go() {
     assert_eq!((plain.create, plain.keep, plain.remove), (Create::Parents, true, false));
     assert!(one("rw=write\nunlink=1").remove && one("rw=write\nfile_append=1").append);
     assert_eq!(one("allow_file_create=0").create, Create::Nothing);
+    for (engine, create) in [("filestat", Create::Nothing), ("filecreate", Create::Parents)] {
+        let named = one(&format!("ioengine={engine}\ncreate_on_open=1"));
+        assert_eq!(named.create, create, "{engine}");
+    }
     let full = lowered("[a]\nrw=write\nfill_device=1\n");
     assert!(full.plan.targets[0].size > Some(Bytes(1 << 60)));
     assert!(job(&full, 0, 0).stop.as_ref().unwrap().until_full);
