@@ -4,8 +4,9 @@ use crate::support::{Loop, Mount, Report, Scratch, Zram, alone, fingerprint, mea
 
 const MIB: u64 = 1 << 20;
 
-/// What a busy machine does to any run: starvation of CPU, traffic of others, unsteady seconds.
-const BUSY: [&str; 3] = ["B8", "F10", "G2"];
+/// What a busy machine does to any run: starvation of CPU, time stolen by the host, traffic of
+/// others, unsteady seconds.
+const BUSY: [&str; 5] = ["B8", "B13", "F10", "G2", "G3"];
 
 /// Runs honest work for 3 s and expects nothing heavier than an explanation, `besides` excepted.
 ///

@@ -35,6 +35,23 @@ pub fn bounds(view: &View) -> Vec<Bound> {
     bounds
 }
 
+/// An earlier phase of the same work, one at a time, of one worker: its name and mean latency.
+pub fn one_at_a_time<'a>(view: &View<'a>, ran: &Ran) -> Option<(&'a str, f64)> {
+    let (op, size) = single(ran.blocks)?;
+    let latency = |report: &'a PhaseReport| {
+        let phase = view.plan.phases.get(report.plan_phase)?;
+        let blocks = alike(phase, ran, op)?;
+        let (_, other) = single(blocks)?;
+        let same = other == size
+            && blocks.depth == 1
+            && phase.jobs.iter().all(|job| job.workers == 1)
+            && blocks.access.is_random() == ran.blocks.access.is_random();
+        let mean_ns = report.measurements[0].ops.of(op).latency.as_ref()?.mean_ns;
+        (same && mean_ns > 0.0).then_some((report.name.as_str(), mean_ns))
+    };
+    view.earlier.iter().filter(|report| tells(report)).rev().find_map(latency)
+}
+
 fn tells(report: &PhaseReport) -> bool {
     !report.probe && report.verdict <= Verdict::WithRemarks && report.measurements.len() == 1
 }

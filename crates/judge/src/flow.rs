@@ -11,6 +11,8 @@ pub struct Side {
     pub bytes: f64,
     /// Requests that moved data.
     pub requests: f64,
+    /// Requests that became part of another before they reached the device.
+    pub merges: f64,
 }
 
 /// What a set of devices did.
@@ -53,9 +55,14 @@ impl Flow {
         // a flush; the empty one would look like splitting.
         let writes = delta.writes.saturating_sub(delta.flushes);
         let writes = if writes == 0 { delta.writes } else { writes };
+        let side = |sectors: u64, requests: u64, merges: u64| Side {
+            bytes: sectors as f64 * 512.0,
+            requests: requests as f64,
+            merges: merges as f64,
+        };
         Flow {
-            read: Side { bytes: delta.read_sectors as f64 * 512.0, requests: delta.reads as f64 },
-            write: Side { bytes: delta.write_sectors as f64 * 512.0, requests: writes as f64 },
+            read: side(delta.read_sectors, delta.reads, delta.read_merges),
+            write: side(delta.write_sectors, writes, delta.write_merges),
             flushes: delta.flushes as f64,
             flush_ms: delta.flush_ms as f64,
             weighted_ms: delta.weighted_ms as f64,
@@ -63,8 +70,11 @@ impl Flow {
     }
 
     fn add(self, other: Flow) -> Flow {
-        let side =
-            |a: Side, b: Side| Side { bytes: a.bytes + b.bytes, requests: a.requests + b.requests };
+        let side = |a: Side, b: Side| Side {
+            bytes: a.bytes + b.bytes,
+            requests: a.requests + b.requests,
+            merges: a.merges + b.merges,
+        };
         Flow {
             read: side(self.read, other.read),
             write: side(self.write, other.write),
@@ -90,6 +100,8 @@ impl Flow {
             && later.read_sectors >= earlier.read_sectors
             && later.write_sectors >= earlier.write_sectors
             && later.weighted_ms >= earlier.weighted_ms
+            && later.read_merges >= earlier.read_merges
+            && later.write_merges >= earlier.write_merges
             && later.flushes >= earlier.flushes;
         forward.then(|| Flow::of(&later.since(earlier)))
     }
@@ -117,7 +129,7 @@ mod tests {
         };
         let (from, to) = (snapshot(DiskCounters::default()), snapshot(counters));
         let flow = Flow::between(&[&device()], &from, &to).unwrap();
-        assert_eq!(flow.write, Side { bytes: 4_096_000.0, requests: 1000.0 });
+        assert_eq!(flow.write, Side { bytes: 4_096_000.0, requests: 1000.0, merges: 0.0 });
     }
 
     #[test]

@@ -20,26 +20,45 @@ enum When {
 /// Leaders and what follows from them, the deepest cause first. That the clock is coarse for it
 /// (B16) follows from memory being so fast.
 const FOLLOWS: &[(&str, When, &[&str])] = &[
-    ("A8", When::MeasuresElse, &["A1", "A2", "A6", "A9", "D8", "D9", "B4", "B7", "B16", "C6"]),
-    ("A9", When::MeasuresElse, &["A1", "A2", "A6", "D8", "D9", "B4", "B7", "B16", "C6"]),
-    ("A13", When::MeasuresElse, &["D8", "D9", "B4", "B7", "C6", "C10"]),
-    ("A5", When::MeasuresElse, &["A1", "A2", "A3", "D8", "D9", "B4", "B7", "B16", "C6", "C10"]),
-    ("A1", When::Found, &["A2", "A6", "D8", "D9", "B4", "B7", "B16", "C6"]),
-    ("A3", When::MeasuresElse, &["D8", "D9", "B4", "B7", "B16", "C6"]),
-    ("F4", When::Found, &["B4", "B7", "C6"]),
-    ("D8", When::Found, &["B4", "C6"]),
-    ("C9", When::Limits, &["B4", "C6"]),
+    (
+        "A8",
+        When::MeasuresElse,
+        &["A1", "A2", "A6", "A9", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"],
+    ),
+    (
+        "A9",
+        When::MeasuresElse,
+        &["A1", "A2", "A6", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"],
+    ),
+    ("A13", When::MeasuresElse, &["D8", "D9", "B4", "B7", "B5", "B6", "C3", "C6", "C12", "C10"]),
+    (
+        "A5",
+        When::MeasuresElse,
+        &["A1", "A2", "A3", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12", "C10"],
+    ),
+    (
+        "A1",
+        When::Found,
+        &["A2", "A6", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"],
+    ),
+    ("A3", When::MeasuresElse, &["D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"]),
+    ("F4", When::Found, &["B4", "B5", "B6", "B7", "C6", "C12"]),
+    ("D8", When::Found, &["B4", "B5", "B6", "C6"]),
+    ("C9", When::Limits, &["B4", "B6", "C6"]),
     ("B1", When::Found, &["B4", "C6"]),
     ("B2", When::Found, &["B4", "C6"]),
-    ("B7", When::Found, &["B4", "C6"]),
-    ("B8", When::Limits, &["B4", "C6"]),
+    ("B5", When::Found, &["B6"]),
+    ("B7", When::Found, &["B4", "B6", "C6", "C12"]),
+    ("B8", When::Limits, &["B4", "B6", "C6", "C12"]),
+    ("C1", When::Found, &["C2"]),
+    ("G3", When::Found, &["G2"]),
 ];
 
 /// What follows from a target being memory. It is dropped without a trace: none of it can be
 /// acted on, and the explanation of A16 says so.
 const UNDER_MEMORY: &[&str] = &[
-    "A1", "A2", "A3", "A5", "A6", "A8", "A9", "A13", "A17", "B2", "B4", "B7", "B16", "C1", "C4",
-    "C6", "C9", "C10", "D8", "D9", "F10",
+    "A1", "A2", "A3", "A5", "A6", "A8", "A9", "A13", "A17", "B2", "B4", "B5", "B6", "B7", "B16",
+    "C1", "C2", "C3", "C4", "C5", "C6", "C9", "C10", "C12", "D8", "D9", "F10",
 ];
 
 /// Folds what follows into its cause, and sorts.

@@ -40,7 +40,7 @@ macro_rules! thresholds {
 
 thresholds! {
     /// Below it, ratios of bytes mean nothing.
-    BYTES_MIN = 1048576.0, [A1 A3 A5 A13 A17 B4 C1 C6 C10 D8 D9 F4 F10 G1],
+    BYTES_MIN = 1048576.0, [A1 A3 A5 A13 A17 B4 B5 B14 C1 C2 C3 C6 C10 C12 D8 D9 F4 F10 G1],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
@@ -48,7 +48,7 @@ thresholds! {
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
-    COVERAGE_FULL = 0.95, [A1 A2 A5 A8 A9 A17 C6],
+    COVERAGE_FULL = 0.95, [A1 A2 A5 A8 A9 A17 C2 C6],
         "share of bytes from the device, from here on: device", "evidence book A1",
         "a cold pass moved all bytes; the rest is counting at the edges";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
@@ -108,11 +108,15 @@ thresholds! {
         "operations in flight over requested depth, least", "evidence book B4",
         "below it the generator itself is late, above it the loss is further down";
     /// Share of the device's own depth from which it is full.
-    DEVICE_FULL = 0.85, [B4],
+    DEVICE_FULL = 0.85, [B5],
         "device queue over device depth", "evidence book B5",
         "a device of depth 8 under 32 requests showed 7.0";
+    /// How many times the needed depth is too much.
+    KNEE = 3.0, [B6],
+        "depth over what the rate needs", "evidence book B6",
+        "arrivals are uneven, so some more than needed pays; 32 where 1.7 would do does not";
     /// Shortest window for queue arithmetic.
-    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B8 F4],
+    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 C12 F4],
         "seconds, least for queue figures", "judge",
         "the kernel's busy time advances in ticks of 4 ms; 125 of them are enough";
     /// CPU share of the busiest worker from which its thread is the limit.
@@ -123,14 +127,34 @@ thresholds! {
     RUN_WAIT = 0.10, [B8],
         "share of wall time waiting for a CPU", "evidence book B8",
         "at 32-57 % the device took 0.14 ms and the application saw 2.3 ms";
+    /// Stolen CPU time that is explained.
+    STEAL = 0.01, [B13],
+        "share of CPU time stolen, explained", "evidence book B13",
+        "a host with a CPU for each virtual one steals nothing";
+    /// Stolen CPU time that deserves a remark.
+    STEAL_MUCH = 0.05, [B13],
+        "share of CPU time stolen, remark", "judge, after evidence book B13",
+        "one twentieth is as much as quiet runs differ from each other";
+    /// Memory touched for the first time, relative to the bytes moved.
+    FAULTED = 0.5, [B14],
+        "bytes of faulted pages over bytes moved", "evidence book B14",
+        "reads into fresh pages had one fault per 4 KiB and ran at 830 instead of 1435 MiB/s";
     /// Cost of two clock readings relative to the mean latency.
     CLOCK_SHARE = 0.05, [B16],
         "two clock readings over mean latency", "evidence book B16",
         "hpet costs 1.4 us a reading: latencies below some 30 us are not trustworthy";
     /// Pieces per operation from which requests count as split.
-    SPLIT = 1.2, [C1],
+    SPLIT = 1.2, [C1 C2],
         "operation size over device request size", "evidence book C1",
         "real splits are 2, 4, 8; odd neighbours and metadata stay below 1.1";
+    /// Merges among all requests from which requests count as merged.
+    MERGED = 0.2, [C3],
+        "merges over merges and requests", "evidence book C3",
+        "random operations meet a neighbour far less often";
+    /// Share of the latency above the driver.
+    SOFTWARE_SHARE = 0.3, [C12],
+        "share of latency above the driver", "evidence book C12",
+        "system call and interrupt take some microseconds, little of what most devices need";
     /// Flushes per write from which a write test is a flush test.
     FLUSH_PER_WRITE = 0.05, [C9],
         "flushes per write", "evidence book C9",
@@ -176,17 +200,41 @@ thresholds! {
         "coefficient of variation, remark", "judge, after evidence book G2",
         "the mean of such seconds is off by tens of percent from one run to the next";
     /// Seconds needed for a spread.
-    SPREAD_SECONDS = 5.0, [G2],
+    SPREAD_SECONDS = 5.0, [G2 G3],
         "full seconds, least for a spread", "judge",
         "a deviation of fewer values says nothing";
     /// Share of its interval that a sample must cover to count as full.
     FULL_SECOND = 0.9, [G2],
         "share of the longest interval", "judge",
         "the last interval is cut where the phase ends";
+    /// Change of the rate over the second half.
+    TREND = 0.10, [G3],
+        "fitted change over the second half", "evidence book G3",
+        "a mean of such a rate depends on the length of the run by some percent";
+    /// How clearly a trend must stand out from the scatter of the seconds.
+    TREND_CLEAR = 4.0, [G3],
+        "slope in standard errors", "judge",
+        "steady seconds that merely scatter reach it less than once in some hundred runs";
+    /// Operations left out behind the longest one.
+    OMITTED = 0.01, [G4],
+        "operations left out over operations done", "evidence book G4",
+        "with one in a hundred left out, the 99th percentile is not what it says";
+    /// Latency from the intended start over latency from hand-over.
+    INTENDED = 2.0, [G4],
+        "p99 from the intended start over p99", "judge",
+        "below a factor of two both tell the same story";
     /// Samples beyond a percentile.
-    BEYOND = 10.0, [G5],
+    BEYOND = 10.0, [G4 G5],
         "samples beyond a percentile, least", "evidence book G5",
         "ten make the estimate good to about a third";
+    /// Time between the first and the last worker's end.
+    STRAGGLED = 0.10, [G7],
+        "tail after the first worker over all time", "evidence book G7",
+        "12 s and 14 s are two rates that differ by a seventh";
+    /// Shortest job whose tail means something.
+    STRAGGLE_S = 1.0, [G7],
+        "seconds, least for a tail", "judge",
+        "threads start and end some milliseconds apart";
     /// How near a gap must be to a power of 1.024 to smell of units.
     UNIT_GAP = 0.003, [G8],
         "distance from a power of 1.024", "evidence book G8",

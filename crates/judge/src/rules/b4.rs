@@ -1,13 +1,13 @@
 //! B4: fewer operations in flight than asked for.
 
-use candor_record::facts::value;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
 use crate::draft::Draft;
 use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{BYTES_MIN, DEVICE_FULL, IN_FLIGHT, QUEUE_SEEN};
+use crate::rules::b5;
+use crate::thresholds::{BYTES_MIN, IN_FLIGHT, QUEUE_SEEN};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -18,9 +18,9 @@ pub const RULE: Rule = Rule {
             latency. candor compares what the plan asks for with what the workers kept in flight \
             and with the mean queue of the device (pieces of one operation counted as one). Where \
             the chain loses, there is the limit: before the workers, the generator is too slow; \
-            between workers and device, it is the CPU, the filesystem or a throttle; a device \
-            that is full at its own depth is a limit of its own. Shown as an explanation: the \
-            number stands.",
+            between workers and device, it is the CPU, the filesystem or a throttle. A device \
+            that is full at its own depth is told by B5. Shown as an explanation: the number \
+            stands.",
     },
     before: None,
     after,
@@ -31,7 +31,6 @@ struct Chain {
     asked: f64,
     workers: f64,
     device: Option<f64>,
-    queue: Option<f64>,
 }
 
 fn after(view: &View) -> Outcome {
@@ -44,7 +43,6 @@ fn after(view: &View) -> Outcome {
         asked: view.ran.iter().map(|ran| ran.concurrency()).sum(),
         workers: view.occupancy(),
         device: view.queue_ops(),
-        queue: view.queue().map(|(queue, _)| queue),
     };
     if chain.workers <= 0.0 {
         return Outcome::lacks("the mean number of operations in flight");
@@ -60,8 +58,8 @@ fn after(view: &View) -> Outcome {
 
 /// Where the chain loses, from the device up.
 fn loss(view: &View, chain: &Chain) -> Option<Finding> {
-    if let Some(depth) = full_at(view, chain) {
-        return Some(device_full(view, chain, depth));
+    if b5::full_at(view).is_some() {
+        return None;
     }
     if chain.workers < IN_FLIGHT.value * chain.asked {
         return Some(generator(view, chain));
@@ -69,35 +67,6 @@ fn loss(view: &View, chain: &Chain) -> Option<Finding> {
     let seen = chain.device?;
     let lost = chain.asked > 1.0 && seen < QUEUE_SEEN.value * chain.asked;
     lost.then(|| above_driver(view, chain, seen))
-}
-
-/// The depth of the devices themselves, where it is smaller than asked and filled.
-fn full_at(view: &View, chain: &Chain) -> Option<f64> {
-    let leaves = view.leaves();
-    let depths: Option<Vec<u64>> =
-        leaves.iter().map(|leaf| value(&leaf.queue.device_depth).copied()).collect();
-    let depth = depths.filter(|d| !d.is_empty())?.into_iter().map(|d| d as f64).sum::<f64>();
-    let full = chain.queue? >= DEVICE_FULL.value * depth;
-    (depth > 0.0 && depth < chain.asked && full).then_some(depth)
-}
-
-fn device_full(view: &View, chain: &Chain, depth: f64) -> Finding {
-    let waiting = (chain.asked - depth).max(0.0);
-    let sentence = format!(
-        "{} accepts {}; {} of your {} waited for their turn, a wait that iostat does not show.",
-        view.device_names(),
-        fmt::plural(depth, "command", "commands"),
-        fmt::count(waiting),
-        fmt::count(chain.asked)
-    );
-    let command = view.main_job().and_then(|job| Command::of(view.plan, &job.planned));
-    draft(chain, sentence)
-        .limits(format!("the device's own queue of {}", fmt::count(depth)))
-        .advice(
-            format!("Ask for no more than {} in flight.", fmt::count(depth)),
-            command.map(|command| command.depth(depth as u32).text()),
-        )
-        .done()
 }
 
 fn generator(view: &View, chain: &Chain) -> Finding {
@@ -148,7 +117,7 @@ fn draft(chain: &Chain, sentence: String) -> Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{MIB, TestCase, fact};
+    use crate::testcase::{MIB, TestCase};
 
     #[test]
     fn a_queue_that_stays_empty_is_explained() {
@@ -164,16 +133,6 @@ mod tests {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
         case.measured().occupancy = 12.0;
         assert_eq!(case.found(&RULE)[0].limits.as_deref(), Some("the load generator"));
-    }
-
-    #[test]
-    fn a_device_of_depth_8_is_the_limit_itself() {
-        let mut case = TestCase::direct(4096, 32, 1, 570.0);
-        case.disk().queue.device_depth = fact(8);
-        case.after_top().weighted_ms = 70_000;
-        let found = case.found(&RULE);
-        assert!(found[0].sentence.contains("accepts 8 commands; 24 of your 32"));
-        assert_eq!(found[0].limits.as_deref(), Some("the device's own queue of 8"));
     }
 
     #[test]

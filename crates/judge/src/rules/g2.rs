@@ -49,7 +49,7 @@ fn seconds(measured: &Measurement) -> f64 {
 }
 
 /// Operations per second of each full interval; the last one is cut where the phase ends.
-fn rates(measured: &Measurement) -> Vec<f64> {
+pub fn rates(measured: &Measurement) -> Vec<f64> {
     let full = seconds(measured) * 1e9 * FULL_SECOND.value;
     let full = measured.samples.iter().filter(|s| s.length_ns > 0 && s.length_ns as f64 >= full);
     let ops = |s: &candor_record::Sample| s.ops.iter().map(|(_, ops)| *ops as f64).sum::<f64>();

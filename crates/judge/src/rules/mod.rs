@@ -11,14 +11,22 @@ mod a6;
 mod a8;
 mod a9;
 mod b1;
+mod b13;
+mod b14;
 mod b16;
 mod b2;
 mod b4;
+mod b5;
+mod b6;
 mod b7;
 mod b8;
 mod c1;
 mod c10;
+mod c12;
+mod c2;
+mod c3;
 mod c4;
+mod c5;
 mod c6;
 mod c9;
 mod d8;
@@ -27,7 +35,10 @@ mod f10;
 mod f4;
 mod g1;
 mod g2;
+mod g3;
+mod g4;
 mod g5;
+mod g7;
 mod g8;
 mod unread;
 
@@ -48,21 +59,32 @@ pub const RULES: &[Rule] = &[
     b1::RULE,
     b2::RULE,
     b4::RULE,
+    b5::RULE,
+    b6::RULE,
     b7::RULE,
     b8::RULE,
+    b13::RULE,
+    b14::RULE,
     b16::RULE,
     c1::RULE,
+    c2::RULE,
+    c3::RULE,
     c4::RULE,
+    c5::RULE,
     c6::RULE,
     c9::RULE,
     c10::RULE,
+    c12::RULE,
     d8::RULE,
     d9::RULE,
     f4::RULE,
     f10::RULE,
     g1::RULE,
     g2::RULE,
+    g3::RULE,
+    g4::RULE,
     g5::RULE,
+    g7::RULE,
     g8::RULE,
 ];
 

@@ -1,0 +1,88 @@
+//! C3: operations are merged on the way to the device.
+
+use candor_plan::units::Op;
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::coverage::stat_of;
+use crate::draft::Draft;
+use crate::flow::Side;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, MERGED};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C3",
+        title: "operations are merged into larger requests",
+        explanation: "Neighbouring operations that wait at the same time are put together by the \
+            kernel before they reach the device, which then sees fewer and larger requests than \
+            the application issued: good for the rate, misleading where the device was to be \
+            measured at a size. candor looks at the kernel's own count of merges, for direct \
+            operations; from a fifth on it says so. Use random offsets, one operation in flight, \
+            or queue/nomerges for the test.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    if view.ran.is_empty() || !view.all_direct() || view.app_all().bytes < BYTES_MIN.value {
+        return Outcome::Nothing;
+    }
+    let Some(top) = view.top else {
+        return Outcome::lacks("the number of requests of the device");
+    };
+    let merged = |op: &Op| {
+        let side = top.side(*op);
+        let ours = view.app(*op).bytes >= BYTES_MIN.value;
+        ours && ratio(side.merges, side.merges + side.requests) > MERGED.value
+    };
+    let found = [Op::Read, Op::Write].into_iter().filter(merged);
+    found.map(|op| finding(view, op, top.side(op))).collect::<Vec<_>>().into()
+}
+
+fn finding(view: &View, op: Op, side: Side) -> Finding {
+    let app = view.app(op);
+    let operation = fmt::size(ratio(app.bytes, app.ops));
+    let request = fmt::size(ratio(side.bytes, side.requests));
+    let sentence = format!(
+        "{operation} {}s were merged into requests of {request} on {}.",
+        op.name(),
+        view.device_names()
+    );
+    Draft::new("C3", Weight::Explains, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("merged", fmt::count(side.merges), stat_of(view))
+        .evidence("requests", fmt::count(side.requests), stat_of(view))
+        .advice("To measure the device at this size, use random offsets or queue/nomerges.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{Setup, TestCase};
+
+    fn merging(merges: u64) -> TestCase {
+        let mut case = Setup { op: Op::Write, depth: 32, ..Setup::default() }.case();
+        let top = case.after_top();
+        (top.writes, top.write_merges) = (top.writes - merges, merges);
+        case
+    }
+
+    #[test]
+    fn merged_writes_are_told_with_both_sizes() {
+        let found = merging(82_600).found(&RULE);
+        assert_eq!(found[0].sentence, "4 KiB writes were merged into requests of 23 KiB on vda.");
+        assert_eq!(found[0].weight, Weight::Explains);
+    }
+
+    #[test]
+    fn a_few_merges_and_buffered_writes_are_normal() {
+        assert_eq!(merging(5000).found(&RULE), []);
+        let mut buffered = merging(82_600);
+        buffered.blocks().direct = false;
+        assert_eq!(buffered.found(&RULE), []);
+    }
+}

@@ -1,0 +1,91 @@
+//! C5: a partition or volume that starts between two sectors.
+
+use candor_plan::units::Op;
+use candor_record::facts::{DeviceFacts, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::fmt;
+use crate::ground::Ground;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C5",
+        title: "the device starts off a sector boundary",
+        explanation: "A partition or volume that begins in the middle of a physical sector turns \
+            every aligned operation into one that crosses a boundary: small writes then read and \
+            write two sectors instead of writing one. The kernel tells how far off the start is \
+            (alignment_offset), and where a partition begins. Any distance but zero is told, as a \
+            remark where something is written. Make the partition anew on a multiple of 1 MiB.",
+    },
+    before: Some(before),
+    after,
+};
+
+/// A device, how many bytes it is off, and where that was read.
+type Off<'a> = (&'a DeviceFacts, u64, String);
+
+fn before(ground: &Ground) -> Outcome {
+    match ground.devices().into_iter().find_map(off) {
+        Some(off) if !ground.jobs.is_empty() => Outcome::one(finding(ground, &off)),
+        _ => Outcome::Nothing,
+    }
+}
+
+fn after(view: &View) -> Outcome {
+    before(&view.ground)
+}
+
+fn off(device: &DeviceFacts) -> Option<Off<'_>> {
+    let told = device.queue.alignment_offset_bytes.as_ref().filter(|fact| fact.value > 0);
+    let told = told.map(|fact| (device, fact.value, fact.from.clone()));
+    told.or_else(|| {
+        let start = device.partition_start_bytes.as_ref()?;
+        let sector = value(&device.queue.physical_block_bytes).filter(|bytes| **bytes > 0)?;
+        let off = start.value % sector;
+        (off > 0).then(|| (device, off, start.from.clone()))
+    })
+}
+
+fn finding(ground: &Ground, (device, bytes, from): &Off) -> Finding {
+    let off = fmt::size(*bytes as f64);
+    let writes = ground.does(Op::Write);
+    let cost = if writes { "small writes cost twice" } else { "small reads cost twice" };
+    let sentence = format!("{} starts {off} off a sector boundary: {cost}.", device.name);
+    let weight = if writes { Weight::Remark } else { Weight::Explains };
+    Draft::new("C5", weight, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("off the boundary", off, from.clone())
+        .advice("Make the partition or volume anew on a multiple of 1 MiB.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+
+    #[test]
+    fn an_offset_that_the_kernel_tells_is_passed_on() {
+        let mut case = TestCase::direct_write();
+        case.disk().queue.alignment_offset_bytes = fact(3584);
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "vda starts 3.5 KiB off a sector boundary: small writes cost twice."
+        );
+        assert_eq!(found[0].weight, Weight::Remark);
+        assert_eq!(case.ahead().len(), 1);
+    }
+
+    #[test]
+    fn a_partition_is_held_against_the_sectors() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.disk().partition_start_bytes = fact(63 * 512);
+        assert_eq!(case.found(&RULE)[0].weight, Weight::Explains);
+        case.disk().partition_start_bytes = fact(1 << 20);
+        assert_eq!(case.found(&RULE), []);
+    }
+}

@@ -1,0 +1,110 @@
+//! G3: the rate was still moving.
+
+use candor_record::{Confidence, Finding, Measurement, Weight};
+
+use crate::command::Command;
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::g2;
+use crate::thresholds::{SPREAD_SECONDS, TREND, TREND_CLEAR};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G3",
+        title: "the rate was still rising or falling",
+        explanation: "A mean says something only of a rate that has come to rest. candor fits a \
+            line through the seconds of the second half: where it rises or falls by more than \
+            10 %, and by clearly more than the seconds scatter around it, the mean depends on how \
+            long the run was. Caches that fill, drives that run out of erased blocks, heat and \
+            spent credits look like that. Run longer, and quote the end.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    if view.ran.is_empty() || view.paced() {
+        return Outcome::Nothing;
+    }
+    let found = view.ran.iter().filter_map(|ran| of_job(view, ran.measured));
+    found.collect::<Vec<_>>().into()
+}
+
+fn of_job(view: &View, measured: &Measurement) -> Option<Finding> {
+    let rates = g2::rates(measured);
+    let half = rates.get(rates.len() / 2..).unwrap_or_default();
+    if (half.len() as f64) < SPREAD_SECONDS.value {
+        return None;
+    }
+    let (change, clear) = trend(half)?;
+    let moving = change.abs() > TREND.value && clear > TREND_CLEAR.value;
+    moving.then(|| finding(view, measured, change, half.len()))
+}
+
+/// The change of a fitted line from its first to its last value, as a share of the mean; and its
+/// slope in standard errors.
+fn trend(rates: &[f64]) -> Option<(f64, f64)> {
+    let count = rates.len() as f64;
+    let (middle, mean) = ((count - 1.0) / 2.0, rates.iter().sum::<f64>() / count);
+    let x = |i: usize| i as f64 - middle;
+    let spread: f64 = (0..rates.len()).map(|i| x(i).powi(2)).sum();
+    let slope = rates.iter().enumerate().map(|(i, rate)| x(i) * (rate - mean)).sum::<f64>();
+    let slope = ratio(slope, spread);
+    let rest = rates.iter().enumerate().map(|(i, rate)| (rate - mean - slope * x(i)).powi(2));
+    let error = (rest.sum::<f64>() / (count - 2.0) / spread).sqrt();
+    let clear = if error > 0.0 { slope.abs() / error } else { f64::MAX };
+    (mean > 0.0 && slope.is_finite()).then(|| (ratio(slope * (count - 1.0), mean), clear))
+}
+
+fn finding(view: &View, measured: &Measurement, change: f64, seconds: usize) -> Finding {
+    let word = if change > 0.0 { "rose" } else { "fell" };
+    let sentence =
+        format!("The rate {word} by {} during the second half.", fmt::percent(change.abs()));
+    let ran = view.ran.iter().find(|ran| ran.job.name == measured.job);
+    let command = ran.and_then(|ran| Command::of(view.plan, &ran.planned));
+    Draft::new("G3", Weight::Remark, sentence)
+        .job(&measured.job)
+        .confidence(Confidence::Likely)
+        .evidence("fitted change of the rate", fmt::percent(change), "candor")
+        .evidence("intervals", seconds.to_string(), "candor")
+        .advice(
+            "Run longer, until it has come to rest, and quote the end.",
+            command.map(|command| command.seconds(120).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{Setup, TestCase};
+
+    /// A run whose second half changes by so much, with seconds that scatter by so much.
+    fn drifting(change: f64, scatter: f64) -> TestCase {
+        let mut case = Setup { seconds: 20, ..Setup::default() }.case();
+        for (i, sample) in case.measured().samples.iter_mut().enumerate() {
+            let at = (i as f64 - 10.0).max(0.0) / 9.0;
+            let sign = if i % 3 == 0 { 1.0 } else { -0.5 };
+            sample.ops.read = (10_000.0 * (1.0 + change * at + sign * scatter)) as u64;
+        }
+        case
+    }
+
+    #[test]
+    fn a_rate_that_falls_is_remarked() {
+        let found = drifting(-0.14, 0.01).found(&RULE);
+        assert!(found[0].sentence.starts_with("The rate fell by 15 %"), "{}", found[0].sentence);
+        assert_eq!(found[0].weight, Weight::Remark);
+        assert!(drifting(0.3, 0.0).found(&RULE)[0].sentence.contains("rose"));
+    }
+
+    #[test]
+    fn scatter_and_small_changes_are_no_trend() {
+        assert_eq!(drifting(0.0, 0.2).found(&RULE), []);
+        assert_eq!(drifting(-0.14, 0.3).found(&RULE), []);
+        assert_eq!(drifting(-0.05, 0.01).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}
