@@ -45,6 +45,16 @@ pub struct Zoned {
     pub open_max: Option<u32>,
 }
 
+/// A list of CPUs as the kernel writes it, such as `0-3,8`.
+fn cpu_list(path: &str) -> Option<Vec<u32>> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    Some(text.trim().split(',').filter_map(range).flatten().collect())
+}
+
 /// What is asked of the host.
 pub trait Host {
     /// What stands at a path. Nothing is opened.
@@ -52,13 +62,12 @@ pub trait Host {
 
     /// The CPUs of a NUMA node; none where there is no such node.
     fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
-        let path = format!("/sys/devices/system/node/node{node}/cpulist");
-        let text = std::fs::read_to_string(path).ok()?;
-        let range = |part: &str| {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            Some(first.parse().ok()?..=last.parse().ok()?)
-        };
-        Some(text.trim().split(',').filter_map(range).flatten().collect())
+        cpu_list(&format!("/sys/devices/system/node/node{node}/cpulist"))
+    }
+
+    /// The CPUs that the host has; none where it does not say.
+    fn cpus(&self) -> Option<Vec<u32>> {
+        cpu_list("/sys/devices/system/cpu/present")
     }
 
     /// All regular files below a directory, in the order of their names; links are not followed.

@@ -33,6 +33,12 @@ pub(super) fn lower(
                     told.refuse(from, option, &format!("`{name}` cannot be read"));
                     return None;
                 };
+                let longer = from.host.first_bytes(Path::new(&name), room + 1);
+                if longer.is_some_and(|all| all.len() > room) {
+                    let did = format!("the first {room} bytes of `{name}`, over and over");
+                    let why = "a pattern has 512 bytes at most, as in fio 3.33";
+                    told.note(from, option, &did, why);
+                }
                 pattern.then(&bytes)
             }
         };

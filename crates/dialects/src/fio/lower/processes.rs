@@ -8,9 +8,10 @@ use crate::fio::settings::{CpuPolicy, ExitWhat, MemoryPolicy};
 
 pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
     let said = &from.settings.place;
+    let named = present(from, told);
     let mut cpus = match said.policy {
-        CpuPolicy::Shared => said.cpus.clone(),
-        CpuPolicy::Split => split(&said.cpus, from.number),
+        CpuPolicy::Shared => named,
+        CpuPolicy::Split => split(&named, from.number),
     };
     let numa_node = match said.nodes[..] {
         [] => None,
@@ -33,6 +34,23 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
         before: hook(from, process.before.as_deref(), "prerun"),
         after: hook(from, process.after.as_deref(), "postrun"),
     };
+}
+
+/// Those of the CPUs that are named which the host has.
+fn present(from: &Instance<'_>, told: &mut Told) -> Vec<u32> {
+    let named = &from.settings.place.cpus;
+    let Some(all) = from.host.cpus() else { return named.clone() };
+    let (here, missing): (Vec<u32>, Vec<u32>) = named.iter().partition(|cpu| all.contains(cpu));
+    let given = |option: &&str| from.settings.given.get(option).is_some();
+    let option = ["cpus_allowed", "cpumask"].into_iter().find(given).unwrap_or("cpus_allowed");
+    if here.is_empty() && !missing.is_empty() {
+        let message = "the host has none of these CPUs".to_owned();
+        told.wrong(from, option, message, "see `lscpu` for those that it has");
+    } else if !missing.is_empty() {
+        let did = format!("those of them that the host has: {here:?}");
+        told.note(from, option, &did, "fio refuses a list with CPUs that the host has not");
+    }
+    here
 }
 
 /// The CPUs of several nodes; where CPUs are named as well, those of them that are of these nodes.

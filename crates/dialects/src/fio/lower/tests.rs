@@ -46,6 +46,10 @@ impl Host for Nowhere {
         (node < 3).then(|| vec![node * 2, node * 2 + 1])
     }
 
+    fn cpus(&self) -> Option<Vec<u32>> {
+        Some((0..6).collect())
+    }
+
     fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
         let is_file = |path: &&PathBuf| matches!(self.found[*path], Found::File(_));
         let below = |path: &&PathBuf| path.starts_with(directory);
@@ -58,7 +62,11 @@ impl Host for Nowhere {
         4711
     }
 
-    fn first_bytes(&self, path: &Path, _: usize) -> Option<Vec<u8>> {
+    fn first_bytes(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        let long = vec![7; 2048.min(most)];
+        if path.ends_with("long-pattern") {
+            return Some(long);
+        }
         let is_state = path.to_string_lossy().ends_with("-verify.state");
         is_state.then(|| crate::fio::state::tests::state(&[(0, 61440)]))
     }

@@ -220,6 +220,10 @@ pub(super) fn distribution(s: &mut Settings, text: &str, units: Units) -> Done {
             let size = |part: &str| values::bytes(part, units).map(|read| read.value);
             Distribution::ZonedAbsolute(zones(text, rest, size)?)
         }
+        "sequence" => {
+            let message = "blocks in an order that is listed, as in fio 3.42, are not built";
+            return Err(Refused::whole(text, message.to_owned(), "replay them with read_iolog"));
+        }
         _ => {
             let words = ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"];
             let near =

@@ -80,6 +80,10 @@ pub(super) const ROWS: &[Row] = &[
     .default("random")
     .beside("rw=randread norandommap")
     .exact("blocks.access", "zipf:1.2"),
+    bare("random_sequence_stride", Kind::Bool, "the listed order goes on behind itself")
+        .under("random_distribution")
+        .default("0")
+        .refused("1", "blocks in an order that is listed are not built"),
     row(
         "percentage_random",
         Kind::Ints(0, 100),

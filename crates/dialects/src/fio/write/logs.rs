@@ -165,6 +165,11 @@ impl Lines<'_> {
             Kind::Completion => op.completion_ns,
             Kind::Latency => op.latency_ns,
         };
+        // fio knows when an operation was issued where it times its parts.
+        let issued_ns = match self.kind {
+            Kind::Submission | Kind::Completion => self.begin_ns + op.issued_ns(),
+            _ => 0,
+        };
         Entry {
             time_ms: self.time_ms(op.at_ns),
             value,
@@ -174,7 +179,7 @@ impl Lines<'_> {
             offset: self.logs.offset.then_some(op.offset),
             priority: op.priority,
             full_priority: self.logs.priority,
-            issued_ns: self.logs.issue_time.then(|| self.begin_ns + op.issued_ns()),
+            issued_ns: self.logs.issue_time.then_some(issued_ns),
         }
     }
 

@@ -148,3 +148,22 @@ fn names_are_made_looked_at_and_removed() {
         assert!(named == 9 || lowered.plan.targets[0].members.len() == 9, "{named}");
     }
 }
+
+#[test]
+fn a_pattern_longer_than_its_room_is_noted() {
+    let long = lowered("[a]\nsize=1m\nrw=write\nbuffer_pattern=0x01'/tmp/long-pattern'\n");
+    assert_eq!(long.notes.len(), 1, "{:?}", long.notes);
+    assert_eq!(long.notes[0].did, "the first 511 bytes of `/tmp/long-pattern`, over and over");
+    let fits = lowered("[a]\nsize=1m\nrw=write\nbuffer_pattern=0x01\n");
+    assert_eq!(fits.notes, []);
+}
+
+#[test]
+fn cpus_that_the_host_has_not_are_told() {
+    let on = |cpus: &str| format!("[a]\nsize=1m\ncpus_allowed={cpus}\n");
+    let some = lowered(&on("4-7"));
+    assert_eq!(job(&some, 0, 0).placement.cpus, [4, 5]);
+    assert_eq!(some.notes[0].did, "those of them that the host has: [4, 5]");
+    assert_eq!(lowered(&on("0-5")).notes, []);
+    assert!(mistakes(&on("6,7"))[0].contains("the host has none of these CPUs"));
+}

@@ -422,3 +422,9 @@ fn files_that_are_named_again_are_added_or_take_the_place() {
     assert_eq!(names("[r]\nfilename=/dev/a\nfilename=/dev/b\n"), ["/dev/a", "/dev/b"]);
     assert_eq!(names("[global]\nfilename=/dev/a\n[r]\nfilename=/dev/b\n"), ["/dev/b"]);
 }
+
+#[test]
+fn a_listed_order_is_refused_by_name() {
+    let text = "[a]\nsize=1m\nrw=randread\nrandom_distribution=sequence:0,2,1\n";
+    assert!(mistakes(text)[0].contains("in an order that is listed"), "{:?}", mistakes(text));
+}

@@ -80,10 +80,11 @@ fn an_operation_is_a_line() {
     assert_eq!(plain(Kind::Completion), "1, 154119, 0, 4096, 0\n");
     assert_eq!(plain(Kind::Latency), "1, 239415, 0, 4096, 0\n");
     let more = Logs { offset: true, priority: true, issue_time: true, ..all(true) };
-    assert_eq!(
-        text(Kind::Latency, more, one_op()),
-        "1, 239415, 0, 4096, 249856, 0x0000, 1155110\n"
-    );
+    let issued = |kind| text(kind, more.clone(), one_op());
+    assert_eq!(issued(Kind::Completion), "1, 154119, 0, 4096, 249856, 0x0000, 1155110\n");
+    assert_eq!(issued(Kind::Submission), "1, 85296, 0, 4096, 249856, 0x0000, 1155110\n");
+    assert_eq!(issued(Kind::Latency), "1, 239415, 0, 4096, 249856, 0x0000, 0\n");
+    assert_eq!(issued(Kind::Iops), "1, 1, 0, 4096, 249856, 0x0000, 0\n");
     let epoch = Logs { epoch_ahead_ms: Some(0), ..all(true) };
     assert_eq!(text(Kind::Iops, epoch, one_op()), "1795260253001, 1, 0, 4096, 0\n");
 }
