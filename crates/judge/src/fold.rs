@@ -47,10 +47,12 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("C9", When::Limits, &["B4", "B6", "C6"]),
     ("B1", When::Found, &["B4", "C6"]),
     ("B2", When::Found, &["B4", "C6"]),
+    ("B18", When::Found, &["B4", "B6"]),
     ("B5", When::Found, &["B6"]),
     ("B7", When::Found, &["B4", "B6", "C6", "C12"]),
     ("B8", When::Limits, &["B4", "B6", "C6", "C12"]),
     ("C1", When::Found, &["C2"]),
+    ("F10", When::Found, &["C11", "G13"]),
     ("G3", When::Found, &["G2"]),
 ];
 
@@ -58,7 +60,8 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
 /// acted on, and the explanation of A16 says so.
 const UNDER_MEMORY: &[&str] = &[
     "A1", "A2", "A3", "A5", "A6", "A8", "A9", "A13", "A17", "B2", "B4", "B5", "B6", "B7", "B16",
-    "C1", "C2", "C3", "C4", "C5", "C6", "C9", "C10", "C12", "D8", "D9", "F10",
+    "B18", "C1", "C2", "C3", "C4", "C5", "C6", "C8", "C9", "C10", "C11", "C12", "D8", "D9", "F10",
+    "G10",
 ];
 
 /// Folds what follows into its cause, and sorts.

@@ -40,7 +40,7 @@ macro_rules! thresholds {
 
 thresholds! {
     /// Below it, ratios of bytes mean nothing.
-    BYTES_MIN = 1048576.0, [A1 A3 A5 A13 A17 B4 B5 B14 C1 C2 C3 C6 C10 C12 D8 D9 F4 F10 G1],
+    BYTES_MIN = 1048576.0, [A1 A3 A5 A13 A17 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D8 D9 F4 F10 G1 G10 G13 G15],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
@@ -48,15 +48,15 @@ thresholds! {
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
-    COVERAGE_FULL = 0.95, [A1 A2 A5 A8 A9 A17 C2 C6],
+    COVERAGE_FULL = 0.95, [A1 A2 A5 A8 A9 A17 C2 C6 G10],
         "share of bytes from the device, from here on: device", "evidence book A1",
         "a cold pass moved all bytes; the rest is counting at the edges";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
-    SLACK_MAX = 0.5, [A1 A5 A13 A17 F10],
+    SLACK_MAX = 0.5, [A1 A5 A13 A17 C11 F10],
         "share of bytes forgiven for operations in flight", "judge",
         "a phase so short that half of it was in flight at its start must not vanish altogether";
     /// Flat allowance for bytes counted on different sides of a boundary.
-    SLACK_FLAT = 0.01, [A1 A5 A13 A17 F10],
+    SLACK_FLAT = 0.01, [A1 A5 A13 A17 C11 F10],
         "share of bytes forgiven always", "judge",
         "the snapshot and the barrier are some microseconds apart";
     /// A data set that is cached at the start to this share is not cold.
@@ -80,7 +80,7 @@ thresholds! {
         "share of files resident after eviction", "evidence book A6",
         "any page left is reported; up to 1 % cannot move the result by more than that";
     /// Mapped share of a file below which reads hit holes.
-    MAPPED = 0.99, [A8],
+    MAPPED = 0.99, [A8 B18],
         "share of the file that is mapped, least", "evidence book A8",
         "headers of sparse formats aside, a data file has no holes";
     /// Share of holes or unwritten extents that decides on its own.
@@ -100,7 +100,7 @@ thresholds! {
         "device queue over requested depth", "evidence book B2",
         "one of 32 requests at work is 0.03; readahead can raise it to a few";
     /// Share of the requested depth that must be seen.
-    QUEUE_SEEN = 0.7, [B4 B8],
+    QUEUE_SEEN = 0.7, [B4 B8 B9 B18],
         "device queue over requested depth, least", "evidence book B4",
         "submitting and reaping take their share of each round trip";
     /// Share of the requested depth that the generator must keep in flight.
@@ -116,7 +116,7 @@ thresholds! {
         "depth over what the rate needs", "evidence book B6",
         "arrivals are uneven, so some more than needed pays; 32 where 1.7 would do does not";
     /// Shortest window for queue arithmetic.
-    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 C12 F4],
+    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4],
         "seconds, least for queue figures", "judge",
         "the kernel's busy time advances in ticks of 4 ms; 125 of them are enough";
     /// CPU share of the busiest worker from which its thread is the limit.
@@ -127,6 +127,18 @@ thresholds! {
     RUN_WAIT = 0.10, [B8],
         "share of wall time waiting for a CPU", "evidence book B8",
         "at 32-57 % the device took 0.14 ms and the application saw 2.3 ms";
+    /// Time of all CPUs from which there is nothing left.
+    ALL_CPUS_BUSY = 0.9, [B9],
+        "busy share of all CPUs", "evidence book B9",
+        "what is left is spread over CPUs and moments in which nothing could use it";
+    /// Time of one CPU from which it holds up what lands there.
+    ONE_CPU_BUSY = 0.95, [B9],
+        "busy share of one CPU", "evidence book B9",
+        "a CPU in softirq for 96 % of the time was the limit of its device";
+    /// Time of such a CPU in interrupts, for them to be the reason.
+    CPU_INTERRUPTS = 0.5, [B9],
+        "share of one CPU in interrupts", "judge",
+        "with less, something else runs there, and B7 names it where it is a worker";
     /// Stolen CPU time that is explained.
     STEAL = 0.01, [B13],
         "share of CPU time stolen, explained", "evidence book B13",
@@ -151,6 +163,10 @@ thresholds! {
     MERGED = 0.2, [C3],
         "merges over merges and requests", "evidence book C3",
         "random operations meet a neighbour far less often";
+    /// Bytes that the device writes for each of ours.
+    AMPLIFIED = 1.2, [C11],
+        "bytes written by the device over ours", "evidence book C11",
+        "a journal of data doubles them; metadata of large writes stays far below";
     /// Share of the latency above the driver.
     SOFTWARE_SHARE = 0.3, [C12],
         "share of latency above the driver", "evidence book C12",
@@ -227,6 +243,18 @@ thresholds! {
     BEYOND = 10.0, [G4 G5],
         "samples beyond a percentile, least", "evidence book G5",
         "ten make the estimate good to about a third";
+    /// What can be read from, relative to what was read.
+    REPEATED = 0.2, [G10],
+        "bytes to read from over bytes read", "evidence book G10",
+        "each block five times over: all but the first may come from a cache below";
+    /// Writes among the traffic of a phase that only reads.
+    ATIME = 0.01, [G13],
+        "share of traffic written in a read phase", "evidence book G13",
+        "journals and logs of others stay below it on a quiet machine";
+    /// Content that repeats or compresses.
+    ALIKE_PERCENT = 50.0, [G15],
+        "percent of content that repeats or compresses", "judge",
+        "from half on, storage that saves such bytes does less than half of the work";
     /// Time between the first and the last worker's end.
     STRAGGLED = 0.10, [G7],
         "tail after the first worker over all time", "evidence book G7",

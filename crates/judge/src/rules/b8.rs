@@ -72,7 +72,7 @@ fn finding(view: &View, share: f64) -> Finding {
 }
 
 /// The device had what it was asked to have in flight, so waiting did not slow it down.
-fn device_fed(view: &View) -> bool {
+pub fn device_fed(view: &View) -> bool {
     let asked: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
     view.all_direct() && view.queue_ops().is_some_and(|seen| seen >= QUEUE_SEEN.value * asked)
 }

@@ -14,26 +14,34 @@ mod b1;
 mod b13;
 mod b14;
 mod b16;
+mod b17;
+mod b18;
 mod b2;
 mod b4;
 mod b5;
 mod b6;
 mod b7;
 mod b8;
+mod b9;
 mod c1;
 mod c10;
+mod c11;
 mod c12;
 mod c2;
 mod c3;
 mod c4;
 mod c5;
 mod c6;
+mod c8;
 mod c9;
 mod d8;
 mod d9;
 mod f10;
 mod f4;
 mod g1;
+mod g10;
+mod g13;
+mod g15;
 mod g2;
 mod g3;
 mod g4;
@@ -63,17 +71,22 @@ pub const RULES: &[Rule] = &[
     b6::RULE,
     b7::RULE,
     b8::RULE,
+    b9::RULE,
     b13::RULE,
     b14::RULE,
     b16::RULE,
+    b17::RULE,
+    b18::RULE,
     c1::RULE,
     c2::RULE,
     c3::RULE,
     c4::RULE,
     c5::RULE,
     c6::RULE,
+    c8::RULE,
     c9::RULE,
     c10::RULE,
+    c11::RULE,
     c12::RULE,
     d8::RULE,
     d9::RULE,
@@ -86,6 +99,9 @@ pub const RULES: &[Rule] = &[
     g5::RULE,
     g7::RULE,
     g8::RULE,
+    g10::RULE,
+    g13::RULE,
+    g15::RULE,
 ];
 
 static TEXTS: [RuleText; RULES.len()] = {

@@ -1,0 +1,109 @@
+//! B18: the filesystem lets one writer at a time allocate blocks.
+
+use candor_plan::units::Op;
+use candor_record::facts::{FileFacts, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, MAPPED, QUEUE_SEEN};
+use crate::view::{Ran, View};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "B18",
+        title: "writes waited for the filesystem to allocate blocks",
+        explanation: "Writes into holes or behind the end of a file need new blocks, and ext4 and \
+            others allocate them under a lock of the file: direct writes to a new file run one at \
+            a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
+            candor speaks where a file that is written directly was not all there at the start \
+            and the device saw much less in flight than was asked. Lay the file out first, or \
+            give each worker a file of its own.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let direct = !view.ran.is_empty() && view.all_direct() && !view.paced();
+    let [ran] = view.ran.as_slice() else { return Outcome::Nothing };
+    let many = ran.does(Op::Write) && ran.concurrency() > 1.0;
+    if !direct || !many || view.written_before() || view.app(Op::Write).bytes < BYTES_MIN.value {
+        return Outcome::Nothing;
+    }
+    let files = view.files(&view.targets());
+    let Some(mapped) = files.iter().map(|file| mapped(file)).collect::<Option<Vec<f64>>>() else {
+        return Outcome::lacks("the extents of the files (FIEMAP)");
+    };
+    let least = mapped.into_iter().fold(1.0, f64::min);
+    let seen = view.queue_ops();
+    match seen.filter(|seen| *seen < QUEUE_SEEN.value * ran.concurrency()) {
+        Some(seen) if least < MAPPED.value => Outcome::one(finding(view, ran, least, seen)),
+        _ => Outcome::Nothing,
+    }
+}
+
+/// Share of a file that had blocks at the start; none of an empty one.
+fn mapped(file: &FileFacts) -> Option<f64> {
+    match file.size_bytes {
+        0 => Some(0.0),
+        size => value(&file.extents).map(|e| ratio(e.mapped_bytes as f64, size as f64)),
+    }
+}
+
+fn finding(view: &View, ran: &Ran, mapped: f64, seen: f64) -> Finding {
+    let sentence = format!(
+        "Writes to {} had to allocate blocks first, one at a time: {} saw {} of the {} in flight.",
+        view.target_paths(),
+        view.device_names(),
+        fmt::number(seen),
+        fmt::count(ran.concurrency())
+    );
+    Draft::new("B18", Weight::Explains, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Likely)
+        .limits("the allocation of blocks by the filesystem")
+        .evidence("of the file there at the start", fmt::percent(mapped), "FIEMAP")
+        .evidence("in the device", fmt::number(seen), "/sys/class/block/*/stat")
+        .advice("Lay the file out first (--layout write), or use a file per worker.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, Setup, TestCase};
+
+    /// Four writers on a file of which so much was there, with so little in the device.
+    fn writing(mapped_mib: u64, weighted_ms: u64) -> TestCase {
+        let setup = Setup { op: Op::Write, workers: 4, ops_per_s: 17_800.0, ..Setup::default() };
+        let mut case = setup.case();
+        case.file().extents.as_mut().unwrap().value.mapped_bytes = mapped_mib * MIB;
+        case.after_top().weighted_ms = weighted_ms;
+        case
+    }
+
+    #[test]
+    fn a_sparse_file_serialises_its_writers() {
+        let case = writing(0, 11_000);
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Writes to /data/file had to allocate blocks first, one at a time: vda saw 1.1 of the \
+             4 in flight."
+        );
+        let judgement = case.judge();
+        assert!(judgement.finding("B4").is_none());
+        assert_eq!(judgement.limited_by.unwrap(), "the allocation of blocks by the filesystem");
+    }
+
+    #[test]
+    fn a_file_that_is_there_and_a_device_that_is_fed_are_silent() {
+        assert_eq!(writing(1024, 11_000).found(&RULE), []);
+        assert_eq!(writing(0, 39_000).found(&RULE), []);
+        let mut unknown = writing(0, 11_000);
+        unknown.file().extents = None;
+        assert!(unknown.lacked(&RULE).is_some());
+    }
+}
