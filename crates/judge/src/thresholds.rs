@@ -40,7 +40,9 @@ macro_rules! thresholds {
 
 thresholds! {
     /// Below it, ratios of bytes mean nothing.
-    BYTES_MIN = 1048576.0, [A1 A3 A5 A13 A17 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D8 D9 F4 F10 G1 G10 G13 G15],
+    BYTES_MIN = 1048576.0, [
+        A1 A3 A5 A13 A17 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D8 D9 F4 F10 G1 G10 G13 G15
+    ],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
