@@ -47,7 +47,7 @@ fn present(from: &Instance<'_>, told: &mut Told) -> Vec<u32> {
         let message = "the host has none of these CPUs".to_owned();
         told.wrong(from, option, message, "see `lscpu` for those that it has");
     } else if !missing.is_empty() {
-        let did = format!("those of them that the host has: {here:?}");
+        let did = format!("runs on {here:?}, those of them that the host has");
         told.note(from, option, &did, "fio refuses a list with CPUs that the host has not");
     }
     here
