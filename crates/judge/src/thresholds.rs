@@ -102,7 +102,7 @@ thresholds! {
         "device queue over requested depth", "evidence book B2",
         "one of 32 requests at work is 0.03; readahead can raise it to a few";
     /// Share of the requested depth that must be seen.
-    QUEUE_SEEN = 0.7, [B4 B8 B9 B18],
+    QUEUE_SEEN = 0.7, [B4 B8 B9 B10 B18],
         "device queue over requested depth, least", "evidence book B4",
         "submitting and reaping take their share of each round trip";
     /// Share of the requested depth that the generator must keep in flight.
@@ -118,7 +118,7 @@ thresholds! {
         "depth over what the rate needs", "evidence book B6",
         "arrivals are uneven, so some more than needed pays; 32 where 1.7 would do does not";
     /// Shortest window for queue arithmetic.
-    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4],
+    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B10 B18 C12 F4],
         "seconds, least for queue figures", "judge",
         "the kernel's busy time advances in ticks of 4 ms; 125 of them are enough";
     /// CPU share of the busiest worker from which its thread is the limit.
@@ -134,13 +134,17 @@ thresholds! {
         "busy share of all CPUs", "evidence book B9",
         "what is left is spread over CPUs and moments in which nothing could use it";
     /// Time of one CPU from which it holds up what lands there.
-    ONE_CPU_BUSY = 0.95, [B9],
+    ONE_CPU_BUSY = 0.95, [B9 B10],
         "busy share of one CPU", "evidence book B9",
         "a CPU in softirq for 96 % of the time was the limit of its device";
     /// Time of such a CPU in interrupts, for them to be the reason.
     CPU_INTERRUPTS = 0.5, [B9],
         "share of one CPU in interrupts", "judge",
         "with less, something else runs there, and B7 names it where it is a worker";
+    /// Completions on one CPU from which it serves the device alone.
+    ONE_CPU_SERVES = 0.8, [B10],
+        "share of a device's interrupts on one CPU", "evidence book B10",
+        "all of 1.4 million interrupts of a virtual disk went to one CPU";
     /// Stolen CPU time that is explained.
     STEAL = 0.01, [B13],
         "share of CPU time stolen, explained", "evidence book B13",

@@ -113,6 +113,25 @@ pub(crate) fn softirq_block(text: &str) -> Vec<u64> {
     keyed(text, "BLOCK").and_then(numbers).unwrap_or_default()
 }
 
+/// The lines of `/proc/interrupts` whose last word begins with `prefix`, summed per CPU; none if
+/// there is no such line.
+pub(crate) fn interrupts(text: &str, prefix: &str) -> Vec<u64> {
+    let cpus = text.lines().next().map_or(0, |line| line.split_whitespace().count());
+    let mut sums = Vec::new();
+    for line in text.lines().skip(1) {
+        let mut words = line.split_whitespace();
+        let ours = words.next_back().is_some_and(|name| name.starts_with(prefix));
+        let counts: Vec<u64> =
+            words.skip(1).take(cpus).map_while(|word| word.parse().ok()).collect();
+        if !ours || counts.len() != cpus {
+            continue;
+        }
+        sums.resize(cpus, 0);
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum = count.saturating_add(*sum));
+    }
+    sums
+}
+
 fn numbers(text: &str) -> Option<Vec<u64>> {
     text.split_whitespace().map(|word| word.parse().ok()).collect()
 }
@@ -177,6 +196,16 @@ mod tests {
         assert_eq!(softirq_block(""), Vec::<u64>::new());
     }
 
+    #[test]
+    fn interrupts_of_a_device_are_those_of_its_queues() {
+        let text = "       CPU0  CPU1\n 28:  1  0  PCI-MSIX-0000:00:02.0  0-edge  virtio1-config\n\
+                    36:  2  25477572  PCI-MSIX-0000:00:02.0  1-edge  virtio1-req.0\n\
+                    37:  5  1  PCI-MSIX-0000:00:02.0  2-edge  virtio1-req.1\nNMI:  0  0  x y\n";
+        assert_eq!(interrupts(text, "virtio1-req"), [7, 25_477_573]);
+        assert_eq!(interrupts(text, "nvme0q"), [0; 0]);
+        assert_eq!(interrupts("", ""), [0; 0]);
+    }
+
     proptest! {
         #[test]
         fn any_text_is_survived(
@@ -186,6 +215,7 @@ mod tests {
         ) {
             let _ = (disk(&text), process_io(&text), vmstat(&text, page), cpu(&text, tick));
             let _ = (pressure_some_ns(&text), softirq_block(&text), tick_ns(tick));
+            let _ = (interrupts(&text, ""), interrupts(&text, "a"));
         }
 
         #[test]

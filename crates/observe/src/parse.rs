@@ -24,6 +24,11 @@ pub(crate) fn kib(text: &str) -> Option<u64> {
     number(text)?.checked_mul(1024)
 }
 
+/// Microseconds, as nanoseconds.
+pub(crate) fn microseconds(text: &str) -> Option<u64> {
+    number(text)?.checked_mul(1000)
+}
+
 /// Sectors of 512 bytes, as bytes; sysfs counts in these whatever the device's own unit.
 pub(crate) fn sectors(text: &str) -> Option<u64> {
     number(text)?.checked_mul(512)
@@ -107,6 +112,7 @@ mod tests {
         assert_eq!(kib("2147483647"), Some(2_147_483_647 * 1024));
         assert_eq!(kib("18446744073709551615"), None);
         assert_eq!(number("-1"), None);
+        assert_eq!(microseconds("75000"), Some(75_000_000));
         assert_eq!(flag("2"), None);
     }
 

@@ -3,7 +3,7 @@
 use candor_record::facts::{Fact, QueueFacts};
 
 use crate::node::Node;
-use crate::parse::{chosen, flag, kib, number, positive, positive_sectors, words};
+use crate::parse::{chosen, flag, kib, microseconds, number, positive, positive_sectors, words};
 
 /// Limits of the queue that serves a device. A partition has no queue of its own: `owner` is its
 /// disk, and for any other device the device itself.
@@ -21,6 +21,7 @@ pub(crate) fn of(node: &Node, owner: &Node) -> QueueFacts {
         write_cache: owner.fact("queue/write_cache", words),
         fua: owner.fact("queue/fua", flag),
         rotational: owner.fact("queue/rotational", flag),
+        writeback_latency_ns: owner.fact("queue/wbt_lat_usec", microseconds),
         io_poll: owner.fact("queue/io_poll", flag),
         zoned: owner.fact("queue/zoned", words),
         // A partition's own: where it starts matters, not where its disk does.

@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 
 use candor_record::{CacheState, Facts, Pressure, Snapshot};
 
+use crate::node::is_numbered;
 use crate::roots::Roots;
 use crate::{cache, clock, counters, files};
 
 /// Asking for the page cache of more files than this takes longer than a sample should.
 const LIGHT_FILES_MAX: usize = 64;
+
+/// Asking for the names of more threads than this takes longer than a sample should.
+const TASKS_MAX: usize = 256;
 
 /// How closely to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,10 @@ pub struct Sampler {
     cpu: Source,
     softirqs: Source,
     pressure: [Source; 3],
+    interrupts: Source,
+    /// Devices whose interrupts can be told apart, and how the names of these begin.
+    vectors: Vec<(String, String)>,
+    tasks: PathBuf,
     files: Vec<Watched>,
     page_bytes: u64,
     tick_ns: u64,
@@ -52,6 +60,13 @@ impl Sampler {
             cpu: proc("stat"),
             softirqs: proc("softirqs"),
             pressure: ["cpu", "io", "memory"].map(|what| proc(&format!("pressure/{what}"))),
+            interrupts: proc("interrupts"),
+            vectors: facts
+                .devices
+                .iter()
+                .filter_map(|device| vector(&device.name, roots))
+                .collect(),
+            tasks: roots.proc.join("self/task"),
             files: files.iter().map(|path| Watched::new(path, keep)).collect(),
             page_bytes: rustix::param::page_size() as u64,
             tick_ns: counters::tick_ns(rustix::param::clock_ticks_per_second()),
@@ -85,6 +100,8 @@ impl Sampler {
             cpus,
             pressure: pressure(&self.pressure, buffer),
             softirq_block: softirq_block.unwrap_or_default(),
+            interrupts: interrupts(&self.interrupts, &self.vectors, look, buffer),
+            uring_workers: uring_workers(&self.tasks),
             cache: self.cache(look),
         }
     }
@@ -99,6 +116,41 @@ impl Sampler {
         }
         sum
     }
+}
+
+/// How the names of a device's interrupts begin: by the instance of its driver.
+fn vector(device: &str, roots: &Roots) -> Option<(String, String)> {
+    let driver = crate::attributes::link_name(&roots.block(device).join("device"))?;
+    let virtio = is_numbered(&driver, "virtio").then(|| format!("{driver}-req"));
+    let prefix = virtio.or_else(|| is_numbered(&driver, "nvme").then(|| format!("{driver}q")))?;
+    Some((device.to_owned(), prefix))
+}
+
+/// Interrupts of each device, for the full look only: on large machines they are many lines.
+fn interrupts(
+    source: &Source,
+    vectors: &[(String, String)],
+    look: Look,
+    buffer: &mut Vec<u8>,
+) -> Vec<(String, Vec<u64>)> {
+    let text = (look == Look::Full && !vectors.is_empty()).then(|| source.read(buffer)).flatten();
+    let text = text.unwrap_or_default();
+    let of = |(device, prefix): &(String, String)| {
+        let counts = counters::interrupts(text, prefix);
+        (!counts.is_empty()).then(|| (device.clone(), counts))
+    };
+    vectors.iter().filter_map(of).collect()
+}
+
+/// Threads of this process that io_uring waits in.
+fn uring_workers(tasks: &Path) -> Option<u32> {
+    let ids = crate::attributes::names(tasks);
+    let waits = |id: &&String| {
+        crate::attributes::text(&tasks.join(id).join("comm"))
+            .is_some_and(|name| name.starts_with("iou-wrk-"))
+    };
+    let known = !ids.is_empty() && ids.len() <= TASKS_MAX;
+    known.then(|| ids.iter().filter(waits).count() as u32)
 }
 
 fn pressure([cpu, io, memory]: &[Source; 3], buffer: &mut Vec<u8>) -> Option<Pressure> {
@@ -196,6 +248,25 @@ mod tests {
         assert_eq!((delta.reads, delta.bytes_read()), (1, 4096));
         assert!(after.at_ns >= before.at_ns);
         assert_eq!((before.process_io, before.pressure, before.cache), (None, None, None));
+    }
+
+    #[test]
+    fn interrupts_and_threads_of_io_uring_are_counted() {
+        let fake = Fake::new();
+        fake.disk("vdq", "253:16", "pci0000:00/virtio7/block/vdq");
+        fake.link(
+            "sys/devices/pci0000:00/virtio7/block/vdq/device",
+            "sys/devices/pci0000:00/virtio7",
+        );
+        fake.write("proc/interrupts", "  CPU0 CPU1\n 36: 4 9 PCI-MSIX 1-edge virtio7-req.0\n");
+        for (id, name) in [("11", "candor"), ("12", "iou-wrk-11"), ("13", "iou-sqp-11")] {
+            fake.write(&format!("proc/self/task/{id}/comm"), name);
+        }
+        let mut sampler = Sampler::new(&facts("vdq"), &[], &fake.roots);
+        let full = sampler.snapshot(Look::Full);
+        assert_eq!(full.interrupts, [("vdq".to_owned(), vec![4, 9])]);
+        assert_eq!(full.uring_workers, Some(1));
+        assert_eq!(sampler.snapshot(Look::Light).interrupts, []);
     }
 
     #[test]

@@ -365,6 +365,10 @@ pub struct QueueFacts {
     pub fua: Option<Fact<bool>>,
     /// Whether the kernel takes it for a rotating disk (also set on many virtual disks).
     pub rotational: Option<Fact<bool>>,
+    /// Latency of reads above which write-back from the page cache is held back, in ns; 0 where
+    /// that is switched off (`wbt_lat_usec`).
+    #[serde(default)]
+    pub writeback_latency_ns: Option<Fact<u64>>,
     /// Whether completions can be polled for.
     pub io_poll: Option<Fact<bool>>,
     /// Zone model, `none` for ordinary devices.

@@ -24,6 +24,15 @@ pub struct Snapshot {
     pub pressure: Option<Pressure>,
     /// Completions run in softirq context for block devices (`/proc/softirqs` BLOCK), per CPU.
     pub softirq_block: Vec<u64>,
+    /// Interrupts of each device's driver per CPU, by name of the device; of those whose
+    /// interrupts can be told apart (`/proc/interrupts`: virtio, NVMe). Not in the samples of
+    /// every second.
+    #[serde(default)]
+    pub interrupts: Vec<(String, Vec<u64>)>,
+    /// Threads of this process that the kernel made for io_uring to wait in
+    /// (`/proc/self/task/*/comm`: `iou-wrk-…`); absent where there are too many threads to ask.
+    #[serde(default)]
+    pub uring_workers: Option<u32>,
 }
 
 impl Snapshot {

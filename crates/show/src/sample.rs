@@ -128,6 +128,7 @@ fn queue() -> QueueFacts {
         write_cache: Some(Fact::new("write back".into(), file("write_cache"))),
         fua: Some(Fact::new(false, file("fua"))),
         rotational: Some(Fact::new(false, file("rotational"))),
+        writeback_latency_ns: number(75_000_000, "wbt_lat_usec"),
         io_poll: Some(Fact::new(false, file("io_poll"))),
         zoned: Some(Fact::new("none".into(), file("zoned"))),
         alignment_offset_bytes: number(0, "../alignment_offset"),
@@ -436,5 +437,7 @@ fn full_snapshot() -> Snapshot {
         cpus: vec![CpuTimes::default()],
         pressure: Some(Pressure::default()),
         softirq_block: vec![0],
+        interrupts: vec![("sda".into(), vec![7])],
+        uring_workers: Some(0),
     }
 }

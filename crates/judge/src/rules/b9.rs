@@ -66,6 +66,11 @@ fn share(from: &CpuTimes, to: &CpuTimes) -> Share {
     Share { busy: ratio(busy, busy + rest), interrupts: ratio(interrupts, busy + rest) }
 }
 
+/// Share of the time in which a CPU was busy.
+pub fn busy(from: &CpuTimes, to: &CpuTimes) -> f64 {
+    share(from, to).busy
+}
+
 fn percent(share: f64) -> String {
     fmt::percent(share)
 }

@@ -1,12 +1,14 @@
 //! C8: a scheduler that has its say.
 
+use candor_plan::units::Op;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
+use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::thresholds::BYTES_MIN;
-use crate::view::View;
+use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -15,8 +17,9 @@ pub const RULE: Rule = Rule {
         explanation: "A scheduler sorts, delays and shares out requests. bfq is made for fairness \
             on slow disks and its locks cap the rate of fast ones; NVMe drives do best with none. \
             That is no fault of a result, for the scheduler belongs to the host, but another host \
-            with another scheduler gives another number. candor names bfq anywhere and any \
-            scheduler on NVMe. Compare with a run under none (queue/scheduler).",
+            with another scheduler gives another number. candor names bfq anywhere, any scheduler \
+            on NVMe, and for buffered writes the throttle of write-back (wbt). Compare with a run \
+            without (queue/scheduler, queue/wbt_lat_usec).",
     },
     before: None,
     after,
@@ -26,8 +29,31 @@ fn after(view: &View) -> Outcome {
     if view.ran.is_empty() || view.app_all().bytes < BYTES_MIN.value {
         return Outcome::Nothing;
     }
-    let found = view.devices().into_iter().filter_map(finding);
+    let found = view.devices().into_iter().filter_map(finding).chain(held_back(view));
     found.collect::<Vec<_>>().into()
+}
+
+/// Write-back from the page cache that is held back in favour of reads.
+fn held_back(view: &View) -> Option<Finding> {
+    let buffered = |ran: &Ran| ran.does(Op::Write) && !ran.blocks.direct;
+    if !view.ran.iter().any(buffered) {
+        return None;
+    }
+    let devices = view.devices();
+    let held = |device: &&&DeviceFacts| {
+        value(&device.queue.writeback_latency_ns).is_some_and(|ns| *ns > 0)
+    };
+    let device = devices.iter().find(held)?;
+    let fact = device.queue.writeback_latency_ns.as_ref()?;
+    let latency = fmt::time(fact.value as f64);
+    let sentence = format!(
+        "Write-back to {} is held back while reads take more than {latency} (wbt).",
+        device.name
+    );
+    let draft = Draft::new("C8", Weight::Explains, sentence)
+        .confidence(Confidence::Possible)
+        .evidence("latency of reads that is kept", latency, fact.from.clone());
+    Some(draft.advice("Compare with a run with queue/wbt_lat_usec at 0.", None).done())
 }
 
 fn finding(device: &DeviceFacts) -> Option<Finding> {
@@ -63,6 +89,18 @@ mod tests {
         let found = under(DeviceKind::Ata, "bfq");
         assert_eq!(found[0].sentence, "The scheduler bfq is active on vda.");
         assert_eq!(under(DeviceKind::Nvme, "mq-deadline").len(), 1);
+    }
+
+    #[test]
+    fn throttled_write_back_is_told_of_buffered_writes() {
+        let mut case = TestCase::buffered_write();
+        case.disk().queue.writeback_latency_ns = fact(75_000_000);
+        assert!(case.found(&RULE)[0].sentence.contains("more than 75 ms (wbt)"));
+        case.blocks().direct = true;
+        assert_eq!(case.found(&RULE), []);
+        case.blocks().direct = false;
+        case.disk().queue.writeback_latency_ns = fact(0);
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]

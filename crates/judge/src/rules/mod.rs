@@ -11,12 +11,14 @@ mod a6;
 mod a8;
 mod a9;
 mod b1;
+mod b10;
 mod b13;
 mod b14;
 mod b16;
 mod b17;
 mod b18;
 mod b2;
+mod b3;
 mod b4;
 mod b5;
 mod b6;
@@ -66,12 +68,14 @@ pub const RULES: &[Rule] = &[
     a17::RULE,
     b1::RULE,
     b2::RULE,
+    b3::RULE,
     b4::RULE,
     b5::RULE,
     b6::RULE,
     b7::RULE,
     b8::RULE,
     b9::RULE,
+    b10::RULE,
     b13::RULE,
     b14::RULE,
     b16::RULE,
