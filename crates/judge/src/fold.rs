@@ -52,7 +52,7 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("B5", When::Found, &["B6"]),
     ("B7", When::Found, &["B4", "B6", "C6", "C12"]),
     ("B8", When::Limits, &["B4", "B6", "C6", "C12"]),
-    ("B10", When::Found, &["B9"]),
+    ("B9", When::Found, &["B10"]),
     ("C1", When::Found, &["C2"]),
     ("F10", When::Found, &["C11", "G13"]),
     ("G3", When::Found, &["G2"]),

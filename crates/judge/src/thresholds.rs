@@ -102,7 +102,7 @@ thresholds! {
         "device queue over requested depth", "evidence book B2",
         "one of 32 requests at work is 0.03; readahead can raise it to a few";
     /// Share of the requested depth that must be seen.
-    QUEUE_SEEN = 0.7, [B4 B8 B9 B10 B18],
+    QUEUE_SEEN = 0.7, [B4 B8 B9 B18],
         "device queue over requested depth, least", "evidence book B4",
         "submitting and reaping take their share of each round trip";
     /// Share of the requested depth that the generator must keep in flight.
@@ -118,7 +118,7 @@ thresholds! {
         "depth over what the rate needs", "evidence book B6",
         "arrivals are uneven, so some more than needed pays; 32 where 1.7 would do does not";
     /// Shortest window for queue arithmetic.
-    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B10 B18 C12 F4],
+    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4],
         "seconds, least for queue figures", "judge",
         "the kernel's busy time advances in ticks of 4 ms; 125 of them are enough";
     /// CPU share of the busiest worker from which its thread is the limit.
