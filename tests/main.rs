@@ -7,6 +7,7 @@
 mod believe;
 mod check;
 mod commands;
+mod eye;
 mod faults;
 mod fio;
 mod fio_consumers;

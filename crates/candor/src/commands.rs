@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod align;
 pub mod check;
 pub mod convert;
 pub mod explain;

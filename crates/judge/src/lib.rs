@@ -6,6 +6,7 @@
 //! and not its five symptoms.
 
 mod ahead;
+pub mod align;
 mod ceilings;
 mod command;
 mod coverage;

@@ -15,6 +15,7 @@ pub mod canary;
 mod cgroup;
 mod clock;
 mod counters;
+pub mod eye;
 mod fiemap;
 mod files;
 mod holders;

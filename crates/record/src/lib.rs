@@ -15,6 +15,7 @@ pub mod histogram;
 mod log;
 mod measurement;
 mod report;
+pub mod requests;
 mod snapshot;
 
 pub use event::{Event, PrepareStep};

@@ -3,6 +3,7 @@
 use candor_plan::Plan;
 use serde::{Deserialize, Serialize};
 
+use crate::requests::Trace;
 use crate::{Facts, Finding, Measurement, Note, Silence, Snapshot, Verdict};
 
 /// Version of the report's shape. Adding a field keeps it; anything else raises it.
@@ -61,6 +62,9 @@ pub struct PhaseReport {
     pub after_flush: Option<Snapshot>,
     /// Every second in between.
     pub during: Vec<Snapshot>,
+    /// What the block layer did, request by request, where that may be seen.
+    #[serde(default)]
+    pub requests: Option<Trace>,
     /// Traffic of others on the devices in the idle moment before the phase.
     pub idle: Option<IdleWindow>,
     /// What the path to the device could carry at best.

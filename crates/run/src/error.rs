@@ -29,6 +29,10 @@ pub enum RunError {
         /// The kernel's answer.
         cause: io::Error,
     },
+    /// There is nothing to look at.
+    #[error("there is no block device below {}; name a file, a directory or a device that has one",
+        .0.join(", "))]
+    NoDevice(Vec<String>),
     /// A command that was to run before a job failed.
     #[error("{0}")]
     Hook(String),
@@ -73,7 +77,10 @@ impl RunError {
             RunError::BadPlan(_) => 2,
             RunError::Unsafe(_) => 3,
             RunError::Interrupted => 130,
-            RunError::Engine(_) | RunError::File { .. } | RunError::Hook(_) => 1,
+            RunError::Engine(_)
+            | RunError::File { .. }
+            | RunError::NoDevice(_)
+            | RunError::Hook(_) => 1,
         }
     }
 

@@ -6,12 +6,14 @@
 //! and held devices are checked before anything is opened, and files that candor made are removed
 //! whatever happens.
 
+mod align;
 mod claims;
 mod consent;
 mod error;
 mod hooks;
 mod laying;
 mod local;
+mod looking;
 mod made;
 mod place;
 mod ready;
@@ -29,6 +31,7 @@ use candor_observe::Roots;
 use candor_plan::{Bytes, Engine, Nanos, OnDone, OnFailure, Phase, Plan};
 use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
+pub use align::align;
 pub use error::RunError;
 pub use local::Local;
 pub use stop::{

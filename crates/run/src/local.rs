@@ -16,6 +16,7 @@ use candor_record::{
 
 use crate::consent::Guard;
 use crate::error::RunError;
+use crate::looking::Looking;
 use crate::schedulers::Schedulers;
 use crate::stop::interrupted;
 use crate::watch::Watcher;
@@ -35,6 +36,7 @@ pub struct Local {
     notes: Vec<Note>,
     guard: Guard,
     schedulers: Schedulers,
+    looking: Looking,
     started: String,
     clock: Instant,
 }
@@ -85,6 +87,7 @@ impl Local {
             notes,
             guard,
             schedulers: Schedulers::default(),
+            looking: Looking::default(),
             started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             clock: Instant::now(),
         })
@@ -125,6 +128,13 @@ impl Local {
         let before = sampler.snapshot(Look::Light);
         thread::sleep(IDLE);
         Some(IdleWindow { before, after: sampler.snapshot(Look::Light) })
+    }
+
+    /// Begins to look at single requests, where there is time for that.
+    fn begin_looking(&mut self) {
+        if !self.options.at_once {
+            self.looking.begin(&self.facts, &self.roots);
+        }
     }
 
     /// Makes everything ready outside of the engine; the jobs that will not run.
@@ -196,12 +206,18 @@ impl Local {
         let begun = report.clone();
         let mut watcher = Watcher::new(self, &begun, sampler, events);
         report.measurements = prepared.run(interrupted(), &mut watcher);
-        let Watcher { before, after, after_flush, during, .. } = watcher;
+        let Watcher { before, after, after_flush, during, requests, .. } = watcher;
+        report.requests = requests.map(|seen| seen.beside(&before, &after));
         report.before = before;
         report.after = after;
         report.after_flush = after_flush;
         report.during = during;
         report
+    }
+
+    /// What looks at single requests.
+    pub(crate) fn looking(&self) -> &Looking {
+        &self.looking
     }
 
     /// True once for each time that someone asked.
@@ -320,12 +336,16 @@ impl Runner for Local {
     ) -> Result<&PhaseReport, RunError> {
         let (plan_phase, repeat) = self.admit(phase, probe)?;
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
+        self.begin_looking();
         let idle = self.idle_window(&mut sampler);
         let absent = self.make_ready(phase, events)?;
+        // Files that came into being can have brought their devices with them.
+        self.begin_looking();
         // Files may just have come into being.
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         rest(phase.delay);
         let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
+        self.facts.missing.extend(self.looking.ready());
         let before = sampler.snapshot(Look::Full);
         let ahead = candor_judge::ahead(&self.plan, phase, &self.facts, &before);
         if interrupted().load(Relaxed) {

@@ -2,6 +2,7 @@
 
 use candor_engine::Watch;
 use candor_observe::{Look, Sampler};
+use candor_record::requests::Trace;
 use candor_record::{Event, Measurement, PhaseReport, Sample, Snapshot};
 
 use crate::{Events, Local};
@@ -20,6 +21,8 @@ pub struct Watcher<'a, 'e> {
     pub after_flush: Option<Snapshot>,
     /// Every interval in between.
     pub during: Vec<Snapshot>,
+    /// Requests until counting began; from the end on, those since then.
+    pub requests: Option<Trace>,
     /// The interval whose snapshot was taken: the sampled jobs of one interval share it.
     sampled_at_ns: u64,
 }
@@ -41,6 +44,7 @@ impl<'a, 'e> Watcher<'a, 'e> {
             after: Snapshot::default(),
             after_flush: None,
             during: Vec::new(),
+            requests: None,
             sampled_at_ns: 0,
         }
     }
@@ -49,10 +53,12 @@ impl<'a, 'e> Watcher<'a, 'e> {
 impl Watch for Watcher<'_, '_> {
     fn about_to_start(&mut self) {
         self.before = self.sampler.snapshot(Look::Full);
+        self.requests = self.local.looking().look();
     }
 
     fn counting(&mut self) {
         self.before = self.sampler.snapshot(Look::Full);
+        self.requests = self.local.looking().look();
     }
 
     fn sampled(&mut self, job: &str, in_ramp: bool, sample: &Sample) {
@@ -93,6 +99,9 @@ impl Watch for Watcher<'_, '_> {
 
     fn ended(&mut self) {
         self.after = self.sampler.snapshot(Look::Full);
+        let earlier = self.requests.take();
+        self.requests =
+            self.local.looking().look().zip(earlier).map(|(now, then)| now.since(&then));
     }
 
     fn flushed(&mut self) {

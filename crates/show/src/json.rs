@@ -6,6 +6,7 @@
 mod pretty;
 pub mod schema;
 
+use candor_record::requests::Seen;
 use candor_record::{Explanation, Facts, Report};
 
 /// The report as JSON, one line break at its end.
@@ -21,4 +22,9 @@ pub fn facts(facts: &Facts) -> Result<String, serde_json::Error> {
 /// The rules of `candor explain` as JSON, one line break at the end.
 pub fn rules(rules: &[&Explanation]) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(rules)?))
+}
+
+/// What `candor align` saw as JSON, one line break at the end.
+pub fn seen(seen: &Seen) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(seen)?))
 }

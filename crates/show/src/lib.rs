@@ -11,6 +11,7 @@
 //! | [`facts`] | `Facts` | what `candor inspect` prints |
 //! | [`problems`] | what is wrong with a plan | messages that underline the offending words |
 //! | [`progress`] | `Event`s | one line that tells how far a run is |
+//! | [`requests`] | `Trace` | what `candor align` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
@@ -22,6 +23,7 @@ pub mod number;
 pub mod problems;
 pub mod progress;
 pub mod report;
+pub mod requests;
 pub mod rules;
 mod style;
 mod words;

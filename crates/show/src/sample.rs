@@ -3,6 +3,7 @@
 use candor_plan::units::{Op, PerOp};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Stop, Target};
 use candor_record::facts::*;
+use candor_record::requests::*;
 use candor_record::*;
 
 /// A latency distribution: `count` samples around `median_ns`, a few of them ten times slower.
@@ -344,6 +345,7 @@ fn full_phase() -> PhaseReport {
         after_flush: Some(full_snapshot()),
         during: vec![full_snapshot()],
         idle: Some(idle),
+        requests: Some(requests()),
         ceilings: vec![Ceiling { ops_per_s: Some(146_484.0), ..link_ceiling(Some(0.87)) }],
         findings: vec![finding],
         silent: vec![Silence { rule: "B8".into(), lacked: "run-queue waits".into() }],
@@ -440,4 +442,42 @@ fn full_snapshot() -> Snapshot {
         interrupts: vec![("sda".into(), vec![7])],
         uring_workers: Some(0),
     }
+}
+
+/// What the eye saw of random reads with some writes of the filesystem's own.
+pub(crate) fn requests() -> Trace {
+    let reads = Requests {
+        device: "sdb".into(),
+        direction: Direction::Read,
+        count: 20_000,
+        bytes: 20_000 * 4096,
+        counted: Some(200_000),
+        sizes_log2: vec![(4096, 20_000)],
+        sizes_4k: vec![(4096, 20_000)],
+        starts_in_4k: vec![(0, 19_995), (512, 5)],
+        off_physical_sector: 5,
+        off_optimal: 4,
+        length_off_4k: 3,
+        flags: vec![("sync".into(), 20_000)],
+        placed: 20_000,
+        sequential: 200,
+        seeks: vec![(1 << 20, 9_800), (1 << 30, 10_000)],
+        latency_ns: vec![(81_920, 19_000), (163_840, 1_000)],
+        device_latency_ns: vec![(65_536, 20_000)],
+        issuers: vec![Issuer {
+            pid: 4711,
+            command: "candor".into(),
+            count: 20_000,
+            bytes: 81_920_000,
+        }],
+    };
+    let flushes = Requests {
+        device: "sdb".into(),
+        direction: Direction::Flush,
+        count: 1,
+        counted: Some(1),
+        latency_ns: vec![(2_097_152, 1)],
+        ..Requests::default()
+    };
+    Trace { way: "BPF on raw tracepoints".into(), requests: vec![reads, flushes] }
 }

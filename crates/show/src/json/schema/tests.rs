@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use candor_plan::units::PerOp;
 use candor_record::Report;
 use candor_record::facts::*;
+use candor_record::requests::*;
 use candor_record::*;
 use serde_json::{Value, json};
 
@@ -64,6 +65,7 @@ fn lean_phase(snapshot: Snapshot) -> PhaseReport {
         after_flush: Some(snapshot.clone()),
         during: vec![snapshot.clone()],
         idle: Some(IdleWindow { before: snapshot.clone(), after: snapshot }),
+        requests: Some(Trace { requests: vec![Requests::default()], ..Trace::default() }),
         findings: vec![sample::finding("A1", Weight::Remark, "")],
         ceilings: vec![Ceiling::default()],
         ..PhaseReport::default()

@@ -1,0 +1,91 @@
+//! `candor align PATH…`: who sends which request sizes, at which alignment, to these devices.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use candor_show::{json, requests};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::flag::{self, CommandLine, Flag, Group, Takes};
+use crate::output::{self, Output};
+use crate::{commands, exit, parse, screen};
+
+const ABOUT: &str =
+    "Show the requests that reach a device: sizes, alignment, order, who sends them";
+
+const LONG_ABOUT: &str = "\
+Show the requests that reach the devices under a path: sizes, alignment, order, latencies, and who \
+sends them.
+
+candor itself reads and writes nothing; it counts what others do, for a time or until it is \
+interrupted. Each request is seen where small programs may be put into the kernel (root, or CAP_BPF \
+and CAP_PERFMON); elsewhere the kernel's counters give means.";
+
+/// What the words ask for.
+struct Draft {
+    seconds: u64,
+}
+
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Looking",
+    flags: &[Flag {
+        long: "seconds",
+        takes: Takes::One("N"),
+        help: "How long to look [default: 10]",
+        fields: &[],
+        set: |draft, text| {
+            draft.seconds = parse::number(text)?;
+            match draft.seconds {
+                0 => Err("in 0 seconds nothing happens".to_owned()),
+                _ => Ok(()),
+            }
+        },
+    }],
+}];
+
+/// The command line.
+pub fn command() -> Command {
+    let path = Arg::new("PATH").required(true).action(ArgAction::Append);
+    Command::new("align")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(path.num_args(1..).help("Files, directories or block devices"))
+        .args(flag::args(GROUPS))
+        .args(flag::args(output::OF_LOOKS))
+        .after_help(exit::HELP)
+}
+
+/// Runs it.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let (mut draft, mut output) = (Draft { seconds: 10 }, Output::default());
+    let mut problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
+    if let Err(sentence) = output.prepare() {
+        screen::error(&sentence);
+        return exit::USAGE;
+    }
+    candor_run::install_interrupt_handlers();
+    let paths = matches.get_many::<String>("PATH").into_iter().flatten();
+    let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
+    let seen = match candor_run::align(&paths, Duration::from_secs(draft.seconds)) {
+        Ok(seen) => seen,
+        Err(error) => return commands::fail(&error, &line.source, &output),
+    };
+    let shown = json::seen(&seen).map_err(|error| error.to_string()).and_then(|json| match output
+        .deliver_json(&json)?
+    {
+        true => Ok(()),
+        false => screen::data(&requests::text(&seen, &screen::style(output.color))),
+    });
+    match shown {
+        Ok(()) => exit::RAN,
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::TROUBLE
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Whether requests suit disks with sectors of 4 KiB.
+
+use candor_record::requests::{Direction, Requests, Trace};
+
+use crate::fmt;
+
+/// A sentence about the reads and writes of each device: a disk with sectors of 4 KiB has to read
+/// and rewrite a sector for each write that covers only a part of one.
+pub fn friendliness(trace: &Trace) -> String {
+    let moving = |of: &&Requests| matches!(of.direction, Direction::Read | Direction::Write);
+    let seen: Vec<&Requests> = trace.requests.iter().filter(moving).collect();
+    let mut devices: Vec<&str> = seen.iter().map(|of| of.device.as_str()).collect();
+    devices.dedup();
+    let of =
+        |device| seen.iter().filter(move |of| of.device == device).copied().collect::<Vec<_>>();
+    let told: Vec<_> = devices.into_iter().map(|device| of_device(device, &of(device))).collect();
+    match told.is_empty() {
+        true => "No read or write reached these devices meanwhile.".to_owned(),
+        false => told.join("\n"),
+    }
+}
+
+fn of_device(device: &str, seen: &[&Requests]) -> String {
+    let all: u64 = seen.iter().map(|of| of.count).sum();
+    let what = fmt::plural(all as f64, "read or write", "reads and writes");
+    if seen.iter().all(|of| of.starts_in_4k.is_empty()) {
+        return format!("{device}: {what}; where each begins and ends is not known here.");
+    }
+    let unaligned = |of: &&Requests| {
+        of.starts_in_4k.iter().filter(|(at, _)| *at > 0).map(|(_, n)| n).sum::<u64>()
+    };
+    let off: u64 = seen.iter().map(unaligned).sum();
+    let odd: u64 = seen.iter().map(|of| of.length_off_4k).sum();
+    if off == 0 && odd == 0 {
+        return format!("{device}: all of {what} begin and end on 4 KiB.");
+    }
+    let writes = seen.iter().filter(|of| of.direction == Direction::Write);
+    let partial: u64 = writes.map(|of| unaligned(of).max(of.length_off_4k)).sum();
+    let cost = match partial {
+        0 => String::new(),
+        n => format!(
+            " At least {} a part of a 4 KiB sector: a disk that has such sectors reads it, changes \
+             it and writes it back.",
+            fmt::plural(n as f64, "write covers", "writes cover")
+        ),
+    };
+    format!(
+        "{device}: of {what} {} begin off 4 KiB, and {} have a length that is no multiple of it.\
+         {cost}",
+        fmt::count(off as f64),
+        fmt::count(odd as f64)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(direction: Direction, starts_in_4k: &[(u64, u64)], length_off_4k: u64) -> Requests {
+        Requests {
+            device: "sda".to_owned(),
+            direction,
+            count: starts_in_4k.iter().map(|(_, n)| n).sum(),
+            starts_in_4k: starts_in_4k.to_vec(),
+            length_off_4k,
+            ..Requests::default()
+        }
+    }
+
+    fn told(requests: Vec<Requests>) -> String {
+        friendliness(&Trace { requests, ..Trace::default() })
+    }
+
+    #[test]
+    fn aligned_requests_are_friendly() {
+        let told = told(vec![seen(Direction::Read, &[(0, 2740)], 0)]);
+        assert_eq!(told, "sda: all of 2740 reads and writes begin and end on 4 KiB.");
+    }
+
+    #[test]
+    fn misaligned_ones_are_counted_and_writes_cost_more() {
+        let told = told(vec![
+            seen(Direction::Read, &[(0, 2000)], 3),
+            seen(Direction::Write, &[(0, 735), (512, 5)], 0),
+        ]);
+        assert!(
+            told.starts_with("sda: of 2740 reads and writes 5 begin off 4 KiB, and 3 have"),
+            "{told}"
+        );
+        assert!(told.contains("At least 5 writes cover a part"), "{told}");
+    }
+
+    #[test]
+    fn counts_alone_tell_nothing_of_places() {
+        let requests = vec![Requests { count: 9, ..Requests::default() }];
+        assert!(told(requests).contains("not known"));
+        assert!(told(Vec::new()).starts_with("No read or write"));
+    }
+}

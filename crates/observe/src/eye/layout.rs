@@ -1,0 +1,112 @@
+//! Where the running kernel keeps what the programs read.
+
+use super::btf::Btf;
+use super::tally;
+
+/// A number of a bit.
+pub type Bits = u32;
+
+/// Offsets in the kernel's structures, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Which argument of each tracepoint is the request or bio.
+    pub issue_argument: u32,
+    pub complete_argument: u32,
+    pub queue_argument: u32,
+    pub request: Part,
+    pub bio: Part,
+    /// From what [`Part::device`] points at, pointer by pointer, to the disk.
+    pub disk_of_request: Vec<u32>,
+    pub disk_of_bio: Vec<u32>,
+    /// The disk's number; its first minor number is behind it.
+    pub major: u32,
+    /// Bits of flags, where the kernel has them.
+    pub flag_bits: [Option<Bits>; tally::FLAGS.len()],
+}
+
+/// The part of a structure that is copied at once, and where the fields are in the copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Where it begins.
+    pub from: u32,
+    /// Bytes of it that are used.
+    pub used: u32,
+    /// A pointer from which the disk is found.
+    pub device: i16,
+    pub sector: i16,
+    pub length: i16,
+    pub flags: i16,
+    /// When it was made, in ns.
+    pub started: i16,
+    /// When the driver took it, in ns.
+    pub taken: i16,
+}
+
+impl Part {
+    /// Bytes that are copied.
+    pub fn bytes(&self) -> usize {
+        self.used as usize
+    }
+
+    /// From the offsets of all fields, each at most 8 bytes.
+    fn new(fields: [u32; 6]) -> Option<Part> {
+        let from = *fields.iter().min()?;
+        let used = fields.iter().max()? + 8 - from;
+        let at = |i: usize| (fields[i] - from) as i16;
+        (used as usize <= Layout::COPY_BYTES).then(|| Part {
+            from,
+            used,
+            device: at(0),
+            sector: at(1),
+            length: at(2),
+            flags: at(3),
+            started: at(4),
+            taken: at(5),
+        })
+    }
+}
+
+impl Layout {
+    /// Room for the largest part.
+    pub const COPY_BYTES: usize = 320;
+
+    /// Of a kernel; the error is what it lacks.
+    pub fn of(btf: &Btf<'_>) -> Result<Layout, String> {
+        let field = |structure: &str, path: &str| {
+            btf.field(structure, path).ok_or_else(|| format!("{structure}.{path}"))
+        };
+        let argument = |tracepoint: &str, structure: &str| {
+            btf.argument(tracepoint, structure).ok_or_else(|| format!("tracepoint {tracepoint}"))
+        };
+        let request = |name: &str| field("request", name);
+        let bio = |name: &str| field("bio", name);
+        // Until Linux 5.15 a request pointed at its disk itself.
+        let (device, disk_of_request) = match btf.field("request", "rq_disk") {
+            Some(disk) => (disk, Vec::new()),
+            None => (request("q")?, vec![field("request_queue", "disk")?]),
+        };
+        let times = [request("start_time_ns")?, request("io_start_time_ns")?];
+        let (sector, length) = (request("__sector")?, request("__data_len")?);
+        let flags = request("cmd_flags")?;
+        let of_request = [device, sector, length, flags, times[0], times[1]];
+        let sector = bio("bi_iter.bi_sector")?;
+        let of_bio = [bio("bi_bdev")?, sector, bio("bi_iter.bi_size")?, bio("bi_opf")?];
+        let of_bio = [of_bio[0], of_bio[1], of_bio[2], of_bio[3], sector, sector];
+        let major = field("gendisk", "major")?;
+        if field("gendisk", "first_minor")? != major + 4 {
+            return Err("gendisk.first_minor behind gendisk.major".to_owned());
+        }
+        Ok(Layout {
+            issue_argument: argument("block_rq_issue", "request")?,
+            complete_argument: argument("block_rq_complete", "request")?,
+            queue_argument: argument("block_bio_queue", "bio")?,
+            request: Part::new(of_request).ok_or("a request of at most 320 bytes")?,
+            bio: Part::new(of_bio).ok_or("a bio of at most 320 bytes")?,
+            disk_of_request,
+            disk_of_bio: vec![field("block_device", "bd_disk")?],
+            major,
+            flag_bits: tally::FLAGS
+                .map(|(_, bit)| btf.constant("req_flag_bits", bit).map(|bit| bit as Bits)),
+        })
+    }
+}

@@ -1,0 +1,301 @@
+//! What the block layer did, request by request: the shapes that means hide.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Snapshot;
+use crate::facts::{Facts, Missing};
+
+/// What was seen of the requests of some devices between two looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// How it was seen, such as `BPF on raw tracepoints`.
+    pub way: String,
+    /// One entry for each device and direction in which something happened.
+    pub requests: Vec<Requests>,
+}
+
+impl Trace {
+    /// What was seen of a device in one direction.
+    pub fn of(&self, device: &str, direction: Direction) -> Option<&Requests> {
+        self.requests.iter().find(|of| of.device == device && of.direction == direction)
+    }
+
+    /// The same with what the kernel's own counters say of the same time.
+    #[must_use]
+    pub fn beside(mut self, before: &Snapshot, after: &Snapshot) -> Trace {
+        for of in &mut self.requests {
+            let did = before.device_delta(after, &of.device);
+            of.counted = did.map(|did| match of.direction {
+                Direction::Read => did.reads,
+                Direction::Write => did.writes,
+                Direction::Discard => did.discards,
+                Direction::Flush => did.flushes,
+            });
+        }
+        self
+    }
+
+    /// What happened between an earlier look and this one.
+    #[must_use]
+    pub fn since(&self, earlier: &Trace) -> Trace {
+        let since = |now: &Requests| match earlier.of(&now.device, now.direction) {
+            Some(before) => now.since(before),
+            None => now.clone(),
+        };
+        let requests = self.requests.iter().map(since).filter(|of| !of.is_empty());
+        Trace { way: self.way.clone(), requests: requests.collect() }
+    }
+}
+
+/// What was seen of some devices in a while: what `candor align` gives.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Version of the report's shape, whose parts these are.
+    pub report_version: u32,
+    /// Whether the requests suit disks with sectors of 4 KiB, a sentence for each device.
+    pub verdict: String,
+    /// How long was looked, in seconds.
+    pub elapsed_s: f64,
+    /// The requests; without privilege only their number and bytes.
+    pub trace: Trace,
+    /// What kept it from seeing each request; absent where nothing did.
+    pub blind: Option<Missing>,
+    /// What lies under the paths.
+    pub facts: Facts,
+}
+
+/// A direction of requests, as the kernel's own statistics divide them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Reads.
+    #[default]
+    Read,
+    /// Writes, writes of zeros and appends to zones among them.
+    Write,
+    /// Discards and secure erases.
+    Discard,
+    /// Flushes of the device's cache; they have no bytes and no place.
+    Flush,
+}
+
+impl Direction {
+    /// All, in the order of [`Direction::number`].
+    pub const ALL: [Direction; 4] =
+        [Direction::Read, Direction::Write, Direction::Discard, Direction::Flush];
+
+    /// Its place in [`Direction::ALL`].
+    pub fn number(self) -> usize {
+        self as usize
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Read => "read",
+            Direction::Write => "write",
+            Direction::Discard => "discard",
+            Direction::Flush => "flush",
+        }
+    }
+}
+
+/// The requests of one device in one direction.
+///
+/// Of a device with a queue of its own they are counted when they complete, as
+/// `/proc/diskstats` does; of one without (dm, md, zram) when they are handed in. `placed` and what
+/// follows from the order of requests is counted when they are issued.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requests {
+    /// Name of the device: whole disks, as partitions have no queue.
+    pub device: String,
+    /// Which way.
+    pub direction: Direction,
+    /// Requests.
+    pub count: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Requests that the kernel's own counter has for the same time. Where requests are many, only
+    /// some are looked at: `count` is lower then, and shares hold.
+    #[serde(default)]
+    pub counted: Option<u64>,
+    /// How many were of each size: `[floor, requests]`, of powers of two of bytes.
+    #[serde(default)]
+    pub sizes_log2: Vec<(u64, u64)>,
+    /// The same in steps of 4 KiB: `[most, requests]`, the last for all that are larger.
+    #[serde(default)]
+    pub sizes_4k: Vec<(u64, u64)>,
+    /// How far behind a multiple of 4 KiB they start: `[bytes, requests]`.
+    #[serde(default)]
+    pub starts_in_4k: Vec<(u64, u64)>,
+    /// Requests that start off a physical sector.
+    #[serde(default)]
+    pub off_physical_sector: u64,
+    /// Requests that start off a multiple of the device's optimal size (or of its chunk).
+    #[serde(default)]
+    pub off_optimal: u64,
+    /// Requests whose length is no multiple of 4 KiB.
+    #[serde(default)]
+    pub length_off_4k: u64,
+    /// Requests that carried a flag: `[name, requests]`.
+    #[serde(default)]
+    pub flags: Vec<(String, u64)>,
+    /// Requests whose place was compared with those before.
+    #[serde(default)]
+    pub placed: u64,
+    /// Of these, those that started where one of the last eight ended.
+    #[serde(default)]
+    pub sequential: u64,
+    /// How far the others were from the one before: `[floor in bytes, requests]`, powers of two.
+    #[serde(default)]
+    pub seeks: Vec<(u64, u64)>,
+    /// From the making of a request to its end: `[floor in ns, requests]`, four steps per power
+    /// of two.
+    #[serde(default)]
+    pub latency_ns: Vec<(u64, u64)>,
+    /// From the moment the driver took it to its end, where the kernel notes that moment.
+    #[serde(default)]
+    pub device_latency_ns: Vec<(u64, u64)>,
+    /// Who issued them, those with most first.
+    #[serde(default)]
+    pub issuers: Vec<Issuer>,
+}
+
+/// A process that issued requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issuer {
+    /// Its process.
+    pub pid: u32,
+    /// The name of the thread that was first seen.
+    pub command: String,
+    /// Requests.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Requests {
+    /// True if nothing happened.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0 && self.placed == 0
+    }
+
+    /// What happened between an earlier look and this one.
+    #[must_use]
+    pub fn since(&self, earlier: &Requests) -> Requests {
+        let issuers = self.issuers.iter().filter_map(|now| {
+            let then = earlier.issuers.iter().find(|then| then.pid == now.pid);
+            let (count, bytes) = then.map_or((0, 0), |then| (then.count, then.bytes));
+            let rest = Issuer {
+                count: now.count.wrapping_sub(count),
+                bytes: now.bytes.wrapping_sub(bytes),
+                ..now.clone()
+            };
+            (rest.count > 0).then_some(rest)
+        });
+        let mut issuers: Vec<Issuer> = issuers.collect();
+        issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));
+        Requests {
+            device: self.device.clone(),
+            direction: self.direction,
+            count: self.count.wrapping_sub(earlier.count),
+            bytes: self.bytes.wrapping_sub(earlier.bytes),
+            counted: None,
+            sizes_log2: less(&self.sizes_log2, &earlier.sizes_log2),
+            sizes_4k: less(&self.sizes_4k, &earlier.sizes_4k),
+            starts_in_4k: less(&self.starts_in_4k, &earlier.starts_in_4k),
+            off_physical_sector: self.off_physical_sector.wrapping_sub(earlier.off_physical_sector),
+            off_optimal: self.off_optimal.wrapping_sub(earlier.off_optimal),
+            length_off_4k: self.length_off_4k.wrapping_sub(earlier.length_off_4k),
+            flags: less(&self.flags, &earlier.flags),
+            placed: self.placed.wrapping_sub(earlier.placed),
+            sequential: self.sequential.wrapping_sub(earlier.sequential),
+            seeks: less(&self.seeks, &earlier.seeks),
+            latency_ns: less(&self.latency_ns, &earlier.latency_ns),
+            device_latency_ns: less(&self.device_latency_ns, &earlier.device_latency_ns),
+            issuers,
+        }
+    }
+
+    /// The share of the requests that was looked at; none where nothing was passed over. Two
+    /// counters that are read one after the other differ a little.
+    pub fn looked_at(&self) -> Option<f64> {
+        let share = share_of(self.count, self.counted?);
+        (share < 0.95).then_some(share)
+    }
+
+    /// Mean size in bytes; 0 where there is none.
+    pub fn size_mean_bytes(&self) -> u64 {
+        self.bytes.checked_div(self.count).unwrap_or(0)
+    }
+
+    /// Sizes as finely as they are known: below 4 KiB and above 1 MiB by powers of two, in steps
+    /// of 4 KiB between.
+    pub fn sizes(&self) -> Vec<(u64, u64)> {
+        let steps = self.sizes_4k.iter().filter(|(most, _)| (4097..1 << 20).contains(most));
+        let powers = self.sizes_log2.iter().filter(|(floor, _)| *floor < 4096);
+        let large = self.sizes_log2.iter().filter(|(floor, _)| *floor >= 1 << 20);
+        let small: u64 = powers.clone().map(|(_, count)| count).sum();
+        let to_4k = self.sizes_4k.iter().find(|(most, _)| *most == 4096);
+        let of_4k = to_4k.map(|(most, count)| (*most, count.saturating_sub(small)));
+        let of_4k = of_4k.filter(|(_, count)| *count > 0);
+        powers.copied().chain(of_4k).chain(steps.copied()).chain(large.copied()).collect()
+    }
+}
+
+/// The latency below which a share of the requests lies: the floor of the step it falls into.
+pub fn percentile(steps: &[(u64, u64)], share: f64) -> Option<u64> {
+    let all: u64 = steps.iter().map(|(_, count)| count).sum();
+    let rank = ((all as f64 * share).ceil() as u64).max(1);
+    let mut seen = 0;
+    steps.iter().find_map(|(floor, count)| {
+        seen += count;
+        (seen >= rank && all > 0).then_some(*floor)
+    })
+}
+
+/// The share of a count, from 0 to 1; 0 of nothing.
+pub fn share_of(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 / all as f64 }
+}
+
+/// Counters by key, without those that did not move.
+fn less<K: Clone + PartialEq>(now: &[(K, u64)], then: &[(K, u64)]) -> Vec<(K, u64)> {
+    let before = |key: &K| then.iter().find(|(k, _)| k == key).map_or(0, |(_, count)| *count);
+    let rest = now.iter().map(|(key, count)| (key.clone(), count.wrapping_sub(before(key))));
+    rest.filter(|(_, count)| *count > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads(count: u64, of_4k: u64) -> Requests {
+        Requests {
+            device: "sda".into(),
+            count,
+            bytes: count * 4096,
+            sizes_4k: vec![(4096, of_4k), (8192, count - of_4k)],
+            ..Requests::default()
+        }
+    }
+
+    #[test]
+    fn what_happened_is_the_difference_of_two_looks() {
+        let look = |count, of_4k| Trace { requests: vec![reads(count, of_4k)], ..Trace::default() };
+        let between = look(10, 6).since(&look(4, 4));
+        let seen = between.of("sda", Direction::Read).unwrap();
+        assert_eq!((seen.count, seen.bytes), (6, 6 * 4096));
+        assert_eq!(seen.sizes_4k, [(4096, 2), (8192, 4)]);
+        assert_eq!(look(4, 4).since(&look(4, 4)).requests, []);
+    }
+
+    #[test]
+    fn a_percentile_is_the_step_it_falls_into() {
+        let steps = [(10, 50), (20, 49), (40, 1)];
+        assert_eq!(percentile(&steps, 0.5), Some(10));
+        assert_eq!(percentile(&steps, 0.99), Some(20));
+        assert_eq!(percentile(&steps, 0.999), Some(40));
+        assert_eq!(percentile(&[], 0.5), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! Watching the block layer for a time, without any load of our own.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use candor_observe::eye::{Budget, Eye};
+use candor_observe::{Look, Roots, Sampler};
+use candor_record::facts::DeviceKind;
+use candor_record::requests::{Direction, Requests, Seen, Trace};
+use candor_record::{Facts, REPORT_VERSION, Snapshot};
+
+use crate::RunError;
+use crate::stop::interrupted;
+
+/// How often an interrupt is looked for.
+const STEP: Duration = Duration::from_millis(50);
+
+/// Looks at the devices under the paths for a time, or until it is interrupted.
+///
+/// # Errors
+/// A path does not exist, or no block device is below any.
+pub fn align(paths: &[PathBuf], time: Duration) -> Result<Seen, RunError> {
+    let roots = Roots::default();
+    let mut targets = Vec::new();
+    for path in paths {
+        let found = path.canonicalize().map_err(RunError::file("find", path))?;
+        targets.push((path.display().to_string(), found));
+    }
+    let facts = candor_observe::inspect(&targets, &roots);
+    if facts.devices.is_empty() {
+        return Err(RunError::NoDevice(targets.into_iter().map(|(name, _)| name).collect()));
+    }
+    let eye = Eye::open(&facts, Budget::Unbounded, &roots);
+    let mut sampler = Sampler::new(&facts, &[], &roots);
+    let before = (sampler.snapshot(Look::Light), eye.as_ref().ok().map(Eye::look));
+    let begin = Instant::now();
+    while begin.elapsed() < time && !interrupted().load(Relaxed) {
+        thread::sleep(STEP.min(time.saturating_sub(begin.elapsed())));
+    }
+    let after = sampler.snapshot(Look::Light);
+    let (trace, blind) = match (eye, before.1) {
+        (Ok(eye), Some(earlier)) => (eye.look().since(&earlier).beside(&before.0, &after), None),
+        (Err(missing), _) => (means(&facts, &before.0, &after), Some(missing)),
+        (Ok(_), None) => (Trace::default(), None),
+    };
+    Ok(Seen {
+        report_version: REPORT_VERSION,
+        verdict: candor_judge::align::friendliness(&trace),
+        elapsed_s: begin.elapsed().as_secs_f64(),
+        trace,
+        blind,
+        facts,
+    })
+}
+
+/// What the kernel's counters tell of each device: how many requests, and their bytes.
+fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> Trace {
+    let disks = facts.devices.iter().filter(|device| device.kind != DeviceKind::Partition);
+    let mut requests = Vec::new();
+    for device in disks {
+        let Some(did) = before.device_delta(after, &device.name) else { continue };
+        for (direction, count, sectors) in [
+            (Direction::Read, did.reads, did.read_sectors),
+            (Direction::Write, did.writes, did.write_sectors),
+            (Direction::Discard, did.discards, did.discard_sectors),
+            (Direction::Flush, did.flushes, 0),
+        ] {
+            let device = device.name.clone();
+            let bytes = sectors * 512;
+            requests.push(Requests { device, direction, count, bytes, ..Requests::default() });
+        }
+    }
+    requests.retain(|of| of.count > 0);
+    Trace { way: "the kernel's counters, which know means only".to_owned(), requests }
+}

@@ -1,0 +1,69 @@
+//! The eye of a run: opened beside the preparations, since that takes some 60 ms.
+
+use std::thread::{self, JoinHandle};
+
+use candor_observe::Roots;
+use candor_observe::eye::{Budget, Eye};
+use candor_record::Facts;
+use candor_record::facts::Missing;
+use candor_record::requests::Trace;
+
+/// The share of one CPU that looking at requests may take.
+const SHARE: f64 = 0.01;
+
+/// Whether requests are looked at.
+#[derive(Default)]
+pub enum Looking {
+    /// Not yet.
+    #[default]
+    Not,
+    /// It is being opened, for these devices.
+    Opening(Vec<String>, JoinHandle<Result<Eye, Missing>>),
+    /// It is open, for these devices.
+    Open(Vec<String>, Eye),
+    /// It cannot be opened.
+    Blind,
+}
+
+impl Looking {
+    /// Begins to open it for the devices of a run, unless that was done.
+    pub fn begin(&mut self, facts: &Facts, roots: &Roots) {
+        let names: Vec<String> = facts.devices.iter().map(|device| device.name.clone()).collect();
+        let known = match self {
+            Looking::Not => names.is_empty(),
+            Looking::Opening(known, _) | Looking::Open(known, _) => *known == names,
+            Looking::Blind => true,
+        };
+        if known {
+            return;
+        }
+        let (facts, roots) = (facts.clone(), roots.clone());
+        let open = move || Eye::open(&facts, Budget::Share(SHARE), &roots);
+        *self = Looking::Opening(names, thread::spawn(open));
+    }
+
+    /// Waits until it is open; what is missing if it cannot be, told once.
+    pub fn ready(&mut self) -> Option<Missing> {
+        let Looking::Opening(..) = self else { return None };
+        let Looking::Opening(names, opening) = std::mem::take(self) else { return None };
+        match opening.join() {
+            Ok(Ok(eye)) => {
+                *self = Looking::Open(names, eye);
+                None
+            }
+            Ok(Err(missing)) => {
+                *self = Looking::Blind;
+                Some(missing)
+            }
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// What has been seen so far.
+    pub fn look(&self) -> Option<Trace> {
+        match self {
+            Looking::Open(_, eye) => Some(eye.look()),
+            _ => None,
+        }
+    }
+}

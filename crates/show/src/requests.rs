@@ -1,0 +1,187 @@
+//! What the block layer saw of each request: sizes, places, order, latencies, and whose they were.
+
+use candor_record::requests::{Direction, Requests, Seen, Trace, percentile, share_of};
+
+use crate::layout::Page;
+use crate::number::{count, counted, share, size, time_ns};
+use crate::style::Style;
+
+/// Steps of a histogram that are told by themselves.
+const STEPS_MAX: usize = 5;
+/// Processes that are told by name.
+const ISSUERS_MAX: usize = 4;
+
+/// The page of `candor align`.
+pub fn text(seen: &Seen, style: &Style) -> String {
+    let mut page = Page::new(style);
+    for sentence in seen.verdict.lines() {
+        page.paragraph("", sentence);
+    }
+    section(&mut page, &seen.trace);
+    if let Some(blind) = &seen.blind {
+        let text = format!("Not seen: {}: {}; it takes {}.", blind.what, blind.why, blind.enable);
+        page.aside("", &text);
+    }
+    page.finish()
+}
+
+/// One block for each device and direction.
+pub(crate) fn section(page: &mut Page, trace: &Trace) {
+    for of in &trace.requests {
+        page.blank();
+        page.paragraph("", &headline(of));
+        for (label, text) in details(of) {
+            page.paragraph(&format!("  {label:<10}"), &text);
+        }
+    }
+    page.blank();
+    page.aside("", &format!("Seen by {}.", trace.way));
+}
+
+fn headline(of: &Requests) -> String {
+    let what = counted(of.count, "request");
+    let bytes = match of.bytes {
+        0 => String::new(),
+        bytes => format!(", {}, {} on average", size(bytes), size(of.size_mean_bytes())),
+    };
+    let part = match of.looked_at() {
+        Some(part) => format!(" looked at ({} of all, to keep it cheap)", share(part)),
+        None => String::new(),
+    };
+    format!("{} {}: {what}{part}{bytes}", of.device, of.direction.name())
+}
+
+fn details(of: &Requests) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if of.bytes > 0 {
+        lines.push(("size", steps(&of.sizes(), of.count, size)));
+        lines.push(("start", place(of)));
+    }
+    if of.placed > 0 && of.direction != Direction::Flush {
+        lines.push(("order", order(of)));
+    }
+    if let Some(text) = latency(&of.latency_ns) {
+        lines.push(("latency", text));
+    }
+    if let Some(text) = latency(&of.device_latency_ns) {
+        lines.push(("of these", format!("{text} in the device")));
+    }
+    let flags =
+        of.flags.iter().map(|(name, n)| format!("{name} {}", share(share_of(*n, of.count))));
+    let flags: Vec<String> = flags.collect();
+    lines.push(("flags", flags.join(", ")));
+    lines.push(("issued by", issuers(of)));
+    lines.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// The largest steps, by their share, and how many others.
+fn steps(steps: &[(u64, u64)], all: u64, name: impl Fn(u64) -> String) -> String {
+    let mut largest: Vec<_> = steps.to_vec();
+    largest.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let told = largest.iter().take(STEPS_MAX);
+    let mut told: Vec<String> =
+        told.map(|(key, n)| format!("{} {}", name(*key), share(share_of(*n, all)))).collect();
+    let rest: u64 = largest.iter().skip(STEPS_MAX).map(|(_, n)| n).sum();
+    if rest > 0 {
+        told.push(format!("others {}", share(share_of(rest, all))));
+    }
+    told.join(", ")
+}
+
+fn place(of: &Requests) -> String {
+    let mut text = steps(&of.starts_in_4k, of.count, |bytes| match bytes {
+        0 => "on 4 KiB".to_owned(),
+        bytes => format!("{} behind 4 KiB", size(bytes)),
+    });
+    for (off, what) in [
+        (of.off_physical_sector, "off a physical sector"),
+        (of.off_optimal, "off the device's optimal size"),
+        (of.length_off_4k, "of a length that is no multiple of 4 KiB"),
+    ] {
+        if off > 0 {
+            text = format!("{text}; {} of {} {what}", count(off), count(of.count));
+        }
+    }
+    text
+}
+
+fn order(of: &Requests) -> String {
+    let sequential = share(share_of(of.sequential, of.placed));
+    match percentile(&of.seeks, 0.5) {
+        Some(bytes) if of.sequential < of.placed => {
+            format!("{sequential} sequential, half of the others {} away or more", size(bytes))
+        }
+        _ => format!("{sequential} sequential"),
+    }
+}
+
+fn latency(steps: &[(u64, u64)]) -> Option<String> {
+    let at = |share: f64| percentile(steps, share).map(time_ns);
+    Some(format!("p50 {}, p99 {}, p99.9 {}", at(0.5)?, at(0.99)?, at(0.999)?))
+}
+
+fn issuers(of: &Requests) -> String {
+    let all: u64 = of.issuers.iter().map(|issuer| issuer.count).sum();
+    let told = of.issuers.iter().take(ISSUERS_MAX);
+    let told = told.map(|issuer| {
+        format!("{} ({}) {}", issuer.command, issuer.pid, share(share_of(issuer.count, all)))
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::facts::Missing;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_page_tells_sizes_places_order_and_issuers() {
+        let seen = Seen {
+            verdict: "sdb: of 20,000 reads and writes 5 begin off 4 KiB.".into(),
+            trace: sample::requests(),
+            ..Seen::default()
+        };
+        insta::assert_snapshot!(text(&seen, &Style::default()), @r"
+        sdb: of 20,000 reads and writes 5 begin off 4 KiB.
+
+        sdb read: 20,000 requests looked at (10 % of all, to keep it cheap), 78.1 MiB, 4 KiB on average
+          size      4 KiB 100 %
+          start     on 4 KiB 100 %, 512 B behind 4 KiB <0.1 %; 5 of 20,000 off a physical sector; 4 of
+                    20,000 off the device's optimal size; 3 of 20,000 of a length that is no multiple of 4
+                    KiB
+          order     1.0 % sequential, half of the others 1 GiB away or more
+          latency   p50 81.9 µs, p99 164 µs, p99.9 164 µs
+          of these  p50 65.5 µs, p99 65.5 µs, p99.9 65.5 µs in the device
+          flags     sync 100 %
+          issued by candor (4711) 100 %
+
+        sdb flush: 1 request
+          latency   p50 2.10 ms, p99 2.10 ms, p99.9 2.10 ms
+
+        Seen by BPF on raw tracepoints.
+        ");
+    }
+
+    #[test]
+    fn what_was_not_seen_is_told_in_one_line() {
+        let requests =
+            vec![Requests { device: "sdb".into(), count: 2, bytes: 8192, ..Requests::default() }];
+        let seen = Seen {
+            verdict: "sdb: 2 reads and writes.".into(),
+            trace: Trace { way: "the kernel's counters".into(), requests },
+            blind: Some(Missing {
+                what: "single requests".into(),
+                why: "no rights".into(),
+                enable: "root".into(),
+            }),
+            ..Seen::default()
+        };
+        assert_eq!(
+            text(&seen, &Style::default()),
+            "sdb: 2 reads and writes.\n\nsdb read: 2 requests, 8 KiB, 4 KiB on average\n\n\
+             Seen by the kernel's counters.\nNot seen: single requests: no rights; it takes root.\n"
+        );
+    }
+}
