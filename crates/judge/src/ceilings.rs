@@ -15,6 +15,10 @@ use crate::view::{Ran, View};
 pub enum Kind {
     /// A link; nothing passes it faster.
     Link,
+    /// A network; nothing passes it faster either.
+    Network,
+    /// A link that several devices share.
+    Shared,
     /// All links together, where there are several; each is listed as well.
     Links,
     /// A control group.
@@ -37,6 +41,8 @@ pub struct Bound {
 /// All ceilings of the path.
 pub fn bounds(view: &View) -> Vec<Bound> {
     let mut bounds = links(view);
+    bounds.extend(crate::shared::bounds(view));
+    bounds.extend(crate::shared::networks(view));
     bounds.extend(view.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(view, limit)));
     bounds.extend(view.ran.iter().flat_map(pace));
     bounds.extend(expect::bounds(view));
@@ -62,29 +68,37 @@ fn links(view: &View) -> Vec<Bound> {
         link_bound(view, link, &format!("{} link of {}", link.kind, device.name), passed)
     };
     let mut bounds: Vec<Bound> = linked.iter().map(one).collect();
-    if linked.len() > 1 {
-        bounds.push(all_links(view, &linked));
+    let mut distinct: Vec<(&DeviceFacts, &Link)> = Vec::new();
+    for (device, link) in linked {
+        if !distinct.iter().any(|(_, seen)| seen.is_same(link)) {
+            distinct.push((device, link));
+        }
+    }
+    if distinct.len() > 1 {
+        bounds.push(all_links(view, &distinct));
     }
     bounds
 }
 
 /// Bytes per second read and written by the application.
-fn app_rates(view: &View) -> Option<(f64, f64)> {
+pub fn app_rates(view: &View) -> Option<(f64, f64)> {
     Some((view.bytes_per_s(Op::Read), view.bytes_per_s(Op::Write)))
 }
 
 /// Bytes per second read and written by one device.
-fn device_rates(view: &View, device: &DeviceFacts) -> Option<(f64, f64)> {
+pub fn device_rates(view: &View, device: &DeviceFacts) -> Option<(f64, f64)> {
     let flow = Flow::of_device(&device.name, &view.report.before, &view.report.after)?;
     let window_s = view.window_s();
     Some((ratio(flow.read.bytes, window_s), ratio(flow.write.bytes, window_s)))
 }
 
-fn link_bound(view: &View, link: &Link, element: &str, passed: Option<(f64, f64)>) -> Bound {
+/// The ceiling of a link and how much of it was used, from the bytes read and written through it.
+pub fn link_bound(view: &View, link: &Link, element: &str, passed: Option<(f64, f64)>) -> Bound {
     let ceiling = link.ceiling_bytes_per_s as f64;
     let duplex = !matches!(link.kind.as_str(), "SATA" | "USB");
     let busiest = |(read, write): (f64, f64)| if duplex { read.max(write) } else { read + write };
-    bound(view, Kind::Link, element, ceiling, &link.arithmetic, passed.map(busiest))
+    let kind = if link.kind == "network" { Kind::Network } else { Kind::Link };
+    bound(view, kind, element, ceiling, &link.arithmetic, passed.map(busiest))
 }
 
 fn all_links(view: &View, linked: &[(&DeviceFacts, &Link)]) -> Bound {

@@ -20,6 +20,8 @@ mod headline;
 mod limit;
 mod rule;
 mod rules;
+mod series;
+mod shared;
 pub mod thresholds;
 mod view;
 

@@ -11,6 +11,7 @@ use crate::ground::Ground;
 use crate::view::View;
 use crate::{Case, Judgement};
 
+mod below;
 mod setup;
 
 pub use setup::{MIB, Setup, fact, latency, moved};
@@ -89,6 +90,7 @@ impl TestCase {
             possible: None,
             ceiling_bytes_per_s,
             arithmetic: format!("{gbits} Gb/s ÷ 10 = {} MB/s", ceiling_bytes_per_s / 1_000_000),
+            ..Link::default()
         });
         self
     }

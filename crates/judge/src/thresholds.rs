@@ -41,16 +41,17 @@ macro_rules! thresholds {
 thresholds! {
     /// Below it, ratios of bytes mean nothing.
     BYTES_MIN = 1048576.0, [
-        A1 A3 A5 A13 A17 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D8 D9 F4 F10 G1 G10 G13 G15
+        A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
+        D9 D10 E1 E2 E4 E9 F4 F10 G1 G10 G13 G15
     ],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
-    COVERAGE_MEMORY = 0.05, [A1 A17],
+    COVERAGE_MEMORY = 0.05, [A1 A14 A17],
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
-    COVERAGE_FULL = 0.95, [A1 A2 A5 A8 A9 A17 C2 C6 G10],
+    COVERAGE_FULL = 0.95, [A1 A2 A5 A7 A8 A9 A14 A17 C2 C6 G10],
         "share of bytes from the device, from here on: device", "evidence book A1",
         "a cold pass moved all bytes; the rest is counting at the edges";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
@@ -110,7 +111,7 @@ thresholds! {
         "operations in flight over requested depth, least", "evidence book B4",
         "below it the generator itself is late, above it the loss is further down";
     /// Share of the device's own depth from which it is full.
-    DEVICE_FULL = 0.85, [B5],
+    DEVICE_FULL = 0.85, [B5 E5],
         "device queue over device depth", "evidence book B5",
         "a device of depth 8 under 32 requests showed 7.0";
     /// How many times the needed depth is too much.
@@ -162,7 +163,7 @@ thresholds! {
         "two clock readings over mean latency", "evidence book B16",
         "hpet costs 1.4 us a reading: latencies below some 30 us are not trustworthy";
     /// Pieces per operation from which requests count as split.
-    SPLIT = 1.2, [C1 C2],
+    SPLIT = 1.2, [C1 C2 E2],
         "operation size over device request size", "evidence book C1",
         "real splits are 2, 4, 8; odd neighbours and metadata stay below 1.1";
     /// Merges among all requests from which requests count as merged.
@@ -186,13 +187,113 @@ thresholds! {
         "share of worker time spent flushing", "evidence book C9",
         "more than half: making it free would double the rate";
     /// Share of a ceiling from which it is the limit.
-    CEILING_NEAR = 0.85, [D8],
+    CEILING_NEAR = 0.85, [D1 D2 D3 D4 D5 D6 D8 D10],
         "measured over ceiling, near", "evidence book D8",
         "protocols leave 85-98 % of a link to data; 262 of 300 MB/s on a 3 Gb/s SATA link";
     /// Share of a ceiling beyond which the result is impossible.
-    CEILING_OVER = 1.02, [D8 D9],
+    CEILING_OVER = 1.02, [D1 D2 D3 D4 D5 D6 D8 D9 D10],
         "measured over ceiling, impossible", "evidence book D9",
         "2 % for clocks and edges; no data crosses a link faster than the link";
+    /// As CEILING_OVER, for USB.
+    USB_OVER = 1.3, [D9],
+        "measured over ceiling, impossible, USB", "evidence book D4",
+        "what USB carries in practice is from experience: 40 of 60 MB/s, 440 of 500 MB/s";
+    /// Bytes that must have passed an interface for its speed to be the limit.
+    CARRIED = 0.5, [D5],
+        "share of bytes that passed the interface, least", "judge",
+        "what came from the client's own cache did not cross the network";
+    /// Share of the bytes of one path of several.
+    ONE_PATH = 0.9, [D7],
+        "share of bytes on one path of several", "evidence book D7",
+        "policy numa sent 2960 reads down path A and none down path B";
+    /// Busiest member over the mean of all.
+    HOT_MEMBER = 1.3, [E1],
+        "busiest member over the mean of all", "evidence book E1",
+        "a working set of one chunk gave 8831 : 0; even spreads stay within a few percent";
+    /// Requests of a member from which its share means something.
+    MEMBER_REQUESTS = 400.0, [E1],
+        "mean requests of a member, least", "judge",
+        "random addresses vary by the root of their number: 5 % at 400";
+    /// Share of the bytes on one of several leaves.
+    ONE_LEAF = 0.95, [E4],
+        "share of bytes on one leaf of several", "evidence book E4",
+        "a linear volume fills one disk before the next";
+    /// CPU time in the kernel beyond the workers' own that encryption may take unseen.
+    CRYPT_CPU = 0.3, [E5],
+        "CPUs busy in the kernel beside the workers", "evidence book E5",
+        "30 % of a core is more than interrupts of any one device take";
+    /// Traffic of other partitions of the disk.
+    OTHER_PARTS = 0.05, [E9],
+        "share of the disk's traffic by other partitions", "evidence book E9",
+        "the same 5 % as for traffic of others on the device itself";
+    /// Change along a line through five windows that is drift.
+    DRIFT = 0.10, [F1],
+        "fitted change over five windows, relative to the mean", "evidence book F1",
+        "the bound of the SNIA's steady state for the slope";
+    /// Length from which windows of a run can be compared.
+    DRIFT_S = 30.0, [F1],
+        "full seconds, least for five windows", "judge",
+        "shorter windows than six seconds show bursts, not drifts";
+    /// Share of a write rate that remains after a cliff.
+    CLIFF = 0.6, [F2],
+        "rate after the step over rate before", "evidence book F2",
+        "drives fall to 0.5-2 GB/s from several times that; a drop of more than 40 %";
+    /// Seconds that a lower level must last.
+    CLIFF_S = 10.0, [F2 F3],
+        "seconds after the step, least", "evidence book F2",
+        "garbage collection makes dips of a few seconds";
+    /// Share of a rate that remains when credits have run out.
+    CREDITS = 0.75, [F3],
+        "rate after the step over rate before", "evidence book F3",
+        "burst and baseline of cloud volumes differ by a quarter and more";
+    /// Spread of a plateau that a limiter makes.
+    FLAT = 0.02, [F3],
+        "coefficient of variation of a plateau", "evidence book F3",
+        "limiters are flatter than any medium";
+    /// Distance from the temperature at which a drive slows down, in degrees.
+    HOT_C = 2.0, [F6],
+        "degrees below the drive's own limit", "evidence book F6",
+        "drives begin to throttle at the limit that they name";
+    /// Rate of the last third over the first in a run that was throttled.
+    THROTTLED = 0.9, [F6],
+        "rate of the last third over the first", "evidence book F6",
+        "heat takes its time: the rate falls during the run";
+    /// Used share of a filesystem from which it is full.
+    FULL_FS = 0.9, [F8],
+        "used share of the filesystem", "evidence book F8",
+        "allocators search longer and find smaller pieces";
+    /// Extents per GiB of a file that is in pieces.
+    PIECES = 100.0, [F8],
+        "extents per GiB", "evidence book F8",
+        "ext4 needs 8 per GiB for a file in one piece";
+    /// Part of a rotating disk that a run must cover to speak for it.
+    SPAN = 0.5, [F11],
+        "share of a rotating disk that was covered", "evidence book F11",
+        "outer tracks are up to twice as fast as inner ones";
+    /// Bytes written by the application over bytes charged for storage.
+    OVERWRITTEN = 1.2, [A4],
+        "bytes written over bytes charged", "evidence book A4",
+        "writing the same 4 MiB twice was charged once";
+    /// Times the memory that a data set must have to be free of it.
+    TIMES_MEMORY = 2.0, [A7],
+        "size of the files over memory that can cache them", "evidence book A7",
+        "half of what is read at random would still be cached";
+    /// Rate of a pass over blank blocks against that over written ones.
+    BLANK = 1.5, [A10],
+        "rate before the first write over rate after", "evidence book A10",
+        "never-written zram read 6.1 GB/s, written 1.0 GB/s";
+    /// Share of a device that holds nothing.
+    BLANK_SHARE = 0.05, [A10],
+        "share of the bytes in reach that were never written", "evidence book A10",
+        "the same 5 % as for holes";
+    /// Bytes on the device over bytes written.
+    SAVED = 0.9, [A11],
+        "bytes on the device over bytes written", "evidence book A11",
+        "btrfs with zstd wrote 2 MiB for 64 MiB of zeros";
+    /// A second pass over the same blocks against the first.
+    AGAIN = 1.5, [A12],
+        "rate of the second pass over the first", "evidence book A12",
+        "a virtual disk re-read 1.7 times faster from the host's cache";
     /// Distance from a control group's limit within which it is the limit.
     CGROUP_NEAR = 0.05, [F4],
         "relative distance from a limit", "evidence book F4",
@@ -222,11 +323,11 @@ thresholds! {
         "coefficient of variation, remark", "judge, after evidence book G2",
         "the mean of such seconds is off by tens of percent from one run to the next";
     /// Seconds needed for a spread.
-    SPREAD_SECONDS = 5.0, [G2 G3],
+    SPREAD_SECONDS = 5.0, [A12 G2 G3],
         "full seconds, least for a spread", "judge",
         "a deviation of fewer values says nothing";
     /// Share of its interval that a sample must cover to count as full.
-    FULL_SECOND = 0.9, [G2],
+    FULL_SECOND = 0.9, [A12 F1 F2 F3 F6 G2],
         "share of the longest interval", "judge",
         "the last interval is cut where the phase ends";
     /// Change of the rate over the second half.
@@ -292,8 +393,16 @@ mod tests {
     }
 
     /// What rules share: a threshold in one of these serves the rules that go through it.
-    const SHARED: &[&str] =
-        &["view.rs", "coverage.rs", "flow.rs", "ceilings.rs", "limit.rs", "rules/unread.rs"];
+    const SHARED: &[&str] = &[
+        "view.rs",
+        "coverage.rs",
+        "flow.rs",
+        "ceilings.rs",
+        "limit.rs",
+        "series.rs",
+        "rules/unread.rs",
+        "rules/slow_link.rs",
+    ];
 
     /// The names of thresholds in a source file, its tests left out.
     fn used_in(file: &str) -> Vec<&'static str> {

@@ -44,6 +44,8 @@ record buffered-write-flushed --target "$work/new" --size 256m --rw write --bs 1
 record direct-write           --target "$work/new" --size 256m --rw randwrite --bs 4k --direct --fsync-end
 record direct-write-no-flush  --target "$work/new" --size 256m --rw randwrite --bs 4k --direct
 record durable-write          --target "$work/new" --size 256m --rw randwrite --bs 4k --direct --fsync-every 1
+record rewritten-pages        --target "$work/small" --size 4m --rw randwrite --bs 4k --fsync-every 20000
+record mapped-read            --target "$file" --rw randread --bs 4k --engine mmap --evict
 truncate -s 256M "$work/sparse"
 record sparse-read            --target "$work/sparse" --rw randread --bs 4k --direct
 fallocate -l 256M "$work/unwritten"; sync "$work/unwritten"
@@ -64,6 +66,7 @@ losetup -d "$loop"; loop=
 
 zram=/dev/zram$(cat /sys/class/zram-control/hot_add)
 echo 256M >"/sys/block/${zram#/dev/}/disksize"
+record zram-blank             --target "$zram" --rw randread --bs 4k --direct
 dd if="$file" of="$zram" bs=1M oflag=direct status=none
 record zram-read              --target "$zram" --rw randread --bs 4k --direct
 

@@ -28,7 +28,7 @@ const RECORDINGS: [Expected; 22] = [
     ("small-blocks", WithRemarks, &["C4"], &[]),
     ("paced-read", Believable, &[], &[]),
     ("buffered-write", MeasuresElse, &["A3"], &[]),
-    ("buffered-write-flushed", Believable, &[], &[]),
+    ("buffered-write-flushed", WithRemarks, &["A4"], &[]),
     ("direct-write", Believable, &[], &[]),
     ("direct-write-no-flush", WithRemarks, &["C10"], &[]),
     ("durable-write", Believable, &[], &["C9"]),

@@ -56,6 +56,7 @@ fn target(
         kind,
         filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path)),
         device,
+        remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
         canary: None,
     }
@@ -172,6 +173,23 @@ mod tests {
         whats.sort();
         whats.dedup();
         assert_eq!(whats.len(), facts.missing.len());
+    }
+
+    #[test]
+    fn a_share_leads_to_an_interface() {
+        let fake = Fake::new();
+        let (nfs, smb) = (fake.path("nfs"), fake.path("smb"));
+        fake.mount("0:10", &nfs, "nfs4", "server:/x", "rw,proto=tcp,nconnect=4,addr=10.0.0.9");
+        fake.mount("0:11", &smb, "cifs", "//server/x", "rw,addr=10.1.0.9");
+        fake.write("proc/net/route", "eth1 0000000A 00000000 0001 0 0 0 00FFFFFF 0 0 0\n");
+        fake.write_all("sys/class/net/eth1", &[("speed", "10000\n"), ("mtu", "1500\n")]);
+        let targets = [("n".to_owned(), nfs), ("s".to_owned(), smb)];
+        let facts = inspect(&targets, &fake.roots);
+        let remote = facts.targets[0].remote.as_ref().expect("a server");
+        assert_eq!((remote.protocol.as_str(), remote.connections), ("NFS", Some(4)));
+        assert_eq!(remote.link.as_ref().map(|l| l.ceiling_bytes_per_s), Some(1_176_853_055));
+        let remote = facts.targets[1].remote.as_ref().expect("a server");
+        assert_eq!((remote.protocol.as_str(), &remote.interface), ("SMB", &None));
     }
 
     #[test]

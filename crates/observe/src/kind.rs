@@ -25,6 +25,7 @@ fn by_directory(node: &Node) -> Option<DeviceKind> {
 fn by_name(name: &str) -> Option<DeviceKind> {
     let prefixes = [
         ("loop", DeviceKind::Loop),
+        ("bcache", DeviceKind::Bcache),
         ("dm-", DeviceKind::Dm),
         ("md", DeviceKind::Md),
         ("zram", DeviceKind::Zram),

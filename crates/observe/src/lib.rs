@@ -25,6 +25,7 @@ mod kind;
 mod link;
 mod missed;
 mod mounts;
+mod net;
 mod node;
 mod nvme;
 mod parse;
@@ -33,6 +34,7 @@ mod resolve;
 mod roots;
 mod sampler;
 mod stack;
+mod state;
 
 #[cfg(test)]
 mod fake;

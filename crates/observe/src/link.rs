@@ -8,18 +8,44 @@ mod sas;
 mod sata;
 mod usb;
 
-use candor_record::facts::{DeviceFacts, DeviceKind, Link};
+use std::path::Path;
 
+use candor_record::facts::{DeviceFacts, DeviceKind, Fact, Link};
+
+use crate::attributes::link_name;
 use crate::node::{Node, is_numbered};
 
-/// The narrowest link on the way to a device. Paravirtual devices have none, whatever the
-/// emulated slot they sit in claims.
-pub(crate) fn of(node: &Node, kind: DeviceKind) -> Option<Link> {
+/// Every link on the way to a device, from the host's end to the device's. Paravirtual devices
+/// have none, whatever the emulated slot they sit in claims.
+pub(crate) fn way(node: &Node, kind: DeviceKind) -> Vec<Link> {
     if kind == DeviceKind::Partition || is_paravirtual(node) {
-        return None;
+        return Vec::new();
     }
-    let links = [sata::of(node), sas::of(node), usb::of(node), pcie::of(node)];
-    links.into_iter().flatten().min_by_key(|link| link.ceiling_bytes_per_s)
+    let mut links: Vec<Link> = sata::of(node).into_iter().collect();
+    links.extend(sas::of(node));
+    links.extend(usb::of(node));
+    links.extend(pcie::of(node));
+    links.reverse();
+    links
+}
+
+/// The narrowest link of a way; of several alike the one nearest to the device.
+pub(crate) fn narrowest(way: &[Link]) -> Option<Link> {
+    way.iter().rev().min_by_key(|link| link.ceiling_bytes_per_s).cloned()
+}
+
+/// The driver of a USB drive, which decides how many commands it is given at once.
+pub(crate) fn usb_driver(node: &Node) -> Option<Fact<String>> {
+    node.above().map(|path| path.join("driver")).find_map(|link| {
+        let name =
+            link_name(&link).filter(|name| matches!(name.as_str(), "usb-storage" | "uas"))?;
+        Some(Fact::new(name, link.display().to_string()))
+    })
+}
+
+/// The last name of a place, which is how a person would call it.
+fn name_of(directory: &Path) -> String {
+    directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn is_paravirtual(node: &Node) -> bool {

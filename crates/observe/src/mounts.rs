@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_record::facts::Filesystem;
+use candor_record::facts::{Fact, Filesystem, Remote};
 
+use crate::net::{self, Server};
 use crate::parse::unescape;
 use crate::roots::Roots;
 
@@ -64,6 +65,27 @@ impl Mount {
             "fuse.davfs2",
         ];
         KINDS.contains(&self.kind.as_str())
+    }
+
+    /// The server of a network filesystem that names its address among its options.
+    pub(crate) fn remote(&self, roots: &Roots) -> Option<Remote> {
+        let protocol = match self.kind.as_str() {
+            "nfs" | "nfs4" => "NFS",
+            "cifs" | "smb3" | "smbfs" => "SMB",
+            _ => return None,
+        };
+        let from = table_path(roots).display().to_string();
+        let transport = self.option("proto").unwrap_or("tcp");
+        let rdma = transport.starts_with("rdma") || self.options.iter().any(|o| o == "rdma");
+        let number = |key: &str| self.option(key).and_then(|text| text.parse().ok());
+        let server = Server {
+            protocol: protocol.into(),
+            address: Fact::new(self.option("addr")?.to_owned(), from),
+            interface: None,
+            connections: number("nconnect").or_else(|| number("max_channels")),
+            tcp: !rdma,
+        };
+        Some(net::remote(server, roots))
     }
 
     /// The mount as a fact, with the sizes that `statvfs` tells for `path` on it.

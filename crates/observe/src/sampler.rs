@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use candor_record::{CacheState, Facts, Pressure, Snapshot};
+use candor_record::{CacheState, Facts, Pressure, Snapshot, State};
 
 use crate::node::is_numbered;
 use crate::roots::Roots;
+use crate::state::Watch;
 use crate::{cache, clock, counters, files};
 
 /// Asking for the page cache of more files than this takes longer than a sample should.
@@ -39,6 +40,7 @@ pub struct Sampler {
     vectors: Vec<(String, String)>,
     tasks: PathBuf,
     files: Vec<Watched>,
+    state: Watch,
     page_bytes: u64,
     tick_ns: u64,
     buffer: Vec<u8>,
@@ -68,6 +70,7 @@ impl Sampler {
                 .collect(),
             tasks: roots.proc.join("self/task"),
             files: files.iter().map(|path| Watched::new(path, keep)).collect(),
+            state: Watch::new(facts, roots),
             page_bytes: rustix::param::page_size() as u64,
             tick_ns: counters::tick_ns(rustix::param::clock_ticks_per_second()),
             buffer: Vec::new(),
@@ -103,6 +106,10 @@ impl Sampler {
             interrupts: interrupts(&self.interrupts, &self.vectors, look, buffer),
             uring_workers: uring_workers(&self.tasks),
             cache: self.cache(look),
+            state: match look {
+                Look::Full => self.state.read(),
+                Look::Light => State::default(),
+            },
         }
     }
 

@@ -3,15 +3,17 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use candor_record::facts::{DeviceFacts, DeviceKind, Fact, LoopBacking};
+use candor_record::facts::{
+    ArrayFacts, DeviceFacts, DeviceKind, Fact, LoopBacking, Mapping, Remote,
+};
 
 use crate::holders::holders;
 use crate::missed::Missed;
-use crate::node::Node;
-use crate::parse::{flag, sectors, words};
+use crate::node::{Node, is_numbered};
+use crate::parse::{flag, positive, sectors, words};
 use crate::resolve::{device_of_path, mount_of};
 use crate::roots::Roots;
-use crate::{kind, link, mounts, nvme, queue};
+use crate::{attributes, kind, link, mounts, net, nvme, queue};
 
 /// The devices of those names and all devices below them, each once, tops first.
 pub(crate) fn collect(tops: &[String], roots: &Roots, missed: &mut Missed) -> Vec<DeviceFacts> {
@@ -37,6 +39,9 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
     let kind = kind::of(node, roots);
     let disk = node.disk(roots);
     let owner = disk.as_ref().unwrap_or(node);
+    let remote = remote(node, kind, roots);
+    let mut way = link::way(node, kind);
+    way.extend(remote.as_ref().and_then(|remote| remote.link.clone()));
     let device = DeviceFacts {
         name: node.name.clone(),
         number: node.number(),
@@ -49,7 +54,13 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
         counts_io: counts_io(owner, kind),
         queue: queue::of(node, owner),
         loop_backing: loop_backing(node, roots),
-        link: link::of(node, kind),
+        link: link::narrowest(&way),
+        way,
+        driver: (kind == DeviceKind::Usb).then(|| link::usb_driver(node)).flatten(),
+        array: (kind == DeviceKind::Md).then(|| array(node)),
+        mapping: (kind == DeviceKind::Dm).then(|| mapping(node)),
+        nvme: is_nvme(kind).then(|| nvme::facts(node)),
+        remote,
         numa_node: numa_node(node),
         held_by: holders(&node.name, roots),
     };
@@ -63,9 +74,48 @@ fn below(node: &Node, kind: DeviceKind, roots: &Roots) -> Vec<String> {
         DeviceKind::Partition => node.disk(roots).map(|disk| disk.name).into_iter().collect(),
         DeviceKind::Loop => backing_device(node, roots).into_iter().collect(),
         DeviceKind::Nvme | DeviceKind::NvmeFabric => nvme::paths_of(node, roots),
+        DeviceKind::Bcache => tiers(node),
         _ => node.names("slaves"),
     };
     names.into_iter().filter(|name| roots.block(name).exists()).collect()
+}
+
+fn is_nvme(kind: DeviceKind) -> bool {
+    matches!(kind, DeviceKind::Nvme | DeviceKind::NvmeFabric)
+}
+
+/// The host at the other end of a device's network.
+fn remote(node: &Node, kind: DeviceKind, roots: &Roots) -> Option<Remote> {
+    match kind {
+        DeviceKind::NvmeFabric => nvme::remote(node, roots),
+        DeviceKind::Scsi => net::iscsi(node, roots),
+        _ => None,
+    }
+}
+
+fn array(node: &Node) -> ArrayFacts {
+    let members = node.fact("md/raid_disks", positive);
+    ArrayFacts { level: node.fact("md/level", words), members }
+}
+
+/// The uuid of a mapping begins with the name of its maker: `CRYPT-LUKS2-…`, `LVM-…`.
+fn mapping(node: &Node) -> Mapping {
+    let maker = |uuid: &str| words(uuid.split('-').next()?);
+    Mapping { name: node.fact("dm/name", words), maker: node.fact("dm/uuid", maker) }
+}
+
+/// The devices of a bcache: the backing one, and those of the cache set that it is attached to,
+/// whose links are `bcache/cache/cacheN` and lead to the directory `bcache` of each.
+fn tiers(node: &Node) -> Vec<String> {
+    let mut names = node.names("slaves");
+    let set = node.path("bcache/cache");
+    for link in attributes::names(&set).iter().filter(|name| is_numbered(name, "cache")) {
+        let place = std::fs::canonicalize(set.join(link)).ok();
+        let device = place.as_deref().and_then(Path::parent).and_then(Path::file_name);
+        names.extend(device.map(|name| name.to_string_lossy().into_owned()));
+    }
+    names.dedup();
+    names
 }
 
 /// Whether the kernel counts, by `queue/iostats`. Not every driver heeds it: zram counts anyway,

@@ -300,3 +300,101 @@ fn garbage_is_absent() {
     assert!(none.is_empty());
     assert_eq!(missing, ["device gone"]);
 }
+
+#[test]
+fn every_link_on_the_way_from_the_host_down() {
+    let fake = Fake::new();
+    nvme(&fake);
+    let (devices, _) = collect_one(&fake, "nvme0n1");
+    let drive = &devices[0];
+    let [slot] = &drive.way[..] else { panic!("{:?}", drive.way) };
+    assert_eq!((slot.at.as_str(), slot.kind.as_str()), ("0000:01:00.0", "PCIe"));
+    assert_eq!(slot.possible_bytes_per_s, Some(3_940_000_000));
+    assert_eq!(slot.ceiling_bytes_per_s, 250_000_000);
+    assert!(slot.is_reduced() && slot.lower_could.is_some() && slot.upper_could.is_some());
+    assert_eq!(drive.link.as_ref(), Some(slot));
+}
+
+#[test]
+fn nvme_over_tcp_leads_to_an_interface() {
+    let fake = Fake::new();
+    fake.disk("nvme1c1n1", "259:7", "virtual/nvme-fabrics/ctl/nvme1/nvme1c1n1");
+    let address = "traddr=10.0.0.9,trsvcid=4420,src_addr=10.0.0.1,host_iface=eth2\n";
+    let files = [
+        ("device/transport", "tcp\n"),
+        ("device/address", address),
+        ("device/queue_count", "3\n"),
+        ("device/sqsize", "127\n"),
+        ("device/state", "live\n"),
+        ("ana_state", "optimized\n"),
+    ];
+    fake.write_all("sys/class/block/nvme1c1n1", &files);
+    fake.link("sys/class/block/nvme1c1n1/device/subsystem", "sys/class/nvme");
+    fake.write_all("sys/class/net/eth2", &[("speed", "25000\n"), ("mtu", "9000\n")]);
+    let (devices, _) = collect_one(&fake, "nvme1c1n1");
+    let path = &devices[0];
+    let remote = path.remote.as_ref().expect("a server");
+    assert_eq!((remote.protocol.as_str(), remote.connections), ("NVMe/tcp", Some(2)));
+    assert_eq!(path.link.as_ref().map(|link| link.ceiling_bytes_per_s / 1_000_000), Some(3093));
+    let nvme = path.nvme.as_ref().expect("a path");
+    assert_eq!(value(&nvme.queue_entries), Some(128));
+    assert_eq!(value(&nvme.ana_state).as_deref(), Some("optimized"));
+    // As in the evidence book: over the loopback, whose speed nobody knows.
+    let address = "traddr=127.0.0.1,trsvcid=4420,src_addr=127.0.0.1\n";
+    fake.write("sys/class/block/nvme1c1n1/device/address", address);
+    let (devices, _) = collect_one(&fake, "nvme1c1n1");
+    let remote = devices[0].remote.as_ref().expect("a server");
+    assert_eq!((value(&remote.interface).as_deref(), &remote.link), (Some("lo"), &None));
+    assert_eq!(devices[0].link, None);
+}
+
+#[test]
+fn iscsi_leads_to_an_interface() {
+    let fake = Fake::new();
+    fake.disk("sdi", "8:128", "platform/host4/session1/target4:0:0/4:0:0:0/block/sdi");
+    fake.link("sys/class/block/sdi/device/subsystem", "sys/bus/scsi");
+    fake.write_all("sys/class/iscsi_connection/connection1:0", &[("address", "10.0.0.7\n")]);
+    fake.write_all("sys/class/iscsi_host/host4", &[("netdev", "<NULL>\n")]);
+    fake.write("proc/net/route", "eth7 0000000A 00000000 0001 0 0 0 00FFFFFF 0 0 0\n");
+    fake.write_all("sys/class/net/eth7", &[("speed", "1000\n"), ("mtu", "1500\n")]);
+    let (devices, _) = collect_one(&fake, "sdi");
+    let remote = devices[0].remote.as_ref().expect("a server");
+    assert_eq!((remote.protocol.as_str(), remote.connections), ("iSCSI", Some(1)));
+    assert_eq!(value(&remote.interface).as_deref(), Some("eth7"));
+    assert_eq!(devices[0].link.as_ref().map(|l| l.ceiling_bytes_per_s / 1_000_000), Some(117));
+}
+
+#[test]
+fn a_bcache_leads_to_both_tiers() {
+    let fake = Fake::new();
+    fake.disk("sdb", "8:16", "pci0000:00/block/sdb");
+    fake.disk("nvme0n1", "259:0", "pci0000:00/nvme/nvme0/nvme0n1");
+    fake.disk("bcache0", "251:0", "virtual/block/bcache0");
+    let bcache = "sys/devices/virtual/block/bcache0";
+    fake.link(&format!("{bcache}/slaves/sdb"), "sys/class/block/sdb");
+    fake.write("sys/devices/pci0000:00/nvme/nvme0/nvme0n1/bcache/state", "");
+    let cache = "sys/devices/pci0000:00/nvme/nvme0/nvme0n1/bcache";
+    fake.link(&format!("{bcache}/bcache/cache/cache0"), cache);
+    let (devices, _) = collect_one(&fake, "bcache0");
+    assert_eq!(
+        (devices[0].kind, &devices[0].below[..]),
+        (DeviceKind::Bcache, &["sdb".to_owned(), "nvme0n1".to_owned()][..])
+    );
+    assert_eq!(devices.len(), 3);
+}
+
+#[test]
+fn arrays_and_volumes_say_what_they_are() {
+    let fake = Fake::new();
+    fake.disk("dm-0", "252:0", "virtual/block/dm-0");
+    fake.disk("md0", "9:0", "virtual/block/md0");
+    fake.link("sys/devices/virtual/block/dm-0/slaves/md0", "sys/class/block/md0");
+    fake.write_all("sys/class/block/dm-0/dm", &[("name", "vg-data\n"), ("uuid", "LVM-abcDEF\n")]);
+    fake.write_all("sys/class/block/md0/md", &[("level", "raid0\n"), ("raid_disks", "2\n")]);
+    let (devices, _) = collect_one(&fake, "dm-0");
+    let mapping = devices[0].mapping.as_ref().expect("a mapping");
+    assert_eq!(value(&mapping.name).as_deref(), Some("vg-data"));
+    assert_eq!(value(&mapping.maker).as_deref(), Some("LVM"));
+    let array = devices[1].array.as_ref().expect("an array");
+    assert_eq!((value(&array.level).as_deref(), value(&array.members)), (Some("raid0"), Some(2)));
+}

@@ -5,6 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+mod path;
+
+pub use path::{ArrayFacts, Link, Mapping, NvmeFacts, Remote};
+
 /// A value, where it was read, and whether reading it needed a privilege.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact<T> {
@@ -146,6 +150,9 @@ pub struct TargetFacts {
     pub filesystem: Option<Filesystem>,
     /// Kernel name of the block device it lives on or is; absent where there is none.
     pub device: Option<Fact<String>>,
+    /// The other end of a network filesystem.
+    #[serde(default)]
+    pub remote: Option<Remote>,
     /// Its files, after they were laid out.
     pub files: Vec<FileFacts>,
     /// What the proving read showed.
@@ -295,8 +302,26 @@ pub struct DeviceFacts {
     pub queue: QueueFacts,
     /// For a loop device.
     pub loop_backing: Option<LoopBacking>,
-    /// The link it hangs on.
+    /// The narrowest link on the way to it.
     pub link: Option<Link>,
+    /// Every link on the way to it, from the host's end to the device's.
+    #[serde(default)]
+    pub way: Vec<Link>,
+    /// The kernel driver that speaks to it, where it tells something (`usb-storage`, `uas`).
+    #[serde(default)]
+    pub driver: Option<Fact<String>>,
+    /// For an md array.
+    #[serde(default)]
+    pub array: Option<ArrayFacts>,
+    /// For a device-mapper device.
+    #[serde(default)]
+    pub mapping: Option<Mapping>,
+    /// For an NVMe namespace or one of its paths.
+    #[serde(default)]
+    pub nvme: Option<NvmeFacts>,
+    /// The host at the other end, where the device is reached over a network.
+    #[serde(default)]
+    pub remote: Option<Remote>,
     /// NUMA node of its controller.
     pub numa_node: Option<Fact<i32>>,
     /// Who else holds it: mount points, `swap`, names of devices built on it.
@@ -312,6 +337,7 @@ pub enum DeviceKind {
     Loop,
     Dm,
     Md,
+    Bcache,
     Zram,
     Brd,
     Pmem,
@@ -392,19 +418,4 @@ impl Default for Fact<String> {
     fn default() -> Self {
         Fact::new(String::new(), "")
     }
-}
-
-/// A link between host and device, and what it can carry.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Link {
-    /// What kind: `SATA`, `PCIe`, `SAS`, `USB`, `network`.
-    pub kind: String,
-    /// What was negotiated, as the kernel says it.
-    pub negotiated: Fact<String>,
-    /// What both ends could do, as the kernel says it.
-    pub possible: Option<Fact<String>>,
-    /// What it can carry, in bytes per second.
-    pub ceiling_bytes_per_s: u64,
-    /// How that number comes about, as a person would write it down.
-    pub arithmetic: String,
 }

@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+mod state;
+
+pub use state::{
+    ArrayState, ErrorCount, InterfaceBytes, MountBytes, State, Temperature, ZramPages,
+};
+
 /// The kernel's counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -33,6 +39,9 @@ pub struct Snapshot {
     /// (`/proc/self/task/*/comm`: `iou-wrk-…`); absent where there are too many threads to ask.
     #[serde(default)]
     pub uring_workers: Option<u32>,
+    /// Arrays, temperatures, errors, networks: read before and after a phase only.
+    #[serde(default, skip_serializing_if = "State::is_empty")]
+    pub state: State,
 }
 
 impl Snapshot {

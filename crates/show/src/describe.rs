@@ -2,7 +2,7 @@
 
 use candor_record::Facts;
 use candor_record::facts::{
-    DeviceFacts, DeviceKind, Filesystem, HostFacts, Link, PathKind, TargetFacts, value,
+    DeviceFacts, DeviceKind, Filesystem, HostFacts, Link, PathKind, Remote, TargetFacts, value,
 };
 
 use crate::number;
@@ -14,6 +14,7 @@ pub(crate) fn kind(kind: DeviceKind) -> &'static str {
         DeviceKind::Loop => "loop device",
         DeviceKind::Dm => "device mapper",
         DeviceKind::Md => "md array",
+        DeviceKind::Bcache => "bcache",
         DeviceKind::Zram => "zram, compressed memory",
         DeviceKind::Brd => "RAM disk",
         DeviceKind::Pmem => "persistent memory",
@@ -73,6 +74,28 @@ pub(crate) fn link(link: &Link) -> String {
     match negotiated.to_lowercase().contains(&link.kind.to_lowercase()) {
         true => format!("{negotiated}, {ceiling} at most"),
         false => format!("{} {negotiated}, {ceiling} at most", link.kind),
+    }
+}
+
+/// A server and the way to it: `NFS to 10.0.0.1 through eth1, 10000 Mb/s, 1.18 GB/s at most`.
+pub(crate) fn remote(remote: &Remote) -> String {
+    let mut text = format!("{} to {}", remote.protocol, remote.server.value);
+    if let Some(interface) = value(&remote.interface) {
+        text = format!("{text} through {interface}");
+    }
+    if !remote.members.is_empty() {
+        text = format!("{text} ({})", remote.members.join(", "));
+    }
+    if let Some(connections) = remote.connections {
+        text = format!("{text}, {}", number::counted(connections, "connection"));
+    }
+    match &remote.link {
+        Some(link) => format!(
+            "{text}, {}, {} at most",
+            link.negotiated.value,
+            number::rate(link.ceiling_bytes_per_s as f64)
+        ),
+        None => format!("{text}, speed unknown"),
     }
 }
 

@@ -86,6 +86,13 @@ fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
         page.paragraph(&lead, &filesystem(on));
         lead.insert_str(0, "   ");
     }
+    if let Some(remote) = &target.remote {
+        page.paragraph(&lead, &describe::remote(remote));
+        let under = format!("{}= ", lead.replace("└─ ", "   "));
+        if let Some(link) = &remote.link {
+            page.paragraph(&under, &link.arithmetic);
+        }
+    }
     if let Some(top) = value(&target.device) {
         device::tree(page, facts, top, "", &lead);
     } else if target.filesystem.as_ref().is_none_or(|on| !on.in_memory && !on.remote) {

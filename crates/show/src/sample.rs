@@ -1,5 +1,7 @@
 //! Hand-built records for the tests of every screen.
 
+pub(crate) mod below;
+
 use candor_plan::units::{Op, PerOp};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Stop, Target};
 use candor_record::facts::*;
@@ -143,6 +145,7 @@ fn devices() -> Vec<DeviceFacts> {
         possible: Some(Fact::new("6.0 Gbps".into(), "/sys/class/ata_link/link1/hw_sata_spd_limit")),
         ceiling_bytes_per_s: 600_000_000,
         arithmetic: "6.0 Gb/s × 8/10 ÷ 8 bits".into(),
+        ..Link::default()
     };
     let disk = DeviceFacts {
         name: "sda".into(),
@@ -222,6 +225,7 @@ fn target() -> TargetFacts {
             remote: false,
         }),
         device: Some(Fact::new("sda1".into(), "/proc/self/mountinfo")),
+        remote: None,
         files: vec![FileFacts {
             path: "/data/candor.0".into(),
             size_bytes: 1 << 30,
@@ -316,6 +320,8 @@ pub(crate) fn full() -> Report {
         direct: Some(Fact { privileged: true, ..Fact::new(false, "loop/dio") }),
         filesystem: Some("xfs".into()),
     });
+    facts.devices.push(below::device());
+    facts.targets[0].remote = Some(below::remote("NFS"));
     let limit = &mut facts.host.cgroup.io[0].value;
     limit.read_bytes_per_s = Some(1_000_000);
     limit.write_bytes_per_s = Some(1_000_000);
@@ -441,6 +447,7 @@ fn full_snapshot() -> Snapshot {
         softirq_block: vec![0],
         interrupts: vec![("sda".into(), vec![7])],
         uring_workers: Some(0),
+        state: below::state(),
     }
 }
 

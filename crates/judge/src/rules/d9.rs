@@ -7,7 +7,7 @@ use crate::ceilings::{Bound, Kind};
 use crate::draft::Draft;
 use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::CEILING_OVER;
+use crate::thresholds::{CEILING_OVER, USB_OVER};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -26,15 +26,23 @@ pub const RULE: Rule = Rule {
 
 fn after(view: &View) -> Outcome {
     let impossible = view.bounds.iter().filter(|bound| {
-        matches!(bound.kind, Kind::Link | Kind::Links)
-            && bound.ceiling.used.is_some_and(|used| used > CEILING_OVER.value)
+        is_link(bound) && bound.ceiling.used.is_some_and(|used| used > most(bound))
     });
     let found: Vec<Finding> = impossible.map(|bound| finding(view, bound)).collect();
-    let no_link = !view.bounds.iter().any(|bound| bound.kind == Kind::Link);
+    let no_link = !view.bounds.iter().any(is_link);
     match (found.is_empty(), no_link && !view.ran.is_empty()) {
         (true, true) => Outcome::lacks("the speed of a link between host and device"),
         _ => found.into(),
     }
+}
+
+fn is_link(bound: &Bound) -> bool {
+    matches!(bound.kind, Kind::Link | Kind::Links | Kind::Network | Kind::Shared)
+}
+
+/// What USB carries is known from experience only.
+fn most(bound: &Bound) -> f64 {
+    if bound.ceiling.element.starts_with("USB") { USB_OVER.value } else { CEILING_OVER.value }
 }
 
 fn finding(view: &View, bound: &Bound) -> Finding {

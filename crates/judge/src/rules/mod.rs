@@ -1,13 +1,20 @@
 //! Every rule, one file each.
 
 mod a1;
+mod a10;
+mod a11;
+mod a12;
 mod a13;
+mod a14;
 mod a16;
 mod a17;
+mod a18;
 mod a2;
 mod a3;
+mod a4;
 mod a5;
 mod a6;
+mod a7;
 mod a8;
 mod a9;
 mod b1;
@@ -36,10 +43,34 @@ mod c5;
 mod c6;
 mod c8;
 mod c9;
+mod d1;
+mod d10;
+mod d2;
+mod d3;
+mod d4;
+mod d5;
+mod d6;
+mod d7;
 mod d8;
 mod d9;
+mod e1;
+mod e2;
+mod e3;
+mod e4;
+mod e5;
+mod e8;
+mod e9;
+mod f1;
 mod f10;
+mod f11;
+mod f12;
+mod f14;
+mod f2;
+mod f3;
 mod f4;
+mod f6;
+mod f8;
+mod f9;
 mod g1;
 mod g10;
 mod g13;
@@ -50,6 +81,7 @@ mod g4;
 mod g5;
 mod g7;
 mod g8;
+mod slow_link;
 mod unread;
 
 use crate::rule::{Rule, RuleText};
@@ -59,13 +91,20 @@ pub const RULES: &[Rule] = &[
     a1::RULE,
     a2::RULE,
     a3::RULE,
+    a4::RULE,
     a5::RULE,
     a6::RULE,
+    a7::RULE,
     a8::RULE,
     a9::RULE,
+    a10::RULE,
+    a11::RULE,
+    a12::RULE,
     a13::RULE,
+    a14::RULE,
     a16::RULE,
     a17::RULE,
+    a18::RULE,
     b1::RULE,
     b2::RULE,
     b3::RULE,
@@ -92,10 +131,34 @@ pub const RULES: &[Rule] = &[
     c10::RULE,
     c11::RULE,
     c12::RULE,
+    d1::RULE,
+    d2::RULE,
+    d3::RULE,
+    d4::RULE,
+    d5::RULE,
+    d6::RULE,
+    d7::RULE,
     d8::RULE,
     d9::RULE,
+    d10::RULE,
+    e1::RULE,
+    e2::RULE,
+    e3::RULE,
+    e4::RULE,
+    e5::RULE,
+    e8::RULE,
+    e9::RULE,
+    f1::RULE,
+    f2::RULE,
+    f3::RULE,
     f4::RULE,
+    f6::RULE,
+    f8::RULE,
+    f9::RULE,
     f10::RULE,
+    f11::RULE,
+    f12::RULE,
+    f14::RULE,
     g1::RULE,
     g2::RULE,
     g3::RULE,

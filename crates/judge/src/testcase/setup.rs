@@ -247,6 +247,7 @@ fn target_facts() -> TargetFacts {
         kind: PathKind::File,
         filesystem: Some(Filesystem { kind: "ext4".into(), ..Filesystem::default() }),
         device: fact("vda".into()),
+        remote: None,
         files: vec![FileFacts {
             path: "/data/file".into(),
             size_bytes,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::{Fact, Link};
 
-use super::{megabytes, tenths};
+use super::{megabytes, name_of, tenths};
 use crate::attributes::text;
 use crate::node::Node;
 use crate::parse::quantity;
@@ -37,6 +37,11 @@ impl Rate {
         format!("{:.1} GT/s x{}", self.speed, self.width)
     }
 
+    /// What all lanes carry.
+    fn bytes_per_s(&self) -> Option<u64> {
+        Some(megabytes(self.lane()?.0.saturating_mul(self.width)))
+    }
+
     /// Megabytes per second of one lane, and the code that makes them.
     fn lane(&self) -> Option<(u64, &'static str)> {
         match tenths(self.speed) {
@@ -51,13 +56,13 @@ impl Rate {
     }
 }
 
-/// The narrowest hop on the way from the device to the root.
-pub(super) fn of(node: &Node) -> Option<Link> {
+/// The hops on the way from the device to the root, the device's own first.
+pub(super) fn of(node: &Node) -> Vec<Link> {
     let ends: Vec<(PathBuf, Rate)> = node
         .above()
         .filter_map(|path| Some((path.to_path_buf(), Rate::read(path, "current")?)))
         .collect();
-    hops(&ends).filter_map(|(end, port)| hop(end, port)).min_by_key(|link| link.ceiling_bytes_per_s)
+    hops(&ends).filter_map(|(end, port)| hop(end, port)).collect()
 }
 
 /// The ends in pairs. Going up they alternate: a device's or switch's end, the port above it. Two
@@ -77,10 +82,16 @@ fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>) -> Option<Link>
     let (speed, width) = (rate.speed, rate.width);
     let mb_per_s = lane_mb_per_s.saturating_mul(width);
     let lane = format!("{speed:.1} GT/s × {code} ÷ 8 = {lane_mb_per_s} MB/s per lane");
+    let could = |end: &Path| Rate::read(end, "max").map(|rate| fact(&rate, end, "max"));
+    let possible = possible(directory, port);
     Some(Link {
         kind: "PCIe".into(),
+        at: name_of(directory),
         negotiated: fact(rate, directory, "current"),
-        possible: possible(directory, port),
+        possible_bytes_per_s: possible.as_ref().and_then(Rate::bytes_per_s),
+        possible: possible.map(|both| fact(&both, directory, "max")),
+        lower_could: could(directory),
+        upper_could: port.and_then(could),
         ceiling_bytes_per_s: megabytes(mb_per_s),
         arithmetic: format!("{lane}, × {width} = {mb_per_s} MB/s"),
     })
@@ -88,9 +99,8 @@ fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>) -> Option<Link>
 
 /// What both ends of a hop could do. Without the other end's word nothing is known: a device that
 /// could do more may sit in a slot that cannot.
-fn possible(directory: &Path, port: Option<&Path>) -> Option<Fact<String>> {
-    let both = Rate::read(directory, "max")?.both(&Rate::read(port?, "max")?);
-    Some(fact(&both, directory, "max"))
+fn possible(directory: &Path, port: Option<&Path>) -> Option<Rate> {
+    Some(Rate::read(directory, "max")?.both(&Rate::read(port?, "max")?))
 }
 
 fn fact(rate: &Rate, directory: &Path, which: &str) -> Fact<String> {

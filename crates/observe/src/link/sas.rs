@@ -4,17 +4,17 @@ use std::path::Path;
 
 use candor_record::facts::{Fact, Link};
 
-use super::{line, megabytes};
+use super::{line, megabytes, name_of};
 use crate::attributes::{names, text};
 use crate::node::Node;
 use crate::parse::quantity;
 
-/// The narrowest SAS port on the way: a drive's own has one line, one to an expander several.
-pub(super) fn of(node: &Node) -> Option<Link> {
+/// The SAS ports on the way, the drive's own first: that has one line, one to an expander several.
+pub(super) fn of(node: &Node) -> Vec<Link> {
     let is_port = |path: &&Path| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("port-"))
     };
-    node.above().filter(is_port).filter_map(port).min_by_key(|link| link.ceiling_bytes_per_s)
+    node.above().filter(is_port).filter_map(port).collect()
 }
 
 /// A port: the lines that are up, at the rate of the slowest.
@@ -32,17 +32,21 @@ fn port(directory: &Path) -> Option<Link> {
         })
         .collect();
     let (rate, words, from) = rates.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let line = line(*rate)?;
+    let carried = line(*rate)?;
     let lines = rates.len() as u64;
-    let mb_per_s = line.mb_per_s.saturating_mul(lines);
+    let mb_per_s = carried.mb_per_s.saturating_mul(lines);
     let width = if lines > 1 { format!("{lines} lines × ") } else { String::new() };
-    let maxima = files.iter().map(|(_, file)| file.as_path());
+    let maximum = slowest(files.iter().map(|(_, file)| file.as_path()));
+    let most = maximum.as_ref().and_then(|fact| line(quantity(&fact.value)?));
     Some(Link {
         kind: "SAS".into(),
+        at: name_of(directory),
         negotiated: Fact::new(format!("{width}{words}"), from.display().to_string()),
-        possible: slowest(maxima).map(|fact| Fact { value: width.clone() + &fact.value, ..fact }),
+        possible: maximum.map(|fact| Fact { value: width.clone() + &fact.value, ..fact }),
+        possible_bytes_per_s: most.map(|line| megabytes(line.mb_per_s.saturating_mul(lines))),
         ceiling_bytes_per_s: megabytes(mb_per_s),
-        arithmetic: format!("{width}{} = {mb_per_s} MB/s", line.arithmetic),
+        arithmetic: format!("{width}{} = {mb_per_s} MB/s", carried.arithmetic),
+        ..Link::default()
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use candor_record::facts::Link;
 
-use super::{line, megabytes};
+use super::{line, megabytes, name_of};
 use crate::attributes::{fact, text};
 use crate::node::{Node, is_numbered};
 use crate::parse::{quantity, words};
@@ -14,13 +14,18 @@ pub(super) fn of(node: &Node) -> Option<Link> {
     let directory = directory(node)?;
     let negotiated = fact(&directory.join("sata_spd"), words)?;
     let line = line(quantity(&negotiated.value)?)?;
+    // The limit is known only where something set one; else the kernel calls it unknown.
+    let possible = fact(&directory.join("hw_sata_spd_limit"), known);
+    let most = possible.as_ref().and_then(|possible| super::line(quantity(&possible.value)?));
     Some(Link {
         kind: "SATA".into(),
-        // The limit is known only where something set one; else the kernel calls it unknown.
-        possible: fact(&directory.join("hw_sata_spd_limit"), known),
+        at: name_of(&directory),
         negotiated,
+        possible_bytes_per_s: most.map(|line| megabytes(line.mb_per_s)),
+        possible,
         ceiling_bytes_per_s: megabytes(line.mb_per_s),
         arithmetic: format!("{} = {} MB/s", line.arithmetic, line.mb_per_s),
+        ..Link::default()
     })
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::fake::Fake;
 
 fn link(fake: &Fake, name: &str) -> Option<Link> {
-    of(&Node::open(name, &fake.roots).expect("it was made"), DeviceKind::Scsi)
+    narrowest(&way(&Node::open(name, &fake.roots).expect("it was made"), DeviceKind::Scsi))
 }
 
 fn pcie_end(fake: &Fake, place: &str, current: (&str, &str), max: (&str, &str)) {

@@ -2,13 +2,13 @@
 
 use candor_record::facts::{Fact, Link};
 
-use super::megabytes;
+use super::{megabytes, name_of};
 use crate::attributes::text;
 use crate::node::Node;
 use crate::parse::quantity;
 
-/// The slowest USB hop on the way: the drive's own or that of a hub above it.
-pub(super) fn of(node: &Node) -> Option<Link> {
+/// The USB hops on the way, the drive's own first, then those of the hubs above it.
+pub(super) fn of(node: &Node) -> Vec<Link> {
     let hops = node.above().filter(|path| path.join("busnum").exists());
     let links = hops.filter_map(|path| {
         let file = path.join("speed");
@@ -18,11 +18,12 @@ pub(super) fn of(node: &Node) -> Option<Link> {
             kind: "USB".into(),
             arithmetic: format!("{text} Mb/s carry about {mb_per_s} MB/s in practice"),
             negotiated: Fact::new(format!("{text} Mb/s"), file.display().to_string()),
-            possible: None,
+            at: name_of(path),
             ceiling_bytes_per_s: megabytes(mb_per_s),
+            ..Link::default()
         })
     });
-    links.min_by_key(|link| link.ceiling_bytes_per_s)
+    links.collect()
 }
 
 /// Megabytes per second that a drive gets through a line of that many Mb/s.

@@ -1,7 +1,9 @@
 //! A block device and what lies under it, as a tree.
 
 use candor_record::Facts;
-use candor_record::facts::{DeviceFacts, Fact, LoopBacking, QueueFacts, value};
+use candor_record::facts::{
+    ArrayFacts, DeviceFacts, Fact, Link, LoopBacking, Mapping, NvmeFacts, QueueFacts, value,
+};
 
 use crate::describe;
 use crate::layout::Page;
@@ -42,7 +44,7 @@ fn headline(device: &DeviceFacts) -> String {
     text
 }
 
-fn details(device: &DeviceFacts) -> Vec<(&'static str, String)> {
+fn details(device: &DeviceFacts) -> Vec<(String, String)> {
     let mut lines = vec![
         ("blocks", blocks(&device.queue)),
         ("requests", requests(&device.queue)),
@@ -53,14 +55,70 @@ fn details(device: &DeviceFacts) -> Vec<(&'static str, String)> {
     if let Some(backing) = &device.loop_backing {
         lines.push(("backing", loop_backing(backing)));
     }
+    lines.push(("driver", value(&device.driver).cloned().unwrap_or_default()));
+    lines.extend(device.array.as_ref().map(|array| ("array", self::array(array))));
+    lines.extend(device.mapping.as_ref().map(|mapping| ("mapping", self::mapping(mapping))));
+    lines.extend(device.nvme.as_ref().map(|nvme| ("nvme", self::nvme(nvme))));
+    lines.extend(device.remote.as_ref().map(|remote| ("remote", describe::remote(remote))));
     if let Some(link) = &device.link {
         lines.push(("link", describe::link(link)));
         lines.push(("", format!("= {}", link.arithmetic)));
         let possible = link.possible.as_ref().filter(|p| p.value != link.negotiated.value);
         lines.extend(possible.map(|p| ("", format!("both ends could do {}", p.value))));
     }
-    lines.push(("held by", device.held_by.join(", ")));
-    lines.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    let held = [("held by", device.held_by.join(", "))];
+    let owned = |(label, text): (&str, String)| (label.to_owned(), text);
+    let lines = lines.into_iter().map(owned).chain(way(&device.way));
+    let lines = lines.chain(held.into_iter().map(owned));
+    lines.filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// Every link from the host's end to the device's, each under the one before; none where the only
+/// one was already told.
+fn way(links: &[Link]) -> Vec<(String, String)> {
+    if links.len() < 2 {
+        return Vec::new();
+    }
+    let narrowest = links.iter().map(|link| link.ceiling_bytes_per_s).min();
+    let lines = |(depth, link): (usize, &Link)| {
+        let label = if depth == 0 { "way" } else { "" };
+        let inner = "   ".repeat(depth);
+        let lead = if depth == 0 { "" } else { "└─ " };
+        let (at, carries) = (&link.at, number::rate(link.ceiling_bytes_per_s as f64));
+        let mut text = format!("{} {at}: {}, {carries}", link.kind, link.negotiated.value);
+        let possible = link.possible.as_ref().filter(|p| p.value != link.negotiated.value);
+        text += &possible.map(|p| format!(", could do {}", p.value)).unwrap_or_default();
+        if Some(link.ceiling_bytes_per_s) == narrowest {
+            text += " ← narrowest";
+        }
+        let above = "   ".repeat(depth.saturating_sub(1));
+        [
+            (format!("{label:<10}{above}{lead}"), text),
+            (format!("{:<10}{inner}= ", ""), link.arithmetic.clone()),
+        ]
+    };
+    links.iter().enumerate().flat_map(lines).collect()
+}
+
+fn array(array: &ArrayFacts) -> String {
+    let members = value(&array.members).map(|n| number::counted(*n, "member"));
+    joined([value(&array.level).cloned(), members])
+}
+
+fn mapping(mapping: &Mapping) -> String {
+    let maker = value(&mapping.maker).map(|maker| format!("made by {maker}"));
+    joined([value(&mapping.name).cloned(), maker])
+}
+
+fn nvme(nvme: &NvmeFacts) -> String {
+    joined([
+        value(&nvme.transport).map(|name| format!("over {name}")),
+        value(&nvme.state).cloned(),
+        value(&nvme.ana_state).map(|state| format!("access {state}")),
+        value(&nvme.iopolicy).map(|policy| format!("paths chosen by {policy}")),
+        value(&nvme.queues).map(|n| number::counted(*n, "queue")),
+        value(&nvme.queue_entries).map(|n| format!("{n} commands in each")),
+    ])
 }
 
 /// The size of a positive fact, after its name.

@@ -142,3 +142,47 @@ fn memory_and_a_remote_filesystem() {
     Canary      the read needed no device, so it proves nothing
     "#);
 }
+
+#[test]
+fn links_on_the_way_and_servers_at_its_end() {
+    let device = sample::below::device();
+    let on_device = TargetFacts {
+        path: "/dev/nvme0n1".into(),
+        kind: PathKind::Device,
+        device: Some(Fact::new(device.name.clone(), "stat")),
+        ..TargetFacts::default()
+    };
+    let share = Filesystem { kind: "nfs4".into(), remote: true, ..Filesystem::default() };
+    let on_share = TargetFacts {
+        path: "/mnt/share".into(),
+        kind: PathKind::Directory,
+        filesystem: Some(share),
+        remote: Some(sample::below::remote("NFS")),
+        ..TargetFacts::default()
+    };
+    let facts =
+        Facts { targets: vec![on_device, on_share], devices: vec![device], ..Facts::default() };
+    assert_snapshot!(plain(&facts), @r#"
+    /dev/nvme0n1 (block device)
+    └─ nvme0n1 (NVMe, 0 B)
+          driver    uas
+          array     raid5, 3 members
+          mapping   vg-data, made by LVM
+          nvme      over pcie, live, access optimized, paths chosen by numa, 9 queues, 1024 commands in
+                    each
+          remote    NVMe/tcp to 10.0.0.1 through bond0 (eth1, eth2), 4 connections, 10000 Mb/s, 1.18
+                    GB/s at most
+          link      PCIe 8.0 GT/s x1, 985 MB/s at most
+                    = 8.0 GT/s × 128/130 ÷ 8 = 985 MB/s per lane, × 1 = 985 MB/s
+                    both ends could do 8.0 GT/s x4
+          way       PCIe 0000:00:1c.0: 8.0 GT/s x4, 3.94 GB/s
+                    = 8.0 GT/s × 128/130 ÷ 8 = 985 MB/s per lane, × 4 = 3940 MB/s
+                    └─ PCIe 0000:01:00.0: 8.0 GT/s x1, 985 MB/s, could do 8.0 GT/s x4 ← narrowest
+                       = 8.0 GT/s × 128/130 ÷ 8 = 985 MB/s per lane, × 1 = 985 MB/s
+
+    /mnt/share (directory)
+    └─ nfs4 from at : 0 B of 0 B free, blocks of 0 B;
+       └─ NFS to 10.0.0.1 through bond0 (eth1, eth2), 4 connections, 10000 Mb/s, 1.18 GB/s at most
+          = 10000 Mb/s ÷ 8 × 1448/1538 (TCP, MTU 1500) = 1176 MB/s
+    "#);
+}

@@ -21,7 +21,13 @@ fn json(report: &Report) -> Value {
 
 /// Next to nothing: at every level, what may be absent is absent, and lists are empty.
 fn lean() -> Report {
-    let full_of_nothing = Snapshot { cache: Some(CacheState::default()), ..Snapshot::default() };
+    let state = State {
+        arrays: vec![ArrayState::default()],
+        temperatures: vec![Temperature::default()],
+        ..State::default()
+    };
+    let full_of_nothing =
+        Snapshot { cache: Some(CacheState::default()), state, ..Snapshot::default() };
     let phases = [Snapshot::default(), full_of_nothing].map(lean_phase);
     let note = Note { asked: String::new(), did: String::new(), why: String::new(), place: None };
     Report {
@@ -41,17 +47,30 @@ fn lean_facts() -> Facts {
         possible: None,
         ceiling_bytes_per_s: 0,
         arithmetic: String::new(),
+        ..Link::default()
     };
+    let remote = Some(Remote { link: Some(link.clone()), ..Remote::default() });
     let device = DeviceFacts {
         loop_backing: Some(LoopBacking::default()),
+        way: vec![link.clone()],
         link: Some(link),
+        array: Some(ArrayFacts::default()),
+        mapping: Some(Mapping::default()),
+        nvme: Some(NvmeFacts::default()),
+        remote: remote.clone(),
         ..DeviceFacts::default()
     };
+    let unknown = Some(Remote::default());
+    let far = DeviceFacts { remote: unknown.clone(), ..DeviceFacts::default() };
     let io = vec![Fact::new(IoLimit::default(), "io.max")];
     let cgroup = CgroupFacts { io, ..CgroupFacts::default() };
     Facts {
-        targets: vec![TargetFacts::default(), TargetFacts { files, ..TargetFacts::default() }],
-        devices: vec![DeviceFacts::default(), device],
+        targets: vec![
+            TargetFacts::default(),
+            TargetFacts { files, remote, ..TargetFacts::default() },
+            TargetFacts { remote: unknown, ..TargetFacts::default() },
+        ],
+        devices: vec![DeviceFacts::default(), device, far],
         host: HostFacts { cgroup, ..HostFacts::default() },
         ..Facts::default()
     }

@@ -1,0 +1,131 @@
+//! A12: a cache below this host.
+
+use candor_plan::units::Op;
+use candor_record::facts::value;
+use candor_record::{Confidence, Finding, Measurement, PhaseReport, Weight};
+
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::series;
+use crate::thresholds::{AGAIN, SPREAD_SECONDS};
+use crate::view::{Ran, View};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A12",
+        title: "a second pass was faster: something below caches",
+        explanation: "Direct I/O leaves out this host's page cache and no other: the host of a \
+            virtual machine, a RAID controller, an array have caches of their own, and a range \
+            that they hold is read at their speed. candor compares a direct pass with an earlier \
+            one of the same run over the same blocks; 1.5 times as fast, with no second of the \
+            earlier pass as fast as most seconds of this one, and something below keeps the data. \
+            Use a range far larger than that cache, or turn it off (cache=none).",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let [ran] = view.ran.as_slice() else { return Outcome::Nothing };
+    let reads = ran.does(Op::Read) && !ran.does(Op::Write) && ran.blocks.direct && !ran.paced();
+    if !reads || view.working_top().is_none() || view.all_memory() {
+        return Outcome::Nothing;
+    }
+    let first = view.earlier.iter().filter(|report| !report.probe);
+    let mut first = first.filter(|report| is_same(view, report, ran));
+    let Some(first) = first.next() else { return Outcome::Nothing };
+    let found = first.measurements.first().and_then(|before| of(view, ran, first, before));
+    found.map_or(Outcome::Nothing, Outcome::one)
+}
+
+/// The same work on the same targets, with nothing but repeats of it since.
+fn is_same(view: &View, report: &PhaseReport, ran: &Ran) -> bool {
+    let Some(phase) = view.plan.phases.get(report.plan_phase) else { return false };
+    let [job] = phase.jobs.as_slice() else { return false };
+    let alike = job.targets == ran.job.targets
+        && job.workers == ran.job.workers
+        && job.blocks.as_ref() == Some(ran.blocks);
+    alike && !view.written_before()
+}
+
+fn of(view: &View, ran: &Ran, first: &PhaseReport, before: &Measurement) -> Option<Finding> {
+    let rates = |measured: &Measurement| -> Vec<f64> {
+        series::seconds(measured, |op| op == Op::Read).iter().map(|s| s.bytes_per_s).collect()
+    };
+    let (then, now) = (rates(before), rates(ran.measured));
+    let times = ratio(series::mean(&now), series::mean(&then));
+    let enough = then.len().min(now.len()) as f64 >= SPREAD_SECONDS.value;
+    let apart = series::quantile(&now, 0.25) > series::quantile(&then, 1.0);
+    (enough && apart && times > AGAIN.value && covered(view, ran, before))
+        .then(|| finding(view, first, times, series::mean(&then), series::mean(&now)))
+}
+
+/// The first pass read most of what there is, so that the second met the same blocks.
+fn covered(view: &View, ran: &Ran, before: &Measurement) -> bool {
+    let ours = |other: &crate::ground::Planned| other.index == ran.index;
+    let targets = view.targets_of(ours);
+    let files: f64 = view.files(&targets).iter().map(|file| file.size_bytes as f64).sum();
+    files > 0.0 && before.ops.read.bytes as f64 >= 0.9 * files
+}
+
+fn finding(view: &View, first: &PhaseReport, times: f64, then: f64, now: f64) -> Finding {
+    let sentence = format!(
+        "A second pass over the same blocks ran {}× as fast as {}: something below this host \
+         caches.",
+        fmt::number(times),
+        if first.name.is_empty() { "the first" } else { &first.name }
+    );
+    let guest = view.facts.host.hypervisor.as_ref().filter(|fact| fact.value);
+    Draft::new("A12", Weight::Remark, sentence)
+        .confidence(if guest.is_some() { Confidence::Likely } else { Confidence::Possible })
+        .evidence("rate of the first pass", fmt::rate(then), "candor")
+        .evidence("rate of this pass", fmt::rate(now), "candor")
+        .evidence_if(guest.map(|g| ("virtual machine".into(), "yes".into(), g.from.clone())))
+        .evidence_if(
+            value(&view.facts.host.hypervisor)
+                .is_none()
+                .then(|| ("virtual machine".into(), "unknown".into(), "/proc/cpuinfo".into())),
+        )
+        .advice("Use a range far larger than that cache, or turn it off.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    fn again(faster: f64) -> TestCase {
+        let mut case = TestCase::direct(MIB, 4, 1, 500.0 * faster);
+        case.earlier = vec![TestCase::direct(MIB, 4, 1, 500.0).report];
+        case.earlier[0].name = "first".into();
+        case
+    }
+
+    #[test]
+    fn a_second_pass_that_is_much_faster() {
+        let found = again(1.7).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "A second pass over the same blocks ran 1.7× as fast as first: something below this \
+             host caches."
+        );
+        assert_eq!(found[0].weight, Weight::Remark);
+    }
+
+    #[test]
+    fn passes_that_are_alike_or_differ_in_work_are_silent() {
+        assert_eq!(again(1.2).found(&RULE), []);
+        let mut noisy = again(1.7);
+        noisy.earlier[0].measurements[0].samples[3].bytes.read *= 2;
+        assert_eq!(noisy.found(&RULE), [], "one second of the first was as fast");
+        let mut partial = again(1.7);
+        partial.earlier[0].measurements[0].ops.read.bytes = 100 * MIB;
+        assert_eq!(partial.found(&RULE), [], "the first pass met other blocks");
+        assert_eq!(TestCase::direct(MIB, 4, 1, 500.0).found(&RULE), []);
+        let mut buffered = again(1.7);
+        buffered.blocks().direct = false;
+        assert_eq!(buffered.found(&RULE), []);
+    }
+}

@@ -1,0 +1,143 @@
+//! D7: several paths lead to the device, and one carries it all.
+
+use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, ONE_PATH};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "D7",
+        title: "one of several paths carries everything",
+        explanation: "A device with several paths is as fast as those that are used. NVMe chooses \
+            a path by its policy: numa takes the nearest one for everything, round-robin and \
+            queue-depth use all that are optimized. candor counts the bytes of each path; where \
+            several work and one carried more than 90 %, half of the fabric was idle. Set \
+            iopolicy of the subsystem, or the path selector of the multipath map.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let many = view.devices().into_iter().filter(|device| has_paths(device));
+    let mut found = Vec::new();
+    for device in many {
+        let paths: Vec<&DeviceFacts> = view.chain(&device.name);
+        let paths: Vec<&DeviceFacts> = paths
+            .into_iter()
+            .filter(|path| device.below.contains(&path.name) && is_usable(path))
+            .collect();
+        if paths.len() < 2 {
+            continue;
+        }
+        let moved: Option<Vec<f64>> = paths.iter().map(|path| bytes(view, path)).collect();
+        match moved {
+            Some(moved) => found.extend(finding(device, &paths, &moved)),
+            None => return Outcome::lacks(format!("the counters of the paths of {}", device.name)),
+        }
+    }
+    found.into()
+}
+
+fn has_paths(device: &DeviceFacts) -> bool {
+    let maker = device.mapping.as_ref().and_then(|mapping| value(&mapping.maker));
+    let nvme = matches!(device.kind, DeviceKind::Nvme | DeviceKind::NvmeFabric);
+    (nvme || maker.is_some_and(|maker| maker == "mpath")) && device.below.len() > 1
+}
+
+/// Paths that are down, or that the array wants to be left alone, are idle for good reason.
+fn is_usable(path: &DeviceFacts) -> bool {
+    let Some(nvme) = &path.nvme else { return true };
+    let is = |fact, wanted: &str| value(fact).is_none_or(|state: &String| state == wanted);
+    is(&nvme.state, "live") && is(&nvme.ana_state, "optimized")
+}
+
+fn bytes(view: &View, path: &DeviceFacts) -> Option<f64> {
+    Some(Flow::of_device(&path.name, &view.report.before, &view.report.after)?.bytes())
+}
+
+fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Option<Finding> {
+    let all: f64 = moved.iter().sum();
+    let (most, path) = moved.iter().zip(paths).max_by(|a, b| a.0.total_cmp(b.0))?;
+    let share = ratio(*most, all);
+    if all < BYTES_MIN.value || share < ONE_PATH.value {
+        return None;
+    }
+    let policy = device.nvme.as_ref().and_then(|nvme| nvme.iopolicy.as_ref());
+    let why = policy.map_or(String::new(), |policy| format!(" (iopolicy = {})", policy.value));
+    let sentence = format!(
+        "{} of the bytes of {} went down path {}, one of {} that work{why}.",
+        fmt::percent(share),
+        device.name,
+        path.name,
+        paths.len()
+    );
+    let mut draft = Draft::new("D7", Weight::Explains, sentence)
+        .confidence(Confidence::Certain)
+        .evidence_if(policy.map(|p| ("policy".into(), p.value.clone(), p.from.clone())));
+    for (bytes, path) in moved.iter().zip(paths) {
+        let from = format!("/sys/class/block/{}/stat", path.name);
+        draft = draft.evidence(format!("bytes on {}", path.name), fmt::size(*bytes), from);
+    }
+    let advice = "Use all paths: iopolicy round-robin or queue-depth, or a path selector.";
+    Some(draft.advice(advice, None).done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+    use candor_record::facts::NvmeFacts;
+
+    /// Two paths, as in the lab.
+    fn paths(shares: &[f64]) -> TestCase {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_array("none", shares);
+        let head = &mut case.facts.devices[0];
+        head.kind = DeviceKind::Nvme;
+        head.array = None;
+        head.nvme = Some(NvmeFacts { iopolicy: fact("numa".into()), ..NvmeFacts::default() });
+        for path in &mut case.facts.devices[1..] {
+            path.nvme = Some(NvmeFacts {
+                state: fact("live".into()),
+                ana_state: fact("optimized".into()),
+                ..NvmeFacts::default()
+            });
+        }
+        case
+    }
+
+    #[test]
+    fn one_path_for_everything() {
+        let found = paths(&[1.0, 0.0]).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "100 % of the bytes of md0 went down path sd0, one of 2 that work (iopolicy = numa)."
+        );
+    }
+
+    #[test]
+    fn both_paths_or_one_that_is_down() {
+        assert_eq!(paths(&[0.5, 0.5]).found(&RULE), []);
+        let mut case = paths(&[1.0, 0.0]);
+        let other = case.facts.devices[2].nvme.as_mut().unwrap();
+        other.ana_state = fact("non-optimized".into());
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(
+            TestCase::direct(4096, 8, 1, 1e4).on_array("raid0", &[1.0, 0.0]).found(&RULE),
+            []
+        );
+    }
+
+    #[test]
+    fn without_counters_it_says_so() {
+        let mut case = paths(&[1.0, 0.0]);
+        case.report.after.devices.truncate(1);
+        assert!(case.lacked(&RULE).unwrap().contains("paths of md0"));
+    }
+}

@@ -1,0 +1,133 @@
+//! E2: operations and the chunk of an array.
+
+use candor_plan::units::Op;
+use candor_record::facts::{DeviceFacts, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, SPLIT};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "E2",
+        title: "operations meet the chunk of the array",
+        explanation: "A striped array cuts operations at its chunks. An operation of many chunks \
+            becomes as many requests on several members; one that is smaller than a chunk stays \
+            on one member, so that with one in flight all the others are idle. candor compares \
+            the size of operations with the chunk and with the members' requests. Nothing is \
+            wrong with the number: use multiples of the chunk, a larger chunk, or more depth.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let app = view.app(view.main_op());
+    if app.bytes < BYTES_MIN.value || view.working_top().is_none() {
+        return Outcome::Nothing;
+    }
+    let striped = view.devices().into_iter().filter(|device| is_striped(device));
+    let size = ratio(app.bytes, app.ops);
+    let found = striped.filter_map(|array| {
+        let chunk = *value(&array.queue.chunk_bytes)? as f64;
+        match size > chunk {
+            true => cut(view, array, size, chunk),
+            false => alone(view, array, size, chunk),
+        }
+    });
+    found.collect::<Vec<_>>().into()
+}
+
+fn is_striped(device: &DeviceFacts) -> bool {
+    let level = device.array.as_ref().and_then(|array| value(&array.level));
+    level.is_some_and(|level| level != "raid1" && level != "linear") && device.below.len() > 1
+}
+
+/// An operation becomes several requests to the members.
+fn cut(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Finding> {
+    let op = view.main_op();
+    let members = members(view, array)?;
+    let requests: f64 = members.iter().map(|flow| flow.side(op).requests).sum();
+    let busy = members.iter().filter(|flow| flow.bytes() > 0.0).count();
+    let pieces = ratio(requests, view.app(op).ops);
+    if pieces < SPLIT.value {
+        return None;
+    }
+    let sentence = format!(
+        "Each {} {} became {} requests over {busy} of {} members of {}, whose chunk is {}.",
+        fmt::size(size),
+        op.name(),
+        fmt::number(pieces),
+        array.below.len(),
+        array.name,
+        fmt::size(chunk)
+    );
+    Some(draft(array, sentence, size).evidence("requests", fmt::count(requests), "stat").done())
+}
+
+/// One operation at a time keeps one member busy. Writes with parity touch several.
+fn alone(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Finding> {
+    let single = view.requested() <= 1.0 && view.all_direct() && view.main_op() == Op::Read;
+    let sentence = format!(
+        "One {} read at a time keeps one of the {} members of {} busy (chunk {}); the others are \
+         idle.",
+        fmt::size(size),
+        array.below.len(),
+        array.name,
+        fmt::size(chunk)
+    );
+    single.then(|| draft(array, sentence, size).done())
+}
+
+fn members(view: &View, array: &DeviceFacts) -> Option<Vec<Flow>> {
+    let of = |name: &String| Flow::of_device(name, &view.report.before, &view.report.after);
+    array.below.iter().map(of).collect()
+}
+
+fn draft(array: &DeviceFacts, sentence: String, size: f64) -> Draft {
+    let chunk = array.queue.chunk_bytes.as_ref();
+    Draft::new("E2", Weight::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("size of an operation", fmt::size(size), "candor")
+        .evidence_if(chunk.map(|c| ("chunk".into(), fmt::size(c.value as f64), c.from.clone())))
+        .advice("Use multiples of the chunk, a larger chunk, or more depth.", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn a_mebibyte_over_two_members() {
+        let mut case = TestCase::direct(MIB, 8, 1, 200.0).on_array("raid0", &[0.5, 0.5]);
+        for (_, counters) in &mut case.report.after.devices {
+            counters.reads *= 16;
+        }
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Each 1 MiB read became 16 requests over 2 of 2 members of md0, whose chunk is 64 KiB."
+        );
+        assert!(case.judge().finding("C1").is_none(), "the split itself is folded into it");
+    }
+
+    #[test]
+    fn one_small_read_at_a_time_uses_one_member() {
+        let case = TestCase::direct(4096, 1, 1, 10_000.0).on_array("raid0", &[0.25; 4]);
+        assert!(case.found(&RULE)[0].sentence.contains("keeps one of the 4 members of md0 busy"));
+    }
+
+    #[test]
+    fn depth_mirrors_and_single_disks_are_silent() {
+        let deep = TestCase::direct(4096, 32, 1, 10_000.0).on_array("raid0", &[0.25; 4]);
+        assert_eq!(deep.found(&RULE), []);
+        let mirror = TestCase::direct(4096, 1, 1, 10_000.0).on_array("raid1", &[0.5; 2]);
+        assert_eq!(mirror.found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}

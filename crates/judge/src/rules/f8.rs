@@ -1,0 +1,116 @@
+//! F8: a filesystem that is full, a file that is in pieces.
+
+use candor_plan::units::Op;
+use candor_record::facts::{FileFacts, Filesystem, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{FULL_FS, PIECES};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "F8",
+        title: "the filesystem is full or the file is in pieces",
+        explanation: "A filesystem with little room searches longer for blocks and finds them in \
+            small pieces, and a file in thousands of pieces makes sequential work random. candor \
+            looks at the free space where a run writes, and at the extents per GiB of files that \
+            are gone through in order; ext4 needs 8 for a file in one piece. Make room, and lay \
+            the file out anew.",
+    },
+    before: None,
+    after,
+};
+
+/// Fewer pieces than this slow nothing down.
+const PIECES_MIN: u64 = 64;
+
+fn after(view: &View) -> Outcome {
+    let mut found: Vec<Finding> = Vec::new();
+    if view.does(Op::Write) {
+        let on = view.targets().into_iter().filter_map(|target| target.filesystem.as_ref());
+        found.extend(on.filter_map(full).take(1));
+    }
+    let in_order = |job: &crate::ground::Planned| !job.blocks.access.is_random();
+    let files = view.files(&view.targets_of(in_order));
+    let worst = files.into_iter().filter_map(|file| Some((pieces(file)?, file)));
+    let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));
+    found.extend(worst.map(|(each, file)| in_pieces(file, each)));
+    found.into()
+}
+
+fn full(on: &Filesystem) -> Option<Finding> {
+    let used = 1.0 - ratio(on.available_bytes as f64, on.size_bytes as f64);
+    let known = on.size_bytes > 0 && !on.remote && !on.in_memory;
+    (known && used > FULL_FS.value).then(|| {
+        let sentence = format!(
+            "{} at {} is {} full: what is written now finds small pieces.",
+            on.kind,
+            on.mount_point,
+            fmt::percent(used)
+        );
+        Draft::new("F8", Weight::Explains, sentence)
+            .confidence(Confidence::Possible)
+            .evidence("free", fmt::size(on.available_bytes as f64), "statvfs")
+            .advice("Make room, and lay the files out anew.", None)
+            .done()
+    })
+}
+
+/// Extents per GiB of a file that is in many pieces.
+fn pieces(file: &FileFacts) -> Option<f64> {
+    let extents = value(&file.extents)?;
+    // Compressed extents are small by nature.
+    let each = ratio(extents.count as f64, file.size_bytes as f64) * (1u64 << 30) as f64;
+    let many = extents.count >= PIECES_MIN && extents.encoded_bytes == 0;
+    (many && each > PIECES.value).then_some(each)
+}
+
+fn in_pieces(file: &FileFacts, each: f64) -> Finding {
+    let count = value(&file.extents).map_or(0, |extents| extents.count);
+    let sentence = format!(
+        "{} lies in {} pieces ({} per GiB): going through it in order is not.",
+        file.path,
+        fmt::count(count as f64),
+        fmt::count(each)
+    );
+    Draft::new("F8", Weight::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("extents", fmt::count(count as f64), "FIEMAP")
+        .advice("Lay the file out anew, where there is room.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+    use candor_plan::blocks::Access;
+
+    #[test]
+    fn a_file_in_pieces_is_not_in_order() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.file().extents.as_mut().unwrap().value.count = 12_400;
+        assert_eq!(case.found(&RULE), [], "random reads do not mind");
+        case.blocks().access = Access::Sequential;
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "/data/file lies in 12.4k pieces (12.4k per GiB): going through it in order is not."
+        );
+        case.file().extents.as_mut().unwrap().value.count = 8;
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn a_full_filesystem_matters_to_writes() {
+        let mut case = TestCase::direct_write();
+        let on = case.facts.targets[0].filesystem.as_mut().unwrap();
+        (on.size_bytes, on.available_bytes) = (100 << 30, 4 << 30);
+        assert!(case.found(&RULE)[0].sentence.contains("is 96 % full"));
+        case.facts.targets[0].filesystem.as_mut().unwrap().available_bytes = 50 << 30;
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}

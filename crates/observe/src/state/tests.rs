@@ -1,0 +1,133 @@
+use candor_record::facts::{Fact, Filesystem, TargetFacts};
+use proptest::prelude::*;
+
+use super::*;
+use crate::fake::Fake;
+
+fn facts(devices: &[(&str, DeviceKind)]) -> Facts {
+    let device = |(name, kind): &(&str, DeviceKind)| DeviceFacts {
+        name: (*name).into(),
+        kind: *kind,
+        ..DeviceFacts::default()
+    };
+    Facts { devices: devices.iter().map(device).collect(), ..Facts::default() }
+}
+
+fn on(kind: &str, point: &str) -> TargetFacts {
+    let filesystem =
+        Filesystem { kind: kind.into(), mount_point: point.into(), ..Filesystem::default() };
+    let interface = Some(Fact::new("eth1".into(), "route"));
+    let remote = Remote { interface, ..Remote::default() };
+    TargetFacts { filesystem: Some(filesystem), remote: Some(remote), ..TargetFacts::default() }
+}
+
+#[test]
+fn an_array_that_rebuilds() {
+    let fake = Fake::new();
+    fake.disk("md0", "9:0", "virtual/block/md0");
+    let files = [("array_state", "active\n"), ("degraded", "1\n"), ("sync_action", "recover\n")];
+    fake.write_all("sys/devices/virtual/block/md0/md", &files);
+    let state = Watch::new(&facts(&[("md0", DeviceKind::Md)]), &fake.roots).read();
+    let array = &state.arrays[0];
+    assert_eq!((array.degraded, array.action.as_deref()), (Some(1), Some("recover")));
+    assert_eq!(array.state.as_deref(), Some("active"));
+}
+
+#[test]
+fn a_hot_drive_and_one_that_does_not_know() {
+    let fake = Fake::new();
+    fake.disk("nvme0n1", "259:0", "pci0000:00/0000:00:04.0/nvme/nvme0/nvme0n1");
+    let controller = "sys/devices/pci0000:00/0000:00:04.0/nvme/nvme0";
+    fake.link(&format!("{controller}/nvme0n1/device"), controller);
+    let files =
+        [("temp1_input", "81850\n"), ("temp1_max", "82850\n"), ("temp1_crit", "65261850\n")];
+    fake.write_all(&format!("{controller}/hwmon3"), &files);
+    let watch = Watch::new(&facts(&[("nvme0n1", DeviceKind::Nvme)]), &fake.roots);
+    let hot = &watch.read().temperatures[0];
+    assert_eq!((hot.now_mc, hot.max_mc, hot.critical_mc), (81_850, Some(82_850), None));
+    fake.write(&format!("{controller}/hwmon3/temp1_input"), "unknown");
+    assert_eq!(watch.read().temperatures, []);
+}
+
+#[test]
+fn errors_of_a_drive_and_of_its_slot() {
+    let fake = Fake::new();
+    let slot = "pci0000:00/0000:00:1f.2";
+    fake.disk("sda", "8:0", &format!("{slot}/ata3/host2/target2:0:0/2:0:0:0/block/sda"));
+    let files = [("iotmo_cnt", "0x2\n"), ("ioerr_cnt", "0x1f\n"), ("iodone_cnt", "0x99\n")];
+    fake.write_all(
+        &format!("sys/devices/{slot}/ata3/host2/target2:0:0/2:0:0:0/block/sda/device"),
+        &files,
+    );
+    fake.write(
+        &format!("sys/devices/{slot}/aer_dev_correctable"),
+        "RxErr 1\nBadTLP 2\nTOTAL_ERR_COR 3\n",
+    );
+    fake.write(&format!("sys/devices/{slot}/ata3/link3/dev3.0/ata_device/dev3.0/spdn_cnt"), "1\n");
+    let state = Watch::new(&facts(&[("sda", DeviceKind::Ata)]), &fake.roots).read();
+    let told: Vec<_> = state.errors.iter().map(|e| (e.what.as_str(), e.count)).collect();
+    let expected = [
+        ("commands timed out", 2),
+        ("commands failed", 31),
+        ("times the link was slowed down", 1),
+        ("PCIe errors corrected", 3),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_share_and_its_network() {
+    let fake = Fake::new();
+    let statistics = [("rx_bytes", "1000\n"), ("tx_bytes", "50\n")];
+    fake.write_all("sys/class/net/eth1/statistics", &statistics);
+    fake.write("proc/net/snmp", "Tcp: A RetransSegs B\nTcp: 1 17 3\nUdp: 5\n");
+    let stats = "device proc mounted on /proc with fstype proc\n\
+        device s:/a mounted on /mnt/my\\040share with fstype nfs4 statvers=1.1\n\
+        \tbytes:\t10 20 300 400 5000 6000 7 8\n\
+        device s:/b mounted on /other with fstype nfs4 statvers=1.1\n\
+        \tbytes:\t1 1 1 1 1 1 1 1\n";
+    fake.write("proc/self/mountstats", stats);
+    let facts = Facts { targets: vec![on("nfs4", "/mnt/my share")], ..Facts::default() };
+    let state = Watch::new(&facts, &fake.roots).read();
+    assert_eq!((state.interfaces[0].received_bytes, state.tcp_retransmits), (1000, Some(17)));
+    let [mount] = &state.mounts[..] else { panic!("{:?}", state.mounts) };
+    assert_eq!((mount.app_read_bytes, mount.server_read_bytes), (310, 5000));
+    assert_eq!((mount.app_written_bytes, mount.server_written_bytes), (420, 6000));
+}
+
+#[test]
+fn zram_and_lazy_threads() {
+    let fake = Fake::new();
+    fake.disk("zram7", "252:7", "virtual/block/zram7");
+    fake.write("sys/class/block/zram7/mm_stat", "67108864 0 0 0 0 16384 0 0 0\n");
+    let mut facts = facts(&[("zram7", DeviceKind::Zram)]);
+    let state = Watch::new(&facts, &fake.roots).read();
+    assert_eq!(state.zram[0].stored_bytes, 67_108_864);
+    let page_bytes = rustix::param::page_size() as u64;
+    assert_eq!(state.zram[0].same_filled_bytes, 16_384 * page_bytes);
+    assert_eq!(state.ext4_lazy_init, None);
+    facts.targets.push(on("ext4", "/mnt"));
+    let watch = Watch::new(&facts, &fake.roots);
+    assert_eq!(watch.read().ext4_lazy_init, None);
+    fake.write("proc/2/task/2/children", "12 4711 \n");
+    assert_eq!(watch.read().ext4_lazy_init, Some(false));
+    fake.write("proc/4711/comm", "ext4lazyinit\n");
+    assert_eq!(watch.read().ext4_lazy_init, Some(true));
+}
+
+#[test]
+fn nothing_there_is_nothing_told() {
+    let fake = Fake::new();
+    fake.disk("sda", "8:0", "pci0000:00/block/sda");
+    let state = Watch::new(&facts(&[("sda", DeviceKind::Scsi)]), &fake.roots).read();
+    assert_eq!(state, State::default());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_survived(text in "(?s).{0,200}") {
+        let _ = (retransmits(&text), total(&text), hexadecimal(&text));
+        let _ = mountstats::read(&format!("device a mounted on /m with fstype nfs\n bytes: {text}"),
+            &["/m".to_owned()]);
+    }
+}

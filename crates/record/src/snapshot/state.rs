@@ -1,0 +1,107 @@
+//! What is looked at before and after a phase only, because it changes rarely or costs more.
+
+use serde::{Deserialize, Serialize};
+
+/// State of what lies under the targets. What cannot be read is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// md arrays.
+    pub arrays: Vec<ArrayState>,
+    /// Sensors of drives.
+    pub temperatures: Vec<Temperature>,
+    /// Errors that drives and slots have counted.
+    pub errors: Vec<ErrorCount>,
+    /// Network interfaces on the way to targets.
+    pub interfaces: Vec<InterfaceBytes>,
+    /// Network filesystems of targets.
+    pub mounts: Vec<MountBytes>,
+    /// TCP segments that this host sent again (`/proc/net/snmp`).
+    pub tcp_retransmits: Option<u64>,
+    /// Pages of zram devices.
+    pub zram: Vec<ZramPages>,
+    /// ext4 is initialising inode tables in the background (thread `ext4lazyinit`).
+    pub ext4_lazy_init: Option<bool>,
+}
+
+impl State {
+    /// Nothing was looked at, or nothing was there.
+    pub fn is_empty(&self) -> bool {
+        *self == State::default()
+    }
+}
+
+/// An md array at a moment (`/sys/class/block/mdN/md`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayState {
+    /// Kernel name of the array.
+    pub device: String,
+    /// `clean`, `active`, ….
+    pub state: Option<String>,
+    /// Members that are missing.
+    pub degraded: Option<u64>,
+    /// `idle`, `resync`, `recover`, `check`, …; absent where the level has no redundancy.
+    pub action: Option<String>,
+}
+
+/// A drive's sensor (`hwmon*/temp1_*`), in thousandths of a degree Celsius.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Temperature {
+    /// Kernel name of the drive.
+    pub device: String,
+    /// Now.
+    pub now_mc: i64,
+    /// Where the drive begins to slow down (`temp1_max`).
+    pub max_mc: Option<i64>,
+    /// Where it must not get (`temp1_crit`).
+    pub critical_mc: Option<i64>,
+}
+
+/// A counter of errors.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// Kernel name of the drive.
+    pub device: String,
+    /// What it counts: `commands timed out`, `commands failed`, `PCIe errors corrected`, ….
+    pub what: String,
+    /// How many since boot.
+    pub count: u64,
+    /// File it was read from.
+    pub from: String,
+}
+
+/// Bytes that passed a network interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceBytes {
+    /// Name of the interface.
+    pub interface: String,
+    /// Received.
+    pub received_bytes: u64,
+    /// Sent.
+    pub sent_bytes: u64,
+}
+
+/// What passed an NFS mount (`/proc/self/mountstats`, line `bytes`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MountBytes {
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// Read by applications, directly or not.
+    pub app_read_bytes: u64,
+    /// Written by applications.
+    pub app_written_bytes: u64,
+    /// Read from the server.
+    pub server_read_bytes: u64,
+    /// Written to the server.
+    pub server_written_bytes: u64,
+}
+
+/// Pages of a zram device (`mm_stat`), in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ZramPages {
+    /// Kernel name.
+    pub device: String,
+    /// Bytes that were ever written and are held.
+    pub stored_bytes: u64,
+    /// Of these, pages filled with one repeated word, which need no memory.
+    pub same_filled_bytes: u64,
+}
