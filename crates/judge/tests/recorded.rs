@@ -17,7 +17,7 @@ const ABOUT_THE_MOMENT: [&str; 7] = ["B7", "B8", "B13", "F10", "G1", "G2", "G3"]
 
 use Verdict::{Believable, MeasuresElse, WithRemarks};
 
-const RECORDINGS: [Expected; 22] = [
+const RECORDINGS: [Expected; 25] = [
     ("cached-read", MeasuresElse, &["A1"], &[]),
     ("cached-read-libaio", MeasuresElse, &["A1", "B2"], &[]),
     ("direct-read", Believable, &[], &["C6"]),
@@ -32,12 +32,15 @@ const RECORDINGS: [Expected; 22] = [
     ("direct-write", Believable, &[], &[]),
     ("direct-write-no-flush", WithRemarks, &["C10"], &[]),
     ("durable-write", Believable, &[], &["C9"]),
+    ("rewritten-pages", WithRemarks, &["A4"], &[]),
+    ("mapped-read", MeasuresElse, &["A1"], &["A18"]),
     ("sparse-read", MeasuresElse, &["A8"], &[]),
     ("unwritten-read", MeasuresElse, &["A9"], &[]),
     ("tmpfs-read", MeasuresElse, &["A16"], &[]),
     ("loop-direct", Believable, &[], &[]),
     ("loop-split", Believable, &[], &["C1"]),
     ("loop-buffered", MeasuresElse, &["A13"], &[]),
+    ("zram-blank", MeasuresElse, &["A10"], &[]),
     ("zram-read", MeasuresElse, &["A16"], &[]),
     ("throttled-read", Believable, &[], &["F4"]),
 ];
