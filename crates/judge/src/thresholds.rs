@@ -166,6 +166,10 @@ thresholds! {
     SPLIT = 1.2, [C1 C2 E2],
         "operation size over device request size", "evidence book C1",
         "real splits are 2, 4, 8; odd neighbours and metadata stay below 1.1";
+    /// Share of the requests that a size must have to be named among the pieces.
+    COMMON = 0.2, [C1],
+        "share of requests of one size, least to be named", "judge",
+        "an operation that is split in two unlike pieces gives half of each; odd neighbours few";
     /// Merges among all requests from which requests count as merged.
     MERGED = 0.2, [C3],
         "merges over merges and requests", "evidence book C3",

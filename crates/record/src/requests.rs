@@ -20,6 +20,13 @@ impl Trace {
         self.requests.iter().find(|of| of.device == device && of.direction == direction)
     }
 
+    /// Those that carried traffic to speak of: at least a twentieth of the bytes of the device and
+    /// direction with most.
+    pub fn main(&self) -> impl Iterator<Item = &Requests> {
+        let most = self.requests.iter().map(|of| of.bytes).max().unwrap_or(0);
+        self.requests.iter().filter(move |of| of.bytes > 0 && of.bytes >= most / 20)
+    }
+
     /// The same with what the kernel's own counters say of the same time.
     #[must_use]
     pub fn beside(mut self, before: &Snapshot, after: &Snapshot) -> Trace {

@@ -15,7 +15,7 @@ use candor_record::{PhaseReport, Report, Verdict};
 
 use crate::layout::{Page, wrap};
 use crate::style::{Style, Tone};
-use crate::{describe, number, words};
+use crate::{describe, number, requests, words};
 
 /// The report as text.
 pub fn text(report: &Report, style: &Style) -> String {
@@ -23,6 +23,7 @@ pub fn text(report: &Report, style: &Style) -> String {
     head(&mut page, report);
     results::section(&mut page, report);
     troubles::section(&mut page, report);
+    requests::brief(&mut page, report);
     findings::section(&mut page, report);
     notes(&mut page, report);
     unseen(&mut page, report);

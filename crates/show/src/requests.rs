@@ -1,8 +1,9 @@
 //! What the block layer saw of each request: sizes, places, order, latencies, and whose they were.
 
+use candor_record::Report;
 use candor_record::requests::{Direction, Requests, Seen, Trace, percentile, share_of};
 
-use crate::layout::Page;
+use crate::layout::{Page, width};
 use crate::number::{count, counted, share, size, time_ns};
 use crate::style::Style;
 
@@ -36,6 +37,42 @@ pub(crate) fn section(page: &mut Page, trace: &Trace) {
     }
     page.blank();
     page.aside("", &format!("Seen by {}.", trace.way));
+}
+
+/// The same of each phase in a line for each device and direction with traffic to speak of.
+pub(crate) fn brief(page: &mut Page, report: &Report) {
+    let judged = report.phases.iter().filter(|phase| !phase.probe);
+    let seen: Vec<_> = judged.filter_map(|p| Some((&p.name, p.requests.as_ref()?))).collect();
+    let lines: Vec<_> =
+        seen.iter().flat_map(|(name, trace)| trace.main().map(move |of| (*name, of))).collect();
+    if lines.is_empty() {
+        return;
+    }
+    page.heading("Requests that reached the devices");
+    let wide = lines.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let mut last = "";
+    for (name, of) in lines {
+        let shown = if name == last { "" } else { name.as_str() };
+        last = name;
+        page.paragraph(&format!("  {shown:<wide$}  "), &in_a_line(of));
+    }
+}
+
+fn in_a_line(of: &Requests) -> String {
+    let mut parts = vec![
+        steps(&of.sizes(), of.count, size),
+        match of.starts_in_4k[..] {
+            [(0, _)] => "all begin on 4 KiB".to_owned(),
+            _ => place(of),
+        },
+    ];
+    if of.placed > 0 {
+        parts.push(format!("{} sequential", share(share_of(of.sequential, of.placed))));
+    }
+    parts.extend(latency(&of.latency_ns));
+    let looked = of.looked_at().map(|part| format!(" ({} looked at)", share(part)));
+    let (device, direction) = (&of.device, of.direction.name());
+    format!("{device} {direction}{}: {}", looked.unwrap_or_default(), parts.join("; "))
 }
 
 fn headline(of: &Requests) -> String {

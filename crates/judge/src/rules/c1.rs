@@ -1,7 +1,10 @@
 //! C1: operations are split on the way to the device.
 
+use std::cmp::Reverse;
+
 use candor_plan::units::Op;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::requests::{Direction, share_of};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -9,7 +12,7 @@ use crate::draft::Draft;
 use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{BYTES_MIN, SPLIT};
+use crate::thresholds::{BYTES_MIN, COMMON, SPLIT};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -113,15 +116,31 @@ fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
     binding.clone().find(fits).or_else(smallest).cloned()
 }
 
+/// The sizes that most requests had, where they were seen one by one and are not alike: a mean
+/// of 512 KiB can be 1016 KiB and 8 KiB in turn.
+fn unlike(view: &View, split: &Split) -> Option<String> {
+    let direction = if split.op == Op::Read { Direction::Read } else { Direction::Write };
+    let seen = view.report.requests.as_ref()?.of(&split.device.name, direction)?;
+    let mut sizes = seen.sizes();
+    sizes.retain(|(_, count)| share_of(*count, seen.count) >= COMMON.value);
+    let told: u64 = sizes.iter().map(|(_, count)| count).sum();
+    sizes.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
+    let names: Vec<String> = sizes.iter().map(|(bytes, _)| fmt::size(*bytes as f64)).collect();
+    let most = names.len() > 1 && share_of(told, seen.count) >= 1.0 - COMMON.value;
+    most.then(|| names.join(" and "))
+}
+
 fn finding(view: &View, split: &Split, cause: Option<&(f64, String)>) -> Finding {
-    let factor = split.operation / split.piece;
+    let factor = fmt::number(split.operation / split.piece);
     let why = cause.map_or(String::new(), |(_, name)| format!(" ({name})"));
+    let pieces = match unlike(view, split) {
+        Some(sizes) => format!("{factor} requests, of {sizes},"),
+        None => format!("{factor} × {}", fmt::size(split.piece)),
+    };
     let sentence = format!(
-        "Each {} {} became {} × {} on {}{why}.",
+        "Each {} {} became {pieces} on {}{why}.",
         fmt::size(split.operation),
         split.op.name(),
-        fmt::number(factor),
-        fmt::size(split.piece),
         split.device.name
     );
     let command = view.main_job().and_then(|job| Command::of(view.plan, &job.planned));
@@ -141,6 +160,8 @@ fn finding(view: &View, split: &Split, cause: Option<&(f64, String)>) -> Finding
 
 #[cfg(test)]
 mod tests {
+    use candor_record::requests::{Requests, Trace};
+
     use super::*;
     use crate::testcase::{MIB, TestCase, fact};
 
@@ -169,6 +190,25 @@ mod tests {
         let found = split(true, 1280, 2).found(&RULE);
         assert!(found[0].sentence.contains("2 × 512 KiB on loop0 (max_segments = 128 pages"));
         assert!(found[0].next.as_ref().unwrap().contains("--bs 512k"));
+    }
+
+    /// What was seen on a disk whose driver takes 254 segments.
+    #[test]
+    fn pieces_that_are_not_alike_are_named_where_they_were_seen() {
+        let mut case = split(true, 1280, 2);
+        case.facts.devices[0].queue.max_segments = fact(254);
+        let seen = Requests {
+            device: "loop0".into(),
+            count: 10_000,
+            sizes_4k: vec![(8192, 4990), (4096, 20), (1016 << 10, 4990)],
+            ..Requests::default()
+        };
+        case.report.requests = Some(Trace { requests: vec![seen], ..Trace::default() });
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "Each 1 MiB read became 2 requests, of 1016 KiB and 8 KiB, on loop0 (max_segments = \
+             254 pages of 4 KiB)."
+        );
     }
 
     #[test]
