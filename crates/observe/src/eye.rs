@@ -92,7 +92,7 @@ impl Eye {
             }
         }
         requests.retain(|of: &Requests| !of.is_empty());
-        Trace { way: WAY.to_owned(), requests }
+        Trace { way: WAY.to_owned(), own_pid: std::process::id(), requests }
     }
 
     /// The numbers of one place, of all CPUs together.

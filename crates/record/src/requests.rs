@@ -10,6 +10,9 @@ use crate::facts::{Facts, Missing};
 pub struct Trace {
     /// How it was seen, such as `BPF on raw tracepoints`.
     pub way: String,
+    /// The process that looked, and ran the load if there was one.
+    #[serde(default)]
+    pub own_pid: u32,
     /// One entry for each device and direction in which something happened.
     pub requests: Vec<Requests>,
 }
@@ -18,6 +21,15 @@ impl Trace {
     /// What was seen of a device in one direction.
     pub fn of(&self, device: &str, direction: Direction) -> Option<&Requests> {
         self.requests.iter().find(|of| of.device == device && of.direction == direction)
+    }
+
+    /// The process that moved most bytes on some devices, the one that looked and the kernel's own
+    /// threads apart: these act for others.
+    pub fn largest_other(&self, devices: &[&str]) -> Option<&Issuer> {
+        let on_these = self.requests.iter().filter(|of| devices.contains(&of.device.as_str()));
+        let issuers = on_these.flat_map(|of| &of.issuers);
+        let others = issuers.filter(|issuer| issuer.pid != self.own_pid && !issuer.is_kernel());
+        others.max_by_key(|issuer| issuer.bytes)
     }
 
     /// Those that carried traffic to speak of: at least a twentieth of the bytes of the device and
@@ -50,7 +62,7 @@ impl Trace {
             None => now.clone(),
         };
         let requests = self.requests.iter().map(since).filter(|of| !of.is_empty());
-        Trace { way: self.way.clone(), requests: requests.collect() }
+        Trace { way: self.way.clone(), own_pid: self.own_pid, requests: requests.collect() }
     }
 }
 
@@ -181,6 +193,14 @@ pub struct Issuer {
     pub bytes: u64,
 }
 
+impl Issuer {
+    /// True for threads of the kernel, by the names they are known by.
+    fn is_kernel(&self) -> bool {
+        const NAMES: [&str; 6] = ["kworker", "loop", "jbd2", "md", "dmcrypt", "kswapd"];
+        self.pid <= 2 || NAMES.iter().any(|name| self.command.starts_with(name))
+    }
+}
+
 impl Requests {
     /// True if nothing happened.
     pub fn is_empty(&self) -> bool {
@@ -295,6 +315,25 @@ mod tests {
         assert_eq!((seen.count, seen.bytes), (6, 6 * 4096));
         assert_eq!(seen.sizes_4k, [(4096, 2), (8192, 4)]);
         assert_eq!(look(4, 4).since(&look(4, 4)).requests, []);
+    }
+
+    #[test]
+    fn the_largest_other_is_neither_us_nor_the_kernel() {
+        let issuer =
+            |pid, command: &str, bytes| Issuer { pid, command: command.into(), count: 1, bytes };
+        let issuers = vec![
+            issuer(7, "candor", 900),
+            issuer(44, "kworker/1:1H", 800),
+            issuer(9, "rsync", 50),
+            issuer(8, "updatedb", 5),
+        ];
+        let trace = Trace {
+            own_pid: 7,
+            requests: vec![Requests { issuers, ..reads(4, 4) }],
+            ..Trace::default()
+        };
+        assert_eq!(trace.largest_other(&["sda"]).map(|issuer| issuer.pid), Some(9));
+        assert_eq!(trace.largest_other(&["sdb"]), None);
     }
 
     #[test]

@@ -73,5 +73,6 @@ fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> Trace {
         }
     }
     requests.retain(|of| of.count > 0);
-    Trace { way: "the kernel's counters, which know means only".to_owned(), requests }
+    let way = "the kernel's counters, which know means only".to_owned();
+    Trace { way, requests, ..Trace::default() }
 }

@@ -207,7 +207,7 @@ mod tests {
             vec![Requests { device: "sdb".into(), count: 2, bytes: 8192, ..Requests::default() }];
         let seen = Seen {
             verdict: "sdb: 2 reads and writes.".into(),
-            trace: Trace { way: "the kernel's counters".into(), requests },
+            trace: Trace { way: "the kernel's counters".into(), requests, ..Trace::default() },
             blind: Some(Missing {
                 what: "single requests".into(),
                 why: "no rights".into(),

@@ -486,5 +486,5 @@ pub(crate) fn requests() -> Trace {
         latency_ns: vec![(2_097_152, 1)],
         ..Requests::default()
     };
-    Trace { way: "BPF on raw tracepoints".into(), requests: vec![reads, flushes] }
+    Trace { way: "BPF on raw tracepoints".into(), own_pid: 4711, requests: vec![reads, flushes] }
 }

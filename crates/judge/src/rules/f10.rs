@@ -91,8 +91,14 @@ fn direct_reads(view: &View) -> f64 {
 
 fn finding(view: &View, foreign: &Foreign, all: f64) -> Finding {
     let share = ratio(foreign.bytes, all).min(1.0);
+    let seen = view.report.requests.as_ref();
+    let devices: Vec<&str> = view.devices().iter().map(|device| device.name.as_str()).collect();
+    let most = seen.and_then(|seen| seen.largest_other(&devices));
+    let most = most.map_or(String::new(), |who| {
+        format!("; most seen by process: {} ({})", who.command, who.pid)
+    });
     let sentence = format!(
-        "{} of the traffic on {} was not ours ({} {}).",
+        "{} of the traffic on {} was not ours ({} {}{most}).",
         fmt::percent(share),
         view.device_names(),
         fmt::rate(ratio(foreign.bytes, view.window_s())),
@@ -111,6 +117,7 @@ mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, moved};
     use candor_record::IdleWindow;
+    use candor_record::requests::{Issuer, Requests, Trace};
 
     #[test]
     fn reads_of_others_are_seen_beside_ours() {
@@ -123,6 +130,17 @@ mod tests {
             found[0].sentence
         );
         assert_eq!(found[0].weight, Weight::Remark);
+    }
+
+    #[test]
+    fn who_it_is_is_named_where_requests_were_seen() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.after_top().read_sectors += 84_000_000 / 512;
+        let who = Issuer { pid: 99, command: "rsync".into(), count: 9, bytes: 84_000_000 };
+        let seen = Requests { device: "vda".into(), issuers: vec![who], ..Requests::default() };
+        case.report.requests = Some(Trace { requests: vec![seen], ..Trace::default() });
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.ends_with("most seen by process: rsync (99))."), "{sentence}");
     }
 
     #[test]
