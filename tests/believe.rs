@@ -1,7 +1,6 @@
 //! Known traps: each is set here, and candor has to name it.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
@@ -21,22 +20,10 @@ fn second(scratch: &Scratch, target: &str, words: &str) -> Report {
     report
 }
 
-/// False, with a word, where files lie in memory anyway.
-fn on_disk(scratch: &Scratch) -> bool {
-    let on_disk = std::fs::metadata(scratch.dir()).is_ok_and(|dir| {
-        // Filesystems without a device have major number 0.
-        dir.dev() >> 8 != 0
-    });
-    if !on_disk {
-        skip("the build's folder is not on a disk");
-    }
-    on_disk
-}
-
 #[test]
 fn the_same_file_three_ways() {
     let (_alone, scratch) = (alone(), Scratch::new());
-    if !on_disk(&scratch) {
+    if !scratch.on_disk() {
         return;
     }
     let file = scratch.random_file("file", 64 * MIB);

@@ -5,6 +5,7 @@
 //! would be foreign traffic to each other take turns: see [`support::alone`].
 
 mod believe;
+mod cache;
 mod check;
 mod commands;
 mod eye;

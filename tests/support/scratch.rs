@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,6 +28,18 @@ impl Scratch {
     /// The directory that candor works in.
     pub fn dir(&self) -> String {
         text(&self.top.join("data"))
+    }
+
+    /// False, with a word, where files lie in memory anyway.
+    pub fn on_disk(&self) -> bool {
+        let on_disk = fs::metadata(self.dir()).is_ok_and(|dir| {
+            // Filesystems without a device have major number 0.
+            dir.dev() >> 8 != 0
+        });
+        if !on_disk {
+            super::skip("the build's folder is not on a disk");
+        }
+        on_disk
     }
 
     /// A path in that directory.

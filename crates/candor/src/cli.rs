@@ -30,6 +30,7 @@ fn command() -> Command {
         .subcommand(commands::inspect::command())
         .subcommand(commands::explain::command())
         .subcommand(commands::align::command())
+        .subcommand(commands::cache::command())
         .subcommand(commands::fio::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
@@ -65,6 +66,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
         Some(("explain", matches)) => commands::explain::main(matches, line),
         Some(("align", matches)) => commands::align::main(matches, line),
+        Some(("cache", matches)) => commands::cache::main(matches, line),
         Some(("convert", matches)) => commands::convert::main(matches),
         Some(("options", _)) => commands::options::main(),
         // The parser lets no other word through.

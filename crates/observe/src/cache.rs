@@ -7,7 +7,7 @@ mod cachestat;
 mod mincore;
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -53,8 +53,17 @@ pub fn state(paths: &[PathBuf]) -> Option<CacheState> {
     sum
 }
 
+/// Pages of one file or block device in the page cache.
+///
+/// # Errors
+/// It cannot be opened, or nobody tells; the error says why.
+pub fn look(path: &Path) -> io::Result<CacheState> {
+    let file = files::open(path)?;
+    of_file(&file).ok_or_else(|| unknown(&file))
+}
+
 /// Two states together; what either does not know, the sum does not.
-pub(crate) fn add(sum: Option<CacheState>, one: &CacheState) -> CacheState {
+pub fn add(sum: Option<CacheState>, one: &CacheState) -> CacheState {
     let Some(sum) = sum else { return *one };
     let both = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
     CacheState {
@@ -84,7 +93,7 @@ pub(crate) fn of_range(file: &File, offset: u64, length: u64) -> Option<CacheSta
 /// then nobody knows what was achieved.
 pub fn evict(path: &Path) -> io::Result<Evicted> {
     let file = files::open(path)?;
-    let look = || of_file(&file).ok_or_else(|| unknown(path));
+    let look = || of_file(&file).ok_or_else(|| unknown(&file));
     let before = look()?;
     let mut evicted = Evicted { before, after: before, rounds: 0 };
     while evicted.after.resident_bytes > 0 && evicted.rounds < ROUNDS_MAX {
@@ -95,9 +104,36 @@ pub fn evict(path: &Path) -> io::Result<Evicted> {
     Ok(evicted)
 }
 
-fn unknown(path: &Path) -> io::Error {
-    let message = format!("the page cache of {} cannot be looked at", path.display());
-    io::Error::new(io::ErrorKind::PermissionDenied, message)
+/// Reads a file or block device from begin to end, so that it is in the page cache, as far as
+/// `go_on` lets it. What was really kept only another look tells.
+///
+/// # Errors
+/// It cannot be opened or read.
+pub fn warm(path: &Path, go_on: &dyn Fn() -> bool) -> io::Result<()> {
+    /// Large enough for the readahead of any device, small enough to be interrupted.
+    const CHUNK_BYTES: usize = 1 << 20;
+    let mut file = files::open(path)?;
+    let mut buffer = vec![0; CHUNK_BYTES];
+    while go_on() {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn unknown(file: &File) -> io::Error {
+    match mincore::is_own(file) {
+        true => io::Error::new(io::ErrorKind::Unsupported, "its page cache cannot be looked at"),
+        false => io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it is not this user's to write, and of such files the kernel does not tell what is \
+             in the page cache",
+        ),
+    }
 }
 
 fn drop_pages(file: &File, round: u32) -> io::Result<()> {
@@ -161,6 +197,16 @@ mod tests {
         let nowhere = PathBuf::from("/nowhere/at/all");
         assert_eq!(state(std::slice::from_ref(&nowhere)), Some(CacheState::default()));
         assert_eq!(state(&[]), None);
-        assert!(evict(&nowhere).is_err());
+        assert!(evict(&nowhere).is_err() && look(&nowhere).is_err());
+    }
+
+    #[test]
+    fn what_was_evicted_is_warm_after_reading() {
+        let file = written();
+        if evict(file.path()).is_err() {
+            return eprintln!("skipped: no answer here");
+        }
+        warm(file.path(), &|| true).expect("read");
+        assert_eq!(look(file.path()).expect("told").resident_bytes, SIZE);
     }
 }

@@ -4,7 +4,7 @@
 //! chain from each target's path through its filesystem to the devices that hold the bytes.
 //! [`Sampler`] takes the kernel's counters at a moment, cheaply enough for every second.
 //! Beside them stand the active probes: [`canary`] proves by one read that the block layer counts
-//! a target at all, and [`cache`] asks (and empties) the page cache.
+//! a target at all, [`cache`] asks (empties, fills) the page cache, [`mapped`] who maps what.
 //!
 //! Nothing here fails because the host lacks something: a fact that cannot be read is absent, and
 //! [`candor_record::Facts::missing`] says why. No file is trusted to have the shape it should.
@@ -23,6 +23,7 @@ mod host;
 mod inspect;
 mod kind;
 mod link;
+pub mod mapped;
 mod missed;
 mod mounts;
 mod net;
@@ -44,6 +45,6 @@ mod real;
 pub use files::file_facts;
 pub use holders::{holders, partitions};
 pub use inspect::inspect;
-pub use resolve::device_of_path;
+pub use resolve::{device_of_path, lies_in_memory};
 pub use roots::Roots;
 pub use sampler::{Look, Sampler};

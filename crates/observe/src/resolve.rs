@@ -91,6 +91,15 @@ pub(crate) fn mount_of<'a>(existing: &Path, mounts: &'a [Mount]) -> Option<&'a M
     mounts::covering(mounts, &path, mount_number(&path))
 }
 
+/// The kind of filesystem that keeps a file in memory and nowhere else, such as tmpfs; none for
+/// files that lie elsewhere and for nodes of devices.
+pub fn lies_in_memory(file: &Path, roots: &Roots) -> Option<String> {
+    let is_file = fs::metadata(file).is_ok_and(|about| about.is_file());
+    let mounts = mounts::read(roots);
+    let mount = mount_of(file, &mounts).filter(|mount| is_file && mount.is_in_memory())?;
+    Some(mount.kind.clone())
+}
+
 /// The kernel's number of the mount that a path lies on, since Linux 5.8.
 fn mount_number(path: &Path) -> Option<u64> {
     let about = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;

@@ -4,9 +4,10 @@
 //! engine counted), [`facts`] (what the host is) and [`Snapshot`] (what the kernel had counted at
 //! a moment), [`Finding`] (one diagnosis), [`Note`] (what ran is not exactly what was asked), and
 //! the [`Report`] that holds them all with the plan. While a run goes on everything that happens
-//! is an [`Event`]. An [`Explanation`] tells of a rule. Renderers read these types and compute
-//! nothing.
+//! is an [`Event`]. An [`Explanation`] tells of a rule, [`Cached`] of files in the page cache.
+//! Renderers read these types and compute nothing.
 
+mod cached;
 mod event;
 mod explanation;
 pub mod facts;
@@ -18,6 +19,7 @@ mod report;
 pub mod requests;
 mod snapshot;
 
+pub use cached::{CacheAction, Cached, CachedFile, Mapper};
 pub use event::{Event, PrepareStep};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;

@@ -7,6 +7,7 @@
 //! whatever happens.
 
 mod align;
+mod cached;
 mod claims;
 mod consent;
 mod error;
@@ -32,6 +33,7 @@ use candor_plan::{Bytes, Engine, Nanos, OnDone, OnFailure, Phase, Plan};
 use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use align::align;
+pub use cached::cached;
 pub use error::RunError;
 pub use local::Local;
 pub use stop::{

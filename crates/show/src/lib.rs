@@ -12,9 +12,11 @@
 //! | [`problems`] | what is wrong with a plan | messages that underline the offending words |
 //! | [`progress`] | `Event`s | one line that tells how far a run is |
 //! | [`requests`] | `Trace` | what `candor align` prints |
+//! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
+pub mod cached;
 mod describe;
 pub mod facts;
 pub mod json;

@@ -29,7 +29,8 @@ pub(super) fn ask(file: &File, offset: u64, length: u64) -> Option<CacheState> {
     Some(CacheState { size_bytes, resident_bytes, dirty_bytes: None, writeback_bytes: None })
 }
 
-fn is_own(file: &File) -> bool {
+/// Whether the file is this user's to write, which both calls ask for.
+pub(super) fn is_own(file: &File) -> bool {
     let Ok(about) = file.metadata() else { return false };
     let user = rustix::process::geteuid().as_raw();
     // The descriptor's own entry, so that the right file is asked even after a rename.

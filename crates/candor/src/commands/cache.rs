@@ -1,0 +1,90 @@
+//! `candor cache status|evict|warm PATH…`: what of files is in the page cache, getting it out,
+//! getting it in.
+
+use std::path::PathBuf;
+
+use candor_record::CacheAction;
+use candor_show::{cached, json};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::flag::{self, CommandLine};
+use crate::output::{self, Output};
+use crate::{commands, exit, screen};
+
+const ABOUT: &str = "Show, drop or load what of files is in the page cache, and verify it";
+
+const LONG_ABOUT: &str = "\
+Show, drop or load what of files is in the page cache, and verify it.
+
+A directory stands for all files below it, without other filesystems that are mounted there. What \
+was dropped or loaded is looked at again: what is not as asked is told with its cause, and makes the \
+exit code 1.";
+
+/// Each thing to do: its word, itself, what it is for.
+const ACTIONS: [(&str, CacheAction, &str); 3] = [
+    ("status", CacheAction::Status, "Show size, bytes in memory, dirty and being written"),
+    ("evict", CacheAction::Evict, "Write what is dirty, drop everything, and look again"),
+    ("warm", CacheAction::Warm, "Read everything, and look again"),
+];
+
+/// The command line.
+pub fn command() -> Command {
+    let action = |(word, _, about): (&'static str, CacheAction, &'static str)| {
+        let path = Arg::new("PATH").required(true).action(ArgAction::Append);
+        Command::new(word)
+            .about(about)
+            .arg(path.num_args(1..).help("Files, directories or block devices"))
+            .args(flag::args(output::OF_LOOKS))
+            .after_help(exit::HELP)
+    };
+    Command::new("cache")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(ACTIONS.map(action))
+        .after_help(exit::HELP)
+}
+
+/// Runs it.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let asked = matches.subcommand().and_then(|(asked, matches)| {
+        let (_, action, _) = ACTIONS.into_iter().find(|(word, ..)| *word == asked)?;
+        Some((action, matches))
+    });
+    // The parser lets no other word through.
+    let Some((action, matches)) = asked else { return exit::USAGE };
+    let mut output = Output::default();
+    let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
+    if let Err(sentence) = output.prepare() {
+        screen::error(&sentence);
+        return exit::USAGE;
+    }
+    candor_run::install_interrupt_handlers();
+    let paths = matches.get_many::<String>("PATH").into_iter().flatten();
+    let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
+    let found = match candor_run::cached(&paths, action) {
+        Ok(found) => found,
+        Err(error) => return commands::fail(&error, &line.source, &output),
+    };
+    let shown =
+        json::cached(&found).map_err(|error| error.to_string()).and_then(|json| {
+            match output.deliver_json(&json)? {
+                true => Ok(()),
+                false => screen::data(&cached::text(&found, &screen::style(output.color))),
+            }
+        });
+    if let Err(sentence) = shown {
+        screen::error(&sentence);
+        return exit::TROUBLE;
+    }
+    match (found.interrupted, found.is_done()) {
+        (true, _) => candor_run::interrupt_exit_code().unwrap_or(exit::TROUBLE),
+        (_, true) => exit::RAN,
+        (_, false) => exit::TROUBLE,
+    }
+}

@@ -1,0 +1,79 @@
+//! What `candor cache` found in the page cache, and what it did about it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::snapshot::CacheState;
+
+/// What was to be done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheAction {
+    /// Look.
+    #[default]
+    Status,
+    /// Write what is dirty, drop everything, look again.
+    Evict,
+    /// Read everything, look again.
+    Warm,
+}
+
+/// Files in the page cache: what `candor cache` gives.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cached {
+    /// Version of the report's shape, to which the parts of this one belong.
+    pub report_version: u32,
+    /// What was to be done.
+    pub action: CacheAction,
+    /// The files, in the order in which they were found; each once, however many names it has.
+    pub files: Vec<CachedFile>,
+    /// All files that could be looked at, afterwards.
+    pub total: CacheState,
+    /// The same before anything was done; as `total` where nothing was to be done.
+    pub before: CacheState,
+    /// Bytes that are not as asked: still resident after `evict`, not resident after `warm`.
+    pub rest_bytes: u64,
+    /// Places where other filesystems are mounted below the paths; they were left out.
+    pub mounts_left_out: Vec<String>,
+    /// Processes whose mappings this user may not see.
+    pub processes_unseen: u64,
+    /// An interrupt ended it before all files had their turn.
+    pub interrupted: bool,
+}
+
+impl Cached {
+    /// Whether everything is as asked: all files had their turn, and nothing is left over.
+    pub fn is_done(&self) -> bool {
+        self.action == CacheAction::Status
+            || (self.rest_bytes == 0
+                && !self.interrupted
+                && self.files.iter().all(|file| file.trouble.is_none()))
+    }
+}
+
+/// One file or block device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CachedFile {
+    /// Its path.
+    pub path: String,
+    /// Its pages, afterwards; absent where nobody tells.
+    pub state: Option<CacheState>,
+    /// The same before anything was done; absent where nobody tells.
+    pub before: Option<CacheState>,
+    /// Processes that map it, as far as this user may see.
+    pub mapped_by: Vec<Mapper>,
+    /// Why it could not be looked at, or not be read or written.
+    pub trouble: Option<String>,
+    /// Bytes that are not as asked, as in [`Cached::rest_bytes`].
+    pub rest_bytes: u64,
+    /// Why they are not; absent where all is as asked.
+    pub rest: Option<String>,
+}
+
+/// A process that maps a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mapper {
+    /// Its number.
+    pub pid: u32,
+    /// Its command's name.
+    pub command: String,
+}
