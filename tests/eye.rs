@@ -29,19 +29,33 @@ fn sum(histogram: &Value) -> u64 {
     steps.filter_map(|step| step[1].as_u64()).sum()
 }
 
+/// Requests of all devices per second from which the run above is not a quiet one.
+const QUIET_PER_S: u64 = 3000;
+
 #[test]
 fn every_request_of_a_quiet_run_is_seen() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
     let pace = ["--engine", "psync", "--rate-iops", "500", "--seconds", "1"];
-    let (ran, report) = measured(&scratch, &[&words[..], &pace].concat());
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    if blind(&report) {
-        return;
+    // Where others keep the disk below busy, requests are passed over to keep the cost low.
+    for _ in 0..3 {
+        let (ran, report) = measured(&scratch, &[&words[..], &pace].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        if blind(&report) {
+            return;
+        }
+        let all = report.at("/phases/0/requests/requests").as_array().expect("requests");
+        let counted: u64 = all.iter().filter_map(|of| of["counted"].as_u64()).sum();
+        if counted < QUIET_PER_S {
+            let seen = requests(&report, device.name(), "read").expect("its requests");
+            return compare(seen, report.at("/phases/0/measurements/0/ops/read/ops").as_u64());
+        }
     }
-    let ops = report.at("/phases/0/measurements/0/ops/read/ops").as_u64();
-    let seen = requests(&report, device.name(), "read").expect("its requests");
+    skip("others keep the disk below the loop device busy");
+}
+
+fn compare(seen: &Value, ops: Option<u64>) {
     assert_eq!(seen["count"].as_u64(), ops, "{seen}");
     assert_eq!(seen["counted"].as_u64(), ops, "{seen}");
     assert_eq!(seen["bytes"].as_u64(), ops.map(|ops| ops * 4096), "{seen}");

@@ -9,7 +9,7 @@ use candor_record::facts::Missing;
 use candor_record::requests::Trace;
 
 /// The share of one CPU that looking at requests may take.
-const SHARE: f64 = 0.01;
+const SHARE: f64 = 0.005;
 
 /// Whether requests are looked at.
 #[derive(Default)]

@@ -10,8 +10,9 @@ use std::time::Duration;
 use super::bpf::{self, Map};
 use super::{Budget, numbers};
 
-/// What an event costs, a request having two: measured as 0.2 µs, with room for slower CPUs.
-const EVENT_NS: f64 = 250.0;
+/// What an event costs, a request having two. 420,000 a second on zram became 3 % fewer while 14 %
+/// of them were looked at: that is 0.5 µs each, in a virtual machine with all mitigations.
+const EVENT_NS: f64 = 500.0;
 /// How long requests are counted before it is decided whether there are too many.
 const MOMENT: Duration = Duration::from_millis(20);
 /// Time for which the budget can be saved up.
@@ -180,16 +181,16 @@ mod tests {
 
     #[test]
     fn many_requests_are_looked_at_now_and_then() {
-        assert_eq!(looked_at(30_000.0), 1.0);
+        assert_eq!(looked_at(15_000.0), 1.0);
         // A tenth of a CPU, ten times as much as it may, but for what was saved up.
-        let share = looked_at(400_000.0);
+        let share = looked_at(200_000.0);
         assert!((0.1..0.12).contains(&share), "{share}");
     }
 
     #[test]
     fn a_burst_is_looked_at_whole() {
         let mut purse = Purse::new(0.01);
-        assert_eq!(purse.spend(30_000, MOMENT), None);
-        assert!(purse.spend(30_000, MOMENT).is_some());
+        assert_eq!(purse.spend(15_000, MOMENT), None);
+        assert!(purse.spend(15_000, MOMENT).is_some());
     }
 }
