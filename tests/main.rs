@@ -17,6 +17,7 @@ mod fio_peer;
 mod fio_states;
 mod fio_traces;
 mod honest;
+mod iostat;
 mod limits;
 mod plans;
 mod safety;

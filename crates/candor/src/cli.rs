@@ -41,6 +41,9 @@ pub fn main(words: &[OsString]) -> u8 {
     if let Some(fio) = in_foreign_clothes(words) {
         return commands::fio::main(fio);
     }
+    if let Some(iostat) = as_iostat(words) {
+        return commands::watch::iostat::main(&iostat);
+    }
     let matches = match command().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return refuse(&error),
@@ -55,6 +58,18 @@ fn in_foreign_clothes(words: &[OsString]) -> Option<&[OsString]> {
     match words {
         [program, ..] if commands::fio::is_called(program) => Some(words),
         [_, command, ..] if command == "fio" => Some(&words[1..]),
+        _ => None,
+    }
+}
+
+/// The words of iostat, where candor is called as that tool or as `candor watch --iostat`.
+fn as_iostat(words: &[OsString]) -> Option<Vec<OsString>> {
+    let is_it = |word: &OsString| word == "--iostat";
+    match words {
+        [program, rest @ ..] if commands::watch::iostat::is_called(program) => Some(rest.to_vec()),
+        [_, command, rest @ ..] if command == "watch" && rest.iter().any(is_it) => {
+            Some(rest.iter().filter(|word| !is_it(word)).cloned().collect())
+        }
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ pub mod fio;
 pub mod inspect;
 pub mod options;
 pub mod run;
+pub mod watch;
 
 use candor_plan::Source;
 use candor_record::Report;

@@ -47,13 +47,18 @@ fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -
 
 /// Writes data to stdout. That nobody reads to the end (`| head`) is no error.
 pub fn data(text: &str) -> Result<(), String> {
+    stream(text).map(|_| ())
+}
+
+/// Writes data to stdout; false if nobody reads it any more.
+pub fn stream(text: &str) -> Result<bool, String> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(format!("stdout cannot be written: {error}"))
         }
-        _ => Ok(()),
+        written => Ok(written.is_ok()),
     }
 }
 

@@ -3,3 +3,4 @@
 //! One folder per tool. Nothing here opens a target or runs anything.
 
 pub mod fio;
+pub mod iostat;

@@ -15,6 +15,7 @@ pub mod canary;
 mod cgroup;
 mod clock;
 mod counters;
+mod diskstats;
 pub mod eye;
 mod fiemap;
 mod files;
@@ -42,6 +43,7 @@ mod fake;
 #[cfg(test)]
 mod real;
 
+pub use diskstats::{Diskstat, cpu_times, diskstats, uptime};
 pub use files::file_facts;
 pub use holders::{holders, partitions};
 pub use inspect::inspect;

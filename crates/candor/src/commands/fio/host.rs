@@ -38,8 +38,8 @@ fn memory_mib() -> u64 {
     (info.totalram * u64::from(info.mem_unit)) >> 20
 }
 
-/// As the kernel lists them: `0-3,5`. One where it does not.
-fn cpus_online() -> u64 {
+/// CPUs that are online, as the kernel lists them: `0-3,5`. One where it does not.
+pub fn cpus_online() -> u64 {
     let list = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let count = |part: &str| {
         let (low, high) = part.split_once('-').unwrap_or((part, part));

@@ -1,0 +1,140 @@
+//! `candor watch --iostat …`, and the binary called as `iostat`: sysstat's reports.
+
+use std::ffi::OsString;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use candor_dialects::iostat::moment::Clock;
+use candor_dialects::iostat::options::{self, Asked, Entry, Options};
+use candor_dialects::iostat::{Disk, Host, Printer, Sample};
+use candor_observe::Roots;
+use candor_run::interrupted;
+
+use super::pace::Pace;
+use crate::{exit, screen};
+
+/// As sysstat's iostat: whatever is wrong with the words.
+const WRONG: u8 = 1;
+
+/// True if the binary was called by this name, however long the path to it.
+pub fn is_called(program: &OsString) -> bool {
+    std::path::Path::new(program).file_name().is_some_and(|name| name == "iostat")
+}
+
+/// Does what the words ask for, which follow the name of the program.
+pub fn main(words: &[OsString]) -> u8 {
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let set = |name| std::env::var_os(name).is_some();
+    let asked = match options::read(&words, set("POSIXLY_CORRECT")) {
+        Ok(asked) => asked,
+        Err(sentence) => {
+            screen::tell(&format!("iostat: {sentence}\n{}", options::USAGE));
+            return WRONG;
+        }
+    };
+    let done = match asked {
+        Asked::Version => screen::data(&format!(
+            "candor {} in the clothes of sysstat's iostat 12.6\n",
+            env!("CARGO_PKG_VERSION")
+        )),
+        Asked::Reports(mut options) => {
+            resolve(&mut options);
+            reports(&options)
+        }
+    };
+    match done {
+        Ok(()) => exit::RAN,
+        Err(sentence) => {
+            screen::tell(&format!("iostat: {sentence}\n"));
+            WRONG
+        }
+    }
+}
+
+/// Nodes of the device mapper and links below `/dev` are other names of devices.
+fn resolve(options: &mut Options) {
+    for entry in &mut options.entries {
+        let (Entry::Device(name) | Entry::WithPartitions(name)) = entry else { continue };
+        let node = format!("/dev/{}", name.replace('!', "/"));
+        let real = std::fs::canonicalize(node).ok();
+        let real = real.as_deref().and_then(|path| path.strip_prefix("/dev").ok());
+        if let Some(real) = real {
+            *name = real.to_string_lossy().replace('/', "!");
+        }
+    }
+}
+
+fn reports(options: &Options) -> Result<(), String> {
+    let clock = Clock::new(std::env::var("S_TIME_FORMAT").ok().as_deref());
+    let mut printer = Printer::new(options);
+    let interval = options.interval_s;
+    let mut pace = Pace::new(Duration::from_secs(interval.unwrap_or(0)));
+    if interval.is_some() {
+        // An interrupt ends it with one more report, so that JSON is whole.
+        candor_run::install_interrupt_handlers();
+    }
+    let mut before = Sample::default();
+    let mut is_read = screen::stream(&printer.head(&host(&clock)))?;
+    let mut left = options.count.unwrap_or(if interval.is_some() { u64::MAX } else { 1 });
+    let mut passes_over = options.skip_first && interval.is_some();
+    while is_read {
+        let now = sample()?;
+        if passes_over {
+            passes_over = false;
+            is_read = screen::stream(printer.passed_over())?;
+        } else {
+            let timestamp = options.timestamp.then(|| clock.moment());
+            is_read = screen::stream(&printer.report(&before, &now, timestamp.as_deref()))?;
+            left -= 1;
+        }
+        before = now;
+        if left == 0 || interrupted().load(Relaxed) {
+            break;
+        }
+        pace.wait();
+    }
+    screen::stream(&printer.tail()).map(|_| ())
+}
+
+fn sample() -> Result<Sample, String> {
+    let roots = Roots::default();
+    let disks = candor_observe::diskstats(&roots)
+        .map_err(|error| format!("/proc/diskstats cannot be read: {error}"))?;
+    // The moment is that of the counters, not that of what is read beside them.
+    let uptime_ns = u64::try_from(candor_observe::uptime().as_nanos()).unwrap_or(u64::MAX);
+    let disks = disks.into_iter().map(|disk| Disk {
+        name: disk.name,
+        partition_of: disk.partition_of,
+        mapped: disk.mapped,
+        counters: disk.counters,
+    });
+    let cpu = candor_observe::cpu_times(&roots).unwrap_or_default();
+    Ok(Sample { uptime_ns, cpu, disks: disks.collect() })
+}
+
+fn host(clock: &Clock) -> Host {
+    let uname = rustix::system::uname();
+    let text = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    Host {
+        nodename: text(uname.nodename()),
+        sysname: text(uname.sysname()),
+        release: text(uname.release()),
+        machine: text(uname.machine()),
+        cpus: crate::commands::fio::host::cpus_online(),
+        date: clock.date(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_called_by_name_whatever_the_path() {
+        for (program, called) in
+            [("iostat", true), ("/usr/bin/iostat", true), ("candor", false), ("iostat2", false)]
+        {
+            assert_eq!(is_called(&program.into()), called, "{program}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Waiting for the next report.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use candor_run::interrupted;
+
+/// How often an interrupt is looked for.
+const STEP: Duration = Duration::from_millis(20);
+
+/// A rhythm that does not drift: each moment is a multiple of the interval behind the first.
+pub struct Pace {
+    interval: Duration,
+    next: Instant,
+}
+
+impl Pace {
+    /// Begins now.
+    pub fn new(interval: Duration) -> Pace {
+        Pace { interval, next: Instant::now() }
+    }
+
+    /// Waits for the next moment, or until it is interrupted. Moments that have passed meanwhile
+    /// are left out.
+    pub fn wait(&mut self) {
+        let now = Instant::now();
+        while self.next <= now && !self.interval.is_zero() {
+            let Some(next) = self.next.checked_add(self.interval) else { break };
+            self.next = next;
+        }
+        while !interrupted().load(Relaxed) {
+            let left = self.next.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            thread::sleep(STEP.min(left));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_keep_their_distance() {
+        let begin = Instant::now();
+        let mut pace = Pace::new(Duration::from_millis(30));
+        pace.wait();
+        pace.wait();
+        assert!(begin.elapsed() >= Duration::from_millis(60));
+        assert_eq!((pace.next - begin).as_millis() % 30, 0);
+    }
+}

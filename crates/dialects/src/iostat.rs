@@ -1,0 +1,107 @@
+//! sysstat's `iostat`: its command line, and its text and JSON from the kernel's counters.
+//!
+//! Nothing here reads a counter: whoever calls brings two [`Sample`]s and gets what stands between
+//! them. Facts of the format are those of sysstat 12.6.
+
+mod columns;
+mod figures;
+mod json;
+pub mod moment;
+pub mod options;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use candor_record::{CpuTimes, DiskCounters};
+
+pub use figures::elapsed_ns;
+use options::Options;
+
+/// The counters of the host at a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Since boot, in ns. The default sample is the moment of booting, before which nothing was.
+    pub uptime_ns: u64,
+    /// Time of all CPUs together.
+    pub cpu: CpuTimes,
+    /// Block devices, partitions among them.
+    pub disks: Vec<Disk>,
+}
+
+/// One block device and what it counted since boot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disk {
+    /// The kernel's name.
+    pub name: String,
+    /// The disk that it is a part of, where it is a partition.
+    pub partition_of: Option<String>,
+    /// The name that the device mapper gave it, where it did.
+    pub mapped: Option<String>,
+    /// What it counted.
+    pub counters: DiskCounters,
+}
+
+/// What stands above the reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// Name of the host.
+    pub nodename: String,
+    /// `Linux`.
+    pub sysname: String,
+    /// Release of the kernel.
+    pub release: String,
+    /// Architecture.
+    pub machine: String,
+    /// CPUs that are online.
+    pub cpus: u64,
+    /// The day, as it is to be printed.
+    pub date: String,
+}
+
+/// Turns samples into iostat's output, report by report.
+#[derive(Debug)]
+pub struct Printer<'a> {
+    options: &'a Options,
+    reports: usize,
+}
+
+impl<'a> Printer<'a> {
+    /// A printer that has printed nothing.
+    pub fn new(options: &'a Options) -> Self {
+        Printer { options, reports: 0 }
+    }
+
+    /// What stands above all reports.
+    pub fn head(&self, host: &Host) -> String {
+        match self.options.json {
+            true => json::head(host),
+            false => text::head(host),
+        }
+    }
+
+    /// What stands for a report that is passed over, also in JSON.
+    pub fn passed_over(&self) -> &'static str {
+        "\n"
+    }
+
+    /// The report about the time between two samples; `timestamp` is the moment of the later one,
+    /// as it is to be printed, where it is.
+    pub fn report(&mut self, before: &Sample, now: &Sample, timestamp: Option<&str>) -> String {
+        let report = rows::report(self.options, before, now);
+        let is_first = self.reports == 0;
+        self.reports += 1;
+        match self.options.json {
+            true => json::report(self.options, &report, timestamp, is_first),
+            false => text::report(self.options, &report, timestamp),
+        }
+    }
+
+    /// What stands below all reports.
+    pub fn tail(&self) -> String {
+        match self.options.json {
+            true => json::tail(),
+            false => String::new(),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The arithmetic of iostat: rates are differences per second, waits are differences of times per
+//! request, queues are differences of weighted times per time.
+
+use candor_record::{CpuTimes, DiskCounters};
+
+use super::Sample;
+
+/// What one device, or a group of them, did in a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Did {
+    /// What was counted meanwhile; of a group the sums.
+    pub counted: DiskCounters,
+    /// The time.
+    pub elapsed_s: f64,
+    /// Devices that were summed.
+    pub devices: u32,
+}
+
+/// The time between two samples, in ns; never 0, so that it can be divided by.
+pub fn elapsed_ns(before: &Sample, now: &Sample) -> u64 {
+    now.uptime_ns.saturating_sub(before.uptime_ns).max(1)
+}
+
+impl Did {
+    pub fn between(before: Option<&DiskCounters>, now: &DiskCounters, elapsed_s: f64) -> Did {
+        let is_same = |before: &&DiskCounters| {
+            // Counts of requests never fall; where they do, another device has taken the name.
+            now.reads >= before.reads && now.writes >= before.writes
+        };
+        let before = before.filter(is_same).copied().unwrap_or_default();
+        let counted = each(now, &before, difference);
+        Did { counted: DiskCounters { in_flight: now.in_flight, ..counted }, elapsed_s, devices: 1 }
+    }
+
+    /// Adds another device of the same time.
+    pub fn add(&mut self, other: &Did) {
+        self.counted = each(&self.counted, &other.counted, u64::saturating_add);
+        self.elapsed_s = other.elapsed_s;
+        self.devices += other.devices;
+    }
+
+    pub fn is_idle(&self) -> bool {
+        let c = &self.counted;
+        c.reads + c.writes + c.discards + c.flushes == 0
+    }
+
+    pub fn per_second(&self, counted: u64) -> f64 {
+        if self.elapsed_s > 0.0 { counted as f64 / self.elapsed_s } else { 0.0 }
+    }
+
+    /// Share of requests that were merged into others, in percent.
+    pub fn merged_percent(merged: u64, requests: u64) -> f64 {
+        ratio(merged as f64 * 100.0, merged + requests)
+    }
+
+    /// Requests that were under way or waiting, on average.
+    pub fn queue(&self) -> f64 {
+        self.per_second(self.counted.weighted_ms) / 1000.0
+    }
+
+    /// Share of the time in which anything was under way, in percent; of a group the mean.
+    pub fn busy_percent(&self) -> f64 {
+        self.per_second(self.counted.busy_ms) / 10.0 / f64::from(self.devices.max(1))
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.counted.reads + self.counted.writes + self.counted.discards
+    }
+
+    pub fn sectors(&self) -> u64 {
+        self.counted.read_sectors + self.counted.write_sectors + self.counted.discard_sectors
+    }
+}
+
+/// A sum per request: 0 where there was none.
+pub(super) fn ratio(sum: f64, requests: u64) -> f64 {
+    if requests == 0 { 0.0 } else { sum / requests as f64 }
+}
+
+/// Time of the CPUs in percent of all: user, nice, system, iowait, steal, idle.
+pub(super) fn cpu_percent(before: &CpuTimes, now: &CpuTimes) -> [f64; 6] {
+    let of = |field: fn(&CpuTimes) -> u64| field(now).saturating_sub(field(before));
+    // The kernel works for interrupts as it does for calls.
+    let system = of(|t| t.system_ns) + of(|t| t.irq_ns) + of(|t| t.softirq_ns);
+    let times = [
+        of(|t| t.user_ns),
+        of(|t| t.nice_ns),
+        system,
+        of(|t| t.iowait_ns),
+        of(|t| t.steal_ns),
+        of(|t| t.idle_ns),
+    ];
+    let all: u64 = times.iter().sum();
+    times.map(|time| ratio(time as f64 * 100.0, all))
+}
+
+/// Times are kept in milliseconds of 32 bits by the kernel, and begin again after 49 days.
+fn difference(now: u64, before: u64) -> u64 {
+    const WRAP: u64 = 1 << 32;
+    match now.checked_sub(before) {
+        Some(difference) => difference,
+        None if before < WRAP => now + WRAP - before,
+        None => 0,
+    }
+}
+
+fn each(a: &DiskCounters, b: &DiskCounters, f: fn(u64, u64) -> u64) -> DiskCounters {
+    DiskCounters {
+        reads: f(a.reads, b.reads),
+        read_merges: f(a.read_merges, b.read_merges),
+        read_sectors: f(a.read_sectors, b.read_sectors),
+        read_ms: f(a.read_ms, b.read_ms),
+        writes: f(a.writes, b.writes),
+        write_merges: f(a.write_merges, b.write_merges),
+        write_sectors: f(a.write_sectors, b.write_sectors),
+        write_ms: f(a.write_ms, b.write_ms),
+        in_flight: f(a.in_flight, b.in_flight),
+        busy_ms: f(a.busy_ms, b.busy_ms),
+        weighted_ms: f(a.weighted_ms, b.weighted_ms),
+        discards: f(a.discards, b.discards),
+        discard_merges: f(a.discard_merges, b.discard_merges),
+        discard_sectors: f(a.discard_sectors, b.discard_sectors),
+        discard_ms: f(a.discard_ms, b.discard_ms),
+        flushes: f(a.flushes, b.flushes),
+        flush_ms: f(a.flush_ms, b.flush_ms),
+    }
+}

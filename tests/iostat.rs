@@ -1,0 +1,288 @@
+//! candor in the clothes of sysstat's iostat, beside sysstat's own.
+//!
+//! Both read the same counters, though never at the same moment: what is compared is what does not
+//! depend on the moment. A device that rests has the same figures since boot in both; a load that
+//! lies within the intervals of both has the same sums.
+
+use std::os::unix::fs::symlink;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Loop, Scratch, alone, candor, skip};
+
+const MIB: u64 = 1 << 20;
+/// A load may fall out of somebody's interval on a busy host; then it is tried again.
+const ATTEMPTS: usize = 4;
+
+/// sysstat's iostat and candor's.
+struct Pair {
+    sysstat: String,
+    candor: String,
+}
+
+impl Pair {
+    fn find(scratch: &Scratch) -> Option<Pair> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path).map(|dir| dir.join("iostat"));
+        let Some(sysstat) = found.into_iter().find(|path| path.is_file()) else {
+            skip("sysstat's iostat is not installed");
+            return None;
+        };
+        let link = scratch.path("iostat");
+        symlink(env!("CARGO_BIN_EXE_candor"), &link).expect("a link");
+        Some(Pair { sysstat: sysstat.display().to_string(), candor: link })
+    }
+
+    /// Runs both with these words at the same time.
+    fn both(&self, words: &str) -> [String; 2] {
+        let start = |program: &String| {
+            let mut command = Command::new(program);
+            command.args(words.split_whitespace()).env("LC_ALL", "C").env_remove("S_TIME_FORMAT");
+            command.stdout(std::process::Stdio::piped()).spawn().expect("it starts")
+        };
+        [start(&self.sysstat), start(&self.candor)].map(|child| {
+            let output = child.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{words}");
+            String::from_utf8(output.stdout).expect("text")
+        })
+    }
+
+    fn json(&self, words: &str) -> [Value; 2] {
+        self.both(&format!("{words} -o JSON")).map(|text| {
+            serde_json::from_str(&text).unwrap_or_else(|e| panic!("{words}: {e}\n{text}"))
+        })
+    }
+}
+
+/// Keys and kinds of values, without the values.
+fn shape(value: &Value) -> Value {
+    let pair =
+        |(key, value): (&String, &Value)| Value::from(vec![Value::from(&**key), shape(value)]);
+    match value {
+        Value::Object(map) => map.iter().map(pair).collect(),
+        Value::Array(list) => list.iter().map(shape).collect(),
+        Value::Number(number) if number.is_u64() => "whole".into(),
+        Value::Number(_) => "number".into(),
+        _ => "text".into(),
+    }
+}
+
+/// Two figures are the same within 2 % or one step of the last digit.
+fn alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 0.011_f64.max(0.02 * a.abs().max(b.abs()))
+}
+
+fn disk(json: &Value, report: usize) -> &Value {
+    &json["sysstat"]["hosts"][0]["statistics"][report]["disk"][0]
+}
+
+/// Reads and writes some of a device, so that its counters are not zero.
+fn touch(device: &Loop) {
+    for rw in ["randread", "write"] {
+        let words = ["run", "--target", &device.node, "--rw", rw, "--bs", "12k", "--direct"];
+        let few = ["--ops", "40", "--engine", "psync", "--overwrite", "--quiet"];
+        let ran = candor(&[&words[..], &few].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+}
+
+#[test]
+fn the_tree_of_keys_is_that_of_sysstat() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (Some(pair), Some(device)) = (Pair::find(&scratch), Loop::direct(&scratch, 16 * MIB))
+    else {
+        return;
+    };
+    let name = device.name();
+    for selection in ["", "-c", "-d", "-g G", "-H -g G", "-p", "-dp", "-N"] {
+        for figures in
+            ["", "-x", "-s", "-xs", "-m", "-xm", "-xsm", "-k", "-t", "-x --human", "-xh --dec=0"]
+        {
+            let words = match selection {
+                "-c" => format!("-c {figures}"),
+                _ => format!("{selection} {figures} {name}"),
+            };
+            let [sysstat, candor] = pair.json(&words).map(|json| shape(&json));
+            assert!(candor == sysstat, "iostat {words} -o JSON\n{sysstat}\n{candor}");
+        }
+    }
+    let [sysstat, candor] = pair.json(&format!("-xt {name} nosuch 1 2")).map(|json| shape(&json));
+    assert_eq!(candor, sysstat);
+}
+
+#[test]
+fn the_text_is_that_of_sysstat() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (Some(pair), Some(device)) = (Pair::find(&scratch), Loop::direct(&scratch, 16 * MIB))
+    else {
+        return;
+    };
+    touch(&device);
+    for words in [
+        "-d",
+        "-dx",
+        "-ds",
+        "-dxs",
+        "-dm",
+        "-dxm",
+        "-dh",
+        "-dxh",
+        "--human -dx",
+        "-dx --dec=0",
+        "-dx --dec=1",
+        "-d --pretty",
+        "-dxs --pretty --compact",
+        "-dz",
+        "-d -g G",
+        "-dxH -g G",
+        "-c",
+        "-x",
+        "-dy 1 2",
+    ] {
+        let words =
+            if words == "-c" { words.to_owned() } else { format!("{words} {}", device.name()) };
+        let [sysstat, candor] = pair.both(&words);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let (theirs, ours) = (lines(&sysstat), lines(&candor));
+        assert_eq!(ours.len(), theirs.len(), "iostat {words}\n{sysstat}\n{candor}");
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            let pairs: Vec<_> = ours.split_whitespace().zip(theirs.split_whitespace()).collect();
+            // Columns end at the same place, and numbers since boot are the same.
+            assert_eq!(ours.len(), theirs.len(), "iostat {words}\n{theirs}\n{ours}");
+            for (a, b) in pairs {
+                let number =
+                    |word: &str| word.trim_end_matches(['%', 'k', 'M', 'G']).parse::<f64>();
+                let is_same = match (number(a), number(b)) {
+                    (Ok(a), Ok(b)) if words.contains("-d") => alike(a, b),
+                    (Ok(_), Ok(_)) => true,
+                    _ => a == b,
+                };
+                assert!(is_same, "iostat {words}: {a} instead of {b}\n{theirs}\n{ours}");
+            }
+        }
+    }
+}
+
+#[test]
+fn figures_since_boot_are_those_of_sysstat() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (Some(pair), Some(device)) = (Pair::find(&scratch), Loop::direct(&scratch, 16 * MIB))
+    else {
+        return;
+    };
+    touch(&device);
+    for words in ["-d", "-dx", "-dxs", "-dxm"] {
+        let [sysstat, candor] = pair.json(&format!("{words} {}", device.name()));
+        let theirs = disk(&sysstat, 0).as_object().expect("figures of the device");
+        for (key, theirs) in theirs.iter().filter(|(key, _)| *key != "disk_device") {
+            let ours = disk(&candor, 0)[key].as_f64().expect("a number");
+            let theirs = theirs.as_f64().expect("a number");
+            assert!(alike(ours, theirs), "{words} {key}: {ours} instead of {theirs}");
+        }
+    }
+}
+
+#[test]
+fn the_figures_of_a_load_are_those_of_sysstat() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (Some(pair), Some(device)) = (Pair::find(&scratch), Loop::direct(&scratch, 16 * MIB))
+    else {
+        return;
+    };
+    let mut told = String::new();
+    for _ in 0..ATTEMPTS {
+        match load(&pair, &device) {
+            Ok(()) => return,
+            Err(difference) => told += &format!("{difference}\n"),
+        }
+    }
+    panic!("{told}");
+}
+
+/// A load of a second within three intervals of both.
+fn load(pair: &Pair, device: &Loop) -> Result<(), String> {
+    let (basic, extended) = std::thread::scope(|scope| {
+        let run = |words: &'static str| {
+            scope.spawn(move || pair.json(&format!("{words} {} 2 4", device.name())))
+        };
+        let (basic, extended) = (run("-d"), run("-dx"));
+        std::thread::sleep(Duration::from_millis(1500));
+        touch_for_a_second(device);
+        (basic.join().expect("it ran"), extended.join().expect("it ran"))
+    });
+    let sum = |json: &Value, key: &str, weight: &str| -> f64 {
+        let number = |report, key: &str| match key {
+            "" => 1.0,
+            _ => disk(json, report)[key].as_f64().expect("a number"),
+        };
+        (1..4).map(|report| number(report, key) * number(report, weight)).sum()
+    };
+    for key in ["kB_read", "kB_wrtn", "kB_dscd"] {
+        let [theirs, ours] = [0, 1].map(|which| sum(&basic[which], key, ""));
+        if theirs.to_bits() != ours.to_bits() {
+            return Err(format!("{key}: {ours} instead of {theirs}"));
+        }
+    }
+    // Means per request, over all intervals; then rates, whose interval is 2 s more or less.
+    for (key, weight) in [
+        ("r_await", "r/s"),
+        ("rareq-sz", "r/s"),
+        ("r/s", ""),
+        ("rkB/s", ""),
+        ("aqu-sz", ""),
+        ("util", ""),
+    ] {
+        let [theirs, ours] = [0, 1].map(|which| {
+            let weights = if weight.is_empty() { 1.0 } else { sum(&extended[which], weight, "") };
+            sum(&extended[which], key, weight) / weights
+        });
+        // Each of three intervals is rounded.
+        if !alike(ours, theirs) && (ours - theirs).abs() > 0.03 {
+            return Err(format!("{key}: {ours} instead of {theirs}"));
+        }
+    }
+    match sum(&basic[0], "kB_read", "") >= 4000.0 {
+        true => Ok(()),
+        false => Err("the load came too late".to_owned()),
+    }
+}
+
+/// 1000 reads of 4 KiB.
+fn touch_for_a_second(device: &Loop) {
+    let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
+    let pace = ["--ops", "1000", "--engine", "psync", "--rate-iops", "1000", "--quiet"];
+    let ran = candor(&[&words[..], &pace].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+}
+
+#[test]
+fn mistakes_get_a_sentence_and_the_exit_code_of_sysstat() {
+    let scratch = Scratch::new();
+    for (words, told) in [
+        (&["--iostat", "-Q"][..], "`-Q`"),
+        (&["--iostat", "1", "0"], "`0`"),
+        (&["--iostat", "-o", "XML"], "`-o XML`"),
+        (&["-x", "--iostat", "-j", "UUID"], "`-j` is not done"),
+    ] {
+        let ran = candor(&[&["watch"], words].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{words:?}");
+        assert!(ran.err.starts_with("iostat: ") && ran.err.contains(told), "{}", ran.err);
+    }
+    let Some(pair) = Pair::find(&scratch) else { return };
+    let ran = Command::new(&pair.candor).args(["-d", "nosuch"]).output().expect("it runs");
+    assert!(ran.status.success() && ran.stderr.is_empty());
+    // An interrupt leaves whole JSON.
+    let mut command = Command::new(&pair.candor);
+    command.args(["-o", "JSON", "1"]).stdout(std::process::Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(500));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("sent");
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    let json: Value = serde_json::from_slice(&output.stdout).expect("whole JSON");
+    let reports = json["sysstat"]["hosts"][0]["statistics"].as_array().map(Vec::len);
+    assert!(reports.is_some_and(|reports| reports >= 2), "{json}");
+}
