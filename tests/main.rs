@@ -4,6 +4,7 @@
 //! loop devices, control groups) makes a test say `skipped: NAME: reason` and end. Loads that
 //! would be foreign traffic to each other take turns: see [`support::alone`].
 
+mod acceptance;
 mod believe;
 mod cache;
 mod check;

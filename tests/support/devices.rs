@@ -45,6 +45,21 @@ impl Loop {
         }
         let backing = scratch.outside("backing");
         random_file(&backing, bytes);
+        Loop::on(backing, options)
+    }
+
+    /// One of this many bytes that were never written.
+    pub fn blank(scratch: &Scratch, bytes: u64) -> Option<Loop> {
+        if !root() {
+            return None;
+        }
+        let backing = scratch.outside("backing");
+        let file = fs::File::create(&backing).expect("a scratch file");
+        file.set_len(bytes).expect("a sparse file");
+        Loop::on(backing, &["--direct-io=on"])
+    }
+
+    fn on(backing: String, options: &[&str]) -> Option<Loop> {
         let losetup = [&["losetup", "--find", "--show"], options, &[backing.as_str()]].concat();
         let node = or_skip(tool(&losetup))?;
         let device = Loop { node, backing, changed: Vec::new() };
@@ -138,8 +153,29 @@ impl Mount {
     pub fn ext4_on(scratch: &Scratch, node: &str, options: &str) -> Option<Mount> {
         let format = "lazy_itable_init=0,lazy_journal_init=0,nodiscard";
         or_skip(tool(&["mkfs.ext4", "-q", "-F", "-E", format, node]))?;
+        Mount::of(scratch, "ext4", node, options)
+    }
+
+    /// ext4 that makes its inode tables later, and takes its time.
+    pub fn lazy_ext4(scratch: &Scratch, device: Loop) -> Option<Mount> {
+        let format = "lazy_itable_init=1,lazy_journal_init=1,nodiscard";
+        or_skip(tool(&["mkfs.ext4", "-q", "-F", "-E", format, &device.node]))?;
+        let mut mount = Mount::of(scratch, "ext4", &device.node, "init_itable=1000")?;
+        mount.device = Some(device);
+        Some(mount)
+    }
+
+    /// btrfs on a loop device, with these options of `mount`.
+    pub fn btrfs(scratch: &Scratch, device: Loop, options: &str) -> Option<Mount> {
+        or_skip(tool(&["mkfs.btrfs", "-q", "-f", "-m", "single", &device.node]))?;
+        let mut mount = Mount::of(scratch, "btrfs", &device.node, options)?;
+        mount.device = Some(device);
+        Some(mount)
+    }
+
+    fn of(scratch: &Scratch, kind: &str, node: &str, options: &str) -> Option<Mount> {
         let dir = Mount::dir(scratch);
-        or_skip(tool(&["mount", "-t", "ext4", "-o", options, node, &dir]))?;
+        or_skip(tool(&["mount", "-t", kind, "-o", options, node, &dir]))?;
         Some(Mount { dir, device: None })
     }
 
@@ -198,6 +234,13 @@ pub struct Zram {
 impl Zram {
     /// One of this many bytes, filled with incompressible ones.
     pub fn random(bytes: u64) -> Option<Zram> {
+        let device = Zram::blank(bytes)?;
+        random_file(&device.node, bytes);
+        Some(device)
+    }
+
+    /// One of this many bytes that were never written.
+    pub fn blank(bytes: u64) -> Option<Zram> {
         if !root() {
             return None;
         }
@@ -207,7 +250,6 @@ impl Zram {
         let device = Zram { node: format!("/dev/zram{number}"), number };
         let sized = fs::write(device.sys("disksize"), bytes.to_string());
         or_skip(sized.map_err(|error| format!("a zram device has no size: {error}")))?;
-        random_file(&device.node, bytes);
         Some(device)
     }
 
@@ -229,7 +271,7 @@ impl Drop for Zram {
     }
 }
 
-/// A control group that limits reads of a device.
+/// A control group with a limit.
 pub struct Cgroup {
     dir: String,
 }
@@ -253,6 +295,28 @@ impl Cgroup {
                 (format!("/sys/fs/cgroup/{name}"), "io.max", format!("{device} riops={reads}"))
             }
         };
+        Cgroup::with(dir, file, &line)
+    }
+
+    /// One whose processes, and the files they read, have this much memory.
+    pub fn memory(bytes: u64) -> Option<Cgroup> {
+        if !root() {
+            return None;
+        }
+        let name = format!("candor-test-{}", std::process::id());
+        let old = "/sys/fs/cgroup/memory";
+        let (dir, file) = match fs::metadata(format!("{old}/cgroup.procs")) {
+            Ok(_) => (format!("{old}/{name}"), "memory.limit_in_bytes"),
+            Err(_) => {
+                // Where that fails, so does setting the limit, which tells.
+                let _ = fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+                (format!("/sys/fs/cgroup/{name}"), "memory.max")
+            }
+        };
+        Cgroup::with(dir, file, &bytes.to_string())
+    }
+
+    fn with(dir: String, file: &str, line: &str) -> Option<Cgroup> {
         or_skip(fs::create_dir(&dir).map_err(|error| format!("no control group: {error}")))?;
         let group = Cgroup { dir };
         let set = fs::write(format!("{}/{file}", group.dir), line);
