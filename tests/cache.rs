@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Mount, Ran, Running, Scratch, alone, candor, fingerprint, root, skip, spawn};
+use crate::support::{
+    Cgroup, Mount, Ran, Running, Scratch, alone, candor, fingerprint, root, skip, spawn,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -133,6 +135,24 @@ fn files_of_others_are_unknown_and_not_called_resident() {
         }
         assert_eq!(told["total"]["resident_bytes"], 0, "{told}");
     }
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !scratch.on_disk() {
+        return;
+    }
+    let Some(group) = Cgroup::memory(48 * MIB) else { return };
+    let file = scratch.random_file("large", 128 * MIB);
+    assert_eq!(candor(&["cache", "evict", &file]).code, Some(0));
+    let mut command = group.candor(&["cache", "warm", &file, "--json", "-"]);
+    let ran = Running::start(&mut command, Stdio::null()).wait();
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let warmed: Value = serde_json::from_str(&ran.out).expect("the document is JSON");
+    assert!(warmed["rest_bytes"].as_u64() >= Some(80 * MIB), "{warmed}");
+    let told = warmed["files"][0]["rest"].as_str().unwrap_or_default();
+    assert!(told.contains("more than memory"), "{warmed}");
 }
 
 #[test]
