@@ -38,21 +38,29 @@ fn every_request_of_a_quiet_run_is_seen() {
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
     let pace = ["--engine", "psync", "--rate-iops", "500", "--seconds", "1"];
-    // Where others keep the disk below busy, requests are passed over to keep the cost low.
+    // Where others keep the disk below busy, requests are passed over to keep the cost low; and the
+    // kernel leaves out a program that interrupts itself.
+    let mut last = None;
     for _ in 0..3 {
         let (ran, report) = measured(&scratch, &[&words[..], &pace].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         if blind(&report) {
             return;
         }
+        let seen = requests(&report, device.name(), "read").expect("its requests").clone();
+        let ops = report.at("/phases/0/measurements/0/ops/read/ops").as_u64();
+        if seen["count"].as_u64() == ops && seen["placed"].as_u64() == ops {
+            return compare(&seen, ops);
+        }
         let all = report.at("/phases/0/requests/requests").as_array().expect("requests");
         let counted: u64 = all.iter().filter_map(|of| of["counted"].as_u64()).sum();
-        if counted < QUIET_PER_S {
-            let seen = requests(&report, device.name(), "read").expect("its requests");
-            return compare(seen, report.at("/phases/0/measurements/0/ops/read/ops").as_u64());
-        }
+        last = Some((seen, ops, counted));
     }
-    skip("others keep the disk below the loop device busy");
+    let (seen, ops, counted) = last.expect("three runs");
+    if counted >= QUIET_PER_S {
+        return skip("others keep the disk below the loop device busy");
+    }
+    compare(&seen, ops);
 }
 
 fn compare(seen: &Value, ops: Option<u64>) {
