@@ -25,3 +25,4 @@ mod safety;
 mod scale;
 mod support;
 mod verify;
+mod watch;

@@ -31,6 +31,7 @@ fn command() -> Command {
         .subcommand(commands::explain::command())
         .subcommand(commands::align::command())
         .subcommand(commands::cache::command())
+        .subcommand(commands::watch::command())
         .subcommand(commands::fio::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
@@ -80,6 +81,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("run", matches)) => commands::run::main(matches, line),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
         Some(("explain", matches)) => commands::explain::main(matches, line),
+        Some(("watch", matches)) => commands::watch::main(matches, line),
         Some(("align", matches)) => commands::align::main(matches, line),
         Some(("cache", matches)) => commands::cache::main(matches, line),
         Some(("convert", matches)) => commands::convert::main(matches),

@@ -74,6 +74,9 @@ pub const OF_RUNS: &[Group<Output>] =
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
 
+/// Options of a command that shows something again and again.
+pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[COLOR] }];
+
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {

@@ -40,6 +40,14 @@ pub fn style(color: Color) -> Style {
     Style { color: color.on(terminal), width }
 }
 
+/// Rows and columns of the terminal on stdout; none if there is no terminal, or a dumb one.
+pub fn room() -> Option<(usize, usize)> {
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    let room = (usize::from(size.ws_row), usize::from(size.ws_col));
+    (io::stdout().is_terminal() && !dumb && room.0 > 0 && room.1 > 0).then_some(room)
+}
+
 fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -> usize {
     let told = size.ok().filter(|_| terminal).map(|size| usize::from(size.ws_col));
     told.filter(|columns| *columns > 0).unwrap_or(COLUMNS)

@@ -5,6 +5,7 @@
 //! lacked. What follows from another finding is folded into it, so that a reader sees one cause
 //! and not its five symptoms.
 
+pub mod activity;
 mod ahead;
 pub mod align;
 mod ceilings;

@@ -7,6 +7,7 @@
 //! is an [`Event`]. An [`Explanation`] tells of a rule, [`Cached`] of files in the page cache.
 //! Renderers read these types and compute nothing.
 
+mod activity;
 mod cached;
 mod event;
 mod explanation;
@@ -19,6 +20,7 @@ mod report;
 pub mod requests;
 mod snapshot;
 
+pub use activity::{Activity, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};
 pub use event::{Event, PrepareStep};
 pub use explanation::{Explanation, Threshold};

@@ -22,6 +22,7 @@ mod schedulers;
 mod signature;
 mod stop;
 mod watch;
+mod watching;
 mod wrong;
 
 use std::path::{Path, PathBuf};
@@ -40,6 +41,7 @@ pub use stop::{
     asked_by_signal, install_interrupt_handlers, install_report_handler, interrupt_exit_code,
     interrupted,
 };
+pub use watching::Watching;
 
 /// Who is told what happens, in order.
 pub type Events<'a> = dyn FnMut(&Event) + 'a;

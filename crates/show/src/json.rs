@@ -7,7 +7,7 @@ mod pretty;
 pub mod schema;
 
 use candor_record::requests::Seen;
-use candor_record::{Cached, Explanation, Facts, Report};
+use candor_record::{Cached, Explanation, Facts, Report, Watched};
 
 /// The report as JSON, one line break at its end.
 pub fn report(report: &Report) -> Result<String, serde_json::Error> {
@@ -27,6 +27,11 @@ pub fn rules(rules: &[&Explanation]) -> Result<String, serde_json::Error> {
 /// What `candor align` saw as JSON, one line break at the end.
 pub fn seen(seen: &Seen) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(seen)?))
+}
+
+/// A look of `candor watch` as JSON on one line, with its break.
+pub fn watched(watched: &Watched) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string(watched)? + "\n")
 }
 
 /// What `candor cache` found as JSON, one line break at the end.

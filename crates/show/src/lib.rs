@@ -28,6 +28,7 @@ pub mod report;
 pub mod requests;
 pub mod rules;
 mod style;
+pub mod watch;
 mod words;
 
 #[cfg(test)]

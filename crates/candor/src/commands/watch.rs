@@ -1,4 +1,161 @@
-//! `candor watch`: what goes on on the devices, as sysstat's iostat tells it (`--iostat`).
+//! `candor watch [PATH|DEVICE…]`: what goes on on the devices, again and again.
 
 pub mod iostat;
 mod pace;
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use candor_dialects::iostat::moment::Clock;
+use candor_record::Watched;
+use candor_run::{Watching, interrupted};
+use candor_show::{json, watch};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use self::pace::Pace;
+use crate::flag::{self, CommandLine, Flag, Group, Takes};
+use crate::output::{self, Output};
+use crate::{commands, exit, parse, screen};
+
+const ABOUT: &str = "Show what goes on on devices, whoever causes it";
+
+const LONG_ABOUT: &str = "\
+Show what goes on on the devices under paths, or on all devices: rates, sizes, waits, queues, flushes, \
+what links and limits let through, and where it is allowed (root, or CAP_BPF and CAP_PERFMON) \
+percentiles, sizes and alignment of single requests and the processes behind them.
+
+candor itself reads and writes nothing. On a terminal the screen is refreshed; elsewhere each look \
+follows the one before. It ends after --count looks, or when it is interrupted.";
+
+/// What the words ask for.
+struct Draft {
+    interval: Duration,
+    count: Option<u64>,
+    json: bool,
+}
+
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Looking",
+    flags: &[
+        Flag {
+            long: "interval",
+            takes: Takes::One("SECONDS"),
+            help: "Time between two looks, from 0.1 on [default: 1]",
+            fields: &[],
+            set: |draft, text| {
+                let seconds = parse::decimal(text)?;
+                match (0.1..=1e6).contains(&seconds) {
+                    true => draft.interval = Duration::from_secs_f64(seconds),
+                    false => return Err(format!("{text} is not between 0.1 and 1000000 seconds")),
+                }
+                Ok(())
+            },
+        },
+        Flag {
+            long: "count",
+            takes: Takes::One("N"),
+            help: "How many looks [default: until interrupted]",
+            fields: &[],
+            set: |draft, text| {
+                draft.count = Some(parse::number(text)?);
+                match draft.count {
+                    Some(0) => Err("0 looks show nothing".to_owned()),
+                    _ => Ok(()),
+                }
+            },
+        },
+        Flag {
+            long: "json",
+            takes: Takes::Nothing,
+            help: "One JSON object on a line for each look, instead of text",
+            fields: &[],
+            set: |draft, _| {
+                draft.json = true;
+                Ok(())
+            },
+        },
+    ],
+}];
+
+/// The command line. `--iostat` never gets here: what follows it are words of another tool.
+pub fn command() -> Command {
+    let path = Arg::new("PATH").action(ArgAction::Append).num_args(0..);
+    let iostat = Arg::new("iostat").long("iostat").num_args(0..).value_name("WORDS");
+    let iostat = iostat.help("Print what sysstat's iostat prints; all other words are iostat's");
+    Command::new("watch")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(path.help("Files, directories or block devices [default: all devices]"))
+        .args(flag::args(GROUPS))
+        .args(flag::args(output::OF_SCREENS))
+        .arg(iostat.help_heading("Other clothes"))
+        .after_help(exit::HELP)
+}
+
+/// Runs it.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let mut draft = Draft { interval: Duration::from_secs(1), count: None, json: false };
+    let mut output = Output::default();
+    let mut problems = flag::apply(output::OF_SCREENS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
+    candor_run::install_interrupt_handlers();
+    let paths = matches.get_many::<String>("PATH").into_iter().flatten();
+    let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
+    let watching = match Watching::new(&paths) {
+        Ok(watching) => watching,
+        Err(error) => return commands::fail(&error, &line.source, &output),
+    };
+    match looks(watching, &draft, !paths.is_empty(), &output) {
+        Ok(()) => exit::RAN,
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::TROUBLE
+        }
+    }
+}
+
+/// Looks until there were enough, or nobody reads them, or it is interrupted.
+fn looks(
+    mut watching: Watching,
+    draft: &Draft,
+    named: bool,
+    output: &Output,
+) -> Result<(), String> {
+    let clock = Clock::new(Some("ISO"));
+    let mut pace = Pace::new(draft.interval);
+    let mut left = draft.count.unwrap_or(u64::MAX);
+    while left > 0 {
+        pace.wait();
+        // An interrupt ends it with what happened until then.
+        let is_last = interrupted().load(Relaxed);
+        let watched = watching.look();
+        let text = match draft.json {
+            true => json::watched(&watched).map_err(|error| error.to_string())?,
+            false => told(&watched, &clock, named, output),
+        };
+        if !screen::stream(&text)? || is_last {
+            break;
+        }
+        left -= 1;
+    }
+    Ok(())
+}
+
+fn told(watched: &Watched, clock: &Clock, named: bool, output: &Output) -> String {
+    let style = screen::style(output.color);
+    let title = format!("{}, the last {:.1} s", clock.moment(), watched.elapsed_s);
+    let text = watch::text(watched, &title, named, &style);
+    match screen::room() {
+        // Home, each line over the one before, and away with what was below.
+        Some((rows, columns)) => {
+            let fitted = watch::fitted(&text, rows, columns);
+            format!("\x1b[H{}\x1b[J", fitted.replace('\n', "\x1b[K\n"))
+        }
+        None => format!("{text}\n"),
+    }
+}

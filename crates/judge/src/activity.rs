@@ -1,0 +1,183 @@
+//! What devices did between two snapshots, as rates, waits and shares of what is possible.
+
+use candor_record::facts::{DeviceFacts, Facts, value};
+use candor_record::requests::Trace;
+use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
+
+use crate::fmt::{self, ratio};
+
+/// A device that was idle for less than this share of the time is told to be never idle.
+const NEVER_IDLE: f64 = 0.99;
+/// A link that is used to this share is told to be full.
+const FULL: f64 = 0.9;
+
+/// What each device did; `trace` is what was seen of single requests meanwhile.
+pub fn between(facts: &Facts, before: &Snapshot, after: &Snapshot, trace: &Trace) -> Vec<Activity> {
+    let elapsed_s = after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
+    let of = |device: &DeviceFacts| {
+        let did = before.device_delta(after, &device.name)?;
+        let seen = trace.requests.iter().filter(|of| of.device == device.name);
+        let requests = seen.cloned().collect();
+        Some(Activity { requests, ..activity(facts, device, &did, elapsed_s) })
+    };
+    facts.devices.iter().filter_map(of).collect()
+}
+
+fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: f64) -> Activity {
+    let traffic = |count: u64, sectors: u64, merges: u64, ms: u64| Traffic {
+        per_s: ratio(count as f64, elapsed_s),
+        bytes_per_s: ratio(sectors as f64 * 512.0, elapsed_s),
+        size_mean_bytes: (sectors * 512).checked_div(count).unwrap_or(0),
+        merged: ratio(merges as f64, (merges + count) as f64),
+        wait_mean_ns: (ms * 1_000_000).checked_div(count).unwrap_or(0),
+    };
+    let read = traffic(did.reads, did.read_sectors, did.read_merges, did.read_ms);
+    let write = traffic(did.writes, did.write_sectors, did.write_merges, did.write_ms);
+    let queue = &device.queue;
+    let queue_max = value(&queue.device_depth).or_else(|| value(&queue.nr_requests)).copied();
+    let mut activity = Activity {
+        device: device.name.clone(),
+        read,
+        write,
+        discard: traffic(did.discards, did.discard_sectors, did.discard_merges, did.discard_ms),
+        flush: traffic(did.flushes, 0, 0, did.flush_ms),
+        queue_mean: ratio(did.weighted_ms as f64 / 1000.0, elapsed_s),
+        queue_max,
+        // The kernel counts in ticks, which may end after the look.
+        busy: ratio(did.busy_ms as f64 / 1000.0, elapsed_s).min(1.0),
+        ceilings: ceilings(facts, device, &read, &write),
+        ..Activity::default()
+    };
+    activity.sentence = sentence(&activity);
+    activity
+}
+
+/// What the device's link carries, and what the control group of candor lets through.
+fn ceilings(facts: &Facts, device: &DeviceFacts, read: &Traffic, write: &Traffic) -> Vec<Ceiling> {
+    let link = device.link.iter().map(|link| {
+        let one_way = matches!(link.kind.as_str(), "SATA" | "USB");
+        let passed = match one_way {
+            true => read.bytes_per_s + write.bytes_per_s,
+            false => read.bytes_per_s.max(write.bytes_per_s),
+        };
+        let bytes_per_s = link.ceiling_bytes_per_s as f64;
+        Ceiling {
+            element: format!("{} link", link.kind),
+            bytes_per_s: Some(bytes_per_s),
+            ops_per_s: None,
+            arithmetic: link.arithmetic.clone(),
+            used: Some(ratio(passed, bytes_per_s)),
+        }
+    });
+    let limits = facts.host.cgroup.io.iter().filter(|limit| limit.value.device == device.number);
+    let limits = limits.flat_map(|limit| {
+        let (of, limit) = (&limit.from, &limit.value);
+        let bytes = [("reads", limit.read_bytes_per_s), ("writes", limit.write_bytes_per_s)];
+        let ops = [("reads", limit.read_ops_per_s), ("writes", limit.write_ops_per_s)];
+        let bytes = bytes.into_iter().filter_map(|(way, most)| Some((way, most?, true)));
+        let ops = ops.into_iter().filter_map(|(way, most)| Some((way, most?, false)));
+        // What others do on the device is not held by it, so how much of it is used is unknown.
+        bytes.chain(ops).map(move |(way, most, is_bytes)| Ceiling {
+            element: format!("limit of {way} for candor's control group"),
+            bytes_per_s: is_bytes.then_some(most as f64),
+            ops_per_s: (!is_bytes).then_some(most as f64),
+            arithmetic: of.clone(),
+            used: None,
+        })
+    });
+    link.chain(limits).collect()
+}
+
+/// What busy time means: that the device was never idle, and not that it was full.
+fn sentence(of: &Activity) -> String {
+    let places = match of.queue_max {
+        Some(most) if of.queue_mean > 0.0 => {
+            format!(", {:.1} of {most} places in its queue taken", of.queue_mean)
+        }
+        _ if of.queue_mean > 0.0 => format!(", {:.1} requests under way", of.queue_mean),
+        _ => String::new(),
+    };
+    let full = of.ceilings.iter().find(|ceiling| ceiling.used.is_some_and(|used| used >= FULL));
+    match (of.busy, full) {
+        (_, Some(ceiling)) => {
+            format!(
+                "its {} is full to {}",
+                ceiling.element,
+                fmt::percent(ceiling.used.unwrap_or(0.0))
+            )
+        }
+        (busy, _) if busy >= NEVER_IDLE => format!("never idle, which is not full{places}"),
+        (busy, _) if busy > 0.0 => format!("idle {} of the time{places}", fmt::percent(1.0 - busy)),
+        _ => "idle".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::facts::{Fact, Link};
+
+    use super::*;
+
+    fn look(at_s: u64, counters: DiskCounters) -> Snapshot {
+        let devices = vec![("sda".to_owned(), counters)];
+        Snapshot { at_ns: at_s * 1_000_000_000, devices, ..Snapshot::default() }
+    }
+
+    fn facts(depth: Option<u64>) -> Facts {
+        let mut device = DeviceFacts { name: "sda".into(), ..DeviceFacts::default() };
+        device.queue.device_depth = depth.map(|depth| Fact::new(depth, ""));
+        Facts { devices: vec![device], ..Facts::default() }
+    }
+
+    const DID: DiskCounters = DiskCounters {
+        reads: 300,
+        read_merges: 100,
+        read_sectors: 2400,
+        read_ms: 600,
+        writes: 100,
+        write_merges: 0,
+        write_sectors: 12_800,
+        write_ms: 500,
+        in_flight: 3,
+        busy_ms: 1000,
+        weighted_ms: 1100,
+        discards: 0,
+        discard_merges: 0,
+        discard_sectors: 0,
+        discard_ms: 0,
+        flushes: 4,
+        flush_ms: 8,
+    };
+
+    fn did(facts: &Facts, elapsed_s: u64) -> Activity {
+        let (before, after) = (look(5, DiskCounters::default()), look(5 + elapsed_s, DID));
+        between(facts, &before, &after, &Trace::default()).remove(0)
+    }
+
+    #[test]
+    fn rates_waits_and_queue_are_differences_per_time_and_per_request() {
+        let of = did(&facts(Some(32)), 2);
+        assert_eq!((of.read.per_s, of.read.bytes_per_s), (150.0, 614_400.0));
+        assert_eq!((of.read.size_mean_bytes, of.read.wait_mean_ns), (4096, 2_000_000));
+        assert_eq!((of.read.merged, of.write.wait_mean_ns), (0.25, 5_000_000));
+        assert_eq!((of.flush.per_s, of.flush.wait_mean_ns), (2.0, 2_000_000));
+        assert_eq!((of.queue_mean, of.busy), (0.55, 0.5));
+        assert_eq!(of.sentence, "idle 50 % of the time, 0.6 of 32 places in its queue taken");
+    }
+
+    #[test]
+    fn never_idle_is_not_full() {
+        let of = did(&facts(None), 1);
+        assert_eq!(of.sentence, "never idle, which is not full, 1.1 requests under way");
+    }
+
+    #[test]
+    fn a_link_can_be_full() {
+        let mut facts = facts(None);
+        let link = Link { kind: "SATA".into(), ceiling_bytes_per_s: 8_000_000, ..Link::default() };
+        facts.devices[0].link = Some(link);
+        let of = did(&facts, 1);
+        assert_eq!(of.sentence, "its SATA link is full to 97 %");
+        assert_eq!(of.ceilings[0].used, Some(0.972_8));
+    }
+}

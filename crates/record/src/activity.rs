@@ -1,0 +1,73 @@
+//! What goes on on devices, whoever causes it: what `candor watch` shows.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Ceiling;
+use crate::facts::Missing;
+use crate::requests::Requests;
+
+/// What happened on some devices between two looks: one line of `candor watch --json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    /// Version of the report's shape, whose parts these are.
+    pub report_version: u32,
+    /// When the later look was, in ms since 1970.
+    pub unix_ms: u64,
+    /// Time between the looks, in seconds.
+    pub elapsed_s: f64,
+    /// Each device.
+    pub devices: Vec<Activity>,
+    /// What keeps it from seeing single requests; absent where nothing does.
+    pub blind: Option<Missing>,
+}
+
+/// What one device did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Activity {
+    /// Its name.
+    pub device: String,
+    /// Reads.
+    pub read: Traffic,
+    /// Writes.
+    pub write: Traffic,
+    /// Discards.
+    pub discard: Traffic,
+    /// Flushes of its cache; they have no bytes.
+    pub flush: Traffic,
+    /// Requests under way or waiting, on average.
+    pub queue_mean: f64,
+    /// Requests that it takes at once, where known.
+    pub queue_max: Option<u64>,
+    /// Share of the time in which anything was under way, from 0 to 1. At 1 it was never idle,
+    /// which says nothing about how much more it could have done.
+    pub busy: f64,
+    /// What its link or a limit lets through, and how much of that was used.
+    pub ceilings: Vec<Ceiling>,
+    /// What can be said of how full it was.
+    pub sentence: String,
+    /// What was seen of single requests, where that is allowed.
+    pub requests: Vec<Requests>,
+}
+
+/// What went one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Requests per second.
+    pub per_s: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Mean size; 0 where there was no request.
+    pub size_mean_bytes: u64,
+    /// Share of what was asked for that was merged into other requests, from 0 to 1.
+    pub merged: f64,
+    /// Mean time from the making of a request to its end, in ns; the kernel counts in ms.
+    pub wait_mean_ns: u64,
+}
+
+impl Activity {
+    /// True if nothing happened.
+    pub fn is_idle(&self) -> bool {
+        let ways = [&self.read, &self.write, &self.discard, &self.flush];
+        ways.iter().all(|way| way.per_s == 0.0) && self.busy == 0.0
+    }
+}

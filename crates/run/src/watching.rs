@@ -1,0 +1,109 @@
+//! Watching what goes on on devices, again and again, without any load of our own.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use candor_observe::eye::{Budget, Eye};
+use candor_observe::{Look, Roots, Sampler, diskstats};
+use candor_record::facts::Missing;
+use candor_record::requests::Trace;
+use candor_record::{Facts, REPORT_VERSION, Snapshot, Watched};
+
+use crate::RunError;
+
+/// The share of one CPU that looking at requests may take.
+const SHARE: f64 = 0.01;
+
+/// Looks at devices: those under some paths, or all of the host.
+pub struct Watching {
+    roots: Roots,
+    /// Kernel names of all devices of the host, where all are looked at.
+    all: Option<Vec<String>>,
+    watch: Watch,
+}
+
+/// What is open, and the last look.
+struct Watch {
+    facts: Facts,
+    sampler: Sampler,
+    eye: Result<Eye, Missing>,
+    before: (Snapshot, Trace),
+}
+
+impl Watching {
+    /// Begins to look at the devices under the paths; at all of the host where there is none.
+    ///
+    /// # Errors
+    /// A path does not exist, or no block device is below any.
+    pub fn new(paths: &[PathBuf]) -> Result<Watching, RunError> {
+        let roots = Roots::default();
+        let all = paths.is_empty().then(|| names(&roots));
+        let mut targets = Vec::new();
+        for path in paths {
+            let found = path.canonicalize().map_err(RunError::file("find", path))?;
+            targets.push((path.display().to_string(), found));
+        }
+        targets.extend(all.iter().flatten().map(|name| node(name, &roots)));
+        let facts = candor_observe::inspect(&targets, &roots);
+        if facts.devices.is_empty() {
+            return Err(RunError::NoDevice(targets.into_iter().map(|(name, _)| name).collect()));
+        }
+        Ok(Watching { watch: Watch::new(facts, &roots), all, roots })
+    }
+
+    /// What happened since the last look, or since it began.
+    pub fn look(&mut self) -> Watched {
+        let watched = self.watch.look();
+        if self.all.as_ref().is_some_and(|known| *known != names(&self.roots)) {
+            // Devices came or went. If nothing is left to look at, the old ones are kept.
+            if let Ok(anew) = Watching::new(&[]) {
+                *self = anew;
+            }
+        }
+        watched
+    }
+}
+
+impl Watch {
+    fn new(facts: Facts, roots: &Roots) -> Watch {
+        let eye = Eye::open(&facts, Budget::Share(SHARE), roots);
+        let mut sampler = Sampler::new(&facts, &[], roots);
+        let before = (sampler.snapshot(Look::Light), look(&eye));
+        Watch { facts, sampler, eye, before }
+    }
+
+    fn look(&mut self) -> Watched {
+        let now = (self.sampler.snapshot(Look::Light), look(&self.eye));
+        let trace = now.1.since(&self.before.1).beside(&self.before.0, &now.0);
+        let devices = candor_judge::activity::between(&self.facts, &self.before.0, &now.0, &trace);
+        let elapsed_ns = now.0.at_ns.saturating_sub(self.before.0.at_ns);
+        self.before = now;
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Watched {
+            report_version: REPORT_VERSION,
+            unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
+            elapsed_s: elapsed_ns as f64 / 1e9,
+            devices,
+            blind: self.eye.as_ref().err().cloned(),
+        }
+    }
+}
+
+fn look(eye: &Result<Eye, Missing>) -> Trace {
+    eye.as_ref().map(Eye::look).unwrap_or_default()
+}
+
+/// Devices of the host that can hold anything, partitions aside.
+fn names(roots: &Roots) -> Vec<String> {
+    let has_size = |name: &String| {
+        let size = std::fs::read_to_string(roots.sys.join("class/block").join(name).join("size"));
+        size.is_ok_and(|size| size.trim() != "0") && node(name, roots).1.exists()
+    };
+    let disks = diskstats(roots).unwrap_or_default().into_iter();
+    let whole = disks.filter(|disk| disk.partition_of.is_none()).map(|disk| disk.name);
+    whole.filter(has_size).collect()
+}
+
+fn node(name: &str, roots: &Roots) -> (String, PathBuf) {
+    (name.to_owned(), roots.dev.join(name.replace('!', "/")))
+}

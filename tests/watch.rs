@@ -1,0 +1,90 @@
+//! `candor watch`: what it tells of a load is what the load was.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Loop, Ran, Scratch, alone, candor, skip, spawn};
+
+const MIB: u64 = 1 << 20;
+
+/// 500 reads of 4 KiB in about a second.
+fn read(device: &Loop) -> Ran {
+    let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
+    let pace = ["--engine", "psync", "--ops", "500", "--rate-iops", "500", "--quiet"];
+    candor(&[&words[..], &pace].concat())
+}
+
+/// What was told while a load ran: one look on each line.
+fn watched(device: &Loop) -> Vec<Value> {
+    let watching = spawn(&["watch", &device.node, "--interval", "0.5", "--json"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    let ran = read(device);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    watching.signal(rustix::process::Signal::INT);
+    let watched = watching.wait();
+    assert_eq!(watched.code, Some(0), "{}", watched.err);
+    watched.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn looks_add_up_to_the_load() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let of = |line: &Value| {
+        let devices = line["devices"].as_array().expect("devices").clone();
+        devices.into_iter().find(|of| of["device"] == device.name()).expect("the device")
+    };
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let reads = |line: &Value| number(&of(line)["read"]["per_s"]) * number(&line["elapsed_s"]);
+    let sum = |lines: &[Value]| lines.iter().map(reads).sum::<f64>();
+    // On a busy host the load may begin before the first look; then it is tried again.
+    let tries = (0..4).map(|_| watched(&device));
+    // The proving read before the load is one more.
+    let lines = tries.into_iter().find(|lines| (499.9..=510.0).contains(&sum(lines)));
+    let lines = lines.expect("looks that add up to the load");
+    let busy = |line: &&Value| reads(line) > 50.0;
+    let line = lines.iter().find(busy).expect("a look at the load");
+    assert_eq!(of(line)["read"]["size_mean_bytes"], 4096);
+    if !line["blind"].is_null() {
+        return skip(&line["blind"]["why"].to_string());
+    }
+    let seen: u64 = lines
+        .iter()
+        .flat_map(|line| of(line)["requests"].as_array().cloned().unwrap_or_default())
+        .filter(|requests| requests["direction"] == "read")
+        .filter_map(|requests| requests["count"].as_u64())
+        .sum();
+    // Some may be passed over to keep it cheap.
+    assert!((100..=510).contains(&seen), "{seen}");
+    assert!(!of(line)["requests"][0]["issuers"][0]["command"].is_null());
+}
+
+#[test]
+fn text_has_a_table_and_ends_after_its_count() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let ran = candor(&["watch", &device.node, "--interval", "0.2", "--count", "2"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let heads = ran.out.lines().filter(|line| line.starts_with("device ")).count();
+    assert_eq!(heads, 2, "{}", ran.out);
+    assert!(ran.out.contains(&format!("{}: idle", device.name())), "{}", ran.out);
+    assert!(!ran.out.contains('\x1b'), "{}", ran.out);
+}
+
+#[test]
+fn mistakes_get_a_sentence() {
+    for (words, told) in [
+        (&["watch", "--interval", "0"][..], "0 is not between 0.1 and"),
+        (&["watch", "--interval", "soon"], "soon"),
+        (&["watch", "--count", "0"], "0 looks show nothing"),
+        (&["watch", "--colour"], "--color"),
+    ] {
+        let ran = candor(words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}");
+        assert!(ran.err.contains(told), "{}", ran.err);
+    }
+    let ran = candor(&["watch", "/proc"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("there is no block device below /proc"), "{}", ran.err);
+}
