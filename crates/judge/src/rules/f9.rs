@@ -31,9 +31,10 @@ fn after(view: &View) -> Outcome {
     if !view.targets().iter().any(on_ext4) {
         return Outcome::Nothing;
     }
+    // The thread serves every ext4 of the host; where it writes to this device, F10 remarks on that.
     let sentence = "ext4 was initialising inode tables in the background (ext4lazyinit).";
-    let draft = Draft::new("F9", Weight::Remark, sentence)
-        .confidence(Confidence::Likely)
+    let draft = Draft::new("F9", Weight::Explains, sentence)
+        .confidence(Confidence::Possible)
         .evidence("kernel thread", "ext4lazyinit", "/proc/*/comm")
         .advice("Wait for its end, or make the filesystem with lazy_itable_init=0.", None);
     Outcome::one(draft.done())
@@ -49,7 +50,7 @@ mod tests {
         let mut case = TestCase::direct_write();
         case.report.before.state.ext4_lazy_init = Some(true);
         case.report.after.state.ext4_lazy_init = Some(false);
-        assert_eq!(case.found(&RULE)[0].weight, Weight::Remark);
+        assert_eq!(case.found(&RULE)[0].weight, Weight::Explains);
         case.facts.targets[0].filesystem.as_mut().unwrap().kind = "xfs".into();
         assert_eq!(case.found(&RULE), []);
     }
