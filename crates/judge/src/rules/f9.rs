@@ -31,7 +31,7 @@ fn after(view: &View) -> Outcome {
     if !view.targets().iter().any(on_ext4) {
         return Outcome::Nothing;
     }
-    // The thread serves every ext4 of the host; where it writes to this device, F10 remarks on that.
+    // The thread serves every ext4 of the host; where it writes to this one, F10 remarks on it.
     let sentence = "ext4 was initialising inode tables in the background (ext4lazyinit).";
     let draft = Draft::new("F9", Weight::Explains, sentence)
         .confidence(Confidence::Possible)
