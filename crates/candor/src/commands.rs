@@ -11,10 +11,11 @@ pub mod options;
 pub mod run;
 pub mod watch;
 
-use candor_plan::Source;
+use candor_plan::{Problem, Source};
 use candor_record::Report;
 use candor_run::RunError;
 
+use crate::flag::CommandLine;
 use crate::output::Output;
 use crate::{exit, screen};
 
@@ -36,6 +37,19 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
             exit::TROUBLE
         }
     }
+}
+
+/// Tells what of the words makes no sense, and looks whether results can be written; the exit code
+/// where nothing can be done.
+fn ready(problems: &[Problem], line: &CommandLine, output: &mut Output) -> Result<(), u8> {
+    if !problems.is_empty() {
+        screen::problems(problems, &line.source, output.color);
+        return Err(exit::USAGE);
+    }
+    output.prepare().map_err(|sentence| {
+        screen::error(&sentence);
+        exit::USAGE
+    })
 }
 
 /// Tells why nothing ran.

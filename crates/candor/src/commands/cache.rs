@@ -56,13 +56,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let Some((action, matches)) = asked else { return exit::USAGE };
     let mut output = Output::default();
     let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    if !problems.is_empty() {
-        screen::problems(&problems, &line.source, output.color);
-        return exit::USAGE;
-    }
-    if let Err(sentence) = output.prepare() {
-        screen::error(&sentence);
-        return exit::USAGE;
+    if let Err(code) = commands::ready(&problems, &line, &mut output) {
+        return code;
     }
     candor_run::install_interrupt_handlers();
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();

@@ -107,13 +107,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let mut output = Output::default();
     let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
     problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
-    if !problems.is_empty() {
-        screen::problems(&problems, &line.source, output.color);
-        return exit::USAGE;
-    }
-    if let Err(sentence) = output.prepare() {
-        screen::error(&sentence);
-        return exit::USAGE;
+    if let Err(code) = commands::ready(&problems, &line, &mut output) {
+        return code;
     }
     candor_run::install_interrupt_handlers();
     let run = candor_run::Options {

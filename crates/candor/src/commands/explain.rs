@@ -37,13 +37,8 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let mut output = Output::default();
     let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    if !problems.is_empty() {
-        screen::problems(&problems, &line.source, output.color);
-        return exit::USAGE;
-    }
-    if let Err(sentence) = output.prepare() {
-        screen::error(&sentence);
-        return exit::USAGE;
+    if let Err(code) = commands::ready(&problems, &line, &mut output) {
+        return code;
     }
     let asked: Vec<&String> = matches.get_many("RULE").into_iter().flatten().collect();
     match shown(&candor_judge::explanations(), &asked, &output) {

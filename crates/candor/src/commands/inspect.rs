@@ -31,13 +31,8 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let mut output = Output::default();
     let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    if !problems.is_empty() {
-        screen::problems(&problems, &line.source, output.color);
-        return exit::USAGE;
-    }
-    if let Err(sentence) = output.prepare() {
-        screen::error(&sentence);
-        return exit::USAGE;
+    if let Err(code) = commands::ready(&problems, &line, &mut output) {
+        return code;
     }
     let path = matches.get_one::<String>("PATH").map(String::as_str).unwrap_or_default();
     let facts = match candor_run::inspect(Path::new(path)) {
