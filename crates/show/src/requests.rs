@@ -60,7 +60,7 @@ pub(crate) fn brief(page: &mut Page, report: &Report) {
 
 fn in_a_line(of: &Requests) -> String {
     let mut parts = vec![
-        steps(&of.sizes(), of.count, size),
+        steps(&of.sizes(), size),
         match of.starts_in_4k[..] {
             [(0, _)] => "all begin on 4 KiB".to_owned(),
             _ => place(of),
@@ -91,7 +91,7 @@ fn headline(of: &Requests) -> String {
 fn details(of: &Requests) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if of.bytes > 0 {
-        lines.push(("size", steps(&of.sizes(), of.count, size)));
+        lines.push(("size", steps(&of.sizes(), size)));
         lines.push(("start", place(of)));
     }
     if of.placed > 0 && of.direction != Direction::Flush {
@@ -112,7 +112,9 @@ fn details(of: &Requests) -> Vec<(&'static str, String)> {
 }
 
 /// The largest steps, by their share, and how many others.
-fn steps(steps: &[(u64, u64)], all: u64, name: impl Fn(u64) -> String) -> String {
+fn steps(steps: &[(u64, u64)], name: impl Fn(u64) -> String) -> String {
+    // Requests without bytes, such as empty flushes, are in no step.
+    let all: u64 = steps.iter().map(|(_, n)| n).sum();
     let mut largest: Vec<_> = steps.to_vec();
     largest.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let told = largest.iter().take(STEPS_MAX);
@@ -126,7 +128,7 @@ fn steps(steps: &[(u64, u64)], all: u64, name: impl Fn(u64) -> String) -> String
 }
 
 fn place(of: &Requests) -> String {
-    let mut text = steps(&of.starts_in_4k, of.count, |bytes| match bytes {
+    let mut text = steps(&of.starts_in_4k, |bytes| match bytes {
         0 => "on 4 KiB".to_owned(),
         bytes => format!("{} behind 4 KiB", size(bytes)),
     });
