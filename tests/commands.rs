@@ -212,6 +212,39 @@ fn inspect_of_devices_changes_nothing() {
     assert!(text.contains("zram") && text.contains("memory"), "{text}");
 }
 
+#[test]
+fn a_recorded_host_is_shown_as_it_was() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
+    let node = device.node.clone();
+    let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
+    let (file, bundle) = (mount.path("my thesis"), scratch.path("bundle"));
+    std::fs::write(&file, "words that are nobody's business").unwrap();
+    let recorded = candor(&["inspect", "--record", &bundle, &file, &node]);
+    assert_eq!(recorded.code, Some(0), "{}", recorded.err);
+    // What it was is gone, and another user reads the bundle.
+    drop(mount);
+    let replayed = candor(&["inspect", "--replay", &bundle]);
+    assert_eq!((replayed.code, replayed.err), (Some(0), String::new()));
+    assert_eq!(replayed.out, recorded.out);
+    let text = std::fs::read_to_string(&bundle).unwrap();
+    assert!(text.starts_with("candor inspect --record, form 1\n") && !text.contains("nobody's"));
+    let all = candor(&["inspect", "--record", &bundle, "--json", "-"]);
+    assert_eq!(all.code, Some(0), "{}", all.err);
+    for (words, told) in [
+        (&["inspect", "--replay", "/nowhere"][..], "cannot be read"),
+        (&["inspect", "--replay", "/etc/passwd"], "is no bundle: line 1 is"),
+        (&["inspect", "--record", "/nowhere/at/all", "/"], "cannot be written"),
+    ] {
+        let ran = candor(words);
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        assert!(ran.err.contains(told), "{}", ran.err);
+    }
+    for words in [&["inspect", "--replay", &bundle, "/"][..], &["inspect", "--replay"]] {
+        assert_eq!(candor(words).code, Some(2));
+    }
+}
+
 /// Reads and bytes read that a device has completed.
 fn reads(device: &Loop) -> Option<(u64, u64)> {
     let stat = std::fs::read_to_string(device.sys("stat")).ok()?;

@@ -172,7 +172,8 @@ mod tests {
         assert_eq!(evicted.before.resident_bytes, SIZE);
         assert!(evicted.rounds >= 1);
         let kept_in_memory = crate::mounts::read(&crate::Roots::default());
-        let mount = crate::resolve::mount_of(file.path(), &kept_in_memory);
+        let mount =
+            crate::resolve::mount_of(file.path(), &kept_in_memory, &crate::Roots::default());
         if !mount.is_some_and(crate::mounts::Mount::is_in_memory) {
             assert_eq!(evicted.after.resident_bytes, 0, "{evicted:?}");
             assert_eq!(evict(file.path()).expect("again").rounds, 0);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::{CgroupFacts, Fact, IoLimit};
 
-use crate::attributes::{fact, text};
+use crate::about::What;
 use crate::missed::Missed;
 use crate::mounts::{self, Mount};
 use crate::parse::{number, positive};
@@ -19,7 +19,7 @@ const UNLIMITED_BYTES: u64 = 1 << 62;
 /// Limits of this process's groups, from `/proc/self/cgroup` and the files it leads to.
 pub(crate) fn facts(roots: &Roots, missed: &mut Missed) -> CgroupFacts {
     let table = roots.proc.join("self/cgroup");
-    let Some(own) = text(&table) else {
+    let Some(own) = roots.text(&table) else {
         let why = format!("{} cannot be read", table.display());
         missed.note("limits of the control group", why, "a kernel with CONFIG_CGROUPS");
         return CgroupFacts::default();
@@ -28,7 +28,7 @@ pub(crate) fn facts(roots: &Roots, missed: &mut Missed) -> CgroupFacts {
     let mut limits = CgroupFacts::default();
     for (controllers, path) in own.lines().filter_map(membership) {
         for group in groups(controllers, path, &mounts, roots) {
-            read(&group, &mut limits);
+            read(&group, roots, &mut limits);
         }
     }
     limits
@@ -59,21 +59,25 @@ fn ancestors(mount: &Mount, path: &str, roots: &Roots) -> Vec<PathBuf> {
     let inside = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
     let group = top.join(inside);
     let up = group.ancestors().take_while(|path| path.starts_with(&top));
-    up.filter(|path| path.is_dir()).map(Path::to_path_buf).collect()
+    let is_directory =
+        |path: &&Path| roots.about(path).is_some_and(|about| about.what == What::Directory);
+    up.filter(is_directory).map(Path::to_path_buf).collect()
 }
 
 /// Reads whatever limits a group's directory has, of either version.
-fn read(group: &Path, limits: &mut CgroupFacts) {
-    let memory = |name: &str| fact(&group.join(name), memory_max);
+fn read(group: &Path, roots: &Roots, limits: &mut CgroupFacts) {
+    let memory = |name: &str| roots.fact(&group.join(name), memory_max);
     for found in [memory("memory.max"), memory("memory.limit_in_bytes")].into_iter().flatten() {
         keep_lower(&mut limits.memory_max_bytes, found);
     }
-    for found in [fact(&group.join("cpu.max"), cpu_max), cpu_quota(group)].into_iter().flatten() {
+    for found in
+        [roots.fact(&group.join("cpu.max"), cpu_max), cpu_quota(group, roots)].into_iter().flatten()
+    {
         keep_lower(&mut limits.cpu_max, found);
     }
-    limits.io.extend(io_max(&group.join("io.max")));
+    limits.io.extend(io_max(&group.join("io.max"), roots));
     for (name, set) in THROTTLES {
-        limits.io.extend(throttle(&group.join(name), set));
+        limits.io.extend(throttle(&group.join(name), set, roots));
     }
 }
 
@@ -95,9 +99,9 @@ fn cpu_max(text: &str) -> Option<f64> {
 }
 
 /// Version 1: the same in two files, with -1 for no limit.
-fn cpu_quota(group: &Path) -> Option<Fact<f64>> {
-    let period = text(&group.join("cpu.cfs_period_us"))?;
-    fact(&group.join("cpu.cfs_quota_us"), |quota| cpus(quota, &period))
+fn cpu_quota(group: &Path, roots: &Roots) -> Option<Fact<f64>> {
+    let period = roots.text(&group.join("cpu.cfs_period_us"))?;
+    roots.fact(&group.join("cpu.cfs_quota_us"), |quota| cpus(quota, &period))
 }
 
 fn cpus(quota: &str, period: &str) -> Option<f64> {
@@ -105,8 +109,8 @@ fn cpus(quota: &str, period: &str) -> Option<f64> {
 }
 
 /// Version 2: lines such as `8:0 rbps=1048576 wbps=max riops=max wiops=max`.
-fn io_max(path: &Path) -> Vec<Fact<IoLimit>> {
-    let text = text(path).unwrap_or_default();
+fn io_max(path: &Path, roots: &Roots) -> Vec<Fact<IoLimit>> {
+    let text = roots.text(path).unwrap_or_default();
     let from = path.display().to_string();
     text.lines().filter_map(io_line).map(|limit| Fact::new(limit, from.clone())).collect()
 }
@@ -141,8 +145,8 @@ const THROTTLES: [(&str, Set); 4] = [
 ];
 
 /// Lines such as `8:0 1048576`.
-fn throttle(path: &Path, set: Set) -> Vec<Fact<IoLimit>> {
-    let text = text(path).unwrap_or_default();
+fn throttle(path: &Path, set: Set, roots: &Roots) -> Vec<Fact<IoLimit>> {
+    let text = roots.text(path).unwrap_or_default();
     let limit = |line: &str| {
         let (device, value) = line.split_once(' ').filter(|(device, _)| device.contains(':'))?;
         let mut limit = IoLimit { device: device.to_owned(), ..IoLimit::default() };

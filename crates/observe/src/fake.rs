@@ -19,7 +19,7 @@ impl Fake {
     pub(crate) fn new() -> Fake {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let at = |name: &str| directory.path().join(name);
-        let roots = Roots { sys: at("sys"), proc: at("proc"), dev: at("dev") };
+        let roots = Roots::at(at("sys"), at("proc"), at("dev"));
         let fake = Fake { directory, roots };
         for path in ["sys/class/block", "sys/devices", "sys/dev/block", "proc/self", "dev"] {
             fs::create_dir_all(fake.place(path)).expect("a directory");

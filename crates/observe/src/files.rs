@@ -1,34 +1,53 @@
 //! One file: its length, what of it is really there, what direct I/O on it needs.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use candor_record::facts::{DirectIo, Extents, Fact, FileFacts};
-use rustix::fs::{AtFlags, CWD, Statx, StatxFlags};
+use candor_record::facts::{Extents, Fact, FileFacts};
 
-use crate::attributes::text;
+use crate::about::{About, What};
+use crate::bundle::Ask;
 use crate::fiemap;
 use crate::parse::sectors;
+use crate::roots::Roots;
 
 /// Facts of a file or block device: length and blocks from `statx`, extents from FIEMAP (absent
 /// for devices and where the filesystem has none), alignment of direct I/O from `statx`. All
 /// sizes in bytes. A device counts as allocated throughout. Data still only in the page cache is
 /// not flushed for it, so a file that was just written should be synced first.
 pub fn file_facts(path: &Path) -> io::Result<FileFacts> {
-    let wanted = StatxFlags::BASIC_STATS | StatxFlags::DIOALIGN;
-    let about = rustix::fs::statx(CWD, path, AtFlags::empty(), wanted)?;
-    let is_device = fs::metadata(path)?.file_type().is_block_device();
-    let size_bytes = if is_device { device_size(path, &about)? } else { about.stx_size };
-    let blocks_bytes = about.stx_blocks.saturating_mul(512);
-    Ok(FileFacts {
+    let about = About::of(path)?;
+    let roots = Roots::default();
+    let size_bytes = match about.what {
+        What::Device => end(path).or_else(|error| told(&about, &roots).ok_or(error))?,
+        _ => about.size_bytes,
+    };
+    Ok(of(path, &about, size_bytes, &roots))
+}
+
+/// As [`file_facts`], of whatever host answers; absent where there are none.
+pub(crate) fn facts(path: &Path, roots: &Roots) -> Option<FileFacts> {
+    let about = roots.about(path)?;
+    let size_bytes = match about.what {
+        What::Device => {
+            roots.number(Ask::End, path, || end(path).ok()).or_else(|| told(&about, roots))?
+        }
+        _ => about.size_bytes,
+    };
+    Some(of(path, &about, size_bytes, roots))
+}
+
+fn of(path: &Path, about: &About, size_bytes: u64, roots: &Roots) -> FileFacts {
+    let is_device = about.what == What::Device;
+    FileFacts {
         path: path.display().to_string(),
         size_bytes,
-        allocated_bytes: if is_device { size_bytes } else { blocks_bytes },
-        extents: if is_device { None } else { extents(path, size_bytes) },
-        direct: direct(&about),
-    })
+        allocated_bytes: if is_device { size_bytes } else { about.blocks_bytes },
+        extents: if is_device { None } else { extents(path, size_bytes, roots) },
+        direct: about.direct,
+    }
 }
 
 /// Length of an open file or block device.
@@ -37,13 +56,14 @@ pub(crate) fn size(mut file: &File) -> io::Result<u64> {
     file.seek(SeekFrom::End(0))
 }
 
-/// Length of a device; for those who may not open it, as sysfs tells everybody.
-fn device_size(path: &Path, about: &Statx) -> io::Result<u64> {
-    open(path).and_then(|device| size(&device)).or_else(|error| {
-        let number = format!("{}:{}", about.stx_rdev_major, about.stx_rdev_minor);
-        let told = text(&Path::new("/sys/dev/block").join(number).join("size"));
-        told.and_then(|text| sectors(&text)).ok_or(error)
-    })
+/// Length of a device.
+fn end(path: &Path) -> io::Result<u64> {
+    open(path).and_then(|device| size(&device))
+}
+
+/// Length of a device for those who may not open it, as sysfs tells everybody.
+fn told(about: &About, roots: &Roots) -> Option<u64> {
+    sectors(&roots.text(&roots.sys.join("dev/block").join(&about.is).join("size"))?)
 }
 
 /// Opens for reading, without waiting for whoever holds the other end of a pipe.
@@ -51,21 +71,15 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-fn extents(path: &Path, size: u64) -> Option<Fact<Extents>> {
-    let file = open(path).ok()?;
-    let extents = fiemap::extents(&file).ok()?;
-    Some(Fact::new(fiemap::sums(&extents, size), format!("FIEMAP of {}", path.display())))
-}
-
-/// The alignments are told only where the mask says so; told as zero, there is no direct I/O.
-fn direct(about: &Statx) -> DirectIo {
-    if about.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
-        return DirectIo::Unknown;
-    }
-    match (about.stx_dio_mem_align, about.stx_dio_offset_align) {
-        (0, 0) => DirectIo::Unsupported,
-        (memory, offset) => DirectIo::Aligned { memory, offset },
-    }
+fn extents(path: &Path, size: u64, roots: &Roots) -> Option<Fact<Extents>> {
+    let sums = roots.numbers(Ask::Extents, path, || {
+        let file = open(path).ok()?;
+        let sums = fiemap::sums(&fiemap::extents(&file).ok()?, size);
+        Some([sums.count, sums.mapped_bytes, sums.unwritten_bytes, sums.encoded_bytes])
+    });
+    let [count, mapped_bytes, unwritten_bytes, encoded_bytes] = sums?;
+    let extents = Extents { count, mapped_bytes, unwritten_bytes, encoded_bytes };
+    Some(Fact::new(extents, format!("FIEMAP of {}", path.display())))
 }
 
 #[cfg(test)]

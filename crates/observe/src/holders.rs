@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::attributes::{names, text};
 use crate::mounts::{self, Mount};
 use crate::node::Node;
 use crate::resolve::{device_of_mount, device_of_node};
@@ -38,7 +37,7 @@ pub fn partitions(device_name: &str, roots: &Roots) -> Vec<String> {
             part.is_partition() && part.place.parent() == Some(disk.place.as_path())
         })
     };
-    names(&roots.sys.join("class/block")).into_iter().filter(is_part).collect()
+    roots.names(&roots.sys.join("class/block")).into_iter().filter(is_part).collect()
 }
 
 fn mounted(parts: &[String], roots: &Roots) -> Vec<String> {
@@ -54,13 +53,13 @@ fn mounted(parts: &[String], roots: &Roots) -> Vec<String> {
 /// All devices of the btrfs that a device belongs to: its mounts name only one of them.
 pub(crate) fn btrfs_members(device: &str, roots: &Roots) -> Vec<String> {
     let all = roots.sys.join("fs/btrfs");
-    let members = |id: String| names(&all.join(id).join("devices"));
-    let mut found = names(&all).into_iter().map(members);
+    let members = |id: String| roots.names(&all.join(id).join("devices"));
+    let mut found = roots.names(&all).into_iter().map(members);
     found.find(|members| members.iter().any(|member| member == device)).unwrap_or_default()
 }
 
 fn swapped(parts: &[String], roots: &Roots) -> Option<String> {
-    let table = text(&roots.proc.join("swaps"))?;
+    let table = roots.text(&roots.proc.join("swaps"))?;
     let devices = table.lines().skip(1).filter_map(|line| {
         let path = crate::parse::unescape(line.split_whitespace().next()?);
         path.starts_with("/dev/").then(|| device_of_node(Path::new(&path), roots))?
@@ -69,19 +68,19 @@ fn swapped(parts: &[String], roots: &Roots) -> Option<String> {
 }
 
 fn built_on(parts: &[String], roots: &Roots) -> Vec<String> {
-    parts.iter().flat_map(|part| names(&roots.block(part).join("holders"))).collect()
+    parts.iter().flat_map(|part| roots.names(&roots.block(part).join("holders"))).collect()
 }
 
 /// Loop devices whose backing file is one of the device nodes; those backed by a file are held
 /// through the mount of its filesystem.
 fn looped(parts: &[String], roots: &Roots) -> Vec<String> {
     let is_backed = |name: &String| {
-        let backing = text(&roots.block(name).join("loop/backing_file"));
+        let backing = roots.text(&roots.block(name).join("loop/backing_file"));
         let node = backing.filter(|path| path.starts_with("/dev/"));
         node.and_then(|path| device_of_node(Path::new(&path), roots))
             .is_some_and(|device| parts.contains(&device))
     };
-    names(&roots.sys.join("class/block")).into_iter().filter(is_backed).collect()
+    roots.names(&roots.sys.join("class/block")).into_iter().filter(is_backed).collect()
 }
 
 #[cfg(test)]

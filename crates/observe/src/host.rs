@@ -4,7 +4,6 @@ use std::path::Path;
 
 use candor_record::facts::{Fact, HostFacts};
 
-use crate::attributes::{fact, names};
 use crate::missed::Missed;
 use crate::node::is_numbered;
 use crate::parse::{chosen, keyed, words};
@@ -18,19 +17,20 @@ pub(crate) fn facts(roots: &Roots, missed: &mut Missed) -> HostFacts {
     let memory = proc.join("meminfo");
     let clocksource = sys.join("devices/system/clocksource/clocksource0/current_clocksource");
     let governor = sys.join("devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    let page_bytes = roots.own("page_bytes", || Some(rustix::param::page_size() as u64));
     let host = HostFacts {
-        kernel: fact(&proc.join("sys/kernel/osrelease"), words),
-        cpu_model: fact(&cpu, |text| keyed(text, "model name").and_then(words)),
-        cpus: cpus(),
-        numa_nodes: numa_nodes(&sys.join("devices/system/node")),
-        memory_bytes: fact(&memory, |text| meminfo(text, "MemTotal")),
-        memory_available_bytes: fact(&memory, |text| meminfo(text, "MemAvailable")),
-        page_bytes: rustix::param::page_size() as u64,
-        clocksource: fact(&clocksource, words),
-        clock_cost_ns: Some(clock::cost_ns()),
-        hypervisor: fact(&cpu, hypervisor),
-        lockdown: fact(&sys.join("kernel/security/lockdown"), chosen),
-        cpu_governor: fact(&governor, words),
+        kernel: roots.fact(&proc.join("sys/kernel/osrelease"), words),
+        cpu_model: roots.fact(&cpu, |text| keyed(text, "model name").and_then(words)),
+        cpus: roots.own("cpus", cpus).map(|cpus| Fact::new(cpus, "sched_getaffinity")),
+        numa_nodes: numa_nodes(&sys.join("devices/system/node"), roots),
+        memory_bytes: roots.fact(&memory, |text| meminfo(text, "MemTotal")),
+        memory_available_bytes: roots.fact(&memory, |text| meminfo(text, "MemAvailable")),
+        page_bytes: page_bytes.unwrap_or(0),
+        clocksource: roots.fact(&clocksource, words),
+        clock_cost_ns: clock::cost_ns(roots),
+        hypervisor: roots.fact(&cpu, hypervisor),
+        lockdown: roots.fact(&sys.join("kernel/security/lockdown"), chosen),
+        cpu_governor: roots.fact(&governor, words),
         cgroup: cgroup::facts(roots, missed),
     };
     note_missing(&host, missed);
@@ -53,13 +53,12 @@ fn note_missing(host: &HostFacts, missed: &mut Missed) {
     missed.unless(host.cpu_governor.as_ref(), "frequency governor", of, cpufreq);
 }
 
-fn cpus() -> Option<Fact<u32>> {
-    let set = rustix::thread::sched_getaffinity(None).ok()?;
-    Some(Fact::new(set.count(), "sched_getaffinity"))
+fn cpus() -> Option<u32> {
+    Some(rustix::thread::sched_getaffinity(None).ok()?.count())
 }
 
-fn numa_nodes(directory: &Path) -> Option<Fact<u32>> {
-    let nodes = names(directory).into_iter().filter(|name| is_numbered(name, "node")).count();
+fn numa_nodes(directory: &Path, roots: &Roots) -> Option<Fact<u32>> {
+    let nodes = roots.names(directory).into_iter().filter(|name| is_numbered(name, "node")).count();
     let nodes = u32::try_from(nodes).ok().filter(|&nodes| nodes > 0)?;
     Some(Fact::new(nodes, directory.display().to_string()))
 }

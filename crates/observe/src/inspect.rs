@@ -1,17 +1,16 @@
 //! Everything that is true for the length of a run.
 
-use std::fs;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use candor_record::Facts;
 use candor_record::facts::{PathKind, TargetFacts};
 
+use crate::about::What;
 use crate::missed::Missed;
 use crate::mounts::{self, Mount};
 use crate::resolve::{device_fact, mount_of, nearest_existing};
 use crate::roots::Roots;
-use crate::{attributes, cache, files, holders, host, stack};
+use crate::{cache, files, holders, host, stack};
 
 /// What the host is, what the targets (name in the plan, path) are, and what lies under them.
 /// Never fails: what cannot be read is absent, and stands once in [`Facts::missing`]. A target
@@ -39,9 +38,9 @@ fn target(
     roots: &Roots,
     missed: &mut Missed,
 ) -> TargetFacts {
-    let kind = kind(path);
-    let existing = nearest_existing(path);
-    let mount = existing.as_deref().and_then(|path| mount_of(path, mounts));
+    let kind = kind(path, roots);
+    let existing = nearest_existing(path, roots).map(|(path, _)| path);
+    let mount = existing.as_deref().and_then(|path| mount_of(path, mounts, roots));
     let mount = mount.filter(|_| kind != PathKind::Device);
     let device = device_fact(path, roots);
     match &device {
@@ -49,12 +48,12 @@ fn target(
         Some(device) => note_other_members(&device.value, mount, roots, missed),
     }
     let has_facts = matches!(kind, PathKind::File | PathKind::Device);
-    let facts = has_facts.then(|| files::file_facts(path).ok()).flatten();
+    let facts = has_facts.then(|| files::facts(path, roots)).flatten();
     TargetFacts {
         target: name.to_owned(),
         path: path.display().to_string(),
         kind,
-        filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path)),
+        filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path, roots)),
         device,
         remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
@@ -62,17 +61,13 @@ fn target(
     }
 }
 
-fn kind(path: &Path) -> PathKind {
-    let Ok(about) = fs::metadata(path) else { return PathKind::Missing };
-    let kind = about.file_type();
-    if kind.is_file() {
-        PathKind::File
-    } else if kind.is_dir() {
-        PathKind::Directory
-    } else if kind.is_block_device() {
-        PathKind::Device
-    } else {
-        PathKind::Other
+fn kind(path: &Path, roots: &Roots) -> PathKind {
+    match roots.about(path).map(|about| about.what) {
+        None => PathKind::Missing,
+        Some(What::File) => PathKind::File,
+        Some(What::Directory) => PathKind::Directory,
+        Some(What::Device) => PathKind::Device,
+        Some(What::Other) => PathKind::Other,
     }
 }
 
@@ -108,7 +103,7 @@ fn note_other_members(device: &str, mount: Option<&Mount>, roots: &Roots, missed
 
 /// Notes the counters of every second that this kernel does not have.
 fn note_counters(roots: &Roots, missed: &mut Missed) {
-    let read = |path: &str| attributes::text(&roots.proc.join(path));
+    let read = |path: &str| roots.reads(&roots.proc.join(path)).then_some(());
     missed.unless(
         read("pressure/io"),
         "pressure",
@@ -123,7 +118,7 @@ fn note_counters(roots: &Roots, missed: &mut Missed) {
     );
     missed.unless(read("vmstat"), "dirty pages", "/proc/vmstat cannot be read", "a mounted /proc");
     missed.unless(
-        cache::has_cachestat().then_some(()),
+        roots.own("cachestat", || Some(cache::has_cachestat())).filter(|&has| has),
         "dirty pages of single files",
         "the kernel has no cachestat, or a filter forbids it; mincore tells residency only",
         "Linux 6.5 or newer",
@@ -132,6 +127,8 @@ fn note_counters(roots: &Roots, missed: &mut Missed) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::fake::Fake;
 

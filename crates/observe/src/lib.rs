@@ -9,7 +9,9 @@
 //! Nothing here fails because the host lacks something: a fact that cannot be read is absent, and
 //! [`candor_record::Facts::missing`] says why. No file is trusted to have the shape it should.
 
+mod about;
 mod attributes;
+mod bundle;
 pub mod cache;
 pub mod canary;
 mod cgroup;
@@ -25,6 +27,7 @@ mod inspect;
 mod kind;
 mod link;
 pub mod mapped;
+mod masked;
 mod missed;
 mod mounts;
 mod net;
@@ -43,6 +46,7 @@ mod fake;
 #[cfg(test)]
 mod real;
 
+pub use bundle::Bundle;
 pub use diskstats::{Diskstat, cpu_times, diskstats, uptime};
 pub use files::file_facts;
 pub use holders::{holders, partitions};

@@ -12,7 +12,6 @@ use std::path::Path;
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Fact, Link};
 
-use crate::attributes::link_name;
 use crate::node::{Node, is_numbered};
 
 /// Every link on the way to a device, from the host's end to the device's. Paravirtual devices
@@ -37,8 +36,10 @@ pub(crate) fn narrowest(way: &[Link]) -> Option<Link> {
 /// The driver of a USB drive, which decides how many commands it is given at once.
 pub(crate) fn usb_driver(node: &Node) -> Option<Fact<String>> {
     node.above().map(|path| path.join("driver")).find_map(|link| {
-        let name =
-            link_name(&link).filter(|name| matches!(name.as_str(), "usb-storage" | "uas"))?;
+        let name = node
+            .roots
+            .link_name(&link)
+            .filter(|name| matches!(name.as_str(), "usb-storage" | "uas"))?;
         Some(Fact::new(name, link.display().to_string()))
     })
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::{Fact, Filesystem, Remote};
 
+use crate::bundle::Ask;
 use crate::net::{self, Server};
 use crate::parse::unescape;
 use crate::roots::Roots;
@@ -89,23 +90,28 @@ impl Mount {
     }
 
     /// The mount as a fact, with the sizes that `statvfs` tells for `path` on it.
-    pub(crate) fn facts(&self, path: &Path) -> Filesystem {
-        let space = rustix::fs::statvfs(path).ok();
-        let blocks = |count: fn(&rustix::fs::StatVfs) -> u64| {
-            space.as_ref().map_or(0, |space| count(space).saturating_mul(space.f_frsize))
-        };
+    pub(crate) fn facts(&self, path: &Path, roots: &Roots) -> Filesystem {
+        let [blocks, available, block_bytes] = space(path, roots).unwrap_or_default();
         Filesystem {
             kind: self.kind.clone(),
             source: self.source.clone(),
             mount_point: self.point.display().to_string(),
             options: self.options.join(","),
-            size_bytes: blocks(|space| space.f_blocks),
-            available_bytes: blocks(|space| space.f_bavail),
-            block_bytes: space.as_ref().map_or(0, |space| space.f_frsize),
+            size_bytes: blocks.saturating_mul(block_bytes),
+            available_bytes: available.saturating_mul(block_bytes),
+            block_bytes,
             in_memory: self.is_in_memory(),
             remote: self.is_remote(),
         }
     }
+}
+
+/// Blocks of the filesystem at a path, those free for everybody, and their bytes.
+fn space(path: &Path, roots: &Roots) -> Option<[u64; 3]> {
+    roots.numbers(Ask::Space, path, || {
+        let space = rustix::fs::statvfs(path).ok()?;
+        Some([space.f_blocks, space.f_bavail, space.f_frsize])
+    })
 }
 
 /// Path of the mount table.
@@ -115,8 +121,8 @@ pub(crate) fn table_path(roots: &Roots) -> PathBuf {
 
 /// All mounts of this process, in the order they were made; none if the table cannot be read.
 pub(crate) fn read(roots: &Roots) -> Vec<Mount> {
-    let bytes = std::fs::read(table_path(roots)).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).lines().filter_map(parse).collect()
+    let table = roots.text(&table_path(roots)).unwrap_or_default();
+    table.lines().filter_map(parse).collect()
 }
 
 /// One line: `id parent major:minor root point options [tags…] - type source super-options`.

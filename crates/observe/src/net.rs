@@ -5,7 +5,6 @@ use std::path::Path;
 
 use candor_record::facts::{Fact, Link, Remote};
 
-use crate::attributes::{self, names};
 use crate::parse::positive;
 use crate::roots::Roots;
 
@@ -61,7 +60,7 @@ pub(crate) fn directory(interface: &str, roots: &Roots) -> std::path::PathBuf {
 /// Interfaces that a bond bundles.
 fn members(interface: &str, roots: &Roots) -> Vec<String> {
     let file = directory(interface, roots).join("bonding/slaves");
-    let text = attributes::text(&file).unwrap_or_default();
+    let text = roots.text(&file).unwrap_or_default();
     text.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -69,9 +68,9 @@ fn members(interface: &str, roots: &Roots) -> Vec<String> {
 /// then nothing is claimed.
 fn link(interface: &str, tcp: bool, roots: &Roots) -> Option<Link> {
     let directory = directory(interface, roots);
-    let speed = attributes::fact(&directory.join("speed"), speed)?;
+    let speed = roots.fact(&directory.join("speed"), speed)?;
     let wire_bytes_per_s = speed.value.checked_mul(125_000)?;
-    let mtu = attributes::fact(&directory.join("mtu"), positive).filter(|_| tcp);
+    let mtu = roots.fact(&directory.join("mtu"), positive).filter(|_| tcp);
     let (ceiling_bytes_per_s, share) = match mtu.filter(|mtu| mtu.value > IN_PACKET_BYTES) {
         None => (wire_bytes_per_s, String::new()),
         Some(mtu) => of_payload(wire_bytes_per_s, mtu.value),
@@ -106,18 +105,18 @@ pub(crate) fn iscsi(node: &crate::node::Node, roots: &Roots) -> Option<Remote> {
     let host = node.named_above(|name| crate::node::is_numbered(name, "host"));
     let all = roots.sys.join("class/iscsi_connection");
     let prefix = session.replace("session", "connection") + ":";
-    let mine = || names(&all).into_iter().filter(|name| name.starts_with(&prefix));
+    let mine = || roots.names(&all).into_iter().filter(|name| name.starts_with(&prefix));
     let address_in = |directory: &Path| {
         let known = |text: &str| address_of(text).map(|_| text.to_owned());
         ["address", "persistent_address"]
             .into_iter()
-            .find_map(|file| attributes::fact(&directory.join(file), known))
+            .find_map(|file| roots.fact(&directory.join(file), known))
     };
     let address = mine().find_map(|name| address_in(&all.join(name)))?;
     let interface = host.and_then(|host| {
         let file = roots.sys.join("class/iscsi_host").join(host).join("netdev");
         // Software initiators say `<NULL>` or `default`.
-        attributes::fact(&file, |name| directory(name, roots).exists().then(|| name.to_owned()))
+        roots.fact(&file, |name| roots.there(&directory(name, roots)).then(|| name.to_owned()))
     });
     let connections = Some(mine().count() as u64);
     let server = Server { protocol: "iSCSI".into(), address, interface, connections, tcp: true };

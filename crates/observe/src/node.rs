@@ -1,11 +1,9 @@
 //! One block device's directory in sysfs.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use candor_record::facts::Fact;
 
-use crate::attributes::{self, link_name};
 use crate::roots::Roots;
 
 /// A block device's directory in sysfs.
@@ -19,15 +17,17 @@ pub(crate) struct Node {
     pub(crate) place: PathBuf,
     /// Where the places begin.
     devices: PathBuf,
+    /// Who answers.
+    pub(crate) roots: Roots,
 }
 
 impl Node {
     /// The device of that name; absent if sysfs has none.
     pub(crate) fn open(name: &str, roots: &Roots) -> Option<Node> {
         let class = roots.block(name);
-        let place = fs::canonicalize(&class).ok()?;
-        let devices = fs::canonicalize(&roots.sys).ok()?.join("devices");
-        Some(Node { name: name.to_owned(), class, place, devices })
+        let place = roots.real(&class)?;
+        let devices = roots.real(&roots.sys)?.join("devices");
+        Some(Node { name: name.to_owned(), class, place, devices, roots: roots.clone() })
     }
 
     /// Path of an attribute.
@@ -37,12 +37,12 @@ impl Node {
 
     /// Whether the attribute is there.
     pub(crate) fn has(&self, attribute: &str) -> bool {
-        self.path(attribute).exists()
+        self.roots.there(&self.path(attribute))
     }
 
     /// Text of an attribute.
     pub(crate) fn text(&self, attribute: &str) -> Option<String> {
-        attributes::text(&self.path(attribute))
+        self.roots.text(&self.path(attribute))
     }
 
     /// An attribute as a fact.
@@ -51,12 +51,12 @@ impl Node {
         attribute: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<Fact<T>> {
-        attributes::fact(&self.path(attribute), parse)
+        self.roots.fact(&self.path(attribute), parse)
     }
 
     /// Names in a directory under the device's.
     pub(crate) fn names(&self, directory: &str) -> Vec<String> {
-        attributes::names(&self.path(directory))
+        self.roots.names(&self.path(directory))
     }
 
     /// `major:minor`; empty for hidden devices.
@@ -66,7 +66,7 @@ impl Node {
 
     /// The bus its driver sits on: `nvme`, `scsi`, `virtio`, ….
     pub(crate) fn bus(&self) -> Option<String> {
-        link_name(&self.path("device/subsystem"))
+        self.roots.link_name(&self.path("device/subsystem"))
     }
 
     /// The whole disk of a partition.

@@ -2,7 +2,6 @@
 
 use candor_record::facts::{Fact, NvmeFacts, Remote};
 
-use crate::attributes::names;
 use crate::net::{self, Server};
 use crate::node::Node;
 use crate::parse::{number, positive, words};
@@ -15,7 +14,7 @@ pub(crate) fn paths_of(node: &Node, roots: &Roots) -> Vec<String> {
     if !linked.is_empty() {
         return linked;
     }
-    let all = names(&roots.sys.join("class/block"));
+    let all = roots.names(&roots.sys.join("class/block"));
     all.into_iter().filter(|name| head_of(name).as_deref() == Some(node.name.as_str())).collect()
 }
 

@@ -89,6 +89,21 @@ pub(crate) fn unescape(field: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
+/// Writes blanks, ends of lines and backslashes as procfs does; [`unescape`] reads it.
+pub(crate) fn escape(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            ' ' => written.push_str("\\040"),
+            '\t' => written.push_str("\\011"),
+            '\n' => written.push_str("\\012"),
+            '\\' => written.push_str("\\134"),
+            other => written.push(other),
+        }
+    }
+    written
+}
+
 /// The byte that a backslash and three octal digits stand for.
 fn octal(escape: Option<&[u8]>) -> Option<u8> {
     let [b'\\', digits @ ..] = escape? else { return None };
@@ -151,6 +166,12 @@ mod tests {
         fn any_text_is_survived(text in any::<String>()) {
             let _ = (number(&text), positive(&text), flag(&text), kib(&text), sectors(&text));
             let _ = (chosen(&text), quantity(&text), keyed(&text, "a"), unescape(&text));
+        }
+
+        #[test]
+        fn what_is_escaped_comes_back(text in any::<String>()) {
+            prop_assert!(!escape(&text).contains([' ', '\t', '\n']));
+            prop_assert_eq!(unescape(&escape(&text)), text);
         }
 
         #[test]

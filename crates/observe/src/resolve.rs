@@ -1,13 +1,10 @@
 //! From a path to the block device that it is or lies on.
 
-use std::fs;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use candor_record::facts::Fact;
-use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use crate::attributes::link_name;
+use crate::about::{About, What};
 use crate::mounts::{self, Mount};
 use crate::roots::Roots;
 
@@ -29,13 +26,12 @@ pub(crate) fn device_fact(path: &Path, roots: &Roots) -> Option<Fact<String>> {
 }
 
 fn device_on(path: &Path, mounts: &[Mount], roots: &Roots, depth: usize) -> Option<Fact<String>> {
-    let path = nearest_existing(path)?;
-    let about = fs::metadata(&path).ok()?;
-    if about.file_type().is_block_device() {
-        return by_number(&number(about.rdev()), roots);
+    let (path, about) = nearest_existing(path, roots)?;
+    if about.what == What::Device {
+        return by_number(&about.is, roots);
     }
-    by_number(&number(about.dev()), roots)
-        .or_else(|| by_mount(mount_of(&path, mounts)?, mounts, roots, depth))
+    by_number(&about.on, roots)
+        .or_else(|| by_mount(mount_of(&path, mounts, roots)?, mounts, roots, depth))
 }
 
 /// The device of a mount whose device number says nothing.
@@ -45,7 +41,7 @@ fn by_mount(mount: &Mount, mounts: &[Mount], roots: &Roots, depth: usize) -> Opt
         // nothing, and then nothing is known.
         let upper = PathBuf::from(mount.option("upperdir")?);
         let further = depth.checked_sub(1)?;
-        return upper.exists().then(|| device_on(&upper, mounts, roots, further))?;
+        return roots.there(&upper).then(|| device_on(&upper, mounts, roots, further))?;
     }
     let name = device_of_source(mount, roots)?;
     Some(Fact::new(name, mounts::table_path(roots).display().to_string()))
@@ -66,50 +62,45 @@ fn device_of_source(mount: &Mount, roots: &Roots) -> Option<String> {
 /// The device that a node such as `/dev/mapper/x` stands for: by its number, else by the name it
 /// resolves to (which is all that a recorded tree has).
 pub(crate) fn device_of_node(node: &Path, roots: &Roots) -> Option<String> {
-    let node = fs::canonicalize(roots.place(node)).ok()?;
-    let about = fs::metadata(&node).ok()?;
-    if about.file_type().is_block_device() {
-        return by_number(&number(about.rdev()), roots).map(|fact| fact.value);
+    let node = roots.real(&roots.place(node))?;
+    let about = roots.about(&node)?;
+    if about.what == What::Device {
+        return by_number(&about.is, roots).map(|fact| fact.value);
     }
     let name = node.file_name()?.to_string_lossy().into_owned();
-    roots.block(&name).exists().then_some(name)
+    roots.there(&roots.block(&name)).then_some(name)
 }
 
 /// The device with that `major:minor`.
 fn by_number(number: &str, roots: &Roots) -> Option<Fact<String>> {
     let link = roots.sys.join("dev/block").join(number);
-    Some(Fact::new(link_name(&link)?, link.display().to_string()))
-}
-
-fn number(device: u64) -> String {
-    format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
+    Some(Fact::new(roots.link_name(&link)?, link.display().to_string()))
 }
 
 /// The mount that an existing path lies on.
-pub(crate) fn mount_of<'a>(existing: &Path, mounts: &'a [Mount]) -> Option<&'a Mount> {
-    let path = fs::canonicalize(existing).ok()?;
-    mounts::covering(mounts, &path, mount_number(&path))
+pub(crate) fn mount_of<'a>(
+    existing: &Path,
+    mounts: &'a [Mount],
+    roots: &Roots,
+) -> Option<&'a Mount> {
+    let path = roots.real(existing)?;
+    let number = roots.about(&path).and_then(|about| about.mount);
+    mounts::covering(mounts, &path, number)
 }
 
 /// The kind of filesystem that keeps a file in memory and nowhere else, such as tmpfs; none for
 /// files that lie elsewhere and for nodes of devices.
 pub fn lies_in_memory(file: &Path, roots: &Roots) -> Option<String> {
-    let is_file = fs::metadata(file).is_ok_and(|about| about.is_file());
+    let is_file = roots.about(file).is_some_and(|about| about.what == What::File);
     let mounts = mounts::read(roots);
-    let mount = mount_of(file, &mounts).filter(|mount| is_file && mount.is_in_memory())?;
+    let mount = mount_of(file, &mounts, roots).filter(|mount| is_file && mount.is_in_memory())?;
     Some(mount.kind.clone())
 }
 
-/// The kernel's number of the mount that a path lies on, since Linux 5.8.
-fn mount_number(path: &Path) -> Option<u64> {
-    let about = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
-    (about.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(about.stx_mnt_id)
-}
-
-/// The path itself if it exists, else its nearest parent that does.
-pub(crate) fn nearest_existing(path: &Path) -> Option<PathBuf> {
+/// The path itself if it exists, else its nearest parent that does, and what that is.
+pub(crate) fn nearest_existing(path: &Path, roots: &Roots) -> Option<(PathBuf, About)> {
     let path = std::path::absolute(path).ok()?;
-    path.ancestors().find(|path| fs::metadata(path).is_ok()).map(Path::to_path_buf)
+    path.ancestors().find_map(|path| Some((path.to_path_buf(), roots.about(path)?)))
 }
 
 #[cfg(test)]

@@ -1,9 +1,15 @@
-//! Where the kernel's file trees are, so that tests can replay recorded ones.
+//! Where the kernel's file trees are, and who answers for them: the running kernel, or what another
+//! one once said, so that tests and people replay it.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The roots of the kernel's file trees.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::bundle::{Answer, Ask, Bundle};
+use crate::masked::masked;
+
+/// The roots of the kernel's file trees, through which everything that [`crate::inspect`] wants to
+/// know is asked.
+#[derive(Clone, Debug)]
 pub struct Roots {
     /// Instead of `/sys`.
     pub sys: PathBuf,
@@ -11,15 +17,79 @@ pub struct Roots {
     pub proc: PathBuf,
     /// Instead of `/dev`.
     pub dev: PathBuf,
+    who: Who,
+}
+
+/// Who answers.
+#[derive(Clone, Debug, Default)]
+enum Who {
+    /// The running kernel.
+    #[default]
+    Kernel,
+    /// The running kernel, and each answer is written down. What was asked before is answered as
+    /// before, so that numbers that move on by themselves do not contradict each other.
+    Noted(Arc<Mutex<Bundle>>),
+    /// What was written down. What was not asked then is not there.
+    Replayed(Arc<Bundle>),
 }
 
 impl Default for Roots {
     fn default() -> Self {
-        Roots { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into() }
+        Roots { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into(), who: Who::Kernel }
     }
 }
 
 impl Roots {
+    /// The running kernel's trees in other places.
+    pub fn at(sys: PathBuf, proc: PathBuf, dev: PathBuf) -> Roots {
+        Roots { sys, proc, dev, who: Who::Kernel }
+    }
+
+    /// This host, with every answer written down for [`Roots::noted`].
+    pub fn noting() -> Roots {
+        Roots { who: Who::Noted(Arc::default()), ..Roots::default() }
+    }
+
+    /// The host that a bundle was recorded on.
+    pub fn replay(bundle: Bundle) -> Roots {
+        Roots { who: Who::Replayed(Arc::new(bundle)), ..Roots::default() }
+    }
+
+    /// What was asked and answered so far; empty unless it was to be noted.
+    pub fn noted(&self) -> Bundle {
+        match &self.who {
+            Who::Noted(notes) => notes.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            Who::Kernel | Who::Replayed(_) => Bundle::default(),
+        }
+    }
+
+    /// The answer to a question: the kernel's by `live`, or the one that was written down.
+    pub(crate) fn ask(
+        &self,
+        ask: Ask,
+        about: &Path,
+        live: impl FnOnce() -> Option<Answer>,
+    ) -> Option<Answer> {
+        match &self.who {
+            Who::Kernel => live(),
+            Who::Replayed(bundle) => bundle.answer(ask, about).flatten(),
+            Who::Noted(notes) => {
+                let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(known) = notes.answer(ask, about) {
+                    return known;
+                }
+                let answer = live().map(|answer| masked(about, answer));
+                notes.note(ask, about, answer.clone());
+                answer
+            }
+        }
+    }
+
+    /// Whether the running kernel answers, and nobody writes.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.who, Who::Kernel)
+    }
+
     /// Where an absolute path that the kernel named is found: the same place, or the same place
     /// in the recorded tree.
     pub(crate) fn place(&self, path: &Path) -> PathBuf {
@@ -44,10 +114,21 @@ mod tests {
 
     #[test]
     fn only_kernel_trees_move() {
-        let roots = Roots { sys: "/t/sys".into(), proc: "/t/proc".into(), dev: "/t/dev".into() };
+        let roots = Roots::at("/t/sys".into(), "/t/proc".into(), "/t/dev".into());
         assert_eq!(roots.place(Path::new("/sys/fs/cgroup")), Path::new("/t/sys/fs/cgroup"));
         assert_eq!(roots.place(Path::new("/dev/sda")), Path::new("/t/dev/sda"));
         assert_eq!(roots.place(Path::new("/system/x")), Path::new("/system/x"));
         assert_eq!(roots.place(Path::new("/home")), Path::new("/home"));
+    }
+
+    #[test]
+    fn what_was_answered_once_is_answered_so_again() {
+        let (roots, path) = (Roots::noting(), Path::new("/x"));
+        assert_eq!(roots.ask(Ask::Text, path, || Some("1".into())), Some("1".into()));
+        assert_eq!(roots.ask(Ask::Text, path, || Some("2".into())), Some("1".into()));
+        assert_eq!(roots.ask(Ask::Names, path, || None), None);
+        let again = Roots::replay(roots.noted());
+        assert_eq!(again.ask(Ask::Text, path, || unreachable!()), Some("1".into()));
+        assert_eq!(again.ask(Ask::Link, path, || unreachable!()), None);
     }
 }

@@ -127,7 +127,7 @@ impl Sampler {
 
 /// How the names of a device's interrupts begin: by the instance of its driver.
 fn vector(device: &str, roots: &Roots) -> Option<(String, String)> {
-    let driver = crate::attributes::link_name(&roots.block(device).join("device"))?;
+    let driver = roots.link_name(&roots.block(device).join("device"))?;
     let virtio = is_numbered(&driver, "virtio").then(|| format!("{driver}-req"));
     let prefix = virtio.or_else(|| is_numbered(&driver, "nvme").then(|| format!("{driver}q")))?;
     Some((device.to_owned(), prefix))

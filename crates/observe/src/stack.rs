@@ -7,13 +7,14 @@ use candor_record::facts::{
     ArrayFacts, DeviceFacts, DeviceKind, Fact, LoopBacking, Mapping, Remote,
 };
 
+use crate::about::What;
 use crate::holders::holders;
 use crate::missed::Missed;
 use crate::node::{Node, is_numbered};
 use crate::parse::{flag, positive, sectors, words};
 use crate::resolve::{device_of_path, mount_of};
 use crate::roots::Roots;
-use crate::{attributes, kind, link, mounts, net, nvme, queue};
+use crate::{kind, link, mounts, net, nvme, queue};
 
 /// The devices of those names and all devices below them, each once, tops first.
 pub(crate) fn collect(tops: &[String], roots: &Roots, missed: &mut Missed) -> Vec<DeviceFacts> {
@@ -77,7 +78,7 @@ fn below(node: &Node, kind: DeviceKind, roots: &Roots) -> Vec<String> {
         DeviceKind::Bcache => tiers(node),
         _ => node.names("slaves"),
     };
-    names.into_iter().filter(|name| roots.block(name).exists()).collect()
+    names.into_iter().filter(|name| roots.there(&roots.block(name))).collect()
 }
 
 fn is_nvme(kind: DeviceKind) -> bool {
@@ -109,8 +110,8 @@ fn mapping(node: &Node) -> Mapping {
 fn tiers(node: &Node) -> Vec<String> {
     let mut names = node.names("slaves");
     let set = node.path("bcache/cache");
-    for link in attributes::names(&set).iter().filter(|name| is_numbered(name, "cache")) {
-        let place = std::fs::canonicalize(set.join(link)).ok();
+    for link in node.roots.names(&set).iter().filter(|name| is_numbered(name, "cache")) {
+        let place = node.roots.real(&set.join(link));
         let device = place.as_deref().and_then(Path::parent).and_then(Path::file_name);
         names.extend(device.map(|name| name.to_string_lossy().into_owned()));
     }
@@ -137,7 +138,7 @@ fn backing_device(node: &Node, roots: &Roots) -> Option<String> {
 /// ` (deleted)` to one that is gone, and its directory would be a guess.
 fn backing_path(node: &Node) -> Option<PathBuf> {
     let path = PathBuf::from(node.text("loop/backing_file")?);
-    (path.is_absolute() && path.exists()).then_some(path)
+    (path.is_absolute() && node.roots.there(&path)).then_some(path)
 }
 
 fn loop_backing(node: &Node, roots: &Roots) -> Option<LoopBacking> {
@@ -150,17 +151,16 @@ fn loop_backing(node: &Node, roots: &Roots) -> Option<LoopBacking> {
 
 /// Type of the filesystem of a file; absent for a device node, whose bytes are not in `/dev`.
 fn filesystem_kind(file: &Path, roots: &Roots) -> Option<String> {
-    use std::os::unix::fs::FileTypeExt;
-    let is_device = std::fs::metadata(file).ok()?.file_type().is_block_device();
+    let is_device = roots.about(file)?.what == What::Device;
     let mounts = mounts::read(roots);
-    (!is_device).then(|| mount_of(file, &mounts).map(|mount| mount.kind.clone()))?
+    (!is_device).then(|| mount_of(file, &mounts, roots).map(|mount| mount.kind.clone()))?
 }
 
 /// NUMA node of the nearest controller above; the kernel writes -1 where it does not know.
 fn numa_node(node: &Node) -> Option<Fact<i32>> {
     let files = node.above().map(|path| path.join("numa_node"));
-    files.into_iter().find(|file| file.exists()).and_then(|file| {
-        crate::attributes::fact(&file, |text| text.parse().ok().filter(|&node: &i32| node >= 0))
+    files.into_iter().find(|file| node.roots.there(file)).and_then(|file| {
+        node.roots.fact(&file, |text| text.parse().ok().filter(|&node: &i32| node >= 0))
     })
 }
 

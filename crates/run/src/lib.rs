@@ -12,6 +12,7 @@ mod claims;
 mod consent;
 mod error;
 mod hooks;
+mod inspected;
 mod laying;
 mod local;
 mod looking;
@@ -29,13 +30,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use candor_observe::Roots;
 use candor_plan::{Bytes, Engine, Nanos, OnDone, OnFailure, Phase, Plan};
 use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use align::align;
 pub use cached::cached;
 pub use error::RunError;
+pub use inspected::{inspect, record, replay};
 pub use local::Local;
 pub use stop::{
     asked_by_signal, install_interrupt_handlers, install_report_handler, interrupt_exit_code,
@@ -201,18 +202,6 @@ fn failure(phase: &str, measurement: &candor_record::Measurement) -> String {
         ),
         None => format!("`{phase}` ended because a worker failed"),
     }
-}
-
-/// Inspects a path: what it is, what lies under it, and whether its counters can be trusted.
-///
-/// # Errors
-/// The path does not exist.
-pub fn inspect(path: &Path) -> Result<Facts, RunError> {
-    let path = path.canonicalize().map_err(RunError::file("find", path))?;
-    let roots = Roots::default();
-    let mut facts = candor_observe::inspect(&[("target".into(), path.clone())], &roots);
-    ready::prove_path(&mut facts, 0, &path, &roots);
-    Ok(facts)
 }
 
 /// The best asynchronous engine of this host: io_uring where it is there and allowed.

@@ -88,7 +88,7 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
     let mut made = Made::default();
     let probe = match made.create_probe(path) {
         Ok(probe) => probe,
-        Err(error) => return unproven(facts, &error.to_string()),
+        Err(error) => return unproven(facts, path, &error.to_string()),
     };
     let wanted = Wanted {
         size: PROBE_BYTES,
@@ -101,13 +101,18 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         layout::lay_out(&mut Session::new(), &probe, &wanted, interrupted(), &mut |_| {});
     match laid_out {
         Ok(_) => prove(facts, index, &probe, roots),
-        Err(error) => unproven(facts, &error.to_string()),
+        Err(error) => unproven(facts, path, &error.to_string()),
     }
 }
 
-fn unproven(facts: &mut Facts, why: &str) {
+/// Whether something is missing because a proving read showed nothing.
+pub fn is_of_canary(missing: &Missing) -> bool {
+    missing.what.starts_with("proving read of ")
+}
+
+fn unproven(facts: &mut Facts, path: &Path, why: &str) {
     facts.missing.push(Missing {
-        what: "whether the block layer counts I/O here".into(),
+        what: format!("proving read of {}", path.display()),
         why: why.into(),
         enable: "make the directory writable".into(),
     });

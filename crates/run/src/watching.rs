@@ -93,6 +93,11 @@ fn look(eye: &Result<Eye, Missing>) -> Trace {
     eye.as_ref().map(Eye::look).unwrap_or_default()
 }
 
+/// The devices of the host that can hold anything, with their nodes.
+pub(crate) fn all(roots: &Roots) -> Vec<(String, PathBuf)> {
+    names(roots).iter().map(|name| node(name, roots)).collect()
+}
+
 /// Devices of the host that can hold anything, partitions aside.
 fn names(roots: &Roots) -> Vec<String> {
     let has_size = |name: &String| {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use candor_record::facts::{Fact, Link};
 
 use super::{megabytes, name_of, tenths};
-use crate::attributes::text;
 use crate::node::Node;
 use crate::parse::quantity;
+use crate::roots::Roots;
 
 /// Speed and width of a hop, as one of its ends tells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,8 +20,8 @@ struct Rate {
 
 impl Rate {
     /// From a pair of attributes such as `current_link_speed` and `current_link_width`.
-    fn read(directory: &Path, which: &str) -> Option<Rate> {
-        let attribute = |what: &str| text(&directory.join(format!("{which}_link_{what}")));
+    fn read(directory: &Path, which: &str, roots: &Roots) -> Option<Rate> {
+        let attribute = |what: &str| roots.text(&directory.join(format!("{which}_link_{what}")));
         let speed = quantity(&attribute("speed")?)?;
         // Integrated functions claim no lanes, or 255 of them.
         let width = attribute("width")?.parse().ok().filter(|width| (1..=32).contains(width))?;
@@ -60,9 +60,9 @@ impl Rate {
 pub(super) fn of(node: &Node) -> Vec<Link> {
     let ends: Vec<(PathBuf, Rate)> = node
         .above()
-        .filter_map(|path| Some((path.to_path_buf(), Rate::read(path, "current")?)))
+        .filter_map(|path| Some((path.to_path_buf(), Rate::read(path, "current", &node.roots)?)))
         .collect();
-    hops(&ends).filter_map(|(end, port)| hop(end, port)).collect()
+    hops(&ends).filter_map(|(end, port)| hop(end, port, &node.roots)).collect()
 }
 
 /// The ends in pairs. Going up they alternate: a device's or switch's end, the port above it. Two
@@ -77,13 +77,13 @@ fn hops(ends: &[(PathBuf, Rate)]) -> impl Iterator<Item = (&(PathBuf, Rate), Opt
     })
 }
 
-fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>) -> Option<Link> {
+fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>, roots: &Roots) -> Option<Link> {
     let (lane_mb_per_s, code) = rate.lane()?;
     let (speed, width) = (rate.speed, rate.width);
     let mb_per_s = lane_mb_per_s.saturating_mul(width);
     let lane = format!("{speed:.1} GT/s × {code} ÷ 8 = {lane_mb_per_s} MB/s per lane");
-    let could = |end: &Path| Rate::read(end, "max").map(|rate| fact(&rate, end, "max"));
-    let possible = possible(directory, port);
+    let could = |end: &Path| Rate::read(end, "max", roots).map(|rate| fact(&rate, end, "max"));
+    let possible = possible(directory, port, roots);
     Some(Link {
         kind: "PCIe".into(),
         at: name_of(directory),
@@ -99,8 +99,8 @@ fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>) -> Option<Link>
 
 /// What both ends of a hop could do. Without the other end's word nothing is known: a device that
 /// could do more may sit in a slot that cannot.
-fn possible(directory: &Path, port: Option<&Path>) -> Option<Rate> {
-    Some(Rate::read(directory, "max")?.both(&Rate::read(port?, "max")?))
+fn possible(directory: &Path, port: Option<&Path>, roots: &Roots) -> Option<Rate> {
+    Some(Rate::read(directory, "max", roots)?.both(&Rate::read(port?, "max", roots)?))
 }
 
 fn fact(rate: &Rate, directory: &Path, which: &str) -> Fact<String> {

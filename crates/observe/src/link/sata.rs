@@ -5,17 +5,16 @@ use std::path::PathBuf;
 use candor_record::facts::Link;
 
 use super::{line, megabytes, name_of};
-use crate::attributes::{fact, text};
 use crate::node::{Node, is_numbered};
 use crate::parse::{quantity, words};
 
 /// The SATA link of a drive: its place contains `ataN`, and the link is `linkN` under that.
 pub(super) fn of(node: &Node) -> Option<Link> {
     let directory = directory(node)?;
-    let negotiated = fact(&directory.join("sata_spd"), words)?;
+    let negotiated = node.roots.fact(&directory.join("sata_spd"), words)?;
     let line = line(quantity(&negotiated.value)?)?;
     // The limit is known only where something set one; else the kernel calls it unknown.
-    let possible = fact(&directory.join("hw_sata_spd_limit"), known);
+    let possible = node.roots.fact(&directory.join("hw_sata_spd_limit"), known);
     let most = possible.as_ref().and_then(|possible| super::line(quantity(&possible.value)?));
     Some(Link {
         kind: "SATA".into(),
@@ -47,5 +46,5 @@ fn directory(node: &Node) -> Option<PathBuf> {
     let candidates = channel.into_iter().chain([name]);
     candidates
         .map(|link| port.join(&link).join("ata_link").join(&link))
-        .find(|directory| text(&directory.join("sata_spd")).is_some())
+        .find(|directory| node.roots.text(&directory.join("sata_spd")).is_some())
 }

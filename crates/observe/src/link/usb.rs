@@ -3,16 +3,15 @@
 use candor_record::facts::{Fact, Link};
 
 use super::{megabytes, name_of};
-use crate::attributes::text;
 use crate::node::Node;
 use crate::parse::quantity;
 
 /// The USB hops on the way, the drive's own first, then those of the hubs above it.
 pub(super) fn of(node: &Node) -> Vec<Link> {
-    let hops = node.above().filter(|path| path.join("busnum").exists());
+    let hops = node.above().filter(|path| node.roots.there(&path.join("busnum")));
     let links = hops.filter_map(|path| {
         let file = path.join("speed");
-        let text = text(&file)?;
+        let text = node.roots.text(&file)?;
         let mb_per_s = practical(quantity(&text)? as u64)?;
         Some(Link {
             kind: "USB".into(),

@@ -4,7 +4,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use candor_record::facts::Fact;
 
-use crate::attributes::text;
 use crate::roots::Roots;
 
 /// A way to some addresses.
@@ -27,7 +26,7 @@ pub(super) fn interface(address: IpAddr, roots: &Roots) -> Option<Fact<String>> 
         IpAddr::V6(_) => ("net/ipv6_route", of_v6),
     };
     let path = roots.proc.join(file);
-    let table = text(&path)?;
+    let table = roots.text(&path)?;
     let ways = table.lines().filter_map(|line| parse(line, address));
     let best = ways.min_by_key(|way| (u32::MAX - way.prefix_bits, way.metric))?;
     Some(Fact::new(best.interface, path.display().to_string()))
