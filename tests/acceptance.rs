@@ -28,7 +28,7 @@
 //! | extra | lazy initialisation | `extra_ext4_…` |
 //! | extra | starvation of CPU | `limits::starvation_of_cpu_is_told` |
 //!
-//! T5, T8, T9, T11 and T18 need devices that only the lab has.
+//! T5, T8, T9, T11 and T18 need devices that only the lab has: `tests/lab.rs`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

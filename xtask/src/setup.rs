@@ -13,6 +13,15 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("lsblk", "util-linux", "a second opinion on the block devices"),
     ("jq", "jq", "recipes that read JSON"),
     ("python3", "python3-venv", "programs that read fio's results"),
+    ("qemu-system-x86_64", "qemu-system-x86", "the lab's machine"),
+    ("busybox", "busybox-static", "the lab's guest"),
+    ("depmod", "kmod", "the lab's modules"),
+    ("xz", "xz-utils", "the lab's modules"),
+    ("strip", "binutils", "a small program for the lab's guest"),
+    ("mdadm", "mdadm", "arrays in the lab"),
+    ("dmsetup", "dmsetup", "mapped devices in the lab"),
+    ("make-bcache", "bcache-tools", "tiered devices in the lab"),
+    ("blktrace", "blktrace", "a second opinion on single requests"),
 ];
 
 /// Programs of the Python package index that read fio's results: (program, package).

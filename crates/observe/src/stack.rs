@@ -52,7 +52,7 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
         model: owner.fact("device/model", words),
         partition_start_bytes: partition_start(node),
         bio_based: queue::bio_based(node),
-        counts_io: counts_io(owner, kind),
+        counts_io: counts_io(owner),
         queue: queue::of(node, owner),
         loop_backing: loop_backing(node, roots),
         link: link::narrowest(&way),
@@ -119,11 +119,12 @@ fn tiers(node: &Node) -> Vec<String> {
     names
 }
 
-/// Whether the kernel counts, by `queue/iostats`. Not every driver heeds it: zram counts anyway,
-/// brd never did on older kernels. There the attribute is no fact, and only a proving read tells.
-fn counts_io(owner: &Node, kind: DeviceKind) -> Option<Fact<bool>> {
-    let heeds = !matches!(kind, DeviceKind::Zram | DeviceKind::Brd);
-    heeds.then(|| owner.fact("queue/iostats", flag))?
+/// Whether the kernel counts, by `queue/iostats`. Devices without a request queue need not heed it:
+/// zram, bcache and the device mapper of older kernels count anyway, brd and NVMe heads never did.
+/// There the attribute is no fact, and only a proving read tells.
+fn counts_io(owner: &Node) -> Option<Fact<bool>> {
+    let has_queue = queue::bio_based(owner).is_some_and(|fact| !fact.value);
+    has_queue.then(|| owner.fact("queue/iostats", flag))?
 }
 
 fn partition_start(node: &Node) -> Option<Fact<u64>> {

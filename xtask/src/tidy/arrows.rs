@@ -20,6 +20,8 @@ const FLOORS: &[(&str, u32)] = &[
     ("run", 3),
     ("explore", 4),
     ("fleet", 4),
+    // Outside `crates/`; the whole-program tests boot it.
+    ("lab", 4),
     ("candor", 5),
 ];
 

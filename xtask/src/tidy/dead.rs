@@ -31,8 +31,8 @@ fn is_root(path: &str) -> bool {
     match parts[..] {
         [.., "src", "lib.rs" | "main.rs"] | [.., "src", "bin", _] | [.., "build.rs"] => true,
         [.., "src", "bin", _, "main.rs"] | [.., "fuzz_targets", _] => true,
-        // Of our own folder of tests only one file is a crate; a package's may have several.
-        ["tests", name] => name == "main.rs",
+        // Of our own folder of tests two files are crates; a package's may have several.
+        ["tests", name] => matches!(name, "main.rs" | "lab.rs"),
         [.., "tests" | "benches" | "examples", _] => !parts.contains(&"src"),
         _ => false,
     }

@@ -1,0 +1,5 @@
+# Under lockdown the eye works, and blktrace does not. Last, since nothing lifts it again.
+echo integrity >/sys/kernel/security/lockdown
+cat /sys/kernel/security/lockdown
+node=$(disk virtio)
+run --target "$node" --rw randread --direct

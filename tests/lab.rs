@@ -1,0 +1,274 @@
+//! Cases on devices that this host lacks: a Debian kernel in an emulated machine. One boot serves
+//! all of them. Speeds mean nothing there; findings, facts and relations do.
+//!
+//! | case | devices | asserted |
+//! | --- | --- | --- |
+//! | T5 | null_blk that takes 64 at once | queue near what was asked for; Little's law |
+//! | T9 | AHCI | link and ceiling; more than the link carries is told (D9) |
+//! | T11 | NVMe over TCP to itself | remote, speed unknown, no claim of a limit |
+//! | T12 | AHCI with 4 KiB sectors | C4, then C6, then the device at its depth |
+//! | T13 | NVMe | sizes and alignments, as the generator wrote them down |
+//! | T18 | md raid0 | E2 (16 pieces), E8, E1 |
+//! | extra | two paths to one namespace | A17, D7 |
+//! | extra | scsi_debug with max_queue=8 | B5 |
+//! | extra | scsi_debug, misaligned | C5 |
+//! | extra | null_blk without accounting, brd | A17, A16 |
+//! | extra | USB | D4 |
+//! | extra | blktrace beside the eye | the same histogram |
+//! | extra | lockdown | the eye works |
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use candor_lab::{CaseResult, Lab, LabError, Results};
+use serde_json::Value;
+
+#[path = "support/report.rs"]
+#[allow(dead_code, reason = "the other test binary uses all of it")]
+mod report;
+
+use report::Report;
+
+/// Boots once for all tests.
+fn lab() -> Result<&'static Results, &'static LabError> {
+    static LAB: OnceLock<Result<Results, LabError>> = OnceLock::new();
+    LAB.get_or_init(|| {
+        let candor = PathBuf::from(env!("CARGO_BIN_EXE_candor"));
+        let target = candor.ancestors().nth(2).map_or("target".into(), PathBuf::from);
+        let lab =
+            Lab { candor, kernel_package: None, cases: Vec::new(), cache: target.join("lab") };
+        let results = lab.boot()?;
+        println!("{}", results.console);
+        Ok(results)
+    })
+    .as_ref()
+}
+
+/// What a case left; none, with the reason printed, where the lab cannot run.
+fn case(name: &str) -> Option<CaseResult> {
+    let results = match lab() {
+        Ok(results) => results,
+        Err(LabError::Missing(what)) => {
+            println!("skipped: {name}: {what} is not here, and the lab needs it");
+            return None;
+        }
+        Err(failed) => panic!("{failed}"),
+    };
+    let case = results.case(name).unwrap_or_else(|| panic!("{name} did not run"));
+    assert_eq!(case.status, 0, "{name}:\n{}", case.said);
+    Some(case)
+}
+
+/// A report that a case wrote.
+fn report(case: &CaseResult, file: &str) -> Report {
+    let text = case.text(file).unwrap_or_else(|| panic!("no {file}; it said\n{}", case.said));
+    let report = Report::of(&text);
+    assert_eq!(report.violations(), Vec::<String>::new());
+    report
+}
+
+fn sentence<'a>(report: &'a Report, rule: &str) -> &'a str {
+    report.named(rule)["sentence"].as_str().unwrap_or_default()
+}
+
+fn has(text: &str, part: &str) {
+    assert!(text.contains(part), "`{part}` is not in\n{text}");
+}
+
+/// The requests that the eye saw reading a device.
+fn reads<'a>(requests: &'a Value, device: &str) -> &'a Value {
+    let all = requests.as_array().unwrap_or_else(|| panic!("no requests in {requests}"));
+    let is = |seen: &&Value| seen["device"] == device && seen["direction"] == "read";
+    all.iter().find(is).unwrap_or_else(|| panic!("no reads of {device} in {requests}"))
+}
+
+/// A histogram: counts by the lower end of a class.
+fn histogram(pairs: &Value) -> BTreeMap<u64, u64> {
+    let pairs = pairs.as_array().into_iter().flatten();
+    pairs.filter_map(|pair| Some((pair[0].as_u64()?, pair[1].as_u64()?))).collect()
+}
+
+/// Counts by class, as the eye would make them of these.
+fn counted(values: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Mean operations in flight by Little's law, from rate and mean latency of the reads.
+fn in_flight(report: &Report) -> f64 {
+    let reads = report.at("/phases/0/measurements/0/ops/read");
+    number(&reads["ops_per_s"]) * number(&reads["latency"]["mean_ns"]) * 1e-9
+}
+
+#[test]
+fn t05_a_deep_queue_reaches_the_device() {
+    let Some(case) = case("t05") else { return };
+    let report = report(&case, "report.json");
+    let (asked, flight) = (32.0, in_flight(&report));
+    assert!((0.8 * asked..=1.01 * asked).contains(&flight), "{flight} in flight");
+    assert_eq!(report.finding("B4").map(Value::to_string), None);
+    has(report.words("/phases/0/limited_by"), "the device at depth 32");
+}
+
+#[test]
+fn t09_a_sata_link() {
+    let Some(case) = case("t09") else { return };
+    let report = report(&case, "report.json");
+    let sata = &report.list("/facts/devices")[0];
+    assert_eq!(sata["kind"], "ata", "{sata}");
+    has(&sata["link"].to_string(), "1.5 Gbps");
+    has(&case.said, "1.5 Gb/s × 8/10 ÷ 8 = 150 MB/s");
+    // The emulated disk is as fast as this host, which the link of the real one would not allow.
+    let reads = report.at("/phases/0/measurements/0/ops/read");
+    let beyond = number(&reads["bytes_per_s"]) > 1.02 * 150e6;
+    assert_eq!(report.finding("D9").is_some(), beyond, "{}", report.told());
+    has(sentence(&report, "C1"), "128 KiB");
+}
+
+#[test]
+fn t11_a_remote_device_of_unknown_speed() {
+    let Some(case) = case("t11") else { return };
+    let report = report(&case, "report.json");
+    has(sentence(&report, "D6"), "NVMe/tcp to 127.0.0.1 through lo, whose speed is unknown");
+    assert!(report.finding("D5").is_none() && report.finding("D9").is_none(), "{}", report.told());
+    has(&case.said, "speed unknown");
+}
+
+#[test]
+fn t12_small_then_one_at_a_time_then_deep() {
+    let Some(case) = case("t12") else { return };
+    let small = report(&case, "512.json");
+    has(sentence(&small, "C4"), "512 bytes I/O on 4 KiB sectors");
+    let one = report(&case, "16k.json");
+    assert!(one.finding("C4").is_none(), "{}", one.told());
+    has(&one.told(), "one request at a time");
+    let deep = report(&case, "deep.json");
+    assert!(deep.finding("C6").is_none(), "{}", deep.told());
+    assert!(in_flight(&deep) > 4.0 * in_flight(&one));
+}
+
+#[test]
+fn t13_sizes_and_alignments_as_the_generator_logged_them() {
+    let Some(case) = case("t13") else { return };
+    let log = case.text("log").expect("the generator keeps a log");
+    let lines = log.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut sent: Vec<(u64, u64)> = lines
+        .filter_map(|words| match words[..] {
+            [.., "read", start, length] => Some((start.parse().ok()?, length.parse().ok()?)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sent.len(), 2740, "{}", case.said);
+    // The generator is candor, whose proving read of 64 KiB is in no log.
+    sent.push((0, 65536));
+    let seen: Value = serde_json::from_str(&case.text("align.json").expect("a report")).unwrap();
+    let devices = seen["trace"]["requests"].as_array().expect("devices");
+    let seen = reads(&seen["trace"]["requests"], devices[0]["device"].as_str().unwrap());
+    assert_eq!((&seen["count"], &seen["counted"]), (&Value::from(2741), &Value::from(2741)));
+    let starts = counted(sent.iter().map(|(start, _)| start % 4096));
+    assert_eq!(histogram(&seen["starts_in_4k"]), starts);
+    let odd = sent.iter().filter(|(_, length)| length % 4096 != 0).count();
+    assert_eq!(seen["length_off_4k"].as_u64(), Some(odd as u64));
+    let sizes = counted(sent.iter().map(|(_, length)| 1 << length.ilog2()));
+    assert_eq!(histogram(&seen["sizes_log2"]), sizes);
+    has(&case.said, "begin off 4 KiB");
+}
+
+#[test]
+fn t18_an_array_of_unlike_members() {
+    let Some(case) = case("t18") else { return };
+    let large = report(&case, "report.json");
+    has(sentence(&large, "E2"), "Each 1 MiB read became 16 requests over 2 of 2 members of md18");
+    has(sentence(&large, "E8"), "md18 has no queue of its own");
+    let chunk = report(&case, "chunk.json");
+    has(sentence(&chunk, "E1"), "100 % of the bytes of md18 fell on");
+}
+
+#[test]
+fn extra_two_paths_to_one_namespace() {
+    let Some(case) = case("multipath") else { return };
+    let report = report(&case, "report.json");
+    let head = report.words("/facts/devices/0/name");
+    has(
+        sentence(&report, "A17"),
+        &format!("Linux does not count I/O on {head}; the devices below"),
+    );
+    has(sentence(&report, "D7"), "one of 2 that work (iopolicy = numa)");
+    assert_eq!(report.list("/facts/devices/0/below").len(), 2);
+}
+
+#[test]
+fn extra_a_device_that_takes_eight() {
+    let Some(case) = case("depth8") else { return };
+    let report = report(&case, "report.json");
+    has(sentence(&report, "B5"), "accepts 8 commands; 24 of your 32 waited for their turn");
+    assert_eq!(report.words("/phases/0/limited_by"), "the device's own queue of 8");
+}
+
+#[test]
+fn extra_a_misaligned_device() {
+    let Some(case) = case("misaligned") else { return };
+    let report = report(&case, "report.json");
+    has(sentence(&report, "C5"), "starts 3.5 KiB off a sector boundary");
+}
+
+#[test]
+fn extra_what_the_kernel_does_not_count() {
+    let Some(off) = case("unaccounted") else { return };
+    let off = report(&off, "report.json");
+    has(sentence(&off, "A17"), "nobody can vouch");
+    assert_eq!(off.verdict(), "not_verifiable");
+    let Some(memory) = case("brd") else { return };
+    let memory = report(&memory, "report.json");
+    has(sentence(&memory, "A16"), "is a disk in memory (brd)");
+    assert_eq!(memory.verdict(), "measures_else");
+}
+
+#[test]
+fn extra_one_command_at_a_time() {
+    let Some(case) = case("usb") else { return };
+    let report = report(&case, "report.json");
+    has(sentence(&report, "D4"), "is driven by usb-storage, one command at a time");
+}
+
+#[test]
+fn extra_a_slow_clock() {
+    let Some(case) = case("inspect") else { return };
+    has(&case.said, "Clock       hpet");
+}
+
+#[test]
+fn extra_blktrace_saw_the_same_sizes() {
+    let Some(case) = case("bitesize") else { return };
+    let report = report(&case, "report.json");
+    let parsed = case.text("parsed").expect("what blkparse printed");
+    let lines = parsed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let traced = lines.filter_map(|words| match words[..] {
+        ["C", kind, _start, length, ..] if kind.starts_with('R') => length.parse::<u64>().ok(),
+        _ => None,
+    });
+    let traced = counted(traced.map(|length| 1 << length.ilog2()));
+    let name = report.words("/facts/devices/0/name").to_owned();
+    let mut seen = histogram(&reads(report.at("/phases/0/requests/requests"), &name)["sizes_log2"]);
+    // The proving read of 64 KiB comes before the eye opens.
+    *seen.entry(65536).or_insert(0) += 1;
+    assert_eq!(seen, traced, "{parsed}");
+}
+
+#[test]
+fn extra_the_eye_works_under_lockdown() {
+    let Some(case) = case("z-lockdown") else { return };
+    has(&case.said, "[integrity]");
+    let report = report(&case, "report.json");
+    let name = report.words("/facts/devices/0/name").to_owned();
+    let seen = reads(report.at("/phases/0/requests/requests"), &name);
+    assert_eq!(seen["count"], report.at("/phases/0/measurements/0/ops/read/ops").clone());
+}
