@@ -93,7 +93,7 @@ impl Machine<'_> {
 
     fn command(&self) -> Command {
         let mut qemu = Command::new("qemu-system-x86_64");
-        qemu.args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max"]);
+        qemu.args(["-accel", "tcg,thread=single", "-machine", "q35", "-cpu", "max"]);
         qemu.args(["-smp", "2", "-m", "2048", "-nodefaults", "-display", "none", "-no-reboot"]);
         qemu.arg("-kernel").arg(&self.kernel.image).arg("-initrd").arg(self.archive);
         // The second serial port would do for results too, at a hundredth of a disk's speed.

@@ -105,18 +105,20 @@ fn mapping(node: &Node) -> Mapping {
     Mapping { name: node.fact("dm/name", words), maker: node.fact("dm/uuid", maker) }
 }
 
-/// The devices of a bcache: the backing one, and those of the cache set that it is attached to,
-/// whose links are `bcache/cache/cacheN` and lead to the directory `bcache` of each.
+/// The devices of a bcache: the backing one, then those of the cache set that it is attached to,
+/// whose links are `bcache/cache/cacheN` and lead to the directory `bcache` of each. Most kernels
+/// name both kinds among the `slaves`.
 fn tiers(node: &Node) -> Vec<String> {
-    let mut names = node.names("slaves");
     let set = node.path("bcache/cache");
-    for link in node.roots.names(&set).iter().filter(|name| is_numbered(name, "cache")) {
-        let place = node.roots.real(&set.join(link));
-        let device = place.as_deref().and_then(Path::parent).and_then(Path::file_name);
-        names.extend(device.map(|name| name.to_string_lossy().into_owned()));
-    }
-    names.dedup();
-    names
+    let links = node.roots.names(&set).into_iter().filter(|name| is_numbered(name, "cache"));
+    let caches: Vec<String> = links
+        .filter_map(|link| {
+            let place = node.roots.real(&set.join(link))?;
+            Some(place.parent()?.file_name()?.to_string_lossy().into_owned())
+        })
+        .collect();
+    let slaves = node.names("slaves").into_iter();
+    slaves.filter(|name| !caches.contains(name)).chain(caches.clone()).collect()
 }
 
 /// Whether the kernel counts, by `queue/iostats`. Devices without a request queue need not heed it:

@@ -371,6 +371,7 @@ fn a_bcache_leads_to_both_tiers() {
     fake.disk("nvme0n1", "259:0", "pci0000:00/nvme/nvme0/nvme0n1");
     fake.disk("bcache0", "251:0", "virtual/block/bcache0");
     let bcache = "sys/devices/virtual/block/bcache0";
+    fake.link(&format!("{bcache}/slaves/nvme0n1"), "sys/class/block/nvme0n1");
     fake.link(&format!("{bcache}/slaves/sdb"), "sys/class/block/sdb");
     fake.write("sys/devices/pci0000:00/nvme/nvme0/nvme0n1/bcache/state", "");
     let cache = "sys/devices/pci0000:00/nvme/nvme0/nvme0n1/bcache";
