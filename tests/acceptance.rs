@@ -16,7 +16,7 @@
 //! | T15 | read after write, flushed or not | `t15_…`, `believe::reading_what_was_just_…` |
 //! | T16 | dropping pages is a wish | `t16_…`, `cache::dirty_pages_are_written_…` |
 //! | T17 | little memory makes honest reads | `t17_…` |
-//! | T19 | first and last worker | `t19_…`, G7's; files per second: no rule H1 yet |
+//! | T19 | first and last worker, files per second | `t19_…`, G7's and H1's |
 //! | T20 | units | `t20_…` |
 //! | extra | a control group of N IOPS | `limits::a_control_group_is_told_with_its_limit` |
 //! | extra | holes | `believe::holes_are_told`, `believe::half_a_hole_…` |
@@ -324,6 +324,29 @@ fn t19_the_first_and_the_last_worker() {
     // The rule speaks of what the counts say, and of nothing else.
     let straggled = last >= 1e9 && (last - first) / last > 0.10;
     assert_eq!(report.finding("G7").is_some(), straggled, "{}", report.told());
+}
+
+#[test]
+fn t19_files_per_second_are_a_number_of_metadata() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !scratch.on_disk() {
+        return;
+    }
+    let directory = scratch.path("names");
+    fs::create_dir(&directory).expect("a directory");
+    let plan = format!(
+        "[[target]]\nname = \"n\"\npath = \"{directory}\"\nkind = \"file_set\"\nfiles = 500\n\
+         size = \"128k\"\nkeep = true\n[[phase]]\nname = \"make\"\njob = [{{ targets = [\"n\"], \
+         entries = {{ over = \"target_files\", steps = [\"create\"], counted_as = \"write\" }} }}]\n"
+    );
+    let (ran, report) = measured(&scratch, &["run", &scratch.file("plan.toml", &plan)]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let told = sentence(&report, "H1");
+    let per_s = report.number("/phases/0/measurements/0/ops/write/ops_per_s");
+    let data = number::mib_per_s(per_s * 131_072.0);
+    assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
+    assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");
+    assert_eq!(report.words("/phases/0/limited_by"), "metadata (create)");
 }
 
 #[test]

@@ -43,6 +43,11 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
         &["A1", "A2", "A6", "A7", "D5", "D9", "B4", "B5", "B6", "B7", "B16", "C3", "C6", "C12"],
     ),
     (
+        "H5",
+        When::Found,
+        &["A1", "A2", "A6", "A7", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"],
+    ),
+    (
         "A1",
         When::Found,
         &["A2", "A6", "A7", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"],
@@ -67,25 +72,30 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("F4", When::Found, &["B4", "B5", "B6", "B7", "C6", "C12"]),
     ("D8", When::Found, &["B4", "B5", "B6", "C6"]),
     ("C9", When::Limits, &["B4", "B6", "C6"]),
+    ("G9", When::Limits, &["B4", "B7", "C6"]),
     ("B1", When::Found, &["B4", "C6"]),
     ("B2", When::Found, &["B4", "C6"]),
-    ("B18", When::Found, &["B4", "B6"]),
+    ("B18", When::Found, &["B3", "B4", "B6"]),
     ("B3", When::Found, &["B4"]),
     ("B5", When::Found, &["B6"]),
     ("B7", When::Found, &["B4", "B6", "C6", "C12"]),
     ("B8", When::Limits, &["B4", "B6", "C6", "C12"]),
     ("B9", When::Found, &["B10"]),
+    ("B8", When::Found, &["B9"]),
     ("C1", When::Found, &["C2"]),
-    ("F10", When::Found, &["C11", "G13"]),
+    ("F10", When::Found, &["C2", "C3", "C11", "G13"]),
     ("G3", When::Found, &["G2"]),
 ];
+
+/// Where what is folded is not what follows but why.
+const REASONS: &[(&str, &str)] = &[("B8", "B9")];
 
 /// What follows from a target being memory. It is dropped without a trace: none of it can be
 /// acted on, and the explanation of A16 says so.
 const UNDER_MEMORY: &[&str] = &[
     "A1", "A2", "A3", "A5", "A6", "A8", "A9", "A13", "A17", "B2", "B4", "B5", "B6", "B7", "B16",
     "B18", "C1", "C2", "C3", "C4", "C5", "C6", "C8", "C9", "C10", "C11", "C12", "D8", "D9", "F10",
-    "G10", "A4", "A7", "A11", "A12", "E8", "F1", "F2", "F3", "F6",
+    "G10", "A4", "A7", "A11", "A12", "E8", "F1", "F2", "F3", "F6", "H5",
 ];
 
 /// Folds what follows into its cause, and sorts.
@@ -117,8 +127,10 @@ fn lead(findings: &mut Vec<Finding>, leader: &str, when: When, followers: &[&str
     *findings = stay;
     for finding in follow {
         cause.weight = cause.weight.max(finding.weight);
+        let reason = REASONS.contains(&(leader, finding.rule.as_str()));
+        let what = if reason { "the reason" } else { "follows from it" };
         let from = format!("rule {}", finding.rule);
-        cause.evidence.push(Evidence::new("follows from it", finding.sentence, from));
+        cause.evidence.push(Evidence::new(what, finding.sentence, from));
     }
     findings.insert(at.min(findings.len()), cause);
 }

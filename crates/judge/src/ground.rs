@@ -140,6 +140,23 @@ impl<'a> Ground<'a> {
         all
     }
 
+    /// The device spreads what it gets over all that lie below it: an array with stripes, or a
+    /// mapped volume that names the width of several stripes as its best size, wider than that of
+    /// any of its members.
+    pub fn is_striped(&self, device: &DeviceFacts) -> bool {
+        const LEVELS: [&str; 5] = ["raid0", "raid4", "raid5", "raid6", "raid10"];
+        let level = device.array.as_ref().and_then(|array| value(&array.level));
+        if level.is_some_and(|level| LEVELS.contains(&level.as_str())) {
+            return true;
+        }
+        let best = |device: &DeviceFacts| value(&device.queue.optimal_io_bytes).copied();
+        let members = device.below.iter().filter_map(|name| self.facts.device(name));
+        let widest = members.filter_map(best).max().unwrap_or(0);
+        device.kind == DeviceKind::Dm
+            && device.below.len() > 1
+            && best(device).is_some_and(|width| width > widest)
+    }
+
     /// The devices at the end of every chain.
     pub fn leaves(&self) -> Vec<&'a DeviceFacts> {
         let ends = |d: &&DeviceFacts| d.below.iter().all(|b| self.facts.device(b).is_none());

@@ -4,6 +4,7 @@ use candor_plan::units::Op;
 use candor_record::{Finding, Verdict, Weight};
 
 use crate::fmt::{self, ratio};
+use crate::names;
 use crate::rules::texts;
 use crate::view::View;
 
@@ -71,7 +72,8 @@ fn what(view: &View) -> String {
 fn own_cost(view: &View) -> String {
     let ops = view.report.measurements.iter().flat_map(|m| m.ops.iter());
     let ops: f64 = ops.map(|(_, stats)| stats.ops as f64).sum();
-    format!("{} operations/s that move nothing", fmt::count(ratio(ops, view.elapsed_s())))
+    let what = if names::ran(view).is_empty() { "that move nothing" } else { "on names" };
+    format!("{} operations/s {what}", fmt::count(ratio(ops, view.elapsed_s())))
 }
 
 /// The heaviest remark by its title, and how many more there are.

@@ -19,6 +19,7 @@ mod fold;
 mod ground;
 mod headline;
 mod limit;
+mod names;
 mod rule;
 mod rules;
 mod series;
@@ -34,7 +35,7 @@ mod tests;
 use candor_plan::{Phase, Plan};
 use candor_record::{Ceiling, Explanation, Facts, Finding, PhaseReport, Silence, Verdict};
 
-pub use ahead::ahead;
+pub use ahead::{ahead, undecided};
 pub use rule::RuleText;
 
 use rule::Outcome;

@@ -4,25 +4,27 @@ use candor_record::Finding;
 
 use crate::ceilings::Kind;
 use crate::fmt;
+use crate::rules::b8;
 use crate::thresholds::{PACED, QUEUE_SEEN};
 use crate::view::View;
 
 /// Rules whose limit comes before the plan's own rate: without them the rate was not reached.
-const FIRST: &[&str] = &["A16", "A8", "A9", "A13", "A10", "A14", "A5", "A1", "A3", "F4"];
+const FIRST: &[&str] = &["A16", "A8", "A9", "A13", "A10", "A14", "A5", "H5", "A1", "A3", "F4"];
 /// The others, from the outside in: what was hit first is named first.
 const THEN: &[&str] = &[
-    "F6", "F3", "D10", "D1", "D2", "D3", "D4", "D5", "D6", "D8", "C9", "E1", "B5", "B7", "B8",
-    "B9", "B1", "B2", "B18", "B4", "C6",
+    "F6", "F3", "D10", "D1", "D2", "D3", "D4", "D5", "D6", "D8", "C9", "E1", "B5", "G9", "B7",
+    "B1", "B2", "B18", "B8", "B9", "B4", "C6",
 ];
 
 /// What limited a phase: what the findings say, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
 pub fn limited_by(view: &View, findings: &[Finding]) -> Option<String> {
     if view.ran.is_empty() {
-        return own_cost(view);
+        return first_of(findings, &["H1"]).or_else(|| own_cost(view));
     }
     first_of(findings, FIRST)
         .or_else(|| pace(view))
+        .or_else(|| first_of(findings, &["B8"]).filter(|_| b8::is_most(view)))
         .or_else(|| first_of(findings, THEN))
         .or_else(|| device(view))
 }

@@ -42,16 +42,15 @@ thresholds! {
     /// Below it, ratios of bytes mean nothing.
     BYTES_MIN = 1048576.0, [
         A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
-        D9 D10 E1 E2 E4 E9 F4 F10 G1 G10 G13 G15
-    ],
+        D9 D10 E1 E2 E4 E9 F4 F10 G1 G10 G13 G15 H5],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
-    COVERAGE_MEMORY = 0.05, [A1 A14 A17],
+    COVERAGE_MEMORY = 0.05, [A1 A14 A17 H5],
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
-    COVERAGE_FULL = 0.95, [A1 A2 A5 A7 A8 A9 A14 A17 C2 C6 G10],
+    COVERAGE_FULL = 0.95, [A1 A2 A5 A7 A8 A9 A14 A17 C2 C6 G10 H5],
         "share of bytes from the device, from here on: device", "evidence book A1",
         "a cold pass moved all bytes; the rest is counting at the edges";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
@@ -63,7 +62,7 @@ thresholds! {
         "share of bytes forgiven always", "judge",
         "the snapshot and the barrier are some microseconds apart";
     /// A data set that is cached at the start to this share is not cold.
-    CACHED_AT_START = 0.05, [A2],
+    CACHED_AT_START = 0.05, [A2 H5],
         "share of files cached at the start", "evidence book A2",
         "below it the effect is smaller than the spread of most devices";
     /// Dirty share of what was written that makes a write rate one of memory.
@@ -107,7 +106,7 @@ thresholds! {
         "device queue over requested depth, least", "evidence book B4",
         "submitting and reaping take their share of each round trip";
     /// Share of the requested depth that the generator must keep in flight.
-    IN_FLIGHT = 0.8, [B4 C6],
+    IN_FLIGHT = 0.8, [B4 C6 G9],
         "operations in flight over requested depth, least", "evidence book B4",
         "below it the generator itself is late, above it the loss is further down";
     /// Share of the device's own depth from which it is full.
@@ -130,6 +129,10 @@ thresholds! {
     RUN_WAIT = 0.10, [B8],
         "share of wall time waiting for a CPU", "evidence book B8",
         "at 32-57 % the device took 0.14 ms and the application saw 2.3 ms";
+    /// Time waiting for a CPU from which that is the limit whatever else was found.
+    RUN_WAIT_MOST = 0.5, [B8],
+        "share of wall time waiting for a CPU, most of it", "judge",
+        "what holds a worker for more than half of its time held it longer than anything else";
     /// Time of all CPUs from which there is nothing left.
     ALL_CPUS_BUSY = 0.9, [B9],
         "busy share of all CPUs", "evidence book B9",
@@ -378,6 +381,38 @@ thresholds! {
     UNIT_GAP = 0.003, [G8],
         "distance from a power of 1.024", "evidence book G8",
         "MB and MiB are 4.86 % apart; published gaps of exactly that were units";
+    /// Share of the workers' time in work that is no I/O.
+    OTHER_WORK = 0.05, [G9],
+        "share of the workers' time in other work", "evidence book G9",
+        "32 of 38 s were spent in close(); a twentieth is as much as quiet runs differ";
+    /// Share of the time in operations on names.
+    NAMES_SHARE = 0.5, [H1],
+        "share of the time in operations on names", "evidence book H1",
+        "more than half: making data free would not double the rate";
+    /// Lookups from which they say something of memory.
+    NAMES_MIN = 100.0, [H2],
+        "lookups, least", "judge",
+        "fewer share a block of the inode table or two, which anything may have read";
+    /// Bytes fetched for each name below which it was in memory.
+    NAME_BYTES = 128.0, [H2],
+        "bytes fetched per name, below: memory", "judge",
+        "an inode takes 256 bytes on ext4 and 512 on XFS, its name comes on top";
+    /// A second pass over names against the first.
+    NAMES_AGAIN = 2.0, [H2],
+        "rate of the second pass over the first", "evidence book H2",
+        "names that are in memory are found ten times as fast";
+    /// Names in a directory.
+    MANY_NAMES = 10000.0, [H3],
+        "names in one directory", "evidence book H3",
+        "from there on directories are trees of blocks under one lock";
+    /// How often data must have been read for passes to be told apart.
+    PASSES = 1.5, [H5],
+        "bytes read over the size of the files, least", "judge",
+        "with less, the second pass weighs less than the first";
+    /// Bytes fetched over the size of the files.
+    READ_ONCE = 0.5, [H5],
+        "bytes fetched over the size of the files, least", "judge",
+        "random reads of once the size meet 63 % of it; with less, most was cached before";
     /// Share of the rate that the plan asks for, from which the plan is the limit.
     PACED = 0.97, [],
         "measured over asked rate", "judge",

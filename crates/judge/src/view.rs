@@ -70,7 +70,7 @@ impl<'a> View<'a> {
         let report = case.report;
         let ground = Ground::new(case.plan, case.phase, case.facts, &report.before);
         let measured = |planned: &Planned<'a>| {
-            let measured = measurement(report, planned)?;
+            let measured = measurement_of(report, planned.index, &planned.job.name)?;
             Some(Ran { planned: *planned, measured })
         };
         let ran = ground.jobs.iter().filter_map(measured).collect();
@@ -278,8 +278,12 @@ pub fn finite(value: f64) -> f64 {
 
 /// The measurement of a job: measurements stand in the plan's order, but a partial report may
 /// lack some, so the name decides where it contradicts.
-fn measurement<'a>(report: &'a PhaseReport, planned: &Planned) -> Option<&'a Measurement> {
-    let same = |m: &&Measurement| m.job == planned.job.name;
-    let in_place = report.measurements.get(planned.index);
+pub fn measurement_of<'a>(
+    report: &'a PhaseReport,
+    index: usize,
+    name: &str,
+) -> Option<&'a Measurement> {
+    let same = |m: &&Measurement| m.job == name;
+    let in_place = report.measurements.get(index);
     in_place.filter(same).or_else(|| report.measurements.iter().find(same))
 }

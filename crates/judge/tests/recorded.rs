@@ -33,7 +33,7 @@ const RECORDINGS: [Expected; 25] = [
     ("direct-write-no-flush", WithRemarks, &["C10"], &[]),
     ("durable-write", Believable, &[], &["C9"]),
     ("rewritten-pages", WithRemarks, &["A4"], &[]),
-    ("mapped-read", MeasuresElse, &["A1"], &["A18"]),
+    ("mapped-read", MeasuresElse, &["H5"], &["A18"]),
     ("sparse-read", MeasuresElse, &["A8"], &[]),
     ("unwritten-read", MeasuresElse, &["A9"], &[]),
     ("tmpfs-read", MeasuresElse, &["A16"], &[]),

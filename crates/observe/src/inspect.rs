@@ -58,6 +58,7 @@ fn target(
         remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
         canary: None,
+        names_in_directory: None,
     }
 }
 

@@ -48,7 +48,7 @@ mod real;
 
 pub use bundle::Bundle;
 pub use diskstats::{Diskstat, cpu_times, diskstats, uptime};
-pub use files::file_facts;
+pub use files::{file_facts, names_in};
 pub use holders::{holders, partitions};
 pub use inspect::inspect;
 pub use resolve::{device_of_path, lies_in_memory};

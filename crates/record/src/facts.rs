@@ -157,6 +157,10 @@ pub struct TargetFacts {
     pub files: Vec<FileFacts>,
     /// What the proving read showed.
     pub canary: Option<Canary>,
+    /// Names in its directory before a phase that works on names, counted up to a hundred
+    /// thousand.
+    #[serde(default)]
+    pub names_in_directory: Option<Fact<u64>>,
 }
 
 /// What a path is.

@@ -195,7 +195,7 @@ pub struct Issuer {
 
 impl Issuer {
     /// True for threads of the kernel, by the names they are known by.
-    fn is_kernel(&self) -> bool {
+    pub fn is_kernel(&self) -> bool {
         const NAMES: [&str; 6] = ["kworker", "loop", "jbd2", "md", "dmcrypt", "kswapd"];
         self.pid <= 2 || NAMES.iter().any(|name| self.command.starts_with(name))
     }

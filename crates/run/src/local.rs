@@ -262,12 +262,8 @@ impl Local {
         report.verdict = judged.verdict;
         report.headline = judged.headline;
         report.limited_by = judged.limited_by;
-        // What could be said beforehand stands where the measurement did not decide it.
-        for finding in ahead {
-            if !report.findings.iter().any(|known| known.rule == finding.rule) {
-                report.findings.push(finding);
-            }
-        }
+        let undecided = candor_judge::undecided(ahead, report);
+        report.findings.extend(undecided);
     }
 }
 

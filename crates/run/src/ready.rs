@@ -38,6 +38,7 @@ pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, 
 
 /// Looks at the files of a phase as they now are, and proves each target's counters once.
 pub fn look(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
+    count_names(facts, plan, phase);
     for (index, target, _) in targets(plan, phase) {
         let paths = files::paths(target);
         // Files of a large set are alike; a few tell all.
@@ -59,6 +60,21 @@ pub fn look(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
         });
         if let (false, Some(path)) = (settled, paths.first()) {
             prove(facts, index, path, roots);
+        }
+    }
+}
+
+/// Counts the names beside those that a phase works on.
+fn count_names(facts: &mut Facts, plan: &Plan, phase: &Phase) {
+    let on_names = phase.jobs.iter().filter(|job| job.entries.is_some());
+    for name in on_names.flat_map(|job| &job.targets) {
+        let Some(index) = plan.targets.iter().position(|target| target.name == *name) else {
+            continue;
+        };
+        let path = &plan.targets[index].path;
+        let directory = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
+        if let (Some(target), Some(directory)) = (facts.targets.get_mut(index), directory) {
+            target.names_in_directory = candor_observe::names_in(directory);
         }
     }
 }

@@ -128,9 +128,9 @@ fn memory_rate(view: &View, ground: &Ground, writers: &[Ran]) -> Finding {
     let reached = share(ground);
     let how_much = if reached < 0.5 { "" } else { "in part " };
     let sentence = format!(
-        "Only {} of the bytes written had reached {} when the clock stopped; {rate} is {how_much}\
-         the speed of memory.",
-        fmt::percent(reached),
+        "{} of the bytes written had reached {} when the clock stopped; {rate} is {how_much}the \
+         speed of memory.",
+        only(reached),
         view.device_names()
     );
     let command = writers.first().and_then(|ran| Command::of(view.plan, &ran.planned));
@@ -142,6 +142,12 @@ fn memory_rate(view: &View, ground: &Ground, writers: &[Ran]) -> Finding {
             command.map(|command| command.fsync_end().text()),
         )
         .done()
+}
+
+/// `Only 11 %`, `Less than 0.1 %`.
+fn only(share: f64) -> String {
+    let text = fmt::percent(share);
+    text.strip_prefix("less").map_or(format!("Only {text}"), |rest| format!("Less{rest}"))
 }
 
 fn draft(view: &View, ground: &Ground, weight: Weight, sentence: String) -> Draft {

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{QUEUE_SEEN, RUN_WAIT};
+use crate::thresholds::{QUEUE_SEEN, RUN_WAIT, RUN_WAIT_MOST};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -24,9 +24,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let workers: Vec<&WorkerStats> =
-        view.ran.iter().flat_map(|ran| &ran.measured.per_worker).collect();
-    let Some(share) = waiting(&workers) else {
+    let Some(share) = waiting(view) else {
         return match view.ran.is_empty() {
             true => Outcome::Nothing,
             false => Outcome::lacks("the time workers waited for a CPU (schedstat)"),
@@ -35,8 +33,15 @@ fn after(view: &View) -> Outcome {
     if share <= RUN_WAIT.value { Outcome::Nothing } else { Outcome::one(finding(view, share)) }
 }
 
+/// Waiting for a CPU took most of the workers' time, so nothing else can have limited more.
+pub fn is_most(view: &View) -> bool {
+    waiting(view).is_some_and(|share| share >= RUN_WAIT_MOST.value)
+}
+
 /// Share of the time spent waiting for a CPU, by what the workers did.
-fn waiting(workers: &[&WorkerStats]) -> Option<f64> {
+pub fn waiting(view: &View) -> Option<f64> {
+    let workers: Vec<&WorkerStats> =
+        view.ran.iter().flat_map(|ran| &ran.measured.per_worker).collect();
     let known = workers.iter().filter_map(|worker| {
         let share = ratio(worker.run_wait_ns? as f64, worker.elapsed_ns as f64);
         Some((share, worker.ops as f64))

@@ -8,6 +8,7 @@ use crate::coverage;
 use crate::draft::Draft;
 use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::b8;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT};
 use crate::view::{Ran, View, busiest};
 
@@ -39,9 +40,16 @@ fn applies(view: &View, ran: &Ran) -> bool {
     };
     ran.concurrency() == 1.0
         && !ran.paced()
-        && view.occupancy() >= IN_FLIGHT.value
+        && view.occupancy() + waited(view) >= IN_FLIGHT.value
         && view.app_all().bytes >= BYTES_MIN.value
         && uncached()
+}
+
+/// Share of the time in which the worker had nothing in flight because it waited for a CPU: all of
+/// its waiting, but no more than it was without an operation.
+fn waited(view: &View) -> f64 {
+    let without = (1.0 - view.occupancy()).max(0.0);
+    b8::waiting(view).unwrap_or(0.0).min(without)
 }
 
 fn finding(view: &View, ran: &Ran) -> Outcome {
@@ -55,11 +63,17 @@ fn finding(view: &View, ran: &Ran) -> Outcome {
 fn sentence(view: &View, ran: &Ran, op: Op, mean_ns: f64) -> Finding {
     let app = view.app(op);
     let size = fmt::size(crate::fmt::ratio(app.bytes, app.ops));
-    let sentence = format!(
-        "Latency-bound, one request at a time: {size} ÷ {} = {}.",
-        fmt::time(mean_ns),
-        fmt::rate(view.bytes_per_s(op))
-    );
+    let (time, rate) = (fmt::time(mean_ns), fmt::rate(view.bytes_per_s(op)));
+    let waited = waited(view);
+    let sentence = if waited > 1.0 - IN_FLIGHT.value {
+        format!(
+            "Latency-bound, one request at a time, and none for {} of the time, in which the \
+             worker waited for a CPU: {size} in {time} each came to {rate}.",
+            fmt::percent(waited)
+        )
+    } else {
+        format!("Latency-bound, one request at a time: {size} ÷ {time} = {rate}.")
+    };
     let command = Command::of(view.plan, &ran.planned);
     Draft::new("C6", Weight::Explains, sentence)
         .job(&ran.job.name)
@@ -98,6 +112,19 @@ mod tests {
         assert_eq!(TestCase::direct(4096, 2, 1, 10_000.0).found(&RULE), []);
         assert_eq!(TestCase::direct(4096, 1, 2, 10_000.0).found(&RULE), []);
         assert_eq!(TestCase::buffered_read().found(&RULE), []);
+    }
+
+    #[test]
+    fn a_worker_that_waits_for_a_cpu_is_still_one_at_a_time() {
+        let mut case = Setup { ops_per_s: 900.0, ..Setup::default() }.case();
+        let measured = case.measured();
+        (measured.occupancy, measured.per_worker[0].run_wait_ns) = (0.1, Some(9_000_000_000));
+        case.after_top().weighted_ms = 800;
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.contains("and none for 90 % of the time"), "{sentence}");
+        let judgement = case.judge();
+        assert!(judgement.finding("C6").is_none(), "it follows from the waiting");
+        assert_eq!(judgement.limited_by.as_deref(), Some("CPU starvation"));
     }
 
     #[test]

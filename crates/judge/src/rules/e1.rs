@@ -1,6 +1,6 @@
 //! E1: one member of an array does the work.
 
-use candor_record::facts::{DeviceFacts, value};
+use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
@@ -24,9 +24,6 @@ pub const RULE: Rule = Rule {
     after,
 };
 
-/// Levels that spread everything over all members.
-const STRIPED: [&str; 5] = ["raid0", "raid4", "raid5", "raid6", "raid10"];
-
 /// What a member did.
 struct Member<'a> {
     name: &'a str,
@@ -36,7 +33,7 @@ struct Member<'a> {
 
 fn after(view: &View) -> Outcome {
     let mut found = Vec::new();
-    for array in view.devices().into_iter().filter(|device| is_striped(device)) {
+    for array in view.devices().into_iter().filter(|device| view.is_striped(device)) {
         let members: Option<Vec<Member>> = array.below.iter().map(|m| member(view, m)).collect();
         match members {
             Some(members) if members.len() > 1 => found.extend(finding(array, &members)),
@@ -47,11 +44,6 @@ fn after(view: &View) -> Outcome {
         }
     }
     found.into()
-}
-
-fn is_striped(device: &DeviceFacts) -> bool {
-    let level = device.array.as_ref().and_then(|array| value(&array.level));
-    level.is_some_and(|level| STRIPED.contains(&level.as_str()))
 }
 
 fn member<'a>(view: &View, name: &'a str) -> Option<Member<'a>> {
@@ -123,6 +115,16 @@ mod tests {
         let few = TestCase::direct(1 << 20, 1, 1, 30.0).on_array("raid0", &[0.7, 0.3]);
         assert_eq!(few.found(&RULE), []);
         assert_eq!(TestCase::direct(4096, 8, 1, 10_000.0).found(&RULE), []);
+    }
+
+    #[test]
+    fn a_striped_volume_is_an_array_too() {
+        let mut volume = on("linear", &[0.98, 0.02]);
+        volume.facts.devices[0].kind = candor_record::facts::DeviceKind::Dm;
+        assert_eq!(volume.found(&RULE), [], "a linear one fills its disks one after the other");
+        volume.facts.devices[0].queue.optimal_io_bytes = crate::testcase::fact(2 * 65_536);
+        assert_eq!(volume.judge().limited_by.as_deref(), Some("one member of md0 (sd0)"));
+        assert!(volume.judge().finding("E4").is_none());
     }
 
     #[test]

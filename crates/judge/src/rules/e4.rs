@@ -24,7 +24,8 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let found = view.devices().into_iter().filter(|device| is_volume(device));
+    let found =
+        view.devices().into_iter().filter(|device| is_volume(device) && !view.is_striped(device));
     found.filter_map(|volume| of(view, volume)).collect::<Vec<_>>().into()
 }
 

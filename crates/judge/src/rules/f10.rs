@@ -1,9 +1,10 @@
 //! F10: others used the device.
 
 use candor_plan::units::Op;
+use candor_record::facts::{DeviceFacts, DeviceKind};
+use candor_record::requests::{Issuer, Requests, share_of};
 use candor_record::{Confidence, Finding, Weight};
 
-use crate::coverage;
 use crate::draft::Draft;
 use crate::flow::Flow;
 use crate::fmt::{self, ratio};
@@ -18,7 +19,8 @@ pub const RULE: Rule = Rule {
         explanation: "The device's counters hold everyone's traffic, the process's only its own. \
             candor looks at the device in an idle moment before the phase, and compares what the \
             device read with what this process caused; in a phase that only reads, all writes are \
-            somebody else's. More than 5 % foreign traffic makes the result noisier and lower. \
+            somebody else's. Where single requests were seen, no more is called foreign than was \
+            seen of others. More than 5 % foreign traffic makes the result noisier and lower. \
             Stop it and run again.",
     },
     before: None,
@@ -26,10 +28,21 @@ pub const RULE: Rule = Rule {
 };
 
 /// Traffic of others as one method saw it.
-struct Foreign {
+struct Foreign<'a> {
     bytes: f64,
+    /// Bytes that passed these devices during the phase.
+    all: f64,
+    devices: Vec<&'a DeviceFacts>,
     how: &'static str,
-    from: String,
+    from: &'static str,
+}
+
+impl Foreign<'_> {
+    /// A share of what passed the device; of what was asked, where that is more, so that a cached
+    /// run does not make a few kilobytes of metadata look like a crowd.
+    fn share(&self, app: f64) -> f64 {
+        ratio(self.bytes, self.all.max(app)).min(1.0)
+    }
 }
 
 fn after(view: &View) -> Outcome {
@@ -37,39 +50,71 @@ fn after(view: &View) -> Outcome {
     if app < BYTES_MIN.value {
         return Outcome::Nothing;
     }
-    let Some(top) = view.top else { return Outcome::lacks("the counters of the device") };
+    if view.top.is_none() {
+        return Outcome::lacks("the counters of the device");
+    }
     let idle = in_idle_moment(view);
     let beside = beside_ours(view);
     if idle.is_none() && beside.is_none() {
         return Outcome::lacks("an idle moment before the phase, or /proc/self/io");
     }
-    // A share of what passed the device; of what was asked, where that is more, so that a cached
-    // run does not make a few kilobytes of metadata look like a crowd.
-    let all = top.bytes().max(app);
-    let most = [idle, beside].into_iter().flatten().max_by(|a, b| a.bytes.total_cmp(&b.bytes));
-    let foreign = most.filter(|f| f.bytes > FOREIGN.value * all && f.bytes >= BYTES_MIN.value);
-    foreign.map_or(Outcome::Nothing, |foreign| Outcome::one(finding(view, &foreign, all)))
+    let all = idle.into_iter().flatten().chain(beside);
+    let most = all.max_by(|a, b| a.share(app).total_cmp(&b.share(app)));
+    let much = |f: &Foreign| f.share(app) > FOREIGN.value && f.bytes >= BYTES_MIN.value;
+    let foreign = most.filter(much);
+    foreign.map_or(Outcome::Nothing, |foreign| Outcome::one(finding(view, &foreign, app)))
 }
 
-/// What passed the devices in the idle moment, extended to the length of the phase; no more than
-/// they moved beyond ours, so that one burst in a short moment is not taken for a stream.
-fn in_idle_moment(view: &View) -> Option<Foreign> {
+/// What passed the devices on top, and those at the bottom, in the idle moment, extended to the
+/// length of the phase; no more than they moved beyond ours, so that one burst in a short moment is
+/// not taken for a stream, and no more than was seen of others where requests were seen.
+fn in_idle_moment<'a>(view: &View<'a>) -> Option<Vec<Foreign<'a>>> {
     let idle = view.report.idle.as_ref()?;
     let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
     let app = view.app_all().bytes;
-    let levels = [(view.tops(), view.top), (view.leaves(), view.leaf)];
-    let bytes = levels.into_iter().filter_map(|(devices, during)| {
+    let (tops, leaves) = (view.tops(), view.leaves());
+    let levels = match tops == leaves {
+        true => vec![(tops, view.top)],
+        false => vec![(tops, view.top), (leaves, view.leaf)],
+    };
+    let of_level = levels.into_iter().enumerate().filter_map(|(level, (devices, during))| {
         let moved = Flow::between(&devices, &idle.before, &idle.after)?.bytes();
-        let beyond = (during?.bytes() - app).max(0.0);
-        Some((ratio(moved, seconds) * view.window_s()).min(beyond))
+        let all = during?.bytes();
+        let went_on = (ratio(moved, seconds) * view.window_s()).min((all - app).max(0.0));
+        // What the kernel's threads do on lower devices they do for the upper ones.
+        let seen = seen_of_others(view, &devices, level == 0);
+        let bytes = seen.map_or(went_on, |share| went_on.min(share * all));
+        let how = "judged by the idle moment before";
+        Some(Foreign { bytes, all, devices, how, from: "the same in the idle moment before" })
     });
-    let bytes = bytes.max_by(f64::total_cmp)?;
-    Some(Foreign { bytes, how: "in the idle moment before", from: coverage::stat_of(view) })
+    Some(of_level.collect())
+}
+
+/// Where requests to some devices are seen: those to a partition at its disk.
+fn seen_at<'a>(devices: &[&'a DeviceFacts]) -> Vec<&'a str> {
+    let names = devices.iter().map(|device| match device.kind {
+        DeviceKind::Partition => device.below.first().unwrap_or(&device.name).as_str(),
+        _ => device.name.as_str(),
+    });
+    names.collect()
+}
+
+/// The share of the bytes that others moved on some devices, where single requests were seen.
+fn seen_of_others(view: &View, devices: &[&DeviceFacts], kernel_too: bool) -> Option<f64> {
+    let trace = view.report.requests.as_ref()?;
+    let places = seen_at(devices);
+    let here = |of: &&Requests| places.contains(&of.device.as_str());
+    let requests: Vec<&Requests> = trace.requests.iter().filter(here).collect();
+    let all: u64 = requests.iter().map(|of| of.bytes).sum();
+    let issuers = requests.iter().flat_map(|of| &of.issuers);
+    let other = |who: &&Issuer| who.pid != trace.own_pid && (kernel_too || !who.is_kernel());
+    let others: u64 = issuers.filter(other).map(|who| who.bytes).sum();
+    (all > 0).then(|| share_of(others, all))
 }
 
 /// What the device moved beyond what this process caused: reads always, writes only where this
 /// process made none, because journals and write-back of earlier phases would look foreign.
-fn beside_ours(view: &View) -> Option<Foreign> {
+fn beside_ours<'a>(view: &View<'a>) -> Option<Foreign<'a>> {
     let top = view.top?;
     let reads = (top.read.bytes - view.process(Op::Read)?.max(direct_reads(view))).max(0.0);
     let writes = match (view.does(Op::Write), view.process(Op::Write)?) {
@@ -79,8 +124,10 @@ fn beside_ours(view: &View) -> Option<Foreign> {
     let slack = view.slack_bytes(Op::Read);
     Some(Foreign {
         bytes: (reads - slack).max(0.0) + writes,
+        all: top.bytes(),
+        devices: view.tops(),
         how: "beside ours",
-        from: format!("{} less /proc/self/io", coverage::stat_of(view)),
+        from: "less /proc/self/io",
     })
 }
 
@@ -89,25 +136,25 @@ fn direct_reads(view: &View) -> f64 {
     if view.all_direct() { view.app(Op::Read).bytes } else { 0.0 }
 }
 
-fn finding(view: &View, foreign: &Foreign, all: f64) -> Finding {
-    let share = ratio(foreign.bytes, all).min(1.0);
+fn finding(view: &View, foreign: &Foreign, app: f64) -> Finding {
     let seen = view.report.requests.as_ref();
-    let devices: Vec<&str> = view.devices().iter().map(|device| device.name.as_str()).collect();
-    let most = seen.and_then(|seen| seen.largest_other(&devices));
+    let names: Vec<&str> = foreign.devices.iter().map(|device| device.name.as_str()).collect();
+    let most = seen.and_then(|seen| seen.largest_other(&seen_at(&foreign.devices)));
     let most = most.map_or(String::new(), |who| {
         format!("; most seen by process: {} ({})", who.command, who.pid)
     });
     let sentence = format!(
         "{} of the traffic on {} was not ours ({} {}{most}).",
-        fmt::percent(share),
-        view.device_names(),
+        fmt::percent(foreign.share(app)),
+        names.join(", "),
         fmt::rate(ratio(foreign.bytes, view.window_s())),
         foreign.how
     );
+    let stat = format!("/sys/class/block/{}/stat", names.join(","));
     Draft::new("F10", Weight::Remark, sentence)
         .confidence(Confidence::Likely)
-        .evidence("bytes of others", fmt::size(foreign.bytes), foreign.from.clone())
-        .evidence("bytes of all", fmt::size(all), coverage::stat_of(view))
+        .evidence("bytes of others", fmt::size(foreign.bytes), format!("{stat}, {}", foreign.from))
+        .evidence("bytes of all", fmt::size(foreign.all), stat)
         .advice("Find who it is (iotop, pidstat -d), stop it, and run again.", None)
         .done()
 }
@@ -162,7 +209,36 @@ mod tests {
         case.report.idle = Some(idle);
         assert_eq!(case.found(&RULE), [], "a burst that did not go on");
         case.after_top().write_sectors += 80 * MIB / 512;
-        assert!(case.found(&RULE)[0].sentence.contains("in the idle moment before"));
+        let sentence = case.found(&RULE)[0].sentence.clone();
+        assert!(sentence.contains("judged by the idle moment before"), "{sentence}");
+        // The eye saw who wrote: ourselves alone.
+        let trace = |own_pid| {
+            let who = Issuer { pid: 7, command: "candor".into(), count: 9, bytes: 9 * MIB };
+            let seen = Requests {
+                device: "vda".into(),
+                bytes: 9 * MIB,
+                issuers: vec![who],
+                ..Requests::default()
+            };
+            Some(Trace { own_pid, requests: vec![seen], ..Trace::default() })
+        };
+        case.report.requests = trace(7);
+        assert_eq!(case.found(&RULE), []);
+        case.report.requests = trace(8);
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn below_a_loop_the_disk_is_named() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true);
+        let mut idle =
+            IdleWindow { before: case.report.before.clone(), after: case.report.before.clone() };
+        idle.after.at_ns += 1_000_000_000;
+        idle.after.devices[1].1 = moved(Op::Read, 100, 8 * MIB);
+        case.report.idle = Some(idle);
+        case.report.after.devices[1].1.read_sectors += 80 * MIB / 512;
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.starts_with("17 % of the traffic on vda was not ours"), "{sentence}");
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn closed(ran: &Ran, op: Op, latency: &Latency) -> Option<Finding> {
              out.",
             op.name(),
             fmt::time(latency.max_ns as f64),
-            fmt::count(missed)
+            fmt::count(missed.round())
         );
         draft(ran, sentence, latency)
             .evidence("mean latency", fmt::time(latency.mean_ns), "candor")

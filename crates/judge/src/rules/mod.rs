@@ -30,7 +30,7 @@ mod b4;
 mod b5;
 mod b6;
 mod b7;
-mod b8;
+pub mod b8;
 mod b9;
 mod c1;
 mod c10;
@@ -81,6 +81,11 @@ mod g4;
 mod g5;
 mod g7;
 mod g8;
+mod g9;
+mod h1;
+mod h2;
+mod h3;
+mod h5;
 mod slow_link;
 mod unread;
 
@@ -166,9 +171,14 @@ pub const RULES: &[Rule] = &[
     g5::RULE,
     g7::RULE,
     g8::RULE,
+    g9::RULE,
     g10::RULE,
     g13::RULE,
     g15::RULE,
+    h1::RULE,
+    h2::RULE,
+    h3::RULE,
+    h5::RULE,
 ];
 
 static TEXTS: [RuleText; RULES.len()] = {

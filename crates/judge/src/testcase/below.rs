@@ -1,9 +1,10 @@
 //! What can lie below an honest run: links, arrays, networks.
 
+use candor_plan::entries::{Entries, Over, Step};
 use candor_record::facts::*;
 use candor_record::*;
 
-use super::{TestCase, fact};
+use super::{Setup, TestCase, fact};
 
 impl TestCase {
     /// The same behind one more link, of which both ends could do `possible` bytes per second.
@@ -111,6 +112,23 @@ impl TestCase {
         }
         self.report.after.devices.clear();
         self
+    }
+
+    /// Ten seconds of one step over the names of a set of files of 128 KiB.
+    pub fn on_names(step: Step, files: u32, ops_per_s: f64) -> TestCase {
+        let mut case = Setup { ops_per_s, ..Setup::default() }.case();
+        let entries = Entries { over: Over::TargetFiles, steps: vec![step], ..Entries::default() };
+        let job = &mut case.plan.phases[0].jobs[0];
+        (job.blocks, job.entries) = (None, Some(entries));
+        let target = &mut case.plan.targets[0];
+        (target.path, target.files) = ("/data/names".into(), files);
+        target.size = Some(candor_plan::Bytes(128 << 10));
+        let facts = &mut case.facts.targets[0];
+        (facts.path, facts.kind) = ("/data/names".into(), PathKind::Directory);
+        case.measured().ops.read.bytes = 0;
+        case.process_read(0);
+        case.after_disk(DiskCounters::default());
+        case
     }
 
     /// The rate of every second, made from the second's number.

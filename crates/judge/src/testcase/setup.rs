@@ -261,5 +261,6 @@ fn target_facts() -> TargetFacts {
             outcome: CanaryOutcome::Counted,
             ..Canary::default()
         }),
+        names_in_directory: None,
     }
 }
