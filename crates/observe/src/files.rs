@@ -53,7 +53,7 @@ fn of(path: &Path, about: &About, size_bytes: u64, roots: &Roots) -> FileFacts {
 /// Names in a directory, counted up to a hundred thousand, which takes some 30 ms.
 pub fn names_in(directory: &Path) -> Option<Fact<u64>> {
     const NAMES_MAX: usize = 100_000;
-    let count = fs::read_dir(directory).ok()?.take(NAMES_MAX).count() as u64;
+    let count = std::fs::read_dir(directory).ok()?.take(NAMES_MAX).count() as u64;
     Some(Fact::new(count, format!("getdents of {}", directory.display())))
 }
 
@@ -118,7 +118,7 @@ mod tests {
     fn names_are_counted() {
         let directory = tempfile::tempdir().expect("a directory");
         for name in ["a", "b", "c"] {
-            fs::write(directory.path().join(name), name).expect("a file");
+            std::fs::write(directory.path().join(name), name).expect("a file");
         }
         assert_eq!(names_in(directory.path()).map(|fact| fact.value), Some(3));
         assert_eq!(names_in(&directory.path().join("a")), None);

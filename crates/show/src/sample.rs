@@ -243,7 +243,7 @@ fn target() -> TargetFacts {
             counted: vec![("sda1".into(), 65536), ("sda".into(), 65536)],
             outcome: CanaryOutcome::Counted,
         }),
-        names_in_directory: None,
+        names_in_directory: Some(Fact::new(12, "getdents of /data")),
     }
 }
 
