@@ -68,6 +68,7 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("F3", When::Found, &["F1", "F2", "G2", "G3", "B4", "C6"]),
     ("F2", When::Found, &["F1", "G2", "G3"]),
     ("F1", When::Found, &["G3"]),
+    ("F13", When::Found, &["A12"]),
     ("F10", When::Found, &["E9"]),
     ("F4", When::Found, &["B4", "B5", "B6", "B7", "C6", "C12"]),
     ("D8", When::Found, &["B4", "B5", "B6", "C6"]),
@@ -77,7 +78,6 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("B2", When::Found, &["B4", "C6"]),
     ("B18", When::Found, &["B3", "B4", "B6"]),
     ("B3", When::Found, &["B4"]),
-    ("B5", When::Found, &["B6"]),
     ("B7", When::Found, &["B4", "B6", "C6", "C12"]),
     ("B8", When::Limits, &["B4", "B6", "C6", "C12"]),
     ("B9", When::Found, &["B10"]),
@@ -95,7 +95,7 @@ const REASONS: &[(&str, &str)] = &[("B8", "B9")];
 const UNDER_MEMORY: &[&str] = &[
     "A1", "A2", "A3", "A5", "A6", "A8", "A9", "A13", "A17", "B2", "B4", "B5", "B6", "B7", "B16",
     "B18", "C1", "C2", "C3", "C4", "C5", "C6", "C8", "C9", "C10", "C11", "C12", "D8", "D9", "F10",
-    "G10", "A4", "A7", "A11", "A12", "E8", "F1", "F2", "F3", "F6", "H5",
+    "G10", "A4", "A7", "A11", "A12", "E8", "F1", "F2", "F3", "F6", "H5", "F13",
 ];
 
 /// Folds what follows into its cause, and sorts.

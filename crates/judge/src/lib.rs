@@ -24,6 +24,7 @@ mod rule;
 mod rules;
 mod series;
 mod shared;
+mod slices;
 pub mod thresholds;
 mod view;
 
@@ -37,6 +38,7 @@ use candor_record::{Ceiling, Explanation, Facts, Finding, PhaseReport, Silence, 
 
 pub use ahead::{ahead, undecided};
 pub use rule::RuleText;
+pub use slices::{Question, questions};
 
 use rule::Outcome;
 use view::View;
@@ -72,6 +74,8 @@ pub struct Judgement {
     pub headline: String,
     /// What limited it, in a few words.
     pub limited_by: Option<String>,
+    /// What each of the slices after it showed, in their order.
+    pub slices_told: Vec<String>,
 }
 
 /// Judges a phase that ran.
@@ -82,8 +86,9 @@ pub fn judge(case: &Case) -> Judgement {
     let verdict = headline::verdict(&view, &findings);
     let limited_by = limit::limited_by(&view, &findings);
     let headline = headline::headline(&view, verdict, &findings, limited_by.as_deref());
+    let slices_told = slices::told(&view);
     let ceilings = view.bounds.into_iter().map(|bound| bound.ceiling).collect();
-    Judgement { findings, silent, ceilings, verdict, headline, limited_by }
+    Judgement { findings, silent, ceilings, verdict, headline, limited_by, slices_told }
 }
 
 /// Runs every rule; none where nothing was done, because there is nothing to judge.

@@ -5,6 +5,7 @@ use candor_record::Finding;
 use crate::ceilings::Kind;
 use crate::fmt;
 use crate::rules::b8;
+use crate::slices;
 use crate::thresholds::{PACED, QUEUE_SEEN};
 use crate::view::View;
 
@@ -13,8 +14,10 @@ const FIRST: &[&str] = &["A16", "A8", "A9", "A13", "A10", "A14", "A5", "H5", "A1
 /// The others, from the outside in: what was hit first is named first.
 const THEN: &[&str] = &[
     "F6", "F3", "D10", "D1", "D2", "D3", "D4", "D5", "D6", "D8", "C9", "E1", "B5", "G9", "B7",
-    "B1", "B2", "B18", "B8", "B9", "B4", "C6",
+    "B1", "B2", "B18", "B8", "B9",
 ];
+/// Those that name what may be the limit: a slice with more load knows better.
+pub const WEAK: &[&str] = &["B4", "C6"];
 
 /// What limited a phase: what the findings say, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
@@ -26,6 +29,8 @@ pub fn limited_by(view: &View, findings: &[Finding]) -> Option<String> {
         .or_else(|| pace(view))
         .or_else(|| first_of(findings, &["B8"]).filter(|_| b8::is_most(view)))
         .or_else(|| first_of(findings, THEN))
+        .or_else(|| by_slice(view))
+        .or_else(|| first_of(findings, WEAK))
         .or_else(|| device(view))
 }
 
@@ -57,10 +62,34 @@ fn pace(view: &View) -> Option<String> {
     rate.or_else(|| thinks.then(|| "the rests that the plan asks for".into()))
 }
 
+/// What more load showed: the load, where it paid; the device, where it had all that was asked of
+/// it and gave no more for twice as much.
+fn by_slice(view: &View) -> Option<String> {
+    let doubled = slices::doubled(view)?;
+    let (what, times) = (slices::what(doubled.slice), fmt::number(doubled.times));
+    if doubled.pays() {
+        return Some(format!("the load: {what} moved {times} times as much"));
+    }
+    let fed = queue_of_all(view).is_some() && doubled.is_flat();
+    fed.then(|| {
+        let asked = fmt::count(asked(view));
+        format!("the device at depth {asked}: {what} moved {times} times as much")
+    })
+}
+
+fn asked(view: &View) -> f64 {
+    view.ran.iter().map(|ran| ran.concurrency()).sum()
+}
+
+/// Operations in the device, where that is as many as were asked for.
+fn queue_of_all(view: &View) -> Option<f64> {
+    view.queue_ops().filter(|queue| *queue >= QUEUE_SEEN.value * asked(view))
+}
+
 /// The device, where it had what was asked for in flight.
 fn device(view: &View) -> Option<String> {
-    let asked: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
-    let queue = view.queue_ops().filter(|queue| *queue >= QUEUE_SEEN.value * asked)?;
+    let asked = asked(view);
+    let queue = queue_of_all(view)?;
     let mean_ns = view.mean_latency_ns()?;
     let applies = view.all_direct() && asked > 1.0;
     applies.then(|| {

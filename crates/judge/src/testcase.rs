@@ -179,6 +179,29 @@ impl TestCase {
         self.report.after.process_io.as_mut().unwrap().read_bytes = bytes;
     }
 
+    /// A slice of half a second after the phase.
+    pub fn slice(&mut self, change: Change, workers: u32, depth: u32, ops_per_s: f64) {
+        let main = match self.report.measurements[0].ops.write.ops {
+            0 => Op::Read,
+            _ => Op::Write,
+        };
+        let bs = self.blocks().size.of(main).max().0;
+        let mut of = Setup { op: main, bs, depth, workers, ops_per_s, ..Setup::default() }.case();
+        let mut measurement = of.measured().clone();
+        measurement.elapsed_ns /= 20;
+        let stats = measurement.ops.of_mut(main);
+        (stats.ops, stats.bytes) = (stats.ops / 20, stats.bytes / 20);
+        self.report.slices.push(Slice {
+            change,
+            why: "nothing tells".into(),
+            workers,
+            depth,
+            cost_s: 0.6,
+            measurement,
+            ..Slice::default()
+        });
+    }
+
     pub fn case(&self) -> Case<'_> {
         Case {
             plan: &self.plan,

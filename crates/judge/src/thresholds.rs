@@ -117,12 +117,32 @@ thresholds! {
     KNEE = 3.0, [B6],
         "depth over what the rate needs", "evidence book B6",
         "arrivals are uneven, so some more than needed pays; 32 where 1.7 would do does not";
+    /// What doubling must gain to show that more is to be had.
+    DOUBLED_PAYS = 1.5, [B7 B18],
+        "rate with twice the load over the rate before, least", "evidence book B7",
+        "all of it is 2; half of it cannot be the spread of seconds";
+    /// What doubling gains where no more is to be had.
+    DOUBLED_FLAT = 1.2, [B18],
+        "rate with twice the load over the rate before, at most", "judge, after acceptance T8",
+        "75k to 85k IOPS from 4 to 8 jobs, on a device of 90k, are 1.13";
+    /// Shortest slice that tells something.
+    SLICE_S = 0.4, [],
+        "seconds of a slice, least", "judge",
+        "half a second is asked for; the first operations of it do not count";
+    /// Fewest operations of a phase or a slice that tell something.
+    SLICE_OPS = 40.0, [],
+        "operations of a slice, least", "judge",
+        "the rate of fewer than forty is known to worse than a sixth";
+    /// Shortest phase that a slice may follow.
+    SLICED_PHASE_S = 5.0, [],
+        "seconds of a phase, least for a slice after it", "judge",
+        "a slice takes half a second at least, and all of them a tenth of the phase at most";
     /// Shortest window for queue arithmetic.
     QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4],
         "seconds, least for queue figures", "judge",
         "the kernel's busy time advances in ticks of 4 ms; 125 of them are enough";
     /// CPU share of the busiest worker from which its thread is the limit.
-    THREAD_BUSY = 0.9, [B7],
+    THREAD_BUSY = 0.9, [B7 B18],
         "CPU time over wall time of a worker", "evidence book B7",
         "accounting and the barrier take the rest";
     /// Time waiting for a CPU from which latencies are those of the scheduler.
@@ -301,6 +321,14 @@ thresholds! {
     AGAIN = 1.5, [A12],
         "rate of the second pass over the first", "evidence book A12",
         "a virtual disk re-read 1.7 times faster from the host's cache";
+    /// The same places once more against the first time, on a volume of a cloud.
+    HYDRATED = 2.0, [F13],
+        "rate of the second pass over the first", "evidence book F13",
+        "caches give 1.5 and more; fetching a block from a snapshot costs tens of milliseconds";
+    /// CPUs that workers keep busy or wait for, though only one of them can go on at a time.
+    ONE_AT_A_TIME = 1.2, [B18],
+        "CPU time and waits for a CPU of all workers over wall time", "judge",
+        "one at a time is 1 at most; what they do outside of the lock adds a little";
     /// Distance from a control group's limit within which it is the limit.
     CGROUP_NEAR = 0.05, [F4],
         "relative distance from a limit", "evidence book F4",
@@ -438,6 +466,7 @@ mod tests {
         "flow.rs",
         "ceilings.rs",
         "limit.rs",
+        "slices.rs",
         "series.rs",
         "rules/unread.rs",
         "rules/slow_link.rs",

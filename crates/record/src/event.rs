@@ -109,4 +109,6 @@ pub enum PrepareStep {
     SetUp,
     /// Files are removed.
     CleanUp,
+    /// A short slice of other work, to tell what limited the phase.
+    Slice,
 }

@@ -18,6 +18,7 @@ mod log;
 mod measurement;
 mod report;
 pub mod requests;
+mod slice;
 mod snapshot;
 
 pub use activity::{Activity, Traffic, Watched};
@@ -30,4 +31,5 @@ pub use histogram::Histogram;
 pub use log::*;
 pub use measurement::*;
 pub use report::*;
+pub use slice::{Change, Slice};
 pub use snapshot::*;

@@ -4,7 +4,7 @@ use candor_plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::requests::Trace;
-use crate::{Facts, Finding, Measurement, Note, Silence, Snapshot, Verdict};
+use crate::{Facts, Finding, Measurement, Note, Silence, Slice, Snapshot, Verdict};
 
 /// Version of the report's shape. Adding a field keeps it; anything else raises it.
 pub const REPORT_VERSION: u32 = 1;
@@ -67,6 +67,9 @@ pub struct PhaseReport {
     pub requests: Option<Trace>,
     /// Traffic of others on the devices in the idle moment before the phase.
     pub idle: Option<IdleWindow>,
+    /// Short slices of other work after it, where it could not tell by itself what limited it.
+    #[serde(default)]
+    pub slices: Vec<Slice>,
     /// What the path to the device could carry at best.
     pub ceilings: Vec<Ceiling>,
     /// Diagnoses, heaviest first.

@@ -92,6 +92,11 @@ impl Guard {
         Ok(())
     }
 
+    /// True where that path still is a file that this run made.
+    pub fn made(&self, path: &Path) -> bool {
+        self.made.contains(path)
+    }
+
     /// Removes the files that the run made, but for those to be kept.
     pub fn remove_files(&mut self) {
         self.made.remove();

@@ -60,6 +60,9 @@ pub struct Options {
     /// Do not look at the devices for half a second before the first phase: traffic of others
     /// then shows only in what the devices count during a phase.
     pub at_once: bool,
+    /// After a phase that could not tell by itself what limited it, run short slices of other work
+    /// on its targets: twice the load, the same places once more, one operation at a time.
+    pub slices: bool,
     /// What is asked of the run while it goes on.
     pub asks: Arc<Asks>,
     /// Number of phases and time that a series expects to take, where its plan does not say.

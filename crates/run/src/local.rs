@@ -1,5 +1,7 @@
 //! The runner of this host.
 
+mod slices;
+
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -252,16 +254,35 @@ impl Local {
         }
     }
 
-    fn judge(&self, phase: &Phase, report: &mut PhaseReport, ahead: Vec<Finding>) {
-        let case =
-            Case { plan: &self.plan, phase, facts: &self.facts, report, earlier: &self.phases };
-        let judged = candor_judge::judge(&case);
+    fn case<'a>(&'a self, phase: &'a Phase, report: &'a PhaseReport) -> Case<'a> {
+        Case { plan: &self.plan, phase, facts: &self.facts, report, earlier: &self.phases }
+    }
+
+    /// Judges a phase, and once more with what slices after it told where it could not be decided.
+    fn judge(
+        &mut self,
+        phase: &Phase,
+        report: &mut PhaseReport,
+        ahead: Vec<Finding>,
+        events: &mut Events<'_>,
+    ) {
+        let mut judged = candor_judge::judge(&self.case(phase, report));
+        if self.options.slices && !interrupted().load(Relaxed) {
+            let questions = candor_judge::questions(&self.case(phase, report), &judged);
+            self.slices(phase, report, questions, events);
+            if !report.slices.is_empty() {
+                judged = candor_judge::judge(&self.case(phase, report));
+            }
+        }
         report.findings = judged.findings;
         report.silent = judged.silent;
         report.ceilings = judged.ceilings;
         report.verdict = judged.verdict;
         report.headline = judged.headline;
         report.limited_by = judged.limited_by;
+        for (slice, told) in report.slices.iter_mut().zip(judged.slices_told) {
+            slice.told = told;
+        }
         let undecided = candor_judge::undecided(ahead, report);
         report.findings.extend(undecided);
     }
@@ -355,7 +376,7 @@ impl Runner for Local {
         let mut report = self.run_prepared(prepared, &mut sampler, report, events);
         self.clean_up(phase, &mut report);
         if !probe {
-            self.judge(phase, &mut report, ahead);
+            self.judge(phase, &mut report, ahead, events);
             for note in wrong::weigh(&mut report) {
                 events(&Event::Noted { note: note.clone() });
                 self.notes.push(note);

@@ -100,6 +100,7 @@ impl Line {
             PrepareStep::Evict => "dropping from the cache",
             PrepareStep::SetUp => "setting up",
             PrepareStep::CleanUp => "removing",
+            PrepareStep::Slice => "a short slice, because",
         };
         let told = format!("{doing} {what}");
         let amount = match bytes {

@@ -117,6 +117,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         run_dir: output.run_dir().map(PathBuf::from),
         force: draft.force.into_iter().collect(),
         at_once: false,
+        // The series is a search of its own.
+        slices: false,
         expected: None,
     };
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();

@@ -31,6 +31,7 @@ to be kept in a file.";
 #[derive(Debug, Default)]
 struct How {
     force: Option<String>,
+    no_slices: bool,
     dry_run: bool,
 }
 
@@ -44,6 +45,17 @@ const HOW: &[Group<How>] = &[Group {
             fields: &[],
             set: |how, text| {
                 how.force = Some(commands::device_name(text));
+                Ok(())
+            },
+        },
+        Flag {
+            long: "no-slices",
+            takes: Takes::Nothing,
+            help: "Run nothing but the plan: no short slices after a phase of 5 s and more that \
+                   could not tell by itself what limited it",
+            fields: &[],
+            set: |how, _| {
+                how.no_slices = true;
                 Ok(())
             },
         },
@@ -117,6 +129,7 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         command: line.words().to_vec(),
         run_dir: output.run_dir().map(PathBuf::from),
         force: how.force.into_iter().collect(),
+        slices: !how.no_slices,
         ..candor_run::Options::default()
     };
     let mut events = screen::progress(output.quiet);

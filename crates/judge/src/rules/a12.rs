@@ -8,6 +8,7 @@ use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
+use crate::slices;
 use crate::thresholds::{AGAIN, SPREAD_SECONDS};
 use crate::view::{Ran, View};
 
@@ -20,6 +21,8 @@ pub const RULE: Rule = Rule {
             that they hold is read at their speed. candor compares a direct pass with an earlier \
             one of the same run over the same blocks; 1.5 times as fast, with no second of the \
             earlier pass as fast as most seconds of this one, and something below keeps the data. \
+            Where there is no second pass, a short slice after the phase reads what the phase \
+            began with once more; it counts if other blocks, read as briefly, are not as fast. \
             Use a range far larger than that cache, or turn it off (cache=none).",
     },
     before: None,
@@ -34,7 +37,9 @@ fn after(view: &View) -> Outcome {
     }
     let first = view.earlier.iter().filter(|report| !report.probe);
     let mut first = first.filter(|report| is_same(view, report, ran));
-    let Some(first) = first.next() else { return Outcome::Nothing };
+    let Some(first) = first.next() else {
+        return by_slice(view).map_or(Outcome::Nothing, Outcome::one);
+    };
     let found = first.measurements.first().and_then(|before| of(view, ran, first, before));
     found.map_or(Outcome::Nothing, Outcome::one)
 }
@@ -69,6 +74,20 @@ fn covered(view: &View, ran: &Ran, before: &Measurement) -> bool {
     files > 0.0 && before.ops.read.bytes as f64 >= 0.9 * files
 }
 
+/// A short slice read the same blocks faster than the phase did, and than other blocks.
+fn by_slice(view: &View) -> Option<Finding> {
+    let (same, times) = slices::again(view)?;
+    if !same.faster(AGAIN.value) || times <= AGAIN.value {
+        return None;
+    }
+    let sentence = format!(
+        "What the phase read first was read {}× as fast once more: something below this host \
+         caches.",
+        fmt::number(times)
+    );
+    Some(slices::evidence(draft(view, sentence), &same).done())
+}
+
 fn finding(view: &View, first: &PhaseReport, times: f64, then: f64, now: f64) -> Finding {
     let sentence = format!(
         "A second pass over the same blocks ran {}× as fast as {}: something below this host \
@@ -76,11 +95,16 @@ fn finding(view: &View, first: &PhaseReport, times: f64, then: f64, now: f64) ->
         fmt::number(times),
         if first.name.is_empty() { "the first" } else { &first.name }
     );
+    draft(view, sentence)
+        .evidence("rate of the first pass", fmt::rate(then), "candor")
+        .evidence("rate of this pass", fmt::rate(now), "candor")
+        .done()
+}
+
+fn draft(view: &View, sentence: String) -> Draft {
     let guest = view.facts.host.hypervisor.as_ref().filter(|fact| fact.value);
     Draft::new("A12", Weight::Remark, sentence)
         .confidence(if guest.is_some() { Confidence::Likely } else { Confidence::Possible })
-        .evidence("rate of the first pass", fmt::rate(then), "candor")
-        .evidence("rate of this pass", fmt::rate(now), "candor")
         .evidence_if(guest.map(|g| ("virtual machine".into(), "yes".into(), g.from.clone())))
         .evidence_if(
             value(&view.facts.host.hypervisor)
@@ -88,11 +112,12 @@ fn finding(view: &View, first: &PhaseReport, times: f64, then: f64, now: f64) ->
                 .then(|| ("virtual machine".into(), "unknown".into(), "/proc/cpuinfo".into())),
         )
         .advice("Use a range far larger than that cache, or turn it off.", None)
-        .done()
 }
 
 #[cfg(test)]
 mod tests {
+    use candor_record::Change;
+
     use super::*;
     use crate::testcase::{MIB, TestCase};
 
@@ -112,6 +137,32 @@ mod tests {
              host caches."
         );
         assert_eq!(found[0].weight, Weight::Remark);
+    }
+
+    /// Slices over the same places and over others, so much faster than the phase.
+    fn sliced(same: f64, other: Option<f64>) -> TestCase {
+        let mut case = TestCase::direct(MIB, 4, 1, 500.0);
+        case.slice(Change::SamePlaces, 1, 4, 500.0 * same);
+        if let Some(other) = other {
+            case.slice(Change::OtherPlaces, 1, 4, 500.0 * other);
+        }
+        case
+    }
+
+    #[test]
+    fn a_slice_over_the_same_blocks_tells_where_others_were_slow() {
+        let found = sliced(3.0, Some(1.2)).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "What the phase read first was read 2.5× as fast once more: something below this host \
+             caches."
+        );
+        assert_eq!(sliced(3.0, None).found(&RULE), [], "nothing rules the moment out");
+        assert_eq!(sliced(3.0, Some(2.8)).found(&RULE), [], "it was the moment");
+        assert_eq!(sliced(1.3, Some(1.0)).found(&RULE), []);
+        let mut noisy = sliced(3.0, Some(1.0));
+        noisy.measured().samples[3].ops.read *= 4;
+        assert_eq!(noisy.found(&RULE), [], "one second of the phase was as fast");
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use candor_plan::units::Op;
 use candor_record::facts::{FileFacts, value};
-use candor_record::{Confidence, Finding, Weight};
+use candor_record::{Change, Confidence, Finding, Weight, WorkerStats};
 
 use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{BYTES_MIN, MAPPED, QUEUE_SEEN};
+use crate::slices::{self, Beside};
+use crate::thresholds::{BYTES_MIN, MAPPED, ONE_AT_A_TIME, QUEUE_SEEN, THREAD_BUSY};
 use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
@@ -17,9 +18,11 @@ pub const RULE: Rule = Rule {
         explanation: "Writes into holes or behind the end of a file need new blocks, and ext4 and \
             others allocate them under a lock of the file: direct writes to a new file run one at \
             a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
-            candor speaks where a file that is written directly was not all there at the start \
-            and the device saw much less in flight than was asked. Lay the file out first, or \
-            give each worker a file of its own.",
+            candor speaks where a file that is written directly was not all there at the start, \
+            the device saw much less in flight than was asked, and the workers were neither kept \
+            busy by their CPUs nor kept waiting for one: those that go one at a time need no more \
+            than one. Where a short slice wrote the same places once more, with all blocks there, \
+            its rate decides. Lay the file out first, or give each worker a file of its own.",
     },
     before: None,
     after,
@@ -38,10 +41,32 @@ fn after(view: &View) -> Outcome {
     };
     let least = mapped.into_iter().fold(1.0, f64::min);
     let seen = view.queue_ops();
+    let again = slices::beside(view, Change::SamePlaces);
+    if bound_by_cpu(ran) || again.is_some_and(|again| again.is_flat()) {
+        return Outcome::Nothing;
+    }
     match seen.filter(|seen| *seen < QUEUE_SEEN.value * ran.concurrency()) {
-        Some(seen) if least < MAPPED.value => Outcome::one(finding(view, ran, least, seen)),
+        Some(seen) if least < MAPPED.value => {
+            Outcome::one(finding(view, ran, least, seen, again.filter(Beside::pays)))
+        }
         _ => Outcome::Nothing,
     }
+}
+
+/// One worker is busy all the time, or together they are busy more than they could be one at a
+/// time: what they wait for is not each other.
+fn bound_by_cpu(ran: &Ran) -> bool {
+    let busy = |worker: &WorkerStats| {
+        let ran = worker.cpu_user_ns as f64 + worker.cpu_system_ns as f64;
+        (
+            ratio(ran, worker.elapsed_ns as f64),
+            ratio(worker.run_wait_ns.unwrap_or(0) as f64, worker.elapsed_ns as f64),
+        )
+    };
+    let all: Vec<(f64, f64)> = ran.measured.per_worker.iter().map(busy).collect();
+    let busiest = all.iter().map(|(cpu, _)| *cpu).fold(0.0, f64::max);
+    let together: f64 = all.iter().map(|(cpu, waits)| cpu + waits).sum();
+    busiest >= THREAD_BUSY.value || together > ONE_AT_A_TIME.value
 }
 
 /// Share of a file that had blocks at the start; none of an empty one.
@@ -52,7 +77,7 @@ fn mapped(file: &FileFacts) -> Option<f64> {
     }
 }
 
-fn finding(view: &View, ran: &Ran, mapped: f64, seen: f64) -> Finding {
+fn finding(view: &View, ran: &Ran, mapped: f64, seen: f64, again: Option<Beside>) -> Finding {
     let sentence = format!(
         "Writes to {} had to allocate blocks first, one at a time: {} saw {} of the {} in flight.",
         view.target_paths(),
@@ -60,14 +85,18 @@ fn finding(view: &View, ran: &Ran, mapped: f64, seen: f64) -> Finding {
         fmt::number(seen),
         fmt::count(ran.concurrency())
     );
-    Draft::new("B18", Weight::Explains, sentence)
+    let sure = if again.is_some() { Confidence::Certain } else { Confidence::Likely };
+    let draft = Draft::new("B18", Weight::Explains, sentence)
         .job(&ran.job.name)
-        .confidence(Confidence::Likely)
+        .confidence(sure)
         .limits("the allocation of blocks by the filesystem")
         .evidence("of the file there at the start", fmt::percent(mapped), "FIEMAP")
-        .evidence("in the device", fmt::number(seen), "/sys/class/block/*/stat")
-        .advice("Lay the file out first (--layout write), or use a file per worker.", None)
-        .done()
+        .evidence("in the device", fmt::number(seen), "/sys/class/block/*/stat");
+    let draft = match &again {
+        Some(again) => slices::evidence(draft, again),
+        None => draft,
+    };
+    draft.advice("Lay the file out first (--layout write), or use a file per worker.", None).done()
 }
 
 #[cfg(test)]
@@ -81,6 +110,9 @@ mod tests {
         let mut case = setup.case();
         case.file().extents.as_mut().unwrap().value.mapped_bytes = mapped_mib * MIB;
         case.after_top().weighted_ms = weighted_ms;
+        for worker in &mut case.measured().per_worker {
+            (worker.cpu_user_ns, worker.cpu_system_ns) = (300_000_000, 1_200_000_000);
+        }
         case
     }
 
@@ -96,6 +128,35 @@ mod tests {
         let judgement = case.judge();
         assert!(judgement.finding("B4").is_none());
         assert_eq!(judgement.limited_by.unwrap(), "the allocation of blocks by the filesystem");
+    }
+
+    #[test]
+    fn workers_that_are_busy_side_by_side_do_not_go_one_at_a_time() {
+        let mut case = writing(0, 11_000);
+        for worker in &mut case.measured().per_worker {
+            worker.cpu_system_ns = 4_500_000_000;
+        }
+        assert_eq!(case.found(&RULE), [], "two CPUs' worth of work");
+        let mut one = writing(0, 11_000);
+        one.measured().per_worker[2].cpu_system_ns = 9_500_000_000;
+        assert_eq!(one.found(&RULE), []);
+        let mut waits = writing(0, 11_000);
+        for worker in &mut waits.measured().per_worker {
+            worker.run_wait_ns = Some(3_000_000_000);
+        }
+        assert_eq!(waits.found(&RULE), [], "they wait for a CPU");
+    }
+
+    #[test]
+    fn the_same_places_once_more_decide() {
+        let mut case = writing(0, 11_000);
+        case.slice(Change::SamePlaces, 4, 1, 53_100.0);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].confidence, Confidence::Certain);
+        assert!(case.judge().slices_told[0].starts_with("The same places once more: 53.1k IOPS"));
+        let mut alike = writing(0, 11_000);
+        alike.slice(Change::SamePlaces, 4, 1, 18_000.0);
+        assert_eq!(alike.found(&RULE), []);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! B6: more in flight than does any good.
 
-use candor_record::{Confidence, Finding, Weight};
+use candor_record::{Change, Confidence, Finding, Weight};
 
 use crate::command::Command;
 use crate::draft::Draft;
 use crate::expect;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::slices;
 use crate::thresholds::KNEE;
-use crate::view::{Ran, View, finite};
+use crate::view::{Ran, View, busiest, finite};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,8 +19,9 @@ pub const RULE: Rule = Rule {
             would carry the same rate without any waiting. What is asked beyond that waits in \
             line: the rate stays, the latency grows. candor takes the latency alone from an \
             earlier phase of the same run that did the same work one at a time, as `candor check` \
-            has one, and speaks where three times the needed number was asked for. The rate \
-            stands; the latency is mostly queueing. Ask for less where latency matters.",
+            has one, or from a short slice after the phase, and speaks where three times the \
+            needed number was asked for. The rate stands; the latency is mostly queueing. Ask for \
+            less where latency matters.",
     },
     before: None,
     after,
@@ -30,23 +32,33 @@ fn after(view: &View) -> Outcome {
     if view.paced() || !view.all_direct() || ran.concurrency() <= 1.0 {
         return Outcome::Nothing;
     }
-    let Some((phase, alone_ns)) = expect::one_at_a_time(view, ran) else {
-        return Outcome::Nothing;
-    };
+    let Some((from, alone_ns)) = alone(view, ran) else { return Outcome::Nothing };
     let ops_per_s: f64 = ran.measured.ops.iter().map(|(_, stats)| finite(stats.ops_per_s)).sum();
     let needed = (ops_per_s * alone_ns / 1e9).max(1.0);
     match (view.mean_latency_ns(), ran.concurrency() > KNEE.value * needed) {
         (Some(mean_ns), true) => {
-            Outcome::one(finding(view, ran, &Knee { phase, alone_ns, mean_ns, needed }))
+            Outcome::one(finding(view, ran, &Knee { from, alone_ns, mean_ns, needed }))
         }
         _ => Outcome::Nothing,
     }
 }
 
+/// Mean latency of one operation alone, and what did the same one at a time.
+fn alone(view: &View, ran: &Ran) -> Option<(String, f64)> {
+    let by_slice = || {
+        let slice = slices::beside(view, Change::OneAtATime)?.slice;
+        let (_, stats) = busiest(&slice.measurement);
+        let mean_ns = finite(stats.latency.as_ref()?.mean_ns);
+        (mean_ns > 0.0).then(|| ("a short slice after the phase".into(), mean_ns))
+    };
+    let earlier = expect::one_at_a_time(view, ran);
+    earlier.map(|(phase, mean_ns)| (format!("phase {phase}"), mean_ns)).or_else(by_slice)
+}
+
 /// Where more depth stops doing good.
-struct Knee<'a> {
-    /// The phase that did the same one at a time.
-    phase: &'a str,
+struct Knee {
+    /// What did the same one at a time.
+    from: String,
     /// Its mean latency.
     alone_ns: f64,
     /// Mean latency of the phase at hand.
@@ -70,11 +82,10 @@ fn finding(view: &View, ran: &Ran, knee: &Knee) -> Finding {
     );
     let workers = f64::from(ran.job.workers.max(1));
     let command = Command::of(view.plan, &ran.planned);
-    let from = format!("phase {}", knee.phase);
     Draft::new("B6", Weight::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("latency, one at a time", fmt::time(knee.alone_ns), from)
+        .evidence("latency, one at a time", fmt::time(knee.alone_ns), &knee.from)
         .evidence("latency here", fmt::time(knee.mean_ns), "candor")
         .evidence("in flight as asked", fmt::count(asked), "plan")
         .advice(
@@ -111,6 +122,24 @@ mod tests {
         );
         assert_eq!(found[0].weight, Weight::Explains);
         assert!(found[0].next.as_ref().unwrap().contains("--depth 2"));
+    }
+
+    #[test]
+    fn a_slice_tells_as_well_as_a_phase_and_beside_a_full_queue() {
+        let mut case = TestCase::direct(4096, 512, 1, 15_940.0);
+        assert_eq!(case.found(&RULE), []);
+        case.slice(Change::OneAtATime, 1, 1, 9346.0);
+        case.disk().queue.device_depth = crate::testcase::fact(128);
+        case.after_top().weighted_ms = 1_240_000;
+        let judgement = case.judge();
+        let found = judgement.finding("B6").expect("beside B5");
+        assert!(found.sentence.starts_with("About 2 in flight"), "{}", found.sentence);
+        assert_eq!(found.evidence[0].from, "a short slice after the phase");
+        assert!(judgement.finding("B5").is_some());
+        assert_eq!(judgement.limited_by.as_deref(), Some("the device's own queue of 128"));
+        let mut pays = TestCase::direct(4096, 512, 1, 2_000_000.0);
+        pays.slice(Change::OneAtATime, 1, 1, 9346.0);
+        assert_eq!(pays.found(&RULE), []);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! B7: one thread is the limit.
 
-use candor_record::{Confidence, Finding, Weight, WorkerStats};
+use candor_record::{Change, Confidence, Finding, Weight, WorkerStats};
 
 use crate::command::Command;
 use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::slices::{self, Beside};
 use crate::thresholds::THREAD_BUSY;
 use crate::view::{Ran, View};
 
@@ -15,8 +16,10 @@ pub const RULE: Rule = Rule {
         title: "a thread's CPU is the limit",
         explanation: "One thread can issue only so many operations per second: at 90 % and more \
             of a CPU for the busiest worker the number is that of the processor, and the device \
-            may have more to give. Workers that poll for completions are busy by design and are \
-            not judged. More workers, larger operations, or batches help; if the rate follows, \
+            may have more to give. So it is where a short slice after the phase did half as much \
+            again and more with twice the threads and no more in flight, whatever the threads' \
+            CPU time. Workers that poll for completions are busy by design and are not judged by \
+            it. More workers, larger operations, or batches help; if the rate follows, \
             the device was not the limit.",
     },
     before: None,
@@ -33,6 +36,7 @@ fn after(view: &View) -> Outcome {
             found.push(finding(view, ran, busiest, count));
         }
     }
+    found.extend(by_threads(view).filter(|_| found.is_empty()));
     let unknown = |ran: &Ran| ran.measured.per_worker.is_empty();
     if found.is_empty() && !view.ran.is_empty() && view.ran.iter().all(unknown) {
         return Outcome::lacks("CPU time of the workers");
@@ -74,6 +78,31 @@ fn finding(view: &View, ran: &Ran, busiest: f64, count: usize) -> Finding {
         .done()
 }
 
+/// Twice the threads did more with no more in flight.
+fn by_threads(view: &View) -> Option<Finding> {
+    let ran = view.main_job()?;
+    let beside = slices::beside(view, Change::TwiceTheThreads).filter(Beside::pays)?;
+    let (workers, times) = (f64::from(ran.job.workers), fmt::number(beside.times));
+    let sentence = format!(
+        "{} could not feed the device: twice as many did {times} times as much with no more in \
+         flight.",
+        if workers == 1.0 {
+            "One thread".into()
+        } else {
+            format!("{} threads", fmt::count(workers))
+        }
+    );
+    let limits = if workers == 1.0 { "one thread" } else { "the number of threads" };
+    let command = Command::of(view.plan, &ran.planned)
+        .map(|command| command.workers(beside.slice.workers).depth(beside.slice.depth).text());
+    let draft = Draft::new("B7", Weight::Explains, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Likely)
+        .limits(limits);
+    let draft = slices::evidence(draft, &beside);
+    Some(draft.advice("Use more threads, each with less in flight.", command).done())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +128,26 @@ mod tests {
         let mut polling = busy(0.98);
         polling.blocks().uring.iopoll = true;
         assert_eq!(polling.found(&RULE), []);
+    }
+
+    #[test]
+    fn twice_the_threads_tell_what_cpu_time_does_not() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.after_top().weighted_ms = 19_000;
+        case.slice(Change::TwiceTheThreads, 2, 16, 110_000.0);
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "One thread could not feed the device: twice as many did 1.83 times as much with no \
+             more in flight."
+        );
+        assert!(found[0].next.as_ref().unwrap().contains("--depth 16 --workers 2"));
+        let judgement = case.judge();
+        assert_eq!(judgement.limited_by.as_deref(), Some("one thread"));
+        assert!(judgement.finding("B4").is_none(), "it follows");
+        case.report.slices[0].measurement.ops.read.ops = 40_000;
+        assert_eq!(case.found(&RULE), [], "not half as much again");
+        assert!(case.judge().limited_by.unwrap().starts_with("the way to the device"));
     }
 
     #[test]

@@ -64,6 +64,7 @@ mod f1;
 mod f10;
 mod f11;
 mod f12;
+mod f13;
 mod f14;
 mod f2;
 mod f3;
@@ -163,6 +164,7 @@ pub const RULES: &[Rule] = &[
     f10::RULE,
     f11::RULE,
     f12::RULE,
+    f13::RULE,
     f14::RULE,
     g1::RULE,
     g2::RULE,

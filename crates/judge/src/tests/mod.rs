@@ -3,4 +3,5 @@
 mod folding;
 mod garbage;
 mod honest;
+mod slices;
 mod texts;

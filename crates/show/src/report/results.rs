@@ -1,7 +1,9 @@
 //! The table of results, expectation beside measurement.
 
 use candor_plan::units::Op;
-use candor_record::{Ceiling, Latency, Measurement, OpStats, PhaseReport, Report, Verdict, Weight};
+use candor_record::{
+    Ceiling, Latency, Measurement, OpStats, PhaseReport, Report, Slice, Verdict, Weight,
+};
 
 use super::number_tone;
 use crate::layout::{Align, Cell, Page, Table, cut, width, wrap};
@@ -58,6 +60,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
         }
     }
     probes(page, report);
+    slices(page, report);
     ceilings(page, report);
 }
 
@@ -72,6 +75,24 @@ fn probes(page: &mut Page, report: &Report) {
     if !steps.is_empty() {
         page.blank();
         page.aside("", &format!("Short trials, not judged: {}.", steps.join("; ")));
+    }
+}
+
+/// What short slices after a phase showed and cost, a sentence or two for each.
+fn slices(page: &mut Page, report: &Report) {
+    let several = report.phases.iter().filter(|phase| !phase.slices.is_empty()).count() > 1;
+    let mut told = report.phases.iter().flat_map(|phase| {
+        let of = move |slice: &Slice| match several {
+            true => format!("{}: {}", phase.name, slice.told),
+            false => slice.told.clone(),
+        };
+        phase.slices.iter().map(of)
+    });
+    let Some(first) = told.next() else { return };
+    page.blank();
+    page.line(&page.style.paint(Tone::Strong, "Short slices afterwards, to tell what limited it"));
+    for told in std::iter::once(first).chain(told) {
+        page.aside("  ", &told);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_plan::units::Op;
 use candor_record::facts::{CanaryOutcome, DeviceKind, PathKind};
-use candor_record::{Confidence, Ended, MismatchKind, REPORT_VERSION, Verdict, Weight};
+use candor_record::{Change, Confidence, Ended, MismatchKind, REPORT_VERSION, Verdict, Weight};
 use serde_json::{Map, Value, json};
 
 use super::type_of;
@@ -104,7 +104,16 @@ fn words(path: &str) -> Option<Value> {
         "phases[].findings[].confidence" => {
             json!([Confidence::Possible, Confidence::Likely, Confidence::Certain])
         }
-        "phases[].measurements[].ended" => json!([
+        "phases[].slices[].change" => json!([
+            Change::OtherPlaces,
+            Change::SamePlaces,
+            Change::TwiceTheDepth,
+            Change::TwiceTheWorkers,
+            Change::TwiceTheThreads,
+            Change::OneAtATime,
+            Change::FilesOfTheirOwn
+        ]),
+        "phases[].measurements[].ended" | "phases[].slices[].measurement.ended" => json!([
             Ended::Done,
             Ended::Time,
             Ended::Steady,

@@ -28,7 +28,7 @@ fn lean() -> Report {
     };
     let full_of_nothing =
         Snapshot { cache: Some(CacheState::default()), state, ..Snapshot::default() };
-    let phases = [Snapshot::default(), full_of_nothing].map(lean_phase);
+    let phases = [&Snapshot::default(), &full_of_nothing].map(lean_phase);
     let note = Note { asked: String::new(), did: String::new(), why: String::new(), place: None };
     Report {
         facts: lean_facts(),
@@ -76,19 +76,29 @@ fn lean_facts() -> Facts {
     }
 }
 
-fn lean_phase(snapshot: Snapshot) -> PhaseReport {
+fn lean_phase(snapshot: &Snapshot) -> PhaseReport {
     PhaseReport {
         measurements: vec![Measurement::default(), lean_measurement(), reading_back()],
         before: snapshot.clone(),
         after: snapshot.clone(),
         after_flush: Some(snapshot.clone()),
         during: vec![snapshot.clone()],
-        idle: Some(IdleWindow { before: snapshot.clone(), after: snapshot }),
+        idle: Some(IdleWindow { before: snapshot.clone(), after: snapshot.clone() }),
         requests: Some(Trace { requests: vec![Requests::default()], ..Trace::default() }),
+        slices: vec![
+            Slice::default(),
+            lean_slice(snapshot),
+            Slice { measurement: reading_back(), ..Slice::default() },
+        ],
         findings: vec![sample::finding("A1", Weight::Remark, "")],
         ceilings: vec![Ceiling::default()],
         ..PhaseReport::default()
     }
+}
+
+fn lean_slice(snapshot: &Snapshot) -> Slice {
+    let (before, after) = (snapshot.clone(), snapshot.clone());
+    Slice { measurement: lean_measurement(), before, after, ..Slice::default() }
 }
 
 fn reading_back() -> Measurement {

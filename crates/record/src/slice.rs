@@ -1,0 +1,50 @@
+//! Short slices of other work after a phase.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Measurement, Snapshot};
+
+/// A short slice of work that differs from a phase's in one thing, run after it because what was
+/// counted during the phase could not tell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// In what it differs.
+    pub change: Change,
+    /// Why it was run: what the phase alone could not tell.
+    pub why: String,
+    /// What it showed and what it cost, in a sentence or two.
+    pub told: String,
+    /// Number of workers.
+    pub workers: u32,
+    /// Operations in flight, of each worker.
+    pub depth: u32,
+    /// What it took, in seconds: setting up, running, closing.
+    pub cost_s: f64,
+    /// What was measured in it.
+    pub measurement: Measurement,
+    /// The kernel's counters at its start.
+    pub before: Snapshot,
+    /// When its last operation had completed.
+    pub after: Snapshot,
+}
+
+/// In what a slice differs from the phase before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// In nothing but the places: others of the same range.
+    #[default]
+    OtherPlaces,
+    /// Nothing: the places that the phase began with, once more.
+    SamePlaces,
+    /// Twice as many operations in flight for each worker.
+    TwiceTheDepth,
+    /// Twice the workers, each with as many in flight as before.
+    TwiceTheWorkers,
+    /// Twice the workers, each with half as many in flight.
+    TwiceTheThreads,
+    /// One worker with one operation in flight.
+    OneAtATime,
+    /// Each worker in a file of its own.
+    FilesOfTheirOwn,
+}

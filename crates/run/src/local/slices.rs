@@ -1,0 +1,319 @@
+//! Short slices of other work after a phase, where the phase alone could not tell what limited it.
+//!
+//! They read, and write only what the phase wrote to files that this run made. They stay within
+//! the phase's targets and range, and take a tenth of its time at most.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use candor_engine::{Prepared, Watch, files};
+use candor_judge::Question;
+use candor_observe::{Look, Sampler};
+use candor_plan::units::{Extent, SizeSpec};
+use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Sharing, Stop};
+use candor_record::{Change, Event, Measurement, Note, PhaseReport, PrepareStep, Slice, Snapshot};
+
+use super::Local;
+use crate::error::RunError;
+use crate::stop::interrupted;
+use crate::{Events, ready};
+
+/// All slices together take this share of their phase at most.
+const SHARE: f64 = 0.1;
+/// One slice takes at most so long, in seconds.
+const SECONDS_MAX: f64 = 1.0;
+/// A shorter one tells nothing.
+const SECONDS_MIN: f64 = 0.5;
+/// From this many times as fast on, it must be shown that the same places were it, and not the
+/// moment.
+const MOMENT: f64 = 1.5;
+/// More is not asked of a host for a look.
+const WORKERS_MAX: u32 = 256;
+
+impl Local {
+    /// Runs what the judge wants to know, as far as it is allowed and there is time for it, and
+    /// has the phase judged again with it.
+    pub(super) fn slices(
+        &mut self,
+        phase: &Phase,
+        report: &mut PhaseReport,
+        questions: Vec<Question>,
+        events: &mut Events<'_>,
+    ) {
+        let elapsed_s = report.measurements.first().map_or(0, |m| m.elapsed_ns) as f64 / 1e9;
+        let can = |question: Question| {
+            let phase = self.changed(phase, report, question.change)?;
+            Some((question, phase))
+        };
+        let can: Vec<(Question, Phase)> = questions.into_iter().filter_map(can).collect();
+        let (chosen, seconds) = affordable(can, elapsed_s);
+        for (question, changed) in chosen {
+            if !self.slice(&changed, &question, seconds, report, events) {
+                return;
+            }
+            if question.change == Change::SamePlaces && !self.destroys(phase) && is_faster(report) {
+                self.control(phase, seconds, report, events);
+            }
+        }
+    }
+
+    /// Other places with the same load: what the moment is like.
+    fn control(
+        &mut self,
+        phase: &Phase,
+        seconds: f64,
+        report: &mut PhaseReport,
+        events: &mut Events<'_>,
+    ) {
+        let change = Change::OtherPlaces;
+        let why = "the same places were faster, which the moment alone might have been".into();
+        if let Some(changed) = self.changed(phase, report, change) {
+            self.slice(&changed, &Question { change, why }, seconds, report, events);
+        }
+    }
+
+    fn destroys(&self, phase: &Phase) -> bool {
+        phase.jobs.iter().filter_map(|job| job.blocks.as_ref()).any(Blocks::destroys)
+    }
+
+    /// The phase with that change; none where it cannot be made without harm or in honesty.
+    fn changed(&self, phase: &Phase, report: &PhaseReport, change: Change) -> Option<Phase> {
+        let [job] = phase.jobs.as_slice() else { return None };
+        let blocks = job.blocks.as_ref()?;
+        if blocks.destroys() && !(change == Change::SamePlaces && self.writes_own(phase)) {
+            return None;
+        }
+        let mut job = Job { stop: None, delay: Nanos(0), ..job.clone() };
+        let mut blocks = blocks.clone();
+        match change {
+            Change::SamePlaces | Change::OtherPlaces => {}
+            Change::TwiceTheDepth => blocks.depth = blocks.depth.checked_mul(2)?,
+            Change::TwiceTheWorkers => job.workers = job.workers.checked_mul(2)?,
+            Change::TwiceTheThreads => {
+                (job.workers, blocks.depth) = (job.workers.checked_mul(2)?, blocks.depth / 2);
+            }
+            Change::OneAtATime => (job.workers, blocks.depth) = (1, 1),
+            Change::FilesOfTheirOwn => job.sharing = Sharing::Own,
+        }
+        if change != Change::SamePlaces && !blocks.access.is_random() {
+            self.go_on(&job, &mut blocks, report.measurements.first()?)?;
+        }
+        job.blocks = Some(blocks);
+        let name = match change {
+            Change::SamePlaces => phase.name.clone(),
+            change => format!("{}: {change:?}", phase.name),
+        };
+        let changed =
+            Phase { name, jobs: vec![job], ramp: Nanos(0), delay: Nanos(0), ..phase.clone() };
+        let few = changed.jobs[0].workers <= WORKERS_MAX.max(phase.jobs[0].workers);
+        let alone = Plan { phases: vec![changed.clone()], ..self.plan.clone() };
+        let can = few && super::sensible(&alone).is_ok();
+        can.then_some(changed)
+    }
+
+    /// Work in sequence goes on where the phase ended: places that were read before may be in a
+    /// cache below. None where there is not enough left.
+    fn go_on(&self, job: &Job, blocks: &mut Blocks, measured: &Measurement) -> Option<()> {
+        let whole = blocks.range == candor_plan::blocks::Range::default();
+        let ([name], 1, true) = (job.targets.as_slice(), job.workers, whole) else { return None };
+        let index = self.plan.targets.iter().position(|target| target.name == *name)?;
+        let facts = self.facts.targets.get(index)?;
+        let of_file = || match facts.files.as_slice() {
+            [file] => Some(file.size_bytes),
+            _ => None,
+        };
+        let of_device = || Some(self.facts.device(&facts.device.as_ref()?.value)?.size_bytes);
+        let asked = self.plan.targets[index].size.map(|size| size.0);
+        let size = asked.or_else(of_file).or_else(of_device).filter(|size| *size > 0)?;
+        let SizeSpec::Fixed(each) = blocks.size.read else { return None };
+        let done = measured.bytes_moved();
+        let at = done % size / each.0.max(1) * each.0;
+        let second = measured.ops.read.bytes_per_s as u64;
+        // What was read several times over is as it was, wherever the slice begins.
+        if size - at < second.saturating_mul(2) {
+            return (done >= size).then_some(());
+        }
+        blocks.range.start = Extent::Bytes(Bytes(at));
+        Some(())
+    }
+
+    /// Nothing is written but to files that this run made and will remove.
+    fn writes_own(&self, phase: &Phase) -> bool {
+        let mut paths = ready::targets(&self.plan, phase).into_iter().flat_map(|(_, target, _)| {
+            files::paths(target).into_iter().map(move |path| (target, path))
+        });
+        let verified = self.plan.phases.iter().flat_map(|phase| &phase.jobs);
+        let verified = verified.filter_map(|job| job.blocks.as_ref()).any(|b| b.verify.is_some());
+        !verified && paths.all(|(target, path)| !target.keep && self.guard.made(&path))
+    }
+
+    /// Runs one slice and adds it to the report; false where no other should follow.
+    fn slice(
+        &mut self,
+        changed: &Phase,
+        question: &Question,
+        seconds: f64,
+        report: &mut PhaseReport,
+        events: &mut Events<'_>,
+    ) -> bool {
+        if interrupted().load(Relaxed) || self.is_called_off() {
+            return false;
+        }
+        events(&Event::Preparing {
+            phase: report.name.clone(),
+            step: PrepareStep::Slice,
+            what: question.why.clone(),
+            bytes_done: 0,
+            bytes_total: 0,
+        });
+        match self.run_slice(changed, question, seconds, report) {
+            Ok(slice) => {
+                let whole = !interrupted().load(Relaxed);
+                if whole {
+                    report.slices.push(slice);
+                }
+                whole
+            }
+            Err(error) => {
+                self.notes.push(Note {
+                    asked: format!("a short slice after `{}`: {}", report.name, question.why),
+                    did: "nothing".into(),
+                    why: error.to_string(),
+                    place: None,
+                });
+                false
+            }
+        }
+    }
+
+    fn run_slice(
+        &mut self,
+        changed: &Phase,
+        question: &Question,
+        seconds: f64,
+        report: &PhaseReport,
+    ) -> Result<Slice, RunError> {
+        let began = Instant::now();
+        let time = Some(Nanos((seconds * 1e9) as u64));
+        let writes = self.destroys(changed);
+        // Not further than any worker came before: what it did not write is not ours to write.
+        let workers = report.measurements.iter().flat_map(|m| &m.per_worker);
+        let least = workers.map(|worker| worker.bytes).min().map(Bytes).filter(|_| writes);
+        let stop = Stop { time, bytes: least, ..Stop::default() };
+        let changed = Phase { stop, ..changed.clone() };
+        let plan = self.plan_with(&changed, question.change, report.plan_phase);
+        if writes {
+            self.guard.admit(&Plan { phases: vec![changed.clone()], ..self.plan.clone() })?;
+        }
+        let mut sampler = Sampler::new(&self.facts, &self.files(&changed), &self.roots);
+        let repeat = report.repeat;
+        let prepared = Prepared::without(&mut self.session, &plan, &changed, repeat, Vec::new())?;
+        let mut ends = Ends { local: self, sampler: &mut sampler, at: Default::default() };
+        let measurement = prepared.run(interrupted(), &mut ends).into_iter().next();
+        let [before, after] = ends.at;
+        let job = &changed.jobs[0];
+        Ok(Slice {
+            change: question.change,
+            why: question.why.clone(),
+            told: String::new(),
+            workers: job.workers,
+            depth: job.blocks.as_ref().map_or(1, |blocks| blocks.depth),
+            cost_s: began.elapsed().as_secs_f64(),
+            measurement: measurement.unwrap_or_default(),
+            before,
+            after,
+        })
+    }
+
+    /// The plan that random choices are made by: a second pass takes the place of its phase and
+    /// draws what that drew; others draw anew.
+    fn plan_with(&self, changed: &Phase, change: Change, index: usize) -> Plan {
+        let mut plan = self.plan.clone();
+        if change == Change::SamePlaces
+            && let Some(own) = plan.phases.get(index)
+            && let Some(first) = plan.phases.iter().position(|phase| phase == own)
+        {
+            plan.phases[first] = changed.clone();
+        }
+        plan
+    }
+}
+
+/// Those that there is time for after a phase of that length, and how long each may take.
+fn affordable(questions: Vec<(Question, Phase)>, elapsed_s: f64) -> (Vec<(Question, Phase)>, f64) {
+    let budget_s = SHARE * elapsed_s;
+    // A second pass that is faster takes a control.
+    let cost = |question: &Question| match question.change {
+        Change::SamePlaces => 2.0,
+        _ => 1.0,
+    };
+    let (mut left, mut parts) = ((budget_s / SECONDS_MIN).floor(), 0.0);
+    let mut chosen = questions;
+    chosen.retain(|(question, _)| {
+        let fits = cost(question) <= left;
+        if fits {
+            left -= cost(question);
+            parts += cost(question);
+        }
+        fits
+    });
+    let seconds = (budget_s / f64::max(parts, 1.0)).clamp(SECONDS_MIN, SECONDS_MAX);
+    (chosen, seconds)
+}
+
+/// The second pass was so much faster that the moment has to be ruled out.
+fn is_faster(report: &PhaseReport) -> bool {
+    let rate = |m: &Measurement| m.ops_done() as f64 / m.elapsed_ns.max(1) as f64;
+    let (Some(phase), Some(last)) = (report.measurements.first(), report.slices.last()) else {
+        return false;
+    };
+    rate(&last.measurement) >= MOMENT * rate(phase)
+}
+
+/// Takes the two snapshots of a slice.
+struct Ends<'a> {
+    local: &'a Local,
+    sampler: &'a mut Sampler,
+    at: [Snapshot; 2],
+}
+
+impl Watch for Ends<'_> {
+    fn about_to_start(&mut self) {
+        self.at[0] = self.sampler.snapshot(Look::Full);
+    }
+
+    fn calls_off(&mut self) -> bool {
+        self.local.is_called_off()
+    }
+
+    fn ended(&mut self) {
+        self.at[1] = self.sampler.snapshot(Look::Full);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_slices_take_a_tenth_of_their_phase_at_most() {
+        let question = |change| (Question { change, why: String::new() }, Phase::default());
+        let all = || {
+            let changes = [Change::TwiceTheDepth, Change::SamePlaces, Change::OneAtATime];
+            changes.into_iter().map(question).collect::<Vec<_>>()
+        };
+        let chosen = |elapsed_s: f64| {
+            let (chosen, seconds) = affordable(all(), elapsed_s);
+            let changes: Vec<Change> = chosen.iter().map(|(question, _)| question.change).collect();
+            (changes, seconds)
+        };
+        use Change::{OneAtATime, SamePlaces, TwiceTheDepth};
+        assert_eq!(chosen(4.9).0, []);
+        assert_eq!(chosen(5.0), (vec![TwiceTheDepth], 0.5));
+        assert_eq!(chosen(10.0), (vec![TwiceTheDepth, OneAtATime], 0.5), "no room for a control");
+        assert_eq!(chosen(16.0).0, [TwiceTheDepth, SamePlaces]);
+        assert_eq!(chosen(20.0), (vec![TwiceTheDepth, SamePlaces, OneAtATime], 0.5));
+        assert_eq!(chosen(30.0), (vec![TwiceTheDepth, SamePlaces, OneAtATime], 0.75));
+        assert_eq!(chosen(3600.0).1, 1.0);
+    }
+}
