@@ -73,12 +73,83 @@ fn text_has_a_table_and_ends_after_its_count() {
 }
 
 #[test]
+fn a_group_is_what_its_devices_do_together() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let group = format!("pair={},{}", device.node, device.backing);
+    let words = ["watch", "--group", &group, "--partitions", "--interval", "0.5", "--json"];
+    let watching = spawn(&words);
+    std::thread::sleep(Duration::from_millis(1000));
+    let ran = read(&device);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    watching.signal(rustix::process::Signal::INT);
+    let watched = watching.wait();
+    assert_eq!(watched.code, Some(0), "{}", watched.err);
+    let lines = watched.out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let mut most = 0.0_f64;
+    for line in lines {
+        let devices = line["devices"].as_array().expect("devices");
+        let reads = |name: &Value| {
+            let of = devices.iter().find(|of| of["device"] == *name);
+            of.and_then(|of| of["read"]["per_s"].as_f64()).expect("a rate")
+        };
+        let pair = devices.iter().find(|of| of["device"] == "pair").expect("the group");
+        let members = pair["members"].as_array().expect("its devices");
+        assert_eq!(members[0], device.name(), "{line}");
+        let sum: f64 = members.iter().map(reads).sum();
+        let group = reads(&"pair".into());
+        assert!((sum - group).abs() < 1e-6 * sum.max(1.0), "{group} instead of {sum}: {line}");
+        most = most.max(group);
+    }
+    assert!(most > 50.0, "{most} reads per second in the group");
+}
+
+/// What a terminal of so many rows and columns is sent.
+fn on_a_terminal(words: &str, rows: usize, columns: usize) -> Option<String> {
+    let program = env!("CARGO_BIN_EXE_candor");
+    let line = format!("stty rows {rows} cols {columns}; exec {program} {words}");
+    let ran = std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .output();
+    match ran {
+        Ok(ran) if ran.status.success() => Some(String::from_utf8_lossy(&ran.stdout).into_owned()),
+        _ => {
+            skip("there is no `script` to make a terminal");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_terminal_is_drawn_over_and_never_overrun() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let words = format!("watch {} --interval 0.2 --count 3 --color never", device.node);
+    let Some(sent) = on_a_terminal(&words, 4, 40) else { return };
+    let looks: Vec<&str> = sent.split("\x1b[H").skip(1).collect();
+    assert_eq!(looks.len(), 3, "{sent:?}");
+    for look in looks {
+        assert!(look.trim_end().ends_with("\x1b[J"), "{look:?}");
+        let lines: Vec<&str> = look.trim_end().trim_end_matches("\x1b[J").lines().collect();
+        assert!(lines.len() < 4, "{look:?}");
+        for line in lines {
+            let text = line.trim_end_matches('\r').trim_end_matches("\x1b[K");
+            assert!(text.chars().count() <= 40 && !text.contains('\x1b'), "{text:?}");
+        }
+        assert!(look.contains("more lines"), "{look:?}");
+    }
+}
+
+#[test]
 fn mistakes_get_a_sentence() {
     for (words, told) in [
         (&["watch", "--interval", "0"][..], "0 is not between 0.1 and"),
         (&["watch", "--interval", "soon"], "soon"),
         (&["watch", "--count", "0"], "0 looks show nothing"),
         (&["watch", "--colour"], "--color"),
+        (&["watch", "--group", "x"], "`x` is no group; write NAME=PATH,PATH"),
+        (&["watch", "--group", "x=a,,b"], "is no group"),
     ] {
         let ran = candor(words);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}");

@@ -1,6 +1,6 @@
 //! What devices did between two snapshots, as rates, waits and shares of what is possible.
 
-use candor_record::facts::{DeviceFacts, Facts, value};
+use candor_record::facts::{DeviceFacts, Fact, Facts, value};
 use candor_record::requests::Trace;
 use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
 
@@ -13,7 +13,7 @@ const FULL: f64 = 0.9;
 
 /// What each device did; `trace` is what was seen of single requests meanwhile.
 pub fn between(facts: &Facts, before: &Snapshot, after: &Snapshot, trace: &Trace) -> Vec<Activity> {
-    let elapsed_s = after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
+    let elapsed_s = elapsed_s(before, after);
     let of = |device: &DeviceFacts| {
         let did = before.device_delta(after, &device.name)?;
         let seen = trace.requests.iter().filter(|of| of.device == device.name);
@@ -21,6 +21,39 @@ pub fn between(facts: &Facts, before: &Snapshot, after: &Snapshot, trace: &Trace
         Some(Activity { requests, ..activity(facts, device, &did, elapsed_s) })
     };
     facts.devices.iter().filter_map(of).collect()
+}
+
+/// What several devices did together: sums, and the mean of the time in which each was busy.
+pub fn together(
+    name: &str,
+    members: &[String],
+    facts: &Facts,
+    before: &Snapshot,
+    after: &Snapshot,
+) -> Activity {
+    let found = || members.iter().filter_map(|member| facts.device(member));
+    let mut did = DiskCounters::default();
+    for of in found().filter_map(|device| before.device_delta(after, &device.name)) {
+        did = did.each(&of, u64::saturating_add);
+    }
+    let count = found().count() as u64;
+    did.busy_ms = did.busy_ms.checked_div(count).unwrap_or(0);
+    let mut group = DeviceFacts { name: name.to_owned(), ..DeviceFacts::default() };
+    // What all take at once is known only if it is known of each.
+    let places: Option<u64> = found().map(places).sum();
+    group.queue.device_depth = places.map(|places| Fact::new(places, "its devices"));
+    let activity = activity(facts, &group, &did, elapsed_s(before, after));
+    Activity { members: members.to_vec(), ..activity }
+}
+
+fn elapsed_s(before: &Snapshot, after: &Snapshot) -> f64 {
+    after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9
+}
+
+/// Requests that a device takes at once.
+fn places(device: &DeviceFacts) -> Option<u64> {
+    let queue = &device.queue;
+    value(&queue.device_depth).or_else(|| value(&queue.nr_requests)).copied()
 }
 
 fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: f64) -> Activity {
@@ -33,8 +66,6 @@ fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: 
     };
     let read = traffic(did.reads, did.read_sectors, did.read_merges, did.read_ms);
     let write = traffic(did.writes, did.write_sectors, did.write_merges, did.write_ms);
-    let queue = &device.queue;
-    let queue_max = value(&queue.device_depth).or_else(|| value(&queue.nr_requests)).copied();
     let mut activity = Activity {
         device: device.name.clone(),
         read,
@@ -42,7 +73,7 @@ fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: 
         discard: traffic(did.discards, did.discard_sectors, did.discard_merges, did.discard_ms),
         flush: traffic(did.flushes, 0, 0, did.flush_ms),
         queue_mean: ratio(did.weighted_ms as f64 / 1000.0, elapsed_s),
-        queue_max,
+        queue_max: places(device),
         // The kernel counts in ticks, which may end after the look.
         busy: ratio(did.busy_ms as f64 / 1000.0, elapsed_s).min(1.0),
         ceilings: ceilings(facts, device, &read, &write),
@@ -91,11 +122,10 @@ fn ceilings(facts: &Facts, device: &DeviceFacts, read: &Traffic, write: &Traffic
 /// What busy time means: that the device was never idle, and not that it was full.
 fn sentence(of: &Activity) -> String {
     let places = match of.queue_max {
-        Some(most) if of.queue_mean > 0.0 => {
-            format!(", {:.1} of {most} places in its queue taken", of.queue_mean)
-        }
-        _ if of.queue_mean > 0.0 => format!(", {:.1} requests under way", of.queue_mean),
-        _ => String::new(),
+        // Less is told as nothing.
+        _ if of.queue_mean < 0.05 => String::new(),
+        Some(most) => format!(", {:.1} of {most} places in its queue taken", of.queue_mean),
+        None => format!(", {:.1} requests under way", of.queue_mean),
     };
     let full = of.ceilings.iter().find(|ceiling| ceiling.used.is_some_and(|used| used >= FULL));
     match (of.busy, full) {
@@ -108,13 +138,16 @@ fn sentence(of: &Activity) -> String {
         }
         (busy, _) if busy >= NEVER_IDLE => format!("never idle, which is not full{places}"),
         (busy, _) if busy > 0.0 => format!("idle {} of the time{places}", fmt::percent(1.0 - busy)),
+        _ if of.ways().any(|(_, way)| way.per_s > 0.0) => {
+            "idle but for moments too short for the kernel's clock".to_owned()
+        }
         _ => "idle".to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use candor_record::facts::{Fact, Link};
+    use candor_record::facts::Link;
 
     use super::*;
 
@@ -163,6 +196,31 @@ mod tests {
         assert_eq!((of.flush.per_s, of.flush.wait_mean_ns), (2.0, 2_000_000));
         assert_eq!((of.queue_mean, of.busy), (0.55, 0.5));
         assert_eq!(of.sentence, "idle 50 % of the time, 0.6 of 32 places in its queue taken");
+    }
+
+    #[test]
+    fn a_group_is_the_sum_of_its_devices() {
+        let mut facts = facts(Some(32));
+        facts.devices.push(DeviceFacts { name: "sdb".into(), ..facts.devices[0].clone() });
+        let mut snapshots = [look(5, DiskCounters::default()), look(7, DID)];
+        for snapshot in &mut snapshots {
+            let counters = snapshot.devices[0].1;
+            snapshot.devices.push(("sdb".into(), counters));
+        }
+        let [before, after] = snapshots;
+        let members = ["sda".to_owned(), "sdb".to_owned(), "gone".to_owned()];
+        let of = together("both", &members, &facts, &before, &after);
+        assert_eq!((of.device.as_str(), of.read.per_s, of.read.merged), ("both", 300.0, 0.25));
+        assert_eq!((of.write.wait_mean_ns, of.queue_mean, of.busy), (5_000_000, 1.1, 0.5));
+        assert_eq!((of.queue_max, &of.members[..]), (Some(64), &members[..]));
+    }
+
+    #[test]
+    fn too_short_for_the_clock_is_not_idle() {
+        let quick = DiskCounters { busy_ms: 0, weighted_ms: 0, ..DID };
+        let (before, after) = (look(5, DiskCounters::default()), look(6, quick));
+        let of = between(&facts(None), &before, &after, &Trace::default()).remove(0);
+        assert_eq!(of.sentence, "idle but for moments too short for the kernel's clock");
     }
 
     #[test]

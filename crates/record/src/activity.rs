@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Ceiling;
 use crate::facts::Missing;
-use crate::requests::Requests;
+use crate::requests::{Direction, Requests};
 
 /// What happened on some devices between two looks: one line of `candor watch --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,8 +24,11 @@ pub struct Watched {
 /// What one device did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
-    /// Its name.
+    /// Its name, or that of a group of devices.
     pub device: String,
+    /// The devices of a group, which its figures are the sums and means of; none for a device.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
     /// Reads.
     pub read: Traffic,
     /// Writes.
@@ -65,9 +68,14 @@ pub struct Traffic {
 }
 
 impl Activity {
+    /// What went which way.
+    pub fn ways(&self) -> impl Iterator<Item = (Direction, &Traffic)> {
+        let ways = [&self.read, &self.write, &self.discard, &self.flush];
+        Direction::ALL.into_iter().zip(ways)
+    }
+
     /// True if nothing happened.
     pub fn is_idle(&self) -> bool {
-        let ways = [&self.read, &self.write, &self.discard, &self.flush];
-        ways.iter().all(|way| way.per_s == 0.0) && self.busy == 0.0
+        self.ways().all(|(_, way)| way.per_s == 0.0) && self.busy == 0.0
     }
 }

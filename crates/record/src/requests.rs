@@ -54,6 +54,15 @@ impl Trace {
         self
     }
 
+    /// The same with the names of whole processes, where they are still known.
+    #[must_use]
+    pub fn named(mut self, name: impl Fn(u32) -> Option<String>) -> Trace {
+        for issuer in self.requests.iter_mut().flat_map(|of| &mut of.issuers) {
+            issuer.command = name(issuer.pid).unwrap_or(std::mem::take(&mut issuer.command));
+        }
+        self
+    }
+
     /// What happened between an earlier look and this one.
     #[must_use]
     pub fn since(&self, earlier: &Trace) -> Trace {
@@ -185,7 +194,7 @@ pub struct Requests {
 pub struct Issuer {
     /// Its process.
     pub pid: u32,
-    /// The name of the thread that was first seen.
+    /// Its name; that of the thread that was first seen where the process is gone, and in runs.
     pub command: String,
     /// Requests.
     pub count: u64,

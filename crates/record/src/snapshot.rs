@@ -83,25 +83,32 @@ impl DiskCounters {
     /// The difference to an earlier moment; `in_flight` is that of `self`.
     #[must_use]
     pub fn since(&self, earlier: &DiskCounters) -> DiskCounters {
-        let d = u64::wrapping_sub;
+        let since = self.each(earlier, u64::wrapping_sub);
+        DiskCounters { in_flight: self.in_flight, ..since }
+    }
+
+    /// What a function makes of each counter and its counterpart.
+    #[must_use]
+    pub fn each(&self, other: &DiskCounters, f: fn(u64, u64) -> u64) -> DiskCounters {
+        let (a, b) = (self, other);
         DiskCounters {
-            reads: d(self.reads, earlier.reads),
-            read_merges: d(self.read_merges, earlier.read_merges),
-            read_sectors: d(self.read_sectors, earlier.read_sectors),
-            read_ms: d(self.read_ms, earlier.read_ms),
-            writes: d(self.writes, earlier.writes),
-            write_merges: d(self.write_merges, earlier.write_merges),
-            write_sectors: d(self.write_sectors, earlier.write_sectors),
-            write_ms: d(self.write_ms, earlier.write_ms),
-            in_flight: self.in_flight,
-            busy_ms: d(self.busy_ms, earlier.busy_ms),
-            weighted_ms: d(self.weighted_ms, earlier.weighted_ms),
-            discards: d(self.discards, earlier.discards),
-            discard_merges: d(self.discard_merges, earlier.discard_merges),
-            discard_sectors: d(self.discard_sectors, earlier.discard_sectors),
-            discard_ms: d(self.discard_ms, earlier.discard_ms),
-            flushes: d(self.flushes, earlier.flushes),
-            flush_ms: d(self.flush_ms, earlier.flush_ms),
+            reads: f(a.reads, b.reads),
+            read_merges: f(a.read_merges, b.read_merges),
+            read_sectors: f(a.read_sectors, b.read_sectors),
+            read_ms: f(a.read_ms, b.read_ms),
+            writes: f(a.writes, b.writes),
+            write_merges: f(a.write_merges, b.write_merges),
+            write_sectors: f(a.write_sectors, b.write_sectors),
+            write_ms: f(a.write_ms, b.write_ms),
+            in_flight: f(a.in_flight, b.in_flight),
+            busy_ms: f(a.busy_ms, b.busy_ms),
+            weighted_ms: f(a.weighted_ms, b.weighted_ms),
+            discards: f(a.discards, b.discards),
+            discard_merges: f(a.discard_merges, b.discard_merges),
+            discard_sectors: f(a.discard_sectors, b.discard_sectors),
+            discard_ms: f(a.discard_ms, b.discard_ms),
+            flushes: f(a.flushes, b.flushes),
+            flush_ms: f(a.flush_ms, b.flush_ms),
         }
     }
 

@@ -11,8 +11,8 @@ use candor_record::facts::DeviceKind;
 use candor_record::requests::{Direction, Requests, Seen, Trace};
 use candor_record::{Facts, REPORT_VERSION, Snapshot};
 
-use crate::RunError;
 use crate::stop::interrupted;
+use crate::{RunError, watching};
 
 /// How often an interrupt is looked for.
 const STEP: Duration = Duration::from_millis(50);
@@ -41,7 +41,9 @@ pub fn align(paths: &[PathBuf], time: Duration) -> Result<Seen, RunError> {
     }
     let after = sampler.snapshot(Look::Light);
     let (trace, blind) = match (eye, before.1) {
-        (Ok(eye), Some(earlier)) => (eye.look().since(&earlier).beside(&before.0, &after), None),
+        (Ok(eye), Some(earlier)) => {
+            (eye.look().since(&earlier).beside(&before.0, &after).named(watching::process), None)
+        }
         (Err(missing), _) => (means(&facts, &before.0, &after), Some(missing)),
         (Ok(_), None) => (Trace::default(), None),
     };

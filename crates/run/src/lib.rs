@@ -42,7 +42,7 @@ pub use stop::{
     asked_by_signal, install_interrupt_handlers, install_report_handler, interrupt_exit_code,
     interrupted,
 };
-pub use watching::Watching;
+pub use watching::{Asked, Watching};
 
 /// Who is told what happens, in order.
 pub type Events<'a> = dyn FnMut(&Event) + 'a;

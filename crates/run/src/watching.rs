@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use candor_judge::activity;
 use candor_observe::eye::{Budget, Eye};
 use candor_observe::{Look, Roots, Sampler, diskstats};
 use candor_record::facts::Missing;
@@ -14,9 +15,21 @@ use crate::RunError;
 /// The share of one CPU that looking at requests may take.
 const SHARE: f64 = 0.01;
 
+/// What is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// What is on the devices under these; where nothing is named, on all devices of the host.
+    pub paths: Vec<PathBuf>,
+    /// Names of groups, and the paths under whose devices what happened is added up.
+    pub groups: Vec<(String, Vec<PathBuf>)>,
+    /// The partitions of disks too.
+    pub partitions: bool,
+}
+
 /// Looks at devices: those under some paths, or all of the host.
 pub struct Watching {
     roots: Roots,
+    asked: Asked,
     /// Kernel names of all devices of the host, where all are looked at.
     all: Option<Vec<String>>,
     watch: Watch,
@@ -25,30 +38,45 @@ pub struct Watching {
 /// What is open, and the last look.
 struct Watch {
     facts: Facts,
+    groups: Vec<(String, Vec<String>)>,
     sampler: Sampler,
     eye: Result<Eye, Missing>,
     before: (Snapshot, Trace),
 }
 
 impl Watching {
-    /// Begins to look at the devices under the paths; at all of the host where there is none.
+    /// Begins to look.
     ///
     /// # Errors
     /// A path does not exist, or no block device is below any.
-    pub fn new(paths: &[PathBuf]) -> Result<Watching, RunError> {
+    pub fn new(asked: &Asked) -> Result<Watching, RunError> {
         let roots = Roots::default();
-        let all = paths.is_empty().then(|| names(&roots));
         let mut targets = Vec::new();
-        for path in paths {
+        let of_groups = asked.groups.iter().flat_map(|(_, paths)| paths);
+        for path in asked.paths.iter().chain(of_groups) {
             let found = path.canonicalize().map_err(RunError::file("find", path))?;
             targets.push((path.display().to_string(), found));
         }
+        let all = targets.is_empty().then(|| names(&roots));
         targets.extend(all.iter().flatten().map(|name| node(name, &roots)));
-        let facts = candor_observe::inspect(&targets, &roots);
+        let mut facts = candor_observe::inspect(&targets, &roots);
         if facts.devices.is_empty() {
             return Err(RunError::NoDevice(targets.into_iter().map(|(name, _)| name).collect()));
         }
-        Ok(Watching { watch: Watch::new(facts, &roots), all, roots })
+        let mut groups = Vec::new();
+        for (name, paths) in &asked.groups {
+            groups.push((name.clone(), members(paths, &facts)?));
+        }
+        if asked.partitions {
+            let disks = facts.devices.iter().flat_map(|device| {
+                let parts = candor_observe::partitions(&device.name, &roots);
+                std::iter::once(device.name.clone()).chain(parts)
+            });
+            let targets: Vec<_> = disks.map(|name| node(&name, &roots)).collect();
+            facts = candor_observe::inspect(&targets, &roots);
+        }
+        let watch = Watch::new(facts, groups, &roots);
+        Ok(Watching { watch, asked: asked.clone(), all, roots })
     }
 
     /// What happened since the last look, or since it began.
@@ -56,7 +84,7 @@ impl Watching {
         let watched = self.watch.look();
         if self.all.as_ref().is_some_and(|known| *known != names(&self.roots)) {
             // Devices came or went. If nothing is left to look at, the old ones are kept.
-            if let Ok(anew) = Watching::new(&[]) {
+            if let Ok(anew) = Watching::new(&self.asked) {
                 *self = anew;
             }
         }
@@ -65,17 +93,23 @@ impl Watching {
 }
 
 impl Watch {
-    fn new(facts: Facts, roots: &Roots) -> Watch {
+    fn new(facts: Facts, groups: Vec<(String, Vec<String>)>, roots: &Roots) -> Watch {
         let eye = Eye::open(&facts, Budget::Share(SHARE), roots);
         let mut sampler = Sampler::new(&facts, &[], roots);
         let before = (sampler.snapshot(Look::Light), look(&eye));
-        Watch { facts, sampler, eye, before }
+        Watch { facts, groups, sampler, eye, before }
     }
 
     fn look(&mut self) -> Watched {
         let now = (self.sampler.snapshot(Look::Light), look(&self.eye));
-        let trace = now.1.since(&self.before.1).beside(&self.before.0, &now.0);
-        let devices = candor_judge::activity::between(&self.facts, &self.before.0, &now.0, &trace);
+        let trace = now.1.since(&self.before.1).beside(&self.before.0, &now.0).named(process);
+        let (facts, before) = (&self.facts, &self.before.0);
+        let mut devices = activity::between(facts, before, &now.0, &trace);
+        devices.extend(
+            self.groups
+                .iter()
+                .map(|(name, members)| activity::together(name, members, facts, before, &now.0)),
+        );
         let elapsed_ns = now.0.at_ns.saturating_sub(self.before.0.at_ns);
         self.before = now;
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -87,6 +121,27 @@ impl Watch {
             blind: self.eye.as_ref().err().cloned(),
         }
     }
+}
+
+/// The name of a process, which its threads may not bear.
+pub(crate) fn process(pid: u32) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+/// Kernel names of the devices that paths are or lie on, each once.
+fn members(paths: &[PathBuf], facts: &Facts) -> Result<Vec<String>, RunError> {
+    let mut members: Vec<String> = Vec::new();
+    for path in paths {
+        let name = path.display().to_string();
+        let target = facts.targets.iter().find(|target| target.target == name);
+        let device = target.and_then(|target| target.device.as_ref());
+        let device = device.ok_or_else(|| RunError::NoDevice(vec![name]))?.value.clone();
+        if !members.contains(&device) {
+            members.push(device);
+        }
+    }
+    Ok(members)
 }
 
 fn look(eye: &Result<Eye, Missing>) -> Trace {

@@ -62,19 +62,38 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
+/// What stays on the line of the number before it.
+const UNITS: [&str; 16] = [
+    "%", "ns", "µs", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB",
+];
+
+/// The words of a text; a number and its unit are one.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_unit = UNITS.contains(&word.trim_end_matches([',', ';', '.', ':', ')']));
+        let number = words.last_mut().filter(|last| last.ends_with(|c: char| c.is_ascii_digit()));
+        match number {
+            Some(number) if is_unit => *number += &format!(" {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
 /// The text in lines of at most `columns`, broken between words; longer words stay whole.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in words(text) {
         // The list is never empty: it starts with one line.
         let Some(line) = lines.last_mut() else { break };
         if line.is_empty() {
-            line.push_str(word);
-        } else if width(line) + 1 + width(word) <= columns {
+            line.push_str(&word);
+        } else if width(line) + 1 + width(&word) <= columns {
             line.push(' ');
-            line.push_str(word);
+            line.push_str(&word);
         } else {
-            lines.push(word.to_owned());
+            lines.push(word);
         }
     }
     lines
@@ -178,6 +197,8 @@ mod tests {
     fn words_are_wrapped_and_never_broken() {
         assert_eq!(wrap("a bb ccc averylongword d", 6), ["a bb", "ccc", "averylongword", "d"]);
         assert_eq!(wrap("", 6), [""]);
+        assert_eq!(wrap("took 10 %, or 5 s.", 7), ["took", "10 %,", "or 5 s."]);
+        assert_eq!(wrap("one s of 5 things", 6), ["one s", "of 5", "things"]);
     }
 
     #[test]

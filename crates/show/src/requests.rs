@@ -59,20 +59,38 @@ pub(crate) fn brief(page: &mut Page, report: &Report) {
 }
 
 fn in_a_line(of: &Requests) -> String {
-    let mut parts = vec![
-        steps(&of.sizes(), size),
-        match of.starts_in_4k[..] {
-            [(0, _)] => "all begin on 4 KiB".to_owned(),
-            _ => place(of),
-        },
-    ];
-    if of.placed > 0 {
-        parts.push(format!("{} sequential", share(share_of(of.sequential, of.placed))));
-    }
+    let mut parts = shape(of);
     parts.extend(latency(&of.latency_ns));
     let looked = of.looked_at().map(|part| format!(" ({} looked at)", share(part)));
     let (device, direction) = (&of.device, of.direction.name());
     format!("{device} {direction}{}: {}", looked.unwrap_or_default(), parts.join("; "))
+}
+
+/// What was seen of one direction, in a few lines of text.
+pub(crate) fn in_words(of: &Requests) -> String {
+    let mut parts = Vec::from_iter(latency(&of.latency_ns));
+    if of.bytes > 0 {
+        parts.extend(shape(of));
+    }
+    let by = issuers(of);
+    if !by.is_empty() {
+        parts.push(format!("by {by}"));
+    }
+    parts.extend(of.looked_at().map(|part| format!("{} of them looked at", share(part))));
+    parts.join("; ")
+}
+
+/// Sizes, places and order.
+fn shape(of: &Requests) -> Vec<String> {
+    let place = match of.starts_in_4k[..] {
+        [(0, _)] => "all begin on 4 KiB".to_owned(),
+        _ => place(of),
+    };
+    let mut parts = vec![steps(&of.sizes(), size), place];
+    if of.placed > 0 {
+        parts.push(format!("{} sequential", share(share_of(of.sequential, of.placed))));
+    }
+    parts
 }
 
 fn headline(of: &Requests) -> String {
@@ -188,8 +206,8 @@ mod tests {
         sdb read: 20,000 requests looked at (10 % of all, to keep it cheap), 78.1 MiB, 4 KiB on average
           size      4 KiB 100 %
           start     on 4 KiB 100 %, 512 B behind 4 KiB <0.1 %; 5 of 20,000 off a physical sector; 4 of
-                    20,000 off the device's optimal size; 3 of 20,000 of a length that is no multiple of 4
-                    KiB
+                    20,000 off the device's optimal size; 3 of 20,000 of a length that is no multiple of
+                    4 KiB
           order     1.0 % sequential, half of the others 1 GiB away or more
           latency   p50 81.9 µs, p99 164 µs, p99.9 164 µs
           of these  p50 65.5 µs, p99 65.5 µs, p99.9 65.5 µs in the device

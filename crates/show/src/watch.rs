@@ -1,16 +1,12 @@
 //! What goes on on devices: the screen and the lines of `candor watch`.
 
-use candor_record::requests::{Direction, Requests, percentile, share_of};
+use candor_record::requests::{Requests, percentile};
 use candor_record::{Activity, Ceiling, Traffic, Watched};
 
 use crate::layout::{Align, Cell, Page, Table};
 use crate::number::{iops, mb_per_s, rate, share, size, time_ns};
+use crate::requests;
 use crate::style::{Style, Tone};
-
-/// Processes that are told by name.
-const ISSUERS_MAX: usize = 3;
-/// Sizes of requests that are told by themselves.
-const SIZES_MAX: usize = 3;
 
 /// One look. `title` stands above it; devices that did nothing are left out unless `idle`.
 pub fn text(watched: &Watched, title: &str, idle: bool, style: &Style) -> String {
@@ -21,7 +17,7 @@ pub fn text(watched: &Watched, title: &str, idle: bool, style: &Style) -> String
     if shown.is_empty() {
         page.line("nothing reached any device");
     } else {
-        table(&shown).lines(style).iter().for_each(|line| page.line(line));
+        table(&shown, watched.elapsed_s).lines(style).iter().for_each(|line| page.line(line));
         page.blank();
     }
     for device in shown {
@@ -65,42 +61,58 @@ fn cut(line: &str, columns: usize) -> String {
     cut
 }
 
-fn table(devices: &[&Activity]) -> Table {
-    let mut columns = vec![("device", Align::Left)];
-    for way in [READS, WRITES] {
-        columns.extend(way.map(|name| (name, Align::Right)));
-    }
-    columns.extend(["flush/s", "await", "queue", "busy"].map(|name| (name, Align::Right)));
+/// A row for each way that anything went.
+fn table(devices: &[&Activity], elapsed_s: f64) -> Table {
+    let seen = devices.iter().any(|device| device.requests.iter().any(|of| p99(of).is_some()));
+    let mut columns = vec![("device", Align::Left), ("op", Align::Left)];
+    columns.extend(["per s", "MB/s", "size", "await"].map(|name| (name, Align::Right)));
+    columns.extend(seen.then_some(("p99", Align::Right)));
+    columns.extend(["queue", "busy"].map(|name| (name, Align::Right)));
     let mut table = Table::new(&columns);
     for device in devices {
-        let mut cells: Vec<Cell> = vec![Cell::toned(&device.device, Tone::Strong)];
-        cells.extend(traffic(&device.read).map(Cell::from));
-        cells.extend(traffic(&device.write).map(Cell::from));
-        cells.push(number(device.flush.per_s).into());
-        cells.push(wait(&device.flush).into());
-        cells.push(format!("{:.1}", device.queue_mean).into());
-        cells.push(share(device.busy).into());
-        table.row(cells);
+        let mut ways = device.ways().filter(|(_, way)| way.per_s > 0.0).peekable();
+        let mut lead = vec![Cell::toned(&device.device, Tone::Strong)];
+        let mut tail = vec![format!("{:.1}", device.queue_mean).into(), share(device.busy).into()];
+        if ways.peek().is_none() {
+            let nothing = if seen { 6 } else { 5 };
+            lead.extend(vec![Cell::from("-"); nothing]);
+            lead.append(&mut tail);
+            table.row(lead);
+            continue;
+        }
+        for (direction, way) in ways {
+            let mut cells: Vec<Cell> = vec![lead.pop().unwrap_or_default()];
+            cells.push(direction.name().into());
+            cells.extend(traffic(way, elapsed_s).map(Cell::from));
+            let of = device.requests.iter().find(|of| of.direction == direction);
+            cells.extend(seen.then(|| of.and_then(p99).unwrap_or("-".into()).into()));
+            cells.append(&mut tail);
+            table.row(cells);
+        }
     }
     table
 }
 
-const READS: [&str; 4] = ["read/s", "MB/s", "size", "await"];
-const WRITES: [&str; 4] = ["write/s", "MB/s", "size", "await"];
+fn p99(of: &Requests) -> Option<String> {
+    percentile(&of.latency_ns, 0.99).map(time_ns)
+}
 
-fn traffic(way: &Traffic) -> [String; 4] {
-    if way.per_s == 0.0 {
-        return ["-"; 4].map(str::to_owned);
+fn traffic(way: &Traffic, elapsed_s: f64) -> [String; 4] {
+    let [bytes, mean] = match way.size_mean_bytes {
+        0 => ["-"; 2].map(str::to_owned),
+        mean => [mb_per_s(way.bytes_per_s), size(mean)],
+    };
+    [iops(way.per_s), bytes, mean, wait(way, elapsed_s)]
+}
+
+/// The mean wait. The kernel adds up milliseconds: where all together took less than one, a mean of
+/// nothing would be too good.
+fn wait(way: &Traffic, elapsed_s: f64) -> String {
+    let count = way.per_s * elapsed_s;
+    match way.wait_mean_ns {
+        0 if count > 0.0 => format!("<{}", time_ns((1e6 / count).ceil() as u64)),
+        ns => time_ns(ns),
     }
-    [iops(way.per_s), mb_per_s(way.bytes_per_s), size(way.size_mean_bytes), wait(way)]
-}
-
-fn number(per_s: f64) -> String {
-    if per_s == 0.0 { "-".to_owned() } else { iops(per_s) }
-}
-
-fn wait(way: &Traffic) -> String {
-    if way.per_s == 0.0 { "-".to_owned() } else { time_ns(way.wait_mean_ns) }
 }
 
 /// What the table has no room for, each with what stands before it.
@@ -114,17 +126,13 @@ fn details(device: &Activity) -> Vec<(String, String)> {
     for ceiling in &device.ceilings {
         add("ceiling", self::ceiling(ceiling));
     }
-    if device.discard.per_s > 0.0 {
-        let (of, way) = (rate(device.discard.bytes_per_s), &device.discard);
-        add("discard", format!("{}/s, {of}, await {}", iops(way.per_s), wait(way)));
-    }
     let merged = [("reads", device.read.merged), ("writes", device.write.merged)];
     let merged = merged.iter().filter(|(_, part)| *part >= 0.01);
     let merged: Vec<String> =
         merged.map(|(way, part)| format!("{} of the {way}", share(*part))).collect();
     add("merged", merged.join(", "));
     for of in device.requests.iter().filter(|of| of.count > 0) {
-        add(of.direction.name(), requests(of));
+        add(of.direction.name(), requests::in_words(of));
     }
     lines
 }
@@ -137,41 +145,6 @@ fn ceiling(ceiling: &Ceiling) -> String {
     };
     let used = ceiling.used.map_or(String::new(), |used| format!(", {} of it used", share(used)));
     format!("{} {most}{used} ({})", ceiling.element, ceiling.arithmetic)
-}
-
-/// Percentiles, sizes, alignment, order and whose they were, in a line.
-fn requests(of: &Requests) -> String {
-    let mut parts = Vec::new();
-    let at = |share: f64| percentile(&of.latency_ns, share).map(time_ns);
-    if let (Some(half), Some(most), Some(nearly_all)) = (at(0.5), at(0.99), at(0.999)) {
-        parts.push(format!("p50 {half}, p99 {most}, p99.9 {nearly_all}"));
-    }
-    if of.bytes > 0 {
-        let mut sizes = of.sizes();
-        sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let told = sizes.iter().take(SIZES_MAX);
-        let told: Vec<String> = told
-            .map(|(bytes, n)| format!("{} {}", size(*bytes), share(share_of(*n, of.count))))
-            .collect();
-        parts.push(told.join(", "));
-        let aligned = of.starts_in_4k.iter().find(|(at, _)| *at == 0).map_or(0, |(_, n)| *n);
-        parts.push(format!("{} on 4 KiB", share(share_of(aligned, of.count))));
-    }
-    if of.placed > 0 && of.direction != Direction::Flush {
-        parts.push(format!("{} sequential", share(share_of(of.sequential, of.placed))));
-    }
-    let all: u64 = of.issuers.iter().map(|issuer| issuer.count).sum();
-    let issuers = of.issuers.iter().take(ISSUERS_MAX).map(|issuer| {
-        format!("{} ({}) {}", issuer.command, issuer.pid, share(share_of(issuer.count, all)))
-    });
-    let issuers: Vec<String> = issuers.collect();
-    if !issuers.is_empty() {
-        parts.push(format!("by {}", issuers.join(", ")));
-    }
-    if let Some(part) = of.looked_at() {
-        parts.push(format!("{} of them looked at", share(part)));
-    }
-    parts.join("; ")
 }
 
 #[cfg(test)]
@@ -206,24 +179,32 @@ mod tests {
             requests: sample::requests().requests,
             ..Activity::default()
         };
+        let fast = Traffic { wait_mean_ns: 0, per_s: 500.0, ..read };
+        let memory = Activity { device: "zram0".into(), write: fast, ..Activity::default() };
         let idle =
             Activity { device: "sda".into(), sentence: "idle".into(), ..Activity::default() };
-        Watched { elapsed_s: 1.0, devices: vec![idle, busy], ..Watched::default() }
+        Watched { elapsed_s: 1.0, devices: vec![idle, busy, memory], ..Watched::default() }
     }
 
     #[test]
     fn a_look_has_a_line_for_each_device_and_what_lies_behind_it() {
         insta::assert_snapshot!(text(&watched(), "12:00:00", false, &Style::default()), @r"
         12:00:00
-        device  read/s  MB/s   size   await  write/s  MB/s  size  await  flush/s    await  queue   busy
-        sdb      12.3k  50.6  4 KiB  105 µs        -     -     -      -        2  2.10 ms    1.3  100 %
+        device  op     per s  MB/s   size     await      p99  queue   busy
+        sdb     read   12.3k  50.6  4 KiB    105 µs   164 µs    1.3  100 %
+                flush      2     -      -   2.10 ms  2.10 ms
+        zram0   write    500  50.6  4 KiB  <2.00 µs        -    0.0    0 %
 
         sdb: never idle, which is not full, 1.3 of 32 places in its queue taken
           ceiling  SATA link 600 MB/s, 8.4 % of it used (6 Gbit/s × 8/10)
           merged   25 % of the reads
-          read     p50 81.9 µs, p99 164 µs, p99.9 164 µs; 4 KiB 100 %; 100 % on 4 KiB; 1.0 % sequential; by
-                   candor (4711) 100 %; 10 % of them looked at
+          read     p50 81.9 µs, p99 164 µs, p99.9 164 µs; 4 KiB 100 %; on 4 KiB 100 %, 512 B behind 4 KiB
+                   <0.1 %; 5 of 20,000 off a physical sector; 4 of 20,000 off the device's optimal size; 3
+                   of 20,000 of a length that is no multiple of 4 KiB; 1.0 % sequential; by candor (4711)
+                   100 %; 10 % of them looked at
           flush    p50 2.10 ms, p99 2.10 ms, p99.9 2.10 ms
+        zram0:
+          merged   25 % of the writes
         ");
     }
 

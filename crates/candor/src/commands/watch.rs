@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
 use candor_record::Watched;
-use candor_run::{Watching, interrupted};
+use candor_run::{Asked, Watching, interrupted};
 use candor_show::{json, watch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -33,6 +33,7 @@ struct Draft {
     interval: Duration,
     count: Option<u64>,
     json: bool,
+    asked: Asked,
 }
 
 const GROUPS: &[Group<Draft>] = &[Group {
@@ -66,6 +67,26 @@ const GROUPS: &[Group<Draft>] = &[Group {
             },
         },
         Flag {
+            long: "partitions",
+            takes: Takes::Nothing,
+            help: "The partitions of each disk too",
+            fields: &[],
+            set: |draft, _| {
+                draft.asked.partitions = true;
+                Ok(())
+            },
+        },
+        Flag {
+            long: "group",
+            takes: Takes::Many("NAME=PATH,…"),
+            help: "Also what the devices under these paths do together, under a name",
+            fields: &[],
+            set: |draft, text| {
+                draft.asked.groups.push(group(text)?);
+                Ok(())
+            },
+        },
+        Flag {
             long: "json",
             takes: Takes::Nothing,
             help: "One JSON object on a line for each look, instead of text",
@@ -77,6 +98,15 @@ const GROUPS: &[Group<Draft>] = &[Group {
         },
     ],
 }];
+
+fn group(text: &str) -> Result<(String, Vec<PathBuf>), String> {
+    let told = text.split_once('=').map(|(name, paths)| (name, paths.split(',').collect()));
+    let (name, paths): (&str, Vec<&str>) = told.unwrap_or_default();
+    if name.is_empty() || paths.iter().any(|path| path.is_empty()) {
+        return Err(format!("`{text}` is no group; write NAME=PATH,PATH"));
+    }
+    Ok((name.to_owned(), paths.into_iter().map(PathBuf::from).collect()))
+}
 
 /// The command line. `--iostat` never gets here: what follows it are words of another tool.
 pub fn command() -> Command {
@@ -95,7 +125,8 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft { interval: Duration::from_secs(1), count: None, json: false };
+    let interval = Duration::from_secs(1);
+    let mut draft = Draft { interval, count: None, json: false, asked: Asked::default() };
     let mut output = Output::default();
     let mut problems = flag::apply(output::OF_SCREENS, matches, &mut line, &mut output);
     problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
@@ -105,12 +136,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     candor_run::install_interrupt_handlers();
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();
-    let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
-    let watching = match Watching::new(&paths) {
+    draft.asked.paths = paths.map(PathBuf::from).collect();
+    let watching = match Watching::new(&draft.asked) {
         Ok(watching) => watching,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    match looks(watching, &draft, !paths.is_empty(), &output) {
+    match looks(watching, &draft, &output) {
         Ok(()) => exit::RAN,
         Err(sentence) => {
             screen::error(&sentence);
@@ -120,13 +151,9 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 }
 
 /// Looks until there were enough, or nobody reads them, or it is interrupted.
-fn looks(
-    mut watching: Watching,
-    draft: &Draft,
-    named: bool,
-    output: &Output,
-) -> Result<(), String> {
+fn looks(mut watching: Watching, draft: &Draft, output: &Output) -> Result<(), String> {
     let clock = Clock::new(Some("ISO"));
+    let named = !(draft.asked.paths.is_empty() && draft.asked.groups.is_empty());
     let mut pace = Pace::new(draft.interval);
     let mut left = draft.count.unwrap_or(u64::MAX);
     while left > 0 {

@@ -28,13 +28,13 @@ impl Did {
             now.reads >= before.reads && now.writes >= before.writes
         };
         let before = before.filter(is_same).copied().unwrap_or_default();
-        let counted = each(now, &before, difference);
+        let counted = now.each(&before, difference);
         Did { counted: DiskCounters { in_flight: now.in_flight, ..counted }, elapsed_s, devices: 1 }
     }
 
     /// Adds another device of the same time.
     pub fn add(&mut self, other: &Did) {
-        self.counted = each(&self.counted, &other.counted, u64::saturating_add);
+        self.counted = self.counted.each(&other.counted, u64::saturating_add);
         self.elapsed_s = other.elapsed_s;
         self.devices += other.devices;
     }
@@ -101,27 +101,5 @@ fn difference(now: u64, before: u64) -> u64 {
         Some(difference) => difference,
         None if before < WRAP => now + WRAP - before,
         None => 0,
-    }
-}
-
-fn each(a: &DiskCounters, b: &DiskCounters, f: fn(u64, u64) -> u64) -> DiskCounters {
-    DiskCounters {
-        reads: f(a.reads, b.reads),
-        read_merges: f(a.read_merges, b.read_merges),
-        read_sectors: f(a.read_sectors, b.read_sectors),
-        read_ms: f(a.read_ms, b.read_ms),
-        writes: f(a.writes, b.writes),
-        write_merges: f(a.write_merges, b.write_merges),
-        write_sectors: f(a.write_sectors, b.write_sectors),
-        write_ms: f(a.write_ms, b.write_ms),
-        in_flight: f(a.in_flight, b.in_flight),
-        busy_ms: f(a.busy_ms, b.busy_ms),
-        weighted_ms: f(a.weighted_ms, b.weighted_ms),
-        discards: f(a.discards, b.discards),
-        discard_merges: f(a.discard_merges, b.discard_merges),
-        discard_sectors: f(a.discard_sectors, b.discard_sectors),
-        discard_ms: f(a.discard_ms, b.discard_ms),
-        flushes: f(a.flushes, b.flushes),
-        flush_ms: f(a.flush_ms, b.flush_ms),
     }
 }
