@@ -10,6 +10,10 @@
 //! | T13 | NVMe | sizes and alignments, as the generator wrote them down |
 //! | T18 | md raid0 | E2 (16 pieces), E8, E1 |
 //! | extra | two paths to one namespace | A17, D7 |
+//! | extra | md raid1, raid5 | each write on both; E2: parity reads before it writes |
+//! | extra | dm striped, bcache | C1; both tiers |
+//! | extra | a zoned null_blk | written in order |
+//! | extra | all of them | a bundle recorded there is shown here |
 //! | extra | scsi_debug with max_queue=8 | B5 |
 //! | extra | scsi_debug, misaligned | C5 |
 //! | extra | null_blk without accounting, brd | A17, A16 |
@@ -19,6 +23,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::OnceLock;
 
 use candor_lab::{CaseResult, Lab, LabError, Results};
@@ -190,6 +195,75 @@ fn t18_an_array_of_unlike_members() {
     has(sentence(&large, "E8"), "md18 has no queue of its own");
     let chunk = report(&case, "chunk.json");
     has(sentence(&chunk, "E1"), "100 % of the bytes of md18 fell on");
+}
+
+#[test]
+fn extra_parity_reads_before_it_writes() {
+    let Some(case) = case("raid5") else { return };
+    let report = report(&case, "report.json");
+    has(sentence(&report, "E2"), "became about 1 read and 2 writes of its members");
+    assert_eq!(report.words("/phases/0/limited_by"), "reading before each write to md5");
+}
+
+#[test]
+fn extra_a_mirror_writes_twice() {
+    let Some(case) = case("raid1") else { return };
+    let report = report(&case, "report.json");
+    has(sentence(&report, "E8"), "queue figures are those of one1, two1");
+    let written = |name: &str| {
+        let of = |at: &str| {
+            let devices = report.list(at).iter();
+            let counters = devices.filter(|pair| pair[0] == name);
+            counters.map(|pair| number(&pair[1]["writes"])).sum::<f64>()
+        };
+        of("/phases/0/after/devices") - of("/phases/0/before/devices")
+    };
+    let ops = number(report.at("/phases/0/measurements/0/ops/write/ops"));
+    for name in ["md1", "one1", "two1"] {
+        // The array notes now and then on its members what it is doing.
+        assert!((ops..1.1 * ops + 100.0).contains(&written(name)), "{name}: {}", written(name));
+    }
+}
+
+#[test]
+fn extra_a_striped_volume() {
+    let Some(case) = case("stripe") else { return };
+    let report = report(&case, "report.json");
+    has(&case.said, "mapping   striped");
+    has(sentence(&report, "C1"), "Each 256 KiB read became 4 × 64 KiB on dm-0");
+    // It counts, although its queue/iostats says 0.
+    assert!(report.finding("A17").is_none(), "{}", report.told());
+}
+
+#[test]
+fn extra_two_tiers() {
+    let Some(case) = case("bcache") else { return };
+    let report = report(&case, "report.json");
+    assert_eq!(report.at("/facts/devices/0/below").to_string(), r#"["bslow","bfast"]"#);
+}
+
+#[test]
+fn extra_a_zoned_device_is_written_in_order() {
+    let Some(case) = case("zoned") else { return };
+    let report = report(&case, "report.json");
+    has(&case.said, "zoned: host-managed");
+    assert!(number(report.at("/phases/0/measurements/0/ops/write/ops")) > 0.0);
+    assert_eq!(report.at("/phases/0/measurements/0/ops/write/failed"), 0);
+}
+
+#[test]
+fn extra_a_bundle_shows_the_guest_here() {
+    let Some(case) = case("bundle") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bundle");
+    std::fs::write(&path, case.text("bundle.txt").expect("a bundle")).expect("a file");
+    let candor = Command::new(env!("CARGO_BIN_EXE_candor"));
+    let replayed = { candor }.arg("inspect").arg("--replay").arg(&path).output().expect("it runs");
+    let replayed = String::from_utf8_lossy(&replayed.stdout).into_owned();
+    for line in ["SATA 1.5 Gbps", "SAS 3.0 Gbit", "PCIe 2.5 GT/s x1", "paths chosen by numa"] {
+        has(&replayed, line);
+        has(&case.said, line);
+    }
 }
 
 #[test]

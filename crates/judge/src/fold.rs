@@ -63,6 +63,7 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("D5", When::Found, &["B4", "B6", "C6"]),
     ("D6", When::Limits, &["B4", "B5", "B6", "C6"]),
     ("E1", When::Found, &["E2", "B4", "C6"]),
+    ("E2", When::Limits, &["B4", "C6"]),
     ("E2", When::Found, &["C1"]),
     ("F6", When::Found, &["F1", "F2", "F3", "G2", "G3"]),
     ("F3", When::Found, &["F1", "F2", "G2", "G3", "B4", "C6"]),

@@ -189,6 +189,10 @@ thresholds! {
     SPLIT = 1.2, [C1 C2 E2],
         "operation size over device request size", "evidence book C1",
         "real splits are 2, 4, 8; odd neighbours and metadata stay below 1.1";
+    /// Reads of an array's members per write to it.
+    PARITY_READS = 0.2, [E2],
+        "reads of members per write", "judge",
+        "4 KiB writes to a raid5 of three in the lab read 0.98 times each; whole stripes never";
     /// Share of the requests that a size must have to be named among the pieces.
     COMMON = 0.2, [C1],
         "share of requests of one size, least to be named", "judge",

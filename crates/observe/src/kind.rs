@@ -54,7 +54,19 @@ fn by_bus(node: &Node, roots: &Roots) -> DeviceKind {
     if bus == "scsi" || (bus.is_empty() && (named("sd") || named("sr"))) {
         return scsi(node);
     }
-    DeviceKind::Other
+    // Recent kernels call a null_blk device as the user does, so only its driver's number tells.
+    let nullb = driver(node, roots).is_some_and(|driver| driver == "nullb");
+    if nullb { DeviceKind::NullBlk } else { DeviceKind::Other }
+}
+
+/// The name under which the driver of a device has its major number.
+fn driver(node: &Node, roots: &Roots) -> Option<String> {
+    let number = node.number();
+    let (major, _) = number.split_once(':')?;
+    let text = roots.text(&roots.proc.join("devices"))?;
+    let (_, blocks) = text.split_once("Block devices:")?;
+    let mut pairs = blocks.lines().filter_map(|line| line.trim().split_once(' '));
+    pairs.find(|(of, _)| *of == major).map(|(_, name)| name.to_owned())
 }
 
 /// SCSI is spoken over many wires; the places above the disk tell which.

@@ -250,6 +250,19 @@ fn compressed_memory() {
 }
 
 #[test]
+fn a_null_blk_that_the_user_named() {
+    let fake = Fake::new();
+    fake.disk("fast", "251:0", "virtual/block/fast");
+    fake.write(
+        "proc/devices",
+        "Character devices:\n251 tty\n\nBlock devices:\n  7 loop\n251 nullb\n",
+    );
+    assert_eq!(collect_one(&fake, "fast").0[0].kind, DeviceKind::NullBlk);
+    fake.disk("other", "252:0", "virtual/block/other");
+    assert_eq!(collect_one(&fake, "other").0[0].kind, DeviceKind::Other);
+}
+
+#[test]
 fn accounting_switched_off() {
     let fake = Fake::new();
     nvme(&fake);

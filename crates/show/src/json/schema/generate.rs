@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use candor_plan::units::Op;
 use candor_record::facts::{CanaryOutcome, DeviceKind, PathKind};
 use candor_record::{Change, Confidence, Ended, MismatchKind, REPORT_VERSION, Verdict, Weight};
+use serde::de::value::Error as Nothing;
+use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde_json::{Map, Value, json};
 
 use super::type_of;
@@ -91,80 +93,55 @@ fn object(objects: &[&Map<String, Value>], path: &str) -> Value {
 
 /// The words that a text can be, where they are fixed.
 fn words(path: &str) -> Option<Value> {
-    Some(match path {
-        "verdict" | "phases[].verdict" => json!([
-            Verdict::Believable,
-            Verdict::WithRemarks,
-            Verdict::NotVerifiable,
-            Verdict::MeasuresElse
-        ]),
-        "phases[].findings[].weight" => {
-            json!([Weight::Explains, Weight::Remark, Weight::NotVerifiable, Weight::MeasuresElse])
+    let words = match path {
+        "verdict" | "phases[].verdict" => Words::of::<Verdict>(),
+        "phases[].findings[].weight" => Words::of::<Weight>(),
+        "phases[].findings[].confidence" => Words::of::<Confidence>(),
+        "phases[].slices[].change" => Words::of::<Change>(),
+        "phases[].measurements[].ended" | "phases[].slices[].measurement.ended" => {
+            Words::of::<Ended>()
         }
-        "phases[].findings[].confidence" => {
-            json!([Confidence::Possible, Confidence::Likely, Confidence::Certain])
-        }
-        "phases[].slices[].change" => json!([
-            Change::OtherPlaces,
-            Change::SamePlaces,
-            Change::TwiceTheDepth,
-            Change::TwiceTheWorkers,
-            Change::TwiceTheThreads,
-            Change::OneAtATime,
-            Change::FilesOfTheirOwn
-        ]),
-        "phases[].measurements[].ended" | "phases[].slices[].measurement.ended" => json!([
-            Ended::Done,
-            Ended::Time,
-            Ended::Steady,
-            Ended::Interrupted,
-            Ended::Failed,
-            Ended::Stalled
-        ]),
-        "phases[].measurements[].errors[].op" => json!(Op::ALL),
-        "phases[].measurements[].verify.first[].kind" => json!([
-            MismatchKind::Flipped,
-            MismatchKind::Torn,
-            MismatchKind::Misdirected,
-            MismatchKind::Stale,
-            MismatchKind::Foreign
-        ]),
-        "facts.targets[].kind" => json!([
-            PathKind::Missing,
-            PathKind::File,
-            PathKind::Directory,
-            PathKind::Device,
-            PathKind::Other
-        ]),
-        "facts.targets[].canary.outcome" => json!([
-            CanaryOutcome::NotMade,
-            CanaryOutcome::Counted,
-            CanaryOutcome::CountedBelow,
-            CanaryOutcome::NotCounted,
-            CanaryOutcome::NothingToRead
-        ]),
-        "facts.devices[].kind" => device_kinds(),
+        "phases[].measurements[].errors[].op" => Words::of::<Op>(),
+        "phases[].measurements[].verify.first[].kind" => Words::of::<MismatchKind>(),
+        "facts.targets[].kind" => Words::of::<PathKind>(),
+        "facts.targets[].canary.outcome" => Words::of::<CanaryOutcome>(),
+        "facts.devices[].kind" => Words::of::<DeviceKind>(),
         _ => return None,
-    })
+    };
+    Some(json!(words))
 }
 
-fn device_kinds() -> Value {
-    json!([
-        DeviceKind::Partition,
-        DeviceKind::Loop,
-        DeviceKind::Dm,
-        DeviceKind::Md,
-        DeviceKind::Zram,
-        DeviceKind::Brd,
-        DeviceKind::Pmem,
-        DeviceKind::Virtio,
-        DeviceKind::Nvme,
-        DeviceKind::NvmeFabric,
-        DeviceKind::Ata,
-        DeviceKind::Scsi,
-        DeviceKind::Usb,
-        DeviceKind::Nbd,
-        DeviceKind::NullBlk,
-        DeviceKind::Other
-    ])
+/// Notes the words that an enumeration is read from, so that none can be forgotten here.
+struct Words<'a>(&'a mut &'static [&'static str]);
+
+impl Words<'_> {
+    fn of<T: DeserializeOwned>() -> &'static [&'static str] {
+        let mut words: &[&str] = &[];
+        // It always fails: nothing is there to read.
+        let _ = T::deserialize(Words(&mut words));
+        words
+    }
+}
+
+impl<'de> Deserializer<'de> for Words<'_> {
+    type Error = Nothing;
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Nothing> {
+        *self.0 = variants;
+        Err(Error::custom("noted"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Nothing> {
+        Err(Error::custom("no enumeration"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
 }
