@@ -9,10 +9,11 @@
 //! | T4 | libaio without direct | `limits::buffered_libaio_is_told_to_be_synchronous` |
 //! | T6 | a re-read is the page cache | `believe::the_same_file_three_ways`; over a link: D9's |
 //! | T7 | buffered, direct, synchronous writes | `t07_…`, `limits::flushes_are_told` |
+//! | T8 | the load first, then the device | `t08_…`, `judge::tests::slices::t08_…`, the lab |
 //! | T10 | a link in IOPS | D8's `small_operations_meet_it_as_iops` |
 //! | T12 | small, and one at a time | `t12_…`, `limits::blocks_smaller_than_a_physical_…` |
 //! | T13 | sizes and alignments, counted | `t13_…`, `eye::what_others_send_is_told_…` |
-//! | T14 | one file for all workers | none: B19 compares two slices, no rule does yet |
+//! | T14 | one file for all workers, one for each | `t14_…` |
 //! | T15 | read after write, flushed or not | `t15_…`, `believe::reading_what_was_just_…` |
 //! | T16 | dropping pages is a wish | `t16_…`, `cache::dirty_pages_are_written_…` |
 //! | T17 | little memory makes honest reads | `t17_…` |
@@ -22,13 +23,14 @@
 //! | extra | holes | `believe::holes_are_told`, `believe::half_a_hole_…` |
 //! | extra | unwritten extents | `believe::unwritten_extents_are_told` |
 //! | extra | zram that was never written | `extra_zram_…` |
+//! | extra | a file without blocks | `extra_a_new_file_…` |
 //! | extra | btrfs with zstd | `extra_btrfs_…` |
 //! | extra | ext4 with data=journal | `believe::direct_that_is_not_is_told` |
 //! | extra | a loop with dio=0 | `believe::a_loop_on_a_cached_file_is_told` |
 //! | extra | lazy initialisation | `extra_ext4_…` |
 //! | extra | starvation of CPU | `limits::starvation_of_cpu_is_told` |
 //!
-//! T5, T8, T9, T11 and T18 need devices that only the lab has: `tests/lab.rs`.
+//! T5, T9, T11 and T18 need devices that only the lab has: `tests/lab.rs`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -239,6 +241,81 @@ fn agrees(seen: &Value, sent: &BTreeMap<u64, u64>, missed: u64) {
     assert!(none_more && apart == missed, "{missed} missed: {seen:?} of {sent:?}");
 }
 
+/// Operations per second of a measurement.
+fn rate(measured: &Value) -> f64 {
+    let ops = ["read", "write"].map(|op| measured["ops"][op]["ops"].as_f64().expect("a count"));
+    (ops[0] + ops[1]) * 1e9 / measured["elapsed_ns"].as_f64().expect("a time")
+}
+
+#[test]
+fn t08_the_load_or_the_device() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let words = "--rw randread --direct --engine psync --workers 1 --seconds 5.5";
+    let plain = run(&scratch, &device.node, &format!("{words} --no-slices"));
+    assert!(plain.list("/phases/0/slices").is_empty(), "they were not to be");
+    let mut noise = String::new();
+    for _ in 0..2 {
+        let report = run(&scratch, &device.node, words);
+        // Where others keep the CPUs busy, that is the limit and nothing is left to ask.
+        if report.finding("B8").is_none() {
+            return load_or_device(&report);
+        }
+        noise = report.told();
+    }
+    skip(&format!("others keep this machine busy: {noise}"));
+}
+
+fn load_or_device(report: &Report) {
+    let slices = report.list("/phases/0/slices");
+    let [slice] = slices.as_slice() else { panic!("a tenth of 5.5 s is one slice: {slices:?}") };
+    assert_eq!((&slice["change"], &slice["workers"]), (&"twice_the_workers".into(), &2.into()));
+    let times = rate(&slice["measurement"]) / rate(report.at("/phases/0/measurements/0"));
+    let told = slice["told"].as_str().unwrap_or_default();
+    assert!(told.starts_with("Twice the workers (2): ") && told.contains("It took "), "{told}");
+    let limit = report.words("/phases/0/limited_by");
+    assert!(times < 1.5 || limit.starts_with("the load: twice the workers"), "{times}: {limit}");
+    assert!(times >= 1.5 || !limit.starts_with("the load: "), "{times}: {limit}");
+    assert!(times < 1.2 || !limit.starts_with("the device at depth 1: "), "{times}: {limit}");
+}
+
+#[test]
+fn t14_one_file_for_all_and_one_for_each() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !scratch.on_disk() {
+        return;
+    }
+    let own = scratch.path("own");
+    fs::create_dir(&own).expect("a directory");
+    let job = "blocks = { engine = \"psync\", mix = \"write\", access = \"random\", size = \
+               \"4k\", direct = true }";
+    let target = |name: &str, more: &str| {
+        let path = scratch.path(name);
+        format!("[[target]]\nname = \"{name}\"\npath = \"{path}\"\nlayout = \"sparse\"\n{more}\n")
+    };
+    let phase = |name: &str, more: &str| {
+        format!(
+            "[[phase]]\nname = \"{name}\"\nstop = {{ time = \"1s\" }}\njob = [{{ targets = \
+             [\"{name}\"], workers = 8, {more}{job} }}]\n"
+        )
+    };
+    let text = target("one", "size = \"32m\"")
+        + &target("own", "kind = \"file_set\"\nfiles = 8\nsize = \"4m\"")
+        + &phase("one", "")
+        + &phase("own", "sharing = \"own\", ");
+    let plan = scratch.file("plan.toml", &text);
+    let (ran, report) = measured(&scratch, &["run", &plan]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let [one, each] = [0, 1].map(|i| rate(report.at(&format!("/phases/{i}/measurements/0"))));
+    // The rule speaks of the ratio, and of nothing else.
+    let told = report.finding("B19");
+    assert_eq!(told.is_some(), each / one > 2.0, "{one} {each}: {}", report.told());
+    if let Some(told) = told {
+        let sentence = told["sentence"].as_str().unwrap_or_default();
+        assert!(sentence.starts_with("Sharing files cost "), "{sentence}");
+    }
+}
+
 #[test]
 fn t15_a_write_counts_once_it_is_flushed() {
     let (_alone, scratch) = (alone(), Scratch::new());
@@ -370,6 +447,30 @@ fn extra_zram_that_was_never_written() {
     let Some(device) = Zram::random(64 * MIB) else { return };
     let report = run(&scratch, &device.node, "--rw read --bs 64k --direct --passes 2");
     assert!(report.finding("A10").is_none(), "{}", report.told());
+}
+
+#[test]
+fn extra_a_new_file_is_written_once_more_to_see_what_its_blocks_cost() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 512 * MIB) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
+    let words = "--rw randwrite --direct --workers 4 --size 384m --layout sparse --seconds 5.5";
+    let report = run(&scratch, &mount.path("new"), words);
+    let slices = report.list("/phases/0/slices");
+    let Some(slice) = slices.first() else {
+        assert!(report.finding("B18").is_none(), "{}", report.told());
+        return skip(&format!("nothing was left to ask: {}", report.told()));
+    };
+    assert_eq!((&slice["change"], slices.len()), (&"same_places".into(), 1));
+    let times = rate(&slice["measurement"]) / rate(report.at("/phases/0/measurements/0"));
+    assert_eq!(report.finding("B18").is_some(), times >= 1.2, "{times}: {}", report.told());
+    // Not a place is written that the phase had not written.
+    let workers = report.list("/phases/0/measurements/0/per_worker").iter();
+    let least = workers.filter_map(|worker| worker["bytes"].as_u64()).min();
+    let again = slice["measurement"]["per_worker"].as_array().into_iter().flatten();
+    let most = again.filter_map(|worker| worker["bytes"].as_u64()).max();
+    assert!(most <= least, "{most:?} {least:?}");
+    assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
 }
 
 #[test]

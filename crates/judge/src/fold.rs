@@ -78,6 +78,7 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("B1", When::Found, &["B4", "C6"]),
     ("B2", When::Found, &["B4", "C6"]),
     ("B18", When::Found, &["B3", "B4", "B6"]),
+    ("B19", When::Limits, &["B4"]),
     ("B3", When::Found, &["B4"]),
     ("B7", When::Found, &["B4", "B6", "C6", "C12"]),
     ("B8", When::Limits, &["B4", "B6", "C6", "C12"]),

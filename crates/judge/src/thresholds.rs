@@ -329,10 +329,14 @@ thresholds! {
     HYDRATED = 2.0, [F13],
         "rate of the second pass over the first", "evidence book F13",
         "caches give 1.5 and more; fetching a block from a snapshot costs tens of milliseconds";
-    /// CPUs that workers keep busy or wait for, though only one of them can go on at a time.
-    ONE_AT_A_TIME = 1.2, [B18],
-        "CPU time and waits for a CPU of all workers over wall time", "judge",
-        "one at a time is 1 at most; what they do outside of the lock adds a little";
+    /// Files of their own against shared ones.
+    SHARING_COSTS = 2.0, [B19],
+        "rate with files of their own over the rate with shared ones", "evidence book B19",
+        "locks have cost a factor of 79; less than two may be the layout of the files";
+    /// CPU time and waits for a CPU from which the workers are not held up by each other.
+    WORKERS_BUSY = 0.8, [B18],
+        "CPU time and waits of all workers over that of the CPUs they can use", "judge",
+        "four that allocated one at a time on two CPUs, and spun meanwhile, came to 0.46";
     /// Distance from a control group's limit within which it is the limit.
     CGROUP_NEAR = 0.05, [F4],
         "relative distance from a limit", "evidence book F4",

@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::slices::{self, Beside};
-use crate::thresholds::{BYTES_MIN, MAPPED, ONE_AT_A_TIME, QUEUE_SEEN, THREAD_BUSY};
+use crate::thresholds::{BYTES_MIN, MAPPED, QUEUE_SEEN, THREAD_BUSY, WORKERS_BUSY};
 use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
@@ -20,8 +20,7 @@ pub const RULE: Rule = Rule {
             a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
             candor speaks where a file that is written directly was not all there at the start, \
             the device saw much less in flight than was asked, and the workers were neither kept \
-            busy by their CPUs nor kept waiting for one: those that go one at a time need no more \
-            than one. Where a short slice wrote the same places once more, with all blocks there, \
+            busy by their CPUs nor kept waiting for one. Where a short slice wrote the same places once more, with all blocks there, \
             its rate decides. Lay the file out first, or give each worker a file of its own.",
     },
     before: None,
@@ -42,31 +41,28 @@ fn after(view: &View) -> Outcome {
     let least = mapped.into_iter().fold(1.0, f64::min);
     let seen = view.queue_ops();
     let again = slices::beside(view, Change::SamePlaces);
-    if bound_by_cpu(ran) || again.is_some_and(|again| again.is_flat()) {
+    let faster = again.filter(Beside::pays);
+    let refuted = again.is_some_and(|again| again.is_flat());
+    if refuted || (faster.is_none() && bound_by_cpu(view, ran)) {
         return Outcome::Nothing;
     }
     match seen.filter(|seen| *seen < QUEUE_SEEN.value * ran.concurrency()) {
-        Some(seen) if least < MAPPED.value => {
-            Outcome::one(finding(view, ran, least, seen, again.filter(Beside::pays)))
-        }
+        Some(seen) if least < MAPPED.value => Outcome::one(finding(view, ran, least, seen, faster)),
         _ => Outcome::Nothing,
     }
 }
 
-/// One worker is busy all the time, or together they are busy more than they could be one at a
-/// time: what they wait for is not each other.
-fn bound_by_cpu(ran: &Ran) -> bool {
-    let busy = |worker: &WorkerStats| {
-        let ran = worker.cpu_user_ns as f64 + worker.cpu_system_ns as f64;
-        (
-            ratio(ran, worker.elapsed_ns as f64),
-            ratio(worker.run_wait_ns.unwrap_or(0) as f64, worker.elapsed_ns as f64),
-        )
-    };
-    let all: Vec<(f64, f64)> = ran.measured.per_worker.iter().map(busy).collect();
-    let busiest = all.iter().map(|(cpu, _)| *cpu).fold(0.0, f64::max);
-    let together: f64 = all.iter().map(|(cpu, waits)| cpu + waits).sum();
-    busiest >= THREAD_BUSY.value || together > ONE_AT_A_TIME.value
+/// One worker is busy all the time, or together they keep busy, or wait for, nearly all the CPUs
+/// that they could use: what they wait for is not each other.
+fn bound_by_cpu(view: &View, ran: &Ran) -> bool {
+    let workers = &ran.measured.per_worker;
+    let share = |ns: u64, worker: &WorkerStats| ratio(ns as f64, worker.elapsed_ns as f64);
+    let cpu = |of: &WorkerStats| share(of.cpu_user_ns, of) + share(of.cpu_system_ns, of);
+    let waits = |worker: &WorkerStats| share(worker.run_wait_ns.unwrap_or(0), worker);
+    let busiest = workers.iter().map(cpu).fold(0.0, f64::max);
+    let together: f64 = workers.iter().map(|worker| cpu(worker) + waits(worker)).sum();
+    let cpus = value(&view.facts.host.cpus).map_or(f64::MAX, |cpus| f64::from(*cpus));
+    busiest >= THREAD_BUSY.value || together >= WORKERS_BUSY.value * cpus.min(workers.len() as f64)
 }
 
 /// Share of a file that had blocks at the start; none of an empty one.

@@ -24,6 +24,7 @@ mod b14;
 mod b16;
 mod b17;
 mod b18;
+mod b19;
 mod b2;
 mod b3;
 mod b4;
@@ -126,6 +127,7 @@ pub const RULES: &[Rule] = &[
     b16::RULE,
     b17::RULE,
     b18::RULE,
+    b19::RULE,
     c1::RULE,
     c2::RULE,
     c3::RULE,

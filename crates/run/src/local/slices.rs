@@ -51,7 +51,7 @@ impl Local {
             if !self.slice(&changed, &question, seconds, report, events) {
                 return;
             }
-            if question.change == Change::SamePlaces && !self.destroys(phase) && is_faster(report) {
+            if question.change == Change::SamePlaces && !destroys(phase) && is_faster(report) {
                 self.control(phase, seconds, report, events);
             }
         }
@@ -70,10 +70,6 @@ impl Local {
         if let Some(changed) = self.changed(phase, report, change) {
             self.slice(&changed, &Question { change, why }, seconds, report, events);
         }
-    }
-
-    fn destroys(&self, phase: &Phase) -> bool {
-        phase.jobs.iter().filter_map(|job| job.blocks.as_ref()).any(Blocks::destroys)
     }
 
     /// The phase with that change; none where it cannot be made without harm or in honesty.
@@ -195,7 +191,7 @@ impl Local {
     ) -> Result<Slice, RunError> {
         let began = Instant::now();
         let time = Some(Nanos((seconds * 1e9) as u64));
-        let writes = self.destroys(changed);
+        let writes = destroys(changed);
         // Not further than any worker came before: what it did not write is not ours to write.
         let workers = report.measurements.iter().flat_map(|m| &m.per_worker);
         let least = workers.map(|worker| worker.bytes).min().map(Bytes).filter(|_| writes);
@@ -239,21 +235,26 @@ impl Local {
     }
 }
 
+fn destroys(phase: &Phase) -> bool {
+    phase.jobs.iter().filter_map(|job| job.blocks.as_ref()).any(Blocks::destroys)
+}
+
 /// Those that there is time for after a phase of that length, and how long each may take.
 fn affordable(questions: Vec<(Question, Phase)>, elapsed_s: f64) -> (Vec<(Question, Phase)>, f64) {
     let budget_s = SHARE * elapsed_s;
-    // A second pass that is faster takes a control.
-    let cost = |question: &Question| match question.change {
-        Change::SamePlaces => 2.0,
+    // A second read that is faster takes a control.
+    let cost = |question: &Question, phase: &Phase| match question.change {
+        Change::SamePlaces if !destroys(phase) => 2.0,
         _ => 1.0,
     };
     let (mut left, mut parts) = ((budget_s / SECONDS_MIN).floor(), 0.0);
     let mut chosen = questions;
-    chosen.retain(|(question, _)| {
-        let fits = cost(question) <= left;
+    chosen.retain(|(question, phase)| {
+        let cost = cost(question, phase);
+        let fits = cost <= left;
         if fits {
-            left -= cost(question);
-            parts += cost(question);
+            left -= cost;
+            parts += cost;
         }
         fits
     });
@@ -293,7 +294,83 @@ impl Watch for Ends<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use candor_plan::blocks::Access;
+    use candor_plan::units::{Mix, Op, PerOp};
+    use candor_plan::{Layout, Target};
+    use candor_record::OpStats;
+
     use super::*;
+    use crate::Options;
+
+    /// A runner of one job on one file, and its phase.
+    fn runner(path: &Path, mix: Mix, access: Access) -> (Local, Phase) {
+        let target = Target {
+            path: path.to_owned(),
+            size: Some(Bytes(1 << 20)),
+            overwrite: true,
+            layout: Layout::Never,
+            ..Target::default()
+        };
+        let blocks = Blocks { mix, access, direct: true, ..Blocks::default() };
+        let targets = vec!["target".to_owned()];
+        let job = Job { workers: 1, targets, blocks: Some(blocks), ..Job::default() };
+        let phase = Phase { jobs: vec![job], ..Phase::default() };
+        let plan = Plan { targets: vec![target], phases: vec![phase.clone()], ..Plan::default() };
+        let local = Local::open(&plan, &Options::default(), &mut |_| {}).expect("the plan is fine");
+        (local, phase)
+    }
+
+    /// A phase that read so many bytes.
+    fn read(bytes: u64) -> PhaseReport {
+        let stats = OpStats { ops: 1, bytes, bytes_per_s: 4096.0, ..OpStats::default() };
+        let mut ops = PerOp::default();
+        *ops.of_mut(Op::Read) = stats;
+        let measurement = Measurement { ops, ..Measurement::default() };
+        PhaseReport { measurements: vec![measurement], ..PhaseReport::default() }
+    }
+
+    #[test]
+    fn nothing_is_written_but_to_files_of_this_run() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let theirs = dir.path().join("theirs");
+        std::fs::write(&theirs, "precious").expect("written");
+        let (local, phase) = runner(&theirs, Mix::WRITE, Access::Random);
+        assert_eq!(local.changed(&phase, &read(0), Change::SamePlaces), None);
+        let ours = dir.path().join("ours");
+        let (mut local, phase) = runner(&ours, Mix::WRITE, Access::Random);
+        assert_eq!(local.changed(&phase, &read(0), Change::SamePlaces), None, "it is not there");
+        let target = local.plan.targets[0].clone();
+        local.guard.create(&target, 0, &ours, true).expect("made");
+        assert!(local.changed(&phase, &read(0), Change::SamePlaces).is_some());
+        assert_eq!(local.changed(&phase, &read(0), Change::TwiceTheWorkers), None);
+        local.plan.targets[0].keep = true;
+        assert_eq!(local.changed(&phase, &read(0), Change::SamePlaces), None, "it is to be kept");
+    }
+
+    #[test]
+    fn work_in_sequence_goes_on_where_the_phase_ended() {
+        let file = tempfile::NamedTempFile::new().expect("a scratch file");
+        let (local, phase) = runner(file.path(), Mix::READ, Access::Sequential);
+        let start = |bytes| {
+            let changed = local.changed(&phase, &read(bytes), Change::TwiceTheDepth)?;
+            Some(changed.jobs[0].blocks.as_ref()?.range.start)
+        };
+        assert_eq!(start(8192), Some(Extent::Bytes(Bytes(8192))));
+        assert_eq!(start(1_044_480), None, "not two seconds' worth is left");
+        assert_eq!(start((1 << 20) + 8192), Some(Extent::Bytes(Bytes(8192))));
+        assert_eq!(start((2 << 20) - 4096), Some(Extent::Bytes(Bytes(0))), "all was read before");
+        let random = runner(file.path(), Mix::READ, Access::Random);
+        let twice = random.0.changed(&random.1, &read(8192), Change::TwiceTheWorkers);
+        let twice = twice.expect("it can");
+        assert_eq!(twice.jobs[0].workers, 2);
+        let own = random.0.plan_with(&twice, Change::TwiceTheWorkers, 0);
+        assert_eq!(own, random.0.plan, "other random choices");
+        let same = random.0.changed(&random.1, &read(8192), Change::SamePlaces).expect("it can");
+        let again = random.0.plan_with(&same, Change::SamePlaces, 0);
+        assert_eq!(again.phases[0], same, "the same random choices");
+    }
 
     #[test]
     fn all_slices_take_a_tenth_of_their_phase_at_most() {
@@ -315,5 +392,9 @@ mod tests {
         assert_eq!(chosen(20.0), (vec![TwiceTheDepth, SamePlaces, OneAtATime], 0.5));
         assert_eq!(chosen(30.0), (vec![TwiceTheDepth, SamePlaces, OneAtATime], 0.75));
         assert_eq!(chosen(3600.0).1, 1.0);
+        let mut writes = vec![question(SamePlaces)];
+        let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
+        writes[0].1.jobs = vec![Job { blocks: Some(blocks), ..Job::default() }];
+        assert_eq!(affordable(writes, 5.0).0.len(), 1, "writing once more needs no control");
     }
 }
