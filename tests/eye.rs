@@ -1,9 +1,15 @@
 //! Single requests, as programs in the kernel see them, beside what candor and the kernel's own
 //! counters say.
 
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Loop, Report, Scratch, alone, candor, measured, skip, spawn};
+use crate::support::{
+    Loop, Report, Running, Scratch, Zram, alone, candor, measured, root, skip, spawn,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -73,13 +79,14 @@ fn what_others_send_is_told_with_size_and_alignment() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let json = scratch.path("seen.json");
-    let looking = spawn(&["align", &device.node, "--seconds", "4", "--json", &json]);
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let mut looking = spawn(&["align", &device.node, "--seconds", "50", "--json", &json]);
+    looking.wait_for("Looking");
     // Ten requests of 1,536 bytes: odd ones begin off 4 KiB, and none has a length that fits.
     let words = ["run", "--target", &device.node, "--rw", "read", "--bs", "1536", "--direct"];
     let few = ["--engine", "psync", "--ops", "10", "--quiet"];
     let ran = candor(&[&words[..], &few].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
+    looking.signal(Signal::INT);
     let looked = looking.wait();
     assert_eq!(looked.code, Some(0), "{}", looked.err);
     let seen = Report::read(&json).expect("what was seen");
@@ -101,6 +108,157 @@ fn what_others_send_is_told_with_size_and_alignment() {
     // 0, 1536, 3072, 4608, …: only every eighth begins on 4 KiB.
     assert_eq!(off, 8, "{reads}");
     assert!(seen.words("/verdict").contains("8 begin off 4 KiB"), "{}", seen.words("/verdict"));
+}
+
+/// What `candor align` sees in one way while a load runs on the device; none where this kernel does
+/// not allow that way, which it says.
+fn seen_by(scratch: &Scratch, way: &str, node: &str, load: &[&str]) -> Option<Report> {
+    let json = scratch.path(&format!("{way}.json"));
+    let words = ["align", node, "--by", way, "--seconds", "50", "--json", &json];
+    let mut looking = spawn(&words);
+    if !looking.says("Looking") {
+        let ran = looking.wait();
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        assert!(ran.err.contains("cannot see requests this way"), "{}", ran.err);
+        skip(&format!("--by {way}: {}", ran.err));
+        return None;
+    }
+    let words = ["run", "--target", node, "--direct", "--eye", "off", "--quiet"];
+    let ran = candor(&[&words[..], load].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    looking.signal(Signal::INT);
+    let looked = looking.wait();
+    assert_eq!(looked.code, Some(0), "{}", looked.err);
+    Report::read(&json)
+}
+
+const WAYS: [&str; 4] = ["raw", "tracepoint", "perf", "blktrace"];
+
+/// The reads of a device in what `align` saw.
+fn reads<'a>(seen: &'a Report, device: &str) -> &'a Value {
+    let all = seen.list("/trace/requests");
+    let of = all.iter().find(|of| of["device"] == device && of["direction"] == "read");
+    of.expect("its reads")
+}
+
+/// In each way that this kernel allows, on a device with a queue: as many requests as the kernel's
+/// own counter has, in the same shapes.
+#[test]
+fn each_way_counts_what_the_kernel_counts() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let load = ["--rw", "randread", "--bs", "12k", "--engine", "psync", "--ops", "700"];
+    for way in WAYS {
+        let Some(seen) = seen_by(&scratch, way, &device.node, &load) else { continue };
+        let reads = reads(&seen, device.name());
+        assert!(reads["counted"].as_u64() >= Some(700), "{way}: {reads}");
+        if passed_over(way, &seen, reads) {
+            continue;
+        }
+        let count = reads["count"].as_u64().expect("a count");
+        assert_eq!(of_step(reads, "sizes_4k", 12288), 700, "{way}: {reads}");
+        for key in ["sizes_4k", "sizes_log2", "starts_in_4k", "device_latency_ns"] {
+            assert_eq!(sum(&reads[key]), count, "{way}: {key}: {reads}");
+        }
+        assert_eq!(sum(&reads["seeks"]) + reads["sequential"].as_u64().unwrap_or(0) + 1, count);
+    }
+}
+
+/// True where the kernel did not show all: it leaves out what interrupts some of its own work, and
+/// says so only sometimes. What was seen is never more than there was.
+fn passed_over(way: &str, seen: &Report, of: &Value) -> bool {
+    let number = |key: &str| of[key].as_u64().expect("a number");
+    let (count, placed, counted) = (number("count"), number("placed"), number("counted"));
+    if count == counted && placed == counted {
+        return false;
+    }
+    assert!(count <= counted && placed <= counted, "{way}: {of}");
+    assert!(count * 10 >= counted * 9 && placed * 10 >= counted * 9, "{way}: {of}");
+    let left_out = seen.number("/trace/left_out");
+    skip(&format!("{way}: of {counted} requests the kernel showed {count} ({left_out} left out)"));
+    true
+}
+
+fn of_step(of: &Value, histogram: &str, key: u64) -> u64 {
+    let steps = of[histogram].as_array().into_iter().flatten();
+    steps.filter(|step| step[0] == key).filter_map(|step| step[1].as_u64()).sum()
+}
+
+/// The same on a device without a queue, whose I/O never becomes requests.
+#[test]
+fn each_way_sees_devices_without_a_queue() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Zram::random(16 * MIB) else { return };
+    let name = device.node.trim_start_matches("/dev/");
+    let load = ["--rw", "write", "--bs", "8k", "--engine", "psync", "--ops", "500", "--overwrite"];
+    for way in WAYS {
+        let Some(seen) = seen_by(&scratch, way, &device.node, &load) else { continue };
+        let all = seen.list("/trace/requests");
+        let writes = all.iter().find(|of| of["device"] == name && of["direction"] == "write");
+        let writes = writes.expect("its writes");
+        if passed_over(way, &seen, writes) {
+            continue;
+        }
+        assert_eq!(of_step(writes, "sizes_4k", 8192), 500, "{way}: {writes}");
+        if way == "raw" {
+            // It alone sees when such I/O is done.
+            assert_eq!(Some(sum(&writes["latency_ns"])), writes["count"].as_u64(), "{writes}");
+        }
+    }
+}
+
+#[test]
+fn without_rights_it_says_so_in_a_line_and_shows_means() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    if !root() {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+    command.args(["align", &device.node, "--seconds", "50"]).uid(65534).gid(65534);
+    let mut looking = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(mut probe) => {
+            let _ = probe.kill();
+            let _ = probe.wait();
+            Running::start(&mut command, Stdio::null())
+        }
+        // Where that user may not even see the program, there is nothing to test.
+        Err(error) => return skip(&format!("another user cannot run candor: {error}")),
+    };
+    looking.wait_for("Looking");
+    let load = ["--rw", "read", "--bs", "4k", "--engine", "psync", "--ops", "50", "--eye", "off"];
+    let words = ["run", "--target", &device.node, "--direct", "--quiet"];
+    let ran = candor(&[&words[..], &load].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    looking.signal(Signal::INT);
+    let ran = looking.wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let told = ran.out.lines().filter(|line| line.contains("Not seen")).count();
+    assert_eq!(told, 1, "{}", ran.out);
+    assert!(ran.out.contains("root, or CAP_BPF and CAP_PERFMON"), "{}", ran.out);
+    assert!(ran.out.contains(&format!("{} read: ", device.name())), "{}", ran.out);
+    assert!(ran.out.contains("on average"), "{}", ran.out);
+}
+
+#[test]
+fn the_eye_of_a_run_can_be_shut_and_be_wide_open() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
+    let few = ["--engine", "psync", "--ops", "2000", "--eye"];
+    let (ran, report) = measured(&scratch, &[&words[..], &few, &["off"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(report.at("/phases/0/requests").is_null(), "{}", report.told());
+    let (ran, report) = measured(&scratch, &[&words[..], &few, &["all"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    if blind(&report) {
+        return;
+    }
+    let seen = requests(&report, device.name(), "read").expect("its requests");
+    assert_eq!(seen["counted"], 2000, "{seen}");
+    let count = seen["count"].as_u64().expect("a count");
+    assert!((1800..=2000).contains(&count), "{seen}");
+    assert_eq!(sum(&seen["sizes_4k"]), count, "{seen}");
 }
 
 #[test]

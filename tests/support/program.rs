@@ -60,14 +60,21 @@ impl Running {
         content(&self.err)
     }
 
-    /// Waits until it has said this on stderr.
-    pub fn wait_for(&mut self, said: &str) {
+    /// Waits until it has said this on stderr, or has ended; true if it said it.
+    pub fn says(&mut self, said: &str) -> bool {
         while !self.err_so_far().contains(said) {
-            let ended = self.child.try_wait().expect("candor can be waited for");
-            assert!(ended.is_none(), "candor ended early:\n{}", self.err_so_far());
+            if self.child.try_wait().expect("candor can be waited for").is_some() {
+                return false;
+            }
             assert!(self.began.elapsed() < LIMIT, "never said `{said}`:\n{}", self.err_so_far());
             std::thread::sleep(Duration::from_millis(10));
         }
+        true
+    }
+
+    /// Waits until it has said this on stderr.
+    pub fn wait_for(&mut self, said: &str) {
+        assert!(self.says(said), "candor ended early:\n{}", self.err_so_far());
     }
 
     /// Waits for its end.

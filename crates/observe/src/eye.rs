@@ -2,32 +2,40 @@
 //!
 //! Small programs on the kernel's tracepoints count inside the kernel; nothing is copied for each
 //! request. They are written here instruction by instruction ([`programs`]) with the offsets that
-//! the running kernel's description of its types gives ([`btf`], [`layout`]), so that neither a
-//! compiler nor a table of kernels is needed. It takes CAP_BPF and CAP_PERFMON, or root.
+//! the running kernel's description of its types gives ([`btf`], [`layout`]), or that tracefs gives
+//! ([`tracefs`]), so that neither a compiler nor a table of kernels is needed. Kernels that take no
+//! programs can hand out events, which are counted here ([`sampling`], [`blktrace`]). Each way takes
+//! CAP_BPF and CAP_PERFMON, or root.
 
 mod asm;
+mod blktrace;
 mod bpf;
 mod btf;
+mod counter;
+mod kernel;
 mod layout;
 mod lid;
+mod perf;
 mod programs;
+mod sampling;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod tracefs;
 
-use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Facts, Missing, value};
-use candor_record::requests::{Direction, Issuer, Requests, Trace};
+use candor_record::requests::{Direction, Requests, Trace};
 
 use crate::Roots;
-use bpf::{Kind, Map};
 use btf::Btf;
+use kernel::{Counting, Source};
 use layout::Layout;
-use lid::Lid;
-use programs::{Device, ENDS, ISSUER_BYTES, Maps};
+use programs::Device;
+use sampling::Sampling;
+use tracefs::Formats;
 
 /// How much it may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,165 +47,214 @@ pub enum Budget {
     Unbounded,
 }
 
+/// How requests come to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Programs on raw tracepoints, which read the kernel's structures. Needs BTF and Linux 4.17.
+    Raw,
+    /// Programs on tracepoints, which read records. Needs tracefs, which is mounted for the moment
+    /// where it is not. Knows no time before a request went to its driver.
+    Tracepoint,
+    /// Samples of tracepoints, counted here: three times as dear. Needs tracefs and no programs.
+    Perf,
+    /// What blktrace reads, from debugfs, counted here. Only one can trace a device so at a time.
+    Blktrace,
+}
+
+impl Way {
+    /// What is tried of itself, in this order.
+    const OF_ITSELF: [Way; 3] = [Way::Raw, Way::Tracepoint, Way::Perf];
+
+    /// As a report tells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Raw => "BPF on raw tracepoints",
+            Way::Tracepoint => "BPF on tracepoints",
+            Way::Perf => "perf samples of tracepoints",
+            Way::Blktrace => "blktrace",
+        }
+    }
+}
+
 /// Devices that are looked at, at most; their numbers take 30 KiB each on every CPU.
 const DEVICES_MAX: usize = 64;
-/// Processes that are told apart.
-const ISSUERS_MAX: u32 = 1024;
 
-const WAY: &str = "BPF on raw tracepoints";
-
-/// Programs in the kernel that count until this is dropped.
+/// What looks, until this is dropped.
 #[derive(Debug)]
 pub struct Eye {
     /// Names of devices by their slot.
     devices: Vec<String>,
-    tallies: Map,
-    issuers: Map,
-    /// Keeps the programs where they are, as long as they should be.
-    _lid: Lid,
+    way: Way,
+    means: Means,
+}
+
+/// Where the sums are.
+#[derive(Debug)]
+enum Means {
+    Kernel(Box<Counting>),
+    Here(Sampling),
 }
 
 impl Eye {
-    /// Begins to look at all devices of `facts`.
+    /// Begins to look at all devices of `facts`, in the first way that this kernel allows.
     ///
     /// # Errors
     /// What keeps it from looking and what would enable it, in words.
     pub fn open(facts: &Facts, budget: Budget, roots: &Roots) -> Result<Eye, Missing> {
-        let devices: Vec<_> = facts.devices.iter().filter_map(watched).take(DEVICES_MAX).collect();
-        if devices.is_empty() {
+        let mut first = None;
+        for way in Way::OF_ITSELF {
+            match Eye::by(way, facts, budget, roots) {
+                Ok(eye) => return Ok(eye),
+                Err(missing) => first = first.or(Some(missing)),
+            }
+        }
+        Err(first.unwrap_or_else(|| missing("there is no way", "nothing")))
+    }
+
+    /// The same in one way, or not at all.
+    ///
+    /// # Errors
+    /// As [`Eye::open`].
+    pub fn by(way: Way, facts: &Facts, budget: Budget, roots: &Roots) -> Result<Eye, Missing> {
+        let watched = Watched::of(facts, roots);
+        if watched.names.is_empty() {
             return Err(missing("there is no block device below the targets", "nothing"));
         }
-        let path = roots.sys.join("kernel/btf/vmlinux");
-        let types = std::fs::read(&path).map_err(|error| {
-            let why = format!("{}: {error}", path.display());
-            missing(&why, "a kernel built with CONFIG_DEBUG_INFO_BTF")
-        })?;
-        let lacks = |what: String| missing(&format!("this kernel lacks {what}"), "another kernel");
-        let layout = Btf::parse(&types).ok_or_else(|| lacks("a description of its types".into()));
-        let layout = layout.and_then(|btf| Layout::of(&btf).map_err(lacks))?;
-        open(&devices, &layout, budget, cpus(roots)).map_err(|error| refused(&error))
+        let count = |source: Source<'_>| {
+            let counting = Counting::open(&watched, source, budget, cpus(roots));
+            counting.map(|counting| Means::Kernel(Box::new(counting))).map_err(|e| refused(&e))
+        };
+        let means = match way {
+            Way::Raw => layout(&roots.sys).and_then(|layout| count(Source::Structures(&layout)))?,
+            Way::Tracepoint => {
+                let formats = Formats::read(&roots.sys).map_err(|error| refused(&error))?;
+                count(Source::Records(&formats))?
+            }
+            Way::Perf => {
+                let (of_thread, sys, cpus) = (watched.clone(), roots.sys.clone(), online(roots));
+                let make = move || sampling::rings(&of_thread, &sys, &cpus);
+                let opened = Sampling::open(&watched, budget, make);
+                Means::Here(opened.map_err(|error| refused(&error))?)
+            }
+            Way::Blktrace => {
+                let (of_thread, roots) = (watched.clone(), roots.clone());
+                let make = move || blktrace::relays(&of_thread, &roots);
+                let opened = Sampling::open(&watched, budget, make);
+                Means::Here(opened.map_err(|refusal: blktrace::Refusal| refusal.0)?)
+            }
+        };
+        Ok(Eye { devices: watched.names, way, means })
+    }
+
+    /// How it sees requests.
+    pub fn way(&self) -> Way {
+        self.way
     }
 
     /// What has been counted since it was opened.
     pub fn look(&self) -> Trace {
-        let mut issuers = self.issuers();
-        let mut requests = Vec::new();
-        for (slot, device) in self.devices.iter().enumerate() {
-            for direction in Direction::ALL {
-                let place = (slot * 4 + direction.number()) as u32;
-                let mut seen = tally::read(device, direction, &self.numbers(place));
-                seen.issuers = issuers.remove(&place).unwrap_or_default();
-                seen.issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));
-                requests.push(seen);
+        let numbers;
+        let (mut issuers, left_out) = match &self.means {
+            Means::Kernel(counting) => {
+                numbers = self.each(|place| counting.numbers(place));
+                (counting.issuers(), counting.left_out())
             }
+            Means::Here(sampling) => {
+                let (all, issuers, lost) = sampling.look(|counter, lost| {
+                    (self.each(|place| counter.numbers(place)), counter.issuers(), lost)
+                });
+                numbers = all;
+                (issuers, lost)
+            }
+        };
+        let mut requests = Vec::new();
+        for (place, numbers) in numbers.iter().enumerate() {
+            let direction = Direction::ALL[place % 4];
+            let mut seen = tally::read(&self.devices[place / 4], direction, numbers);
+            seen.issuers = issuers.remove(&(place as u32)).unwrap_or_default();
+            seen.issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));
+            requests.push(seen);
         }
         requests.retain(|of: &Requests| !of.is_empty());
-        Trace { way: WAY.to_owned(), own_pid: std::process::id(), requests }
+        let way = self.way.name().to_owned();
+        Trace { way, own_pid: std::process::id(), left_out, requests }
     }
 
-    /// The numbers of one place, of all CPUs together.
-    fn numbers(&self, place: u32) -> [u64; tally::NUMBERS] {
-        let mut sums = [0_u64; tally::NUMBERS];
-        let value = self.tallies.get(&place.to_ne_bytes()).unwrap_or_default();
-        for of_cpu in value.chunks_exact(tally::NUMBERS * 8) {
-            for (sum, number) in sums.iter_mut().zip(numbers(of_cpu)) {
-                *sum = sum.wrapping_add(number);
-            }
-        }
-        sums
-    }
-
-    fn issuers(&self) -> BTreeMap<u32, Vec<Issuer>> {
-        let mut found: BTreeMap<u32, Vec<Issuer>> = BTreeMap::new();
-        for key in self.issuers.keys() {
-            // One that vanished meanwhile was the least used.
-            let Some(value) = self.issuers.get(&key) else { continue };
-            let (key, counts) = (numbers(&key)[0], numbers(&value[..16]));
-            let name = value[16..].split(|byte| *byte == 0).next().unwrap_or_default();
-            found.entry((key >> 32) as u32).or_default().push(Issuer {
-                pid: key as u32,
-                command: String::from_utf8_lossy(name).into_owned(),
-                count: counts[0],
-                bytes: counts[1],
-            });
-        }
-        found
+    /// Something of each place: each device in each direction.
+    fn each<T>(&self, of: impl Fn(u32) -> T) -> Vec<T> {
+        (0..self.devices.len() as u32 * 4).map(of).collect()
     }
 }
 
-/// A device as the programs know it; none for partitions, whose requests are those of their disk.
-fn watched(device: &DeviceFacts) -> Option<(String, [u32; 2], Device)> {
-    if device.kind == DeviceKind::Partition {
-        return None;
+/// The devices that are looked at.
+#[derive(Clone, Debug)]
+struct Watched {
+    /// By their slots.
+    names: Vec<String>,
+    /// By major and minor number; partitions have the slot of their disk, since I/O for devices
+    /// without a queue may still bear their number.
+    devices: Vec<([u32; 2], Device)>,
+}
+
+impl Watched {
+    fn of(facts: &Facts, roots: &Roots) -> Watched {
+        let disks = facts.devices.iter().filter(|device| device.kind != DeviceKind::Partition);
+        let (mut names, mut devices) = (Vec::new(), Vec::new());
+        for disk in disks.take(DEVICES_MAX) {
+            let Some(number) = numbers_of(&disk.number) else { continue };
+            let device = known(disk, names.len() as u32);
+            devices.push((number, device));
+            if device.bio_based == 1 {
+                let parts = partitions(&roots.sys, &disk.name).into_iter();
+                devices.extend(parts.map(|number| (number, device)));
+            }
+            names.push(disk.name.clone());
+        }
+        Watched { names, devices }
     }
-    let (major, minor) = device.number.split_once(':')?;
-    let queue = &device.queue;
+
+    /// Whether there is one with a queue (0) or without (1).
+    fn has(&self, bio_based: u32) -> bool {
+        self.devices.iter().any(|(_, device)| device.bio_based == bio_based)
+    }
+}
+
+/// A device as programs know it.
+fn known(disk: &DeviceFacts, slot: u32) -> Device {
+    let queue = &disk.queue;
     let optimal = [&queue.chunk_bytes, &queue.optimal_io_bytes];
     let optimal = optimal.into_iter().filter_map(value).find(|bytes| **bytes > 0);
-    let entry = Device {
-        slot: 0,
-        bio_based: value(&device.bio_based).copied().unwrap_or(false).into(),
+    Device {
+        slot,
+        bio_based: value(&disk.bio_based).copied().unwrap_or(false).into(),
         physical_bytes: value(&queue.physical_block_bytes).copied().unwrap_or(512).max(512),
         optimal_bytes: optimal.copied().unwrap_or(0),
-    };
-    Some((device.name.clone(), [major.parse().ok()?, minor.parse().ok()?], entry))
+    }
 }
 
-fn open(
-    devices: &[(String, [u32; 2], Device)],
-    layout: &Layout,
-    budget: Budget,
-    cpus: usize,
-) -> io::Result<Eye> {
-    // Kernels before 5.11 take the memory of maps from what may be locked; if the limit cannot be
-    // raised, making them says so.
-    let unlimited = rustix::process::Rlimit { current: None, maximum: None };
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Memlock, unlimited);
-    let places = devices.len() as u32 * 4;
-    let numbers = Map::new(Kind::PerCpuArray, 4, tally::NUMBERS * 8, places, cpus)?;
-    let ends = Map::new(Kind::Array, 4, ENDS * 8, places, cpus)?;
-    let known = Map::new(Kind::Hash, 8, size_of::<Device>(), devices.len() as u32, cpus)?;
-    let issuers = Map::new(Kind::LruHash, 8, ISSUER_BYTES, ISSUERS_MAX, cpus)?;
-    let events = Map::new(Kind::PerCpuArray, 4, 8, 1, cpus)?;
-    for place in 0..places {
-        // No request starts at this sector.
-        ends.set(&place.to_ne_bytes(), &[0xff; ENDS * 8])?;
-    }
-    for (slot, (_, [major, minor], device)) in devices.iter().enumerate() {
-        let key = [major.to_ne_bytes(), minor.to_ne_bytes()].concat();
-        known.set(&key, &Device { slot: slot as u32, ..*device }.bytes())?;
-    }
-    let maps = Maps {
-        devices: known.number(),
-        tallies: numbers.number(),
-        ends: ends.number(),
-        issuers: issuers.number(),
-        events: events.number(),
-    };
-    let programs = load(devices, &maps, layout)?;
-    Ok(Eye {
-        devices: devices.iter().map(|(name, ..)| name.clone()).collect(),
-        _lid: Lid::open(programs, events, budget)?,
-        tallies: numbers,
-        issuers,
-    })
+fn numbers_of(text: &str) -> Option<[u32; 2]> {
+    let (major, minor) = text.trim().split_once(':')?;
+    Some([major.parse().ok()?, minor.parse().ok()?])
 }
 
-/// The programs that these devices need, and where each belongs.
-fn load(
-    devices: &[(String, [u32; 2], Device)],
-    maps: &Maps,
-    layout: &Layout,
-) -> io::Result<Vec<(OwnedFd, &'static str)>> {
-    let mut loaded = Vec::new();
-    if devices.iter().any(|(.., device)| device.bio_based == 0) {
-        loaded.push((bpf::load(&programs::issue(maps, layout))?, "block_rq_issue"));
-        loaded.push((bpf::load(&programs::complete(maps, layout))?, "block_rq_complete"));
-    }
-    if devices.iter().any(|(.., device)| device.bio_based == 1) {
-        loaded.push((bpf::load(&programs::queue(maps, layout))?, "block_bio_queue"));
-    }
-    Ok(loaded)
+/// The numbers of a disk's partitions.
+fn partitions(sys: &Path, disk: &str) -> Vec<[u32; 2]> {
+    let entries = std::fs::read_dir(sys.join("class/block").join(disk)).into_iter().flatten();
+    let parts = entries.flatten().filter(|entry| entry.path().join("partition").exists());
+    let number = |path: &Path| numbers_of(&std::fs::read_to_string(path.join("dev")).ok()?);
+    parts.filter_map(|entry| number(&entry.path())).collect()
+}
+
+/// Where the running kernel keeps what the programs read.
+fn layout(sys: &Path) -> Result<Layout, Missing> {
+    let path = sys.join("kernel/btf/vmlinux");
+    let types = std::fs::read(&path).map_err(|error| {
+        let why = format!("{}: {error}", path.display());
+        missing(&why, "a kernel built with CONFIG_DEBUG_INFO_BTF")
+    })?;
+    let lacks = |what: String| missing(&format!("this kernel lacks {what}"), "another kernel");
+    let btf = Btf::parse(&types).ok_or_else(|| lacks("a description of its types".into()))?;
+    Layout::of(&btf).map_err(lacks)
 }
 
 impl Device {
@@ -221,12 +278,22 @@ fn cpus(roots: &Roots) -> usize {
     text.ok().and_then(last).unwrap_or(0) + 1
 }
 
+/// CPUs that run.
+fn online(roots: &Roots) -> Vec<u32> {
+    let text = std::fs::read_to_string(roots.sys.join("devices/system/cpu/online"));
+    let span = |part: &str| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        Some(from.parse::<u32>().ok()?..=to.parse::<u32>().ok()?)
+    };
+    text.unwrap_or_default().trim().split(',').filter_map(span).flatten().collect()
+}
+
 fn refused(error: &io::Error) -> Missing {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
             missing("this takes more than the rights of a user", "root, or CAP_BPF and CAP_PERFMON")
         }
-        _ => missing(&format!("the kernel refuses the program: {error}"), "another kernel"),
+        _ => missing(&format!("the kernel refuses it: {error}"), "another kernel"),
     }
 }
 

@@ -13,6 +13,10 @@ pub struct Trace {
     /// The process that looked, and ran the load if there was one.
     #[serde(default)]
     pub own_pid: u32,
+    /// Events that the kernel did not show because one of the same kind was just being counted
+    /// on that CPU; 0 where it does not tell.
+    #[serde(default)]
+    pub left_out: u64,
     /// One entry for each device and direction in which something happened.
     pub requests: Vec<Requests>,
 }
@@ -50,6 +54,12 @@ impl Trace {
                 Direction::Discard => did.discards,
                 Direction::Flush => did.flushes,
             });
+            of.merged = did.and_then(|did| match of.direction {
+                Direction::Read => Some(did.read_merges),
+                Direction::Write => Some(did.write_merges),
+                Direction::Discard => Some(did.discard_merges),
+                Direction::Flush => None,
+            });
         }
         self
     }
@@ -71,7 +81,12 @@ impl Trace {
             None => now.clone(),
         };
         let requests = self.requests.iter().map(since).filter(|of| !of.is_empty());
-        Trace { way: self.way.clone(), own_pid: self.own_pid, requests: requests.collect() }
+        Trace {
+            way: self.way.clone(),
+            own_pid: self.own_pid,
+            left_out: self.left_out.wrapping_sub(earlier.left_out),
+            requests: requests.collect(),
+        }
     }
 }
 
@@ -132,7 +147,9 @@ impl Direction {
 ///
 /// Of a device with a queue of its own they are counted when they complete, as
 /// `/proc/diskstats` does; of one without (dm, md, zram) when they are handed in. `placed` and what
-/// follows from the order of requests is counted when they are issued.
+/// follows from the order of requests is counted when they are issued. Each is counted at both
+/// moments or at none, so that `placed` less `count` is what was still in flight at the end of a
+/// look (flushes have no place).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     /// Name of the device: whole disks, as partitions have no queue.
@@ -147,6 +164,13 @@ pub struct Requests {
     /// some are looked at: `count` is lower then, and shares hold.
     #[serde(default)]
     pub counted: Option<u64>,
+    /// How often I/O for this device was cut in two before it became requests.
+    #[serde(default)]
+    pub splits: u64,
+    /// How often I/O was joined to a request that waited, by the kernel's own counter for the whole
+    /// of the time.
+    #[serde(default)]
+    pub merged: Option<u64>,
     /// How many were of each size: `[floor, requests]`, of powers of two of bytes.
     #[serde(default)]
     pub sizes_log2: Vec<(u64, u64)>,
@@ -213,7 +237,7 @@ impl Issuer {
 impl Requests {
     /// True if nothing happened.
     pub fn is_empty(&self) -> bool {
-        self.count == 0 && self.placed == 0
+        self.count == 0 && self.placed == 0 && self.splits == 0
     }
 
     /// What happened between an earlier look and this one.
@@ -237,6 +261,8 @@ impl Requests {
             count: self.count.wrapping_sub(earlier.count),
             bytes: self.bytes.wrapping_sub(earlier.bytes),
             counted: None,
+            splits: self.splits.wrapping_sub(earlier.splits),
+            merged: None,
             sizes_log2: less(&self.sizes_log2, &earlier.sizes_log2),
             sizes_4k: less(&self.sizes_4k, &earlier.sizes_4k),
             starts_in_4k: less(&self.starts_in_4k, &earlier.starts_in_4k),
@@ -258,6 +284,28 @@ impl Requests {
     pub fn looked_at(&self) -> Option<f64> {
         let share = share_of(self.count, self.counted?);
         (share < 0.95).then_some(share)
+    }
+
+    /// Pieces of each I/O that came for the device: its requests, had none been joined, over what
+    /// they were before they were cut.
+    pub fn split_factor(&self) -> Option<f64> {
+        let all = self.counted.unwrap_or(self.count);
+        let seen = share_of(self.count, all);
+        let merged = self.merged.unwrap_or(0) as f64 * seen;
+        let pieces = self.count as f64 + merged;
+        let whole = pieces - self.splits as f64;
+        (whole >= 1.0).then_some(pieces / whole)
+    }
+
+    /// I/Os, or pieces of them, in each request.
+    pub fn merge_factor(&self) -> Option<f64> {
+        let all = self.counted.filter(|all| *all > 0)?;
+        Some((all + self.merged?) as f64 / all as f64)
+    }
+
+    /// Requests that were issued and whose end was not seen.
+    pub fn in_flight(&self) -> u64 {
+        self.placed.saturating_sub(self.count)
     }
 
     /// Mean size in bytes; 0 where there is none.
@@ -324,6 +372,15 @@ mod tests {
         assert_eq!((seen.count, seen.bytes), (6, 6 * 4096));
         assert_eq!(seen.sizes_4k, [(4096, 2), (8192, 4)]);
         assert_eq!(look(4, 4).since(&look(4, 4)).requests, []);
+    }
+
+    #[test]
+    fn factors_are_of_all_that_came() {
+        // 10 I/Os cut into 40 pieces, of which 20 were joined to others.
+        let of = Requests { splits: 30, merged: Some(20), counted: Some(20), ..reads(20, 20) };
+        assert_eq!((of.split_factor(), of.merge_factor()), (Some(4.0), Some(2.0)));
+        assert_eq!((reads(5, 5).split_factor(), reads(5, 5).merge_factor()), (Some(1.0), None));
+        assert_eq!(reads(0, 0).split_factor(), None);
     }
 
     #[test]

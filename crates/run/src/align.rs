@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_observe::eye::{Budget, Eye};
+use candor_observe::eye::{Budget, Eye, Way};
 use candor_observe::{Look, Roots, Sampler};
 use candor_record::facts::DeviceKind;
 use candor_record::requests::{Direction, Requests, Seen, Trace};
@@ -14,14 +14,24 @@ use candor_record::{Facts, REPORT_VERSION, Snapshot};
 use crate::stop::interrupted;
 use crate::{RunError, watching};
 
+/// How it is told that single requests are not seen.
+const MEANS: &str = "the kernel's counters, which know means only";
+
 /// How often an interrupt is looked for.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Looks at the devices under the paths for a time, or until it is interrupted.
+/// Looks at the devices under the paths for a time, or until it is interrupted; in one way, or in
+/// the best that the kernel allows. `began` is told how, once it looks.
 ///
 /// # Errors
-/// A path does not exist, or no block device is below any.
-pub fn align(paths: &[PathBuf], time: Duration) -> Result<Seen, RunError> {
+/// A path does not exist, no block device is below any, or the kernel does not allow the one way
+/// that was asked for.
+pub fn align(
+    paths: &[PathBuf],
+    time: Duration,
+    by: Option<Way>,
+    began: impl FnOnce(&str),
+) -> Result<Seen, RunError> {
     let roots = Roots::default();
     let mut targets = Vec::new();
     for path in paths {
@@ -32,10 +42,14 @@ pub fn align(paths: &[PathBuf], time: Duration) -> Result<Seen, RunError> {
     if facts.devices.is_empty() {
         return Err(RunError::NoDevice(targets.into_iter().map(|(name, _)| name).collect()));
     }
-    let eye = Eye::open(&facts, Budget::Unbounded, &roots);
+    let eye = match by {
+        Some(way) => Ok(Eye::by(way, &facts, Budget::Unbounded, &roots).map_err(RunError::Blind)?),
+        None => Eye::open(&facts, Budget::Unbounded, &roots),
+    };
     let mut sampler = Sampler::new(&facts, &[], &roots);
     let before = (sampler.snapshot(Look::Light), eye.as_ref().ok().map(Eye::look));
     let begin = Instant::now();
+    began(eye.as_ref().map_or(MEANS, |eye| eye.way().name()));
     while begin.elapsed() < time && !interrupted().load(Relaxed) {
         thread::sleep(STEP.min(time.saturating_sub(begin.elapsed())));
     }
@@ -75,6 +89,5 @@ fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> Trace {
         }
     }
     requests.retain(|of| of.count > 0);
-    let way = "the kernel's counters, which know means only".to_owned();
-    Trace { way, requests, ..Trace::default() }
+    Trace { way: MEANS.to_owned(), requests, ..Trace::default() }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use candor_engine::EngineError;
 use candor_plan::Problem;
 use candor_record::IoFailure;
+use candor_record::facts::Missing;
 
 /// What kept a run or a phase from running.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,9 @@ pub enum RunError {
     #[error("there is no block device below {}; name a file, a directory or a device that has one",
         .0.join(", "))]
     NoDevice(Vec<String>),
+    /// Single requests cannot be seen in the way that was asked for.
+    #[error("cannot see requests this way: {}; it takes {}", .0.why, .0.enable)]
+    Blind(Missing),
     /// A command that was to run before a job failed.
     #[error("{0}")]
     Hook(String),
@@ -80,6 +84,7 @@ impl RunError {
             RunError::Engine(_)
             | RunError::File { .. }
             | RunError::NoDevice(_)
+            | RunError::Blind(_)
             | RunError::Hook(_) => 1,
         }
     }

@@ -35,9 +35,11 @@ use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use align::align;
 pub use cached::cached;
+pub use candor_observe::eye::Way;
 pub use error::RunError;
 pub use inspected::{inspect, record, replay};
 pub use local::Local;
+pub use looking::EyeMode;
 pub use stop::{
     asked_by_signal, install_interrupt_handlers, install_report_handler, interrupt_exit_code,
     interrupted,
@@ -63,6 +65,8 @@ pub struct Options {
     /// After a phase that could not tell by itself what limited it, run short slices of other work
     /// on its targets: twice the load, the same places once more, one operation at a time.
     pub slices: bool,
+    /// How closely single requests of the devices are looked at.
+    pub eye: EyeMode,
     /// What is asked of the run while it goes on.
     pub asks: Arc<Asks>,
     /// Number of phases and time that a series expects to take, where its plan does not say.

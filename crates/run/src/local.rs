@@ -135,7 +135,7 @@ impl Local {
     /// Begins to look at single requests, where there is time for that.
     fn begin_looking(&mut self) {
         if !self.options.at_once {
-            self.looking.begin(&self.facts, &self.roots);
+            self.looking.begin(&self.facts, self.options.eye, &self.roots);
         }
     }
 

@@ -11,6 +11,28 @@ use candor_record::requests::Trace;
 /// The share of one CPU that looking at requests may take.
 const SHARE: f64 = 0.005;
 
+/// How closely single requests are to be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EyeMode {
+    /// As many as half a percent of a CPU allows.
+    #[default]
+    Auto,
+    /// All, whatever that costs.
+    All,
+    /// None.
+    Off,
+}
+
+impl EyeMode {
+    fn budget(self) -> Option<Budget> {
+        match self {
+            EyeMode::Auto => Some(Budget::Share(SHARE)),
+            EyeMode::All => Some(Budget::Unbounded),
+            EyeMode::Off => None,
+        }
+    }
+}
+
 /// Whether requests are looked at.
 #[derive(Default)]
 pub enum Looking {
@@ -27,7 +49,8 @@ pub enum Looking {
 
 impl Looking {
     /// Begins to open it for the devices of a run, unless that was done.
-    pub fn begin(&mut self, facts: &Facts, roots: &Roots) {
+    pub fn begin(&mut self, facts: &Facts, mode: EyeMode, roots: &Roots) {
+        let Some(budget) = mode.budget() else { return };
         let names: Vec<String> = facts.devices.iter().map(|device| device.name.clone()).collect();
         let known = match self {
             Looking::Not => names.is_empty(),
@@ -38,7 +61,7 @@ impl Looking {
             return;
         }
         let (facts, roots) = (facts.clone(), roots.clone());
-        let open = move || Eye::open(&facts, Budget::Share(SHARE), &roots);
+        let open = move || Eye::open(&facts, budget, &roots);
         *self = Looking::Opening(names, thread::spawn(open));
     }
 

@@ -36,7 +36,20 @@ pub(crate) fn section(page: &mut Page, trace: &Trace) {
         }
     }
     page.blank();
-    page.aside("", &format!("Seen by {}.", trace.way));
+    page.aside("", &format!("Seen by {}{}.", trace.way, left_out(trace)));
+}
+
+/// What was not seen though it was looked for.
+fn left_out(trace: &Trace) -> String {
+    let mut text = String::new();
+    if trace.left_out > 0 {
+        text = format!("; {} came too fast and were left out", counted(trace.left_out, "event"));
+    }
+    let in_flight: u64 = trace.requests.iter().map(Requests::in_flight).sum();
+    if in_flight > 0 {
+        text = format!("{text}; the end of {} was not seen", counted(in_flight, "request"));
+    }
+    text
 }
 
 /// The same of each phase in a line for each device and direction with traffic to speak of.
@@ -60,6 +73,7 @@ pub(crate) fn brief(page: &mut Page, report: &Report) {
 
 fn in_a_line(of: &Requests) -> String {
     let mut parts = shape(of);
+    parts.extend(pieces(of));
     parts.extend(latency(&of.latency_ns));
     let looked = of.looked_at().map(|part| format!(" ({} looked at)", share(part)));
     let (device, direction) = (&of.device, of.direction.name());
@@ -115,11 +129,19 @@ fn details(of: &Requests) -> Vec<(&'static str, String)> {
     if of.placed > 0 && of.direction != Direction::Flush {
         lines.push(("order", order(of)));
     }
-    if let Some(text) = latency(&of.latency_ns) {
-        lines.push(("latency", text));
-    }
-    if let Some(text) = latency(&of.device_latency_ns) {
-        lines.push(("of these", format!("{text} in the device")));
+    lines.push(("pieces", pieces(of).join("; ")));
+    let in_device = latency(&of.device_latency_ns);
+    match latency(&of.latency_ns) {
+        Some(text) => {
+            lines.push(("latency", text));
+            let of_it = in_device.map(|text| format!("{text} in the device"));
+            lines.push(("of these", of_it.unwrap_or_default()));
+        }
+        // From before that some ways know nothing.
+        None => {
+            let alone = in_device.map(|text| format!("{text} in the device"));
+            lines.push(("latency", alone.unwrap_or_default()));
+        }
     }
     let flags =
         of.flags.iter().map(|(name, n)| format!("{name} {}", share(share_of(*n, of.count))));
@@ -170,6 +192,19 @@ fn order(of: &Requests) -> String {
         }
         _ => format!("{sequential} sequential"),
     }
+}
+
+/// What became of I/O on its way to requests: cut in two, or joined.
+fn pieces(of: &Requests) -> Vec<String> {
+    let mut parts = Vec::new();
+    if let (1.., Some(factor)) = (of.splits, of.split_factor()) {
+        let cuts = counted(of.splits, "cut");
+        parts.push(format!("{cuts} through I/O too large for the device, {factor:.1} pieces each"));
+    }
+    if let (Some(merged @ 1..), Some(factor)) = (of.merged, of.merge_factor()) {
+        parts.push(format!("{} joined while waiting, {factor:.1} in a request", count(merged)));
+    }
+    parts
 }
 
 fn latency(steps: &[(u64, u64)]) -> Option<String> {

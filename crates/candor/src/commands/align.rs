@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use candor_run::Way;
 use candor_show::{json, requests};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -24,24 +25,46 @@ and CAP_PERFMON); elsewhere the kernel's counters give means.";
 /// What the words ask for.
 struct Draft {
     seconds: u64,
+    by: Option<Way>,
 }
 
 const GROUPS: &[Group<Draft>] = &[Group {
     title: "Looking",
-    flags: &[Flag {
-        long: "seconds",
-        takes: Takes::One("N"),
-        help: "How long to look [default: 10]",
-        fields: &[],
-        set: |draft, text| {
-            draft.seconds = parse::number(text)?;
-            match draft.seconds {
-                0 => Err("in 0 seconds nothing happens".to_owned()),
-                _ => Ok(()),
-            }
+    flags: &[
+        Flag {
+            long: "seconds",
+            takes: Takes::One("N"),
+            help: "How long to look [default: 10]",
+            fields: &[],
+            set: |draft, text| {
+                draft.seconds = parse::number(text)?;
+                match draft.seconds {
+                    0 => Err("in 0 seconds nothing happens".to_owned()),
+                    _ => Ok(()),
+                }
+            },
         },
-    }],
+        Flag {
+            long: "by",
+            takes: Takes::One("auto|raw|tracepoint|perf|blktrace"),
+            help: "How requests are seen; auto takes the first of raw, tracepoint and perf that the \
+               kernel allows [default: auto]",
+            fields: &[],
+            set: |draft, text| {
+                draft.by = parse::one_of(text, WAYS)?;
+                Ok(())
+            },
+        },
+    ],
 }];
+
+const WAYS: &[(&str, Option<Way>)] = &[
+    ("auto", None),
+    ("raw", Some(Way::Raw)),
+    ("tracepoint", Some(Way::Tracepoint)),
+    ("perf", Some(Way::Perf)),
+    ("blktrace", Some(Way::Blktrace)),
+];
 
 /// The command line.
 pub fn command() -> Command {
@@ -57,7 +80,7 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let (mut draft, mut output) = (Draft { seconds: 10 }, Output::default());
+    let (mut draft, mut output) = (Draft { seconds: 10, by: None }, Output::default());
     let mut problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
     problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
     if let Err(code) = commands::ready(&problems, &line, &mut output) {
@@ -66,7 +89,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     candor_run::install_interrupt_handlers();
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();
     let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
-    let seen = match candor_run::align(&paths, Duration::from_secs(draft.seconds)) {
+    let seconds = draft.seconds;
+    let began = |way: &str| {
+        screen::tell(&format!("Looking for {seconds} s by {way}; Ctrl-C ends it.\n"));
+    };
+    let seen = match candor_run::align(&paths, Duration::from_secs(seconds), draft.by, began) {
         Ok(seen) => seen,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };

@@ -112,14 +112,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     candor_run::install_interrupt_handlers();
     let run = candor_run::Options {
-        asks: std::sync::Arc::default(),
         command: line.words().to_vec(),
         run_dir: output.run_dir().map(PathBuf::from),
         force: draft.force.into_iter().collect(),
-        at_once: false,
         // The series is a search of its own.
         slices: false,
-        expected: None,
+        ..candor_run::Options::default()
     };
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();
     let Draft { seconds, size, write, keep, .. } = draft;

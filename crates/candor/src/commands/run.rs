@@ -8,6 +8,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use candor_plan::{Plan, Problem, Source, check, text};
+use candor_run::EyeMode;
 use clap::{Arg, ArgMatches, Command};
 
 use self::draft::Draft;
@@ -15,7 +16,7 @@ use self::draft::Draft;
 pub use self::options::GROUPS;
 use crate::flag::{self, CommandLine, Flag, Group, Takes};
 use crate::output::{self, Output};
-use crate::{commands, exit, screen};
+use crate::{commands, exit, parse, screen};
 
 const ABOUT: &str = "Run a plan from a file, or one job described by flags";
 
@@ -33,6 +34,7 @@ struct How {
     force: Option<String>,
     no_slices: bool,
     dry_run: bool,
+    eye: EyeMode,
 }
 
 const HOW: &[Group<How>] = &[Group {
@@ -56,6 +58,18 @@ const HOW: &[Group<How>] = &[Group {
             fields: &[],
             set: |how, _| {
                 how.no_slices = true;
+                Ok(())
+            },
+        },
+        Flag {
+            long: "eye",
+            takes: Takes::One("auto|all|off"),
+            help: "Look at single requests of the devices: within half a percent of a CPU, at all \
+                   of them, or at none [default: auto]",
+            fields: &[],
+            set: |how, text| {
+                let modes = [("auto", EyeMode::Auto), ("all", EyeMode::All), ("off", EyeMode::Off)];
+                how.eye = parse::one_of(text, &modes)?;
                 Ok(())
             },
         },
@@ -130,6 +144,7 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         run_dir: output.run_dir().map(PathBuf::from),
         force: how.force.into_iter().collect(),
         slices: !how.no_slices,
+        eye: how.eye,
         ..candor_run::Options::default()
     };
     let mut events = screen::progress(output.quiet);

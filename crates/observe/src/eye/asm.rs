@@ -33,6 +33,8 @@ pub struct Insn {
 /// Width of a load or store, as the machine encodes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
+    /// 1 byte.
+    B = 0x10,
     /// 4 bytes.
     W = 0x00,
     /// 8 bytes.
@@ -71,6 +73,7 @@ pub enum If {
 pub enum Helper {
     MapLookup = 1,
     MapUpdate = 2,
+    MapDelete = 3,
     KtimeNs = 5,
     PidTgid = 14,
     Comm = 16,

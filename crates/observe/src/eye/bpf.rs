@@ -4,15 +4,32 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::asm::Insn;
+use super::perf;
 
 const MAP_CREATE: libc::c_int = 0;
 const MAP_LOOKUP: libc::c_int = 1;
 const MAP_UPDATE: libc::c_int = 2;
+const MAP_DELETE: libc::c_int = 3;
 const MAP_NEXT_KEY: libc::c_int = 4;
 const PROG_LOAD: libc::c_int = 5;
+const INFO_BY_FD: libc::c_int = 15;
 const RAW_TRACEPOINT_OPEN: libc::c_int = 17;
 
-const RAW_TRACEPOINT: u32 = 17;
+/// Kinds of programs.
+pub const TRACEPOINT: u32 = 5;
+pub const RAW_TRACEPOINT: u32 = 17;
+
+/// A program that the kernel took.
+pub type Program = OwnedFd;
+
+/// What a program is attached to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// A tracepoint by its name, which hands over the kernel's structures.
+    Raw(&'static str),
+    /// A tracepoint by its number, which hands over a record.
+    Event(u64),
+}
 
 /// Programs that read the kernel's memory and clock must declare a licence that it accepts; that
 /// of this project allows this one.
@@ -61,6 +78,14 @@ struct ProgramAttr {
     log: u64,
     kernel: u32,
     flags: u32,
+}
+
+/// For what is known of a program.
+#[repr(C)]
+struct InfoAttr {
+    program: u32,
+    bytes: u32,
+    info: u64,
 }
 
 /// For raw tracepoints.
@@ -115,6 +140,14 @@ impl Map {
         call(MAP_UPDATE, &attr).map(drop)
     }
 
+    /// Removes all entries of a hash.
+    pub fn clear(&self) {
+        for key in self.keys() {
+            // One that is gone already is gone.
+            let _ = call(MAP_DELETE, &self.entry(key.as_ptr() as u64, 0));
+        }
+    }
+
     /// All keys of a hash, as far as they stay while they are read.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = Vec::new();
@@ -141,11 +174,11 @@ impl Map {
 /// More keys than any map of the eye has entries.
 const KEYS_MAX: usize = 1 << 14;
 
-/// Loads a program for a raw tracepoint. If the kernel refuses it, the error has what the kernel
+/// Loads a program of a kind. If the kernel refuses it, the error has what the kernel
 /// said last.
-pub fn load(code: &[Insn]) -> io::Result<OwnedFd> {
+pub fn load(kind: u32, code: &[Insn]) -> io::Result<Program> {
     let mut attr = ProgramAttr {
-        kind: RAW_TRACEPOINT,
+        kind,
         insns: code.len() as u32,
         code: code.as_ptr() as u64,
         licence: LICENCE.as_ptr() as u64,
@@ -173,15 +206,33 @@ pub fn load(code: &[Insn]) -> io::Result<OwnedFd> {
     }
 }
 
-/// Attaches a program to a raw tracepoint; it stays until the result is dropped.
-pub fn attach(program: &OwnedFd, tracepoint: &str) -> io::Result<OwnedFd> {
-    let name = std::ffi::CString::new(tracepoint)?;
-    let attr = TracepointAttr {
-        name: name.as_ptr() as u64,
-        program: program.as_raw_fd() as u32,
-        padding: 0,
-    };
-    call_fd(RAW_TRACEPOINT_OPEN, &attr)
+/// Attaches a program; it stays until the result is dropped.
+pub fn attach(program: &Program, hook: Hook) -> io::Result<OwnedFd> {
+    match hook {
+        Hook::Raw(name) => {
+            let name = std::ffi::CString::new(name)?;
+            let (name, program) = (name.as_ptr() as u64, program.as_raw_fd() as u32);
+            call_fd(RAW_TRACEPOINT_OPEN, &TracepointAttr { name, program, padding: 0 })
+        }
+        Hook::Event(id) => {
+            // The program runs on all CPUs, whichever the event is of.
+            let event = perf::open(&perf::Attr::tracepoint(id), 0)?;
+            perf::set_program(&event, program)?;
+            Ok(event)
+        }
+    }
+}
+
+/// How often the kernel left a program out because it ran on that CPU already; 0 where the kernel
+/// does not count that (before Linux 5.12).
+pub fn left_out(program: &OwnedFd) -> u64 {
+    // `struct bpf_prog_info` has `recursion_misses` here.
+    const LEFT_OUT: usize = 26;
+    let mut info = [0_u64; LEFT_OUT + 1];
+    let bytes = std::mem::size_of_val(&info) as u32;
+    let program = program.as_raw_fd() as u32;
+    let attr = InfoAttr { program, bytes, info: info.as_mut_ptr() as u64 };
+    call(INFO_BY_FD, &attr).map_or(0, |_| info[LEFT_OUT])
 }
 
 fn call<T>(command: libc::c_int, attr: &T) -> io::Result<libc::c_long> {

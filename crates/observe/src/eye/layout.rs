@@ -13,6 +13,10 @@ pub struct Layout {
     pub issue_argument: u32,
     pub complete_argument: u32,
     pub queue_argument: u32,
+    pub bio_complete_argument: u32,
+    /// None where the kernel does not tell of these.
+    pub requeue_argument: Option<u32>,
+    pub split_argument: Option<u32>,
     pub request: Part,
     pub bio: Part,
     /// From what [`Part::device`] points at, pointer by pointer, to the disk.
@@ -100,6 +104,9 @@ impl Layout {
             issue_argument: argument("block_rq_issue", "request")?,
             complete_argument: argument("block_rq_complete", "request")?,
             queue_argument: argument("block_bio_queue", "bio")?,
+            bio_complete_argument: argument("block_bio_complete", "bio")?,
+            requeue_argument: btf.argument("block_rq_requeue", "request"),
+            split_argument: btf.argument("block_split", "bio"),
             request: Part::new(of_request).ok_or("a request of at most 320 bytes")?,
             bio: Part::new(of_bio).ok_or("a bio of at most 320 bytes")?,
             disk_of_request,

@@ -5,16 +5,21 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::bpf::{self, Map};
+use super::bpf::{self, Hook, Map, Program};
+use super::programs::{BEGUN, ENDED, EVENTS, SEEN};
 use super::{Budget, numbers};
 
 /// What an event costs, a request having two. 420,000 a second on zram became 3 % fewer while 14 %
 /// of them were looked at: that is 0.5 µs each, in a virtual machine with all mitigations.
 const EVENT_NS: f64 = 500.0;
 /// How long requests are counted before it is decided whether there are too many.
-const MOMENT: Duration = Duration::from_millis(20);
+pub const MOMENT: Duration = Duration::from_millis(20);
+/// How long requests that began in a moment are waited for after it.
+pub const LEAVE: Duration = Duration::from_millis(200);
+/// How often it is seen whether they are done.
+const STEP: Duration = Duration::from_millis(2);
 /// Time for which the budget can be saved up.
 const SAVED: Duration = Duration::from_secs(1);
 
@@ -26,30 +31,30 @@ const SAVED: Duration = Duration::from_secs(1);
 pub struct Lid {
     /// Dropped, it ends the thread; the descriptors outlive it, since both tables have them.
     tender: Option<(Sender<()>, JoinHandle<()>)>,
-    _means: Arc<Means>,
+    means: Arc<Means>,
 }
 
 /// What it takes to look.
 #[derive(Debug)]
-struct Means {
-    programs: Vec<(OwnedFd, &'static str)>,
+pub struct Means {
+    pub programs: Vec<(Program, Hook)>,
     /// Where the programs count what they do.
-    events: Map,
+    pub events: Map,
+    /// The moment that is looked at.
+    pub moment: Map,
+    /// What began and has not ended.
+    pub pending: Map,
 }
 
 impl Lid {
     /// Attaches the programs.
-    pub fn open(
-        programs: Vec<(OwnedFd, &'static str)>,
-        events: Map,
-        budget: Budget,
-    ) -> io::Result<Lid> {
-        let means = Arc::new(Means { programs, events });
+    pub fn open(means: Means, budget: Budget) -> io::Result<Lid> {
+        let means = Arc::new(means);
         let (stop, stopped) = channel();
         let (tell, told) = channel();
         let of_thread = Arc::clone(&means);
         let tend = move || {
-            let attached = own_table(&of_thread).and_then(|()| of_thread.attach());
+            let attached = own_table(&of_thread).and_then(|()| of_thread.look());
             let (held, result) = match attached {
                 Ok(held) => (Some(held), Ok(())),
                 Err(error) => (None, Err(error)),
@@ -62,7 +67,12 @@ impl Lid {
         };
         let thread = thread::Builder::new().name("eye".to_owned()).spawn(tend)?;
         told.recv().map_err(io::Error::other)??;
-        Ok(Lid { tender: Some((stop, thread)), _means: means })
+        Ok(Lid { tender: Some((stop, thread)), means })
+    }
+
+    /// How often the kernel left programs out because they ran on that CPU already.
+    pub fn left_out(&self) -> u64 {
+        self.means.programs.iter().map(|(program, _)| bpf::left_out(program)).sum()
     }
 }
 
@@ -77,9 +87,43 @@ impl Drop for Lid {
 }
 
 impl Means {
-    fn attach(&self) -> io::Result<Vec<OwnedFd>> {
+    /// Attaches the programs, then begins a moment: all of them see each request of it.
+    fn look(&self) -> io::Result<Vec<OwnedFd>> {
         let programs = self.programs.iter();
-        programs.map(|(program, tracepoint)| bpf::attach(program, tracepoint)).collect()
+        let attach = |(program, hook): &(Program, Hook)| bpf::attach(program, *hook);
+        let held = programs.map(attach).collect::<io::Result<Vec<_>>>()?;
+        self.set_moment(now_ns(), u64::MAX)?;
+        Ok(held)
+    }
+
+    fn set_moment(&self, from: u64, until: u64) -> io::Result<()> {
+        self.moment.set(&[0; 4], &[from.to_ne_bytes(), until.to_ne_bytes()].concat())
+    }
+
+    /// Ends the moment: requests that began in it are seen to their ends, new ones are not.
+    fn look_away(&self, held: Vec<OwnedFd>) {
+        let until = Instant::now() + LEAVE;
+        // The end of the moment is all that changes; if that cannot be said, its requests in
+        // flight are lost.
+        if self.set_moment(self.moment_begun(), now_ns()).is_ok() {
+            let [_, mut begun, mut ended] = self.counted();
+            while ended < begun && Instant::now() < until {
+                thread::sleep(STEP);
+                [_, begun, ended] = self.counted();
+            }
+        }
+        drop(held);
+        self.pending.clear();
+    }
+
+    fn moment_begun(&self) -> u64 {
+        numbers(&self.moment.get(&[0; 4]).unwrap_or_default()).first().copied().unwrap_or(0)
+    }
+
+    /// [`EVENTS`] on all CPUs so far.
+    fn counted(&self) -> [u64; EVENTS] {
+        let all = numbers(&self.events.get(&[0; 4]).unwrap_or_default());
+        [SEEN, BEGUN, ENDED].map(|number| all.iter().skip(number).step_by(EVENTS).sum())
     }
 
     /// Until whoever opened the eye hangs up.
@@ -89,46 +133,48 @@ impl Means {
             return;
         };
         let waited = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
-        let mut purse = Purse::new(share);
+        let mut purse = Purse::new(share, EVENT_NS);
         loop {
-            let before = counted(&self.events);
+            let before = self.counted()[SEEN];
             if !waited(MOMENT) {
                 return;
             }
-            let events = counted(&self.events).wrapping_sub(before);
+            let events = self.counted()[SEEN].wrapping_sub(before);
             let Some(shut) = purse.spend(events, MOMENT) else { continue };
-            held.clear();
+            self.look_away(held);
             if !waited(shut) {
                 return;
             }
             purse.earn(shut);
             // That was allowed before; if it is not any more, what was seen remains.
-            held = self.attach().unwrap_or_default();
+            held = self.look().unwrap_or_default();
         }
     }
 }
 
 /// Time of a CPU that may be spent on events: a share of the time that passes, saved up for bursts
 /// of at most [`SAVED`].
-struct Purse {
+pub struct Purse {
     share: f64,
+    /// What an event costs.
+    event_ns: f64,
     saved_ns: f64,
 }
 
 impl Purse {
-    fn new(share: f64) -> Purse {
-        Purse { share, saved_ns: SAVED.as_nanos() as f64 * share }
+    pub fn new(share: f64, event_ns: f64) -> Purse {
+        Purse { share, event_ns, saved_ns: SAVED.as_nanos() as f64 * share }
     }
 
-    fn earn(&mut self, time: Duration) {
+    pub fn earn(&mut self, time: Duration) {
         let most = SAVED.as_nanos() as f64 * self.share;
         self.saved_ns = (self.saved_ns + time.as_nanos() as f64 * self.share).min(most);
     }
 
     /// After events in some time: how long to look away, if there were too many.
-    fn spend(&mut self, events: u64, time: Duration) -> Option<Duration> {
+    pub fn spend(&mut self, events: u64, time: Duration) -> Option<Duration> {
         self.earn(time);
-        self.saved_ns -= events as f64 * EVENT_NS;
+        self.saved_ns -= events as f64 * self.event_ns;
         let owed_ns = -self.saved_ns / self.share;
         (owed_ns > 0.0).then(|| Duration::from_nanos(owed_ns as u64))
     }
@@ -142,7 +188,8 @@ fn own_table(means: &Means) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     let programs = means.programs.iter().map(|(program, _)| program.as_raw_fd());
-    let mut kept: Vec<u32> = programs.chain([means.events.number()]).map(|fd| fd as u32).collect();
+    let maps = [&means.events, &means.moment, &means.pending].map(Map::number);
+    let mut kept: Vec<u32> = programs.chain(maps).map(|fd| fd as u32).collect();
     kept.sort_unstable();
     let mut from = 3;
     for to in kept.into_iter().chain([u32::MAX]) {
@@ -156,9 +203,10 @@ fn own_table(means: &Means) -> io::Result<()> {
     Ok(())
 }
 
-/// Events on all CPUs so far.
-fn counted(events: &Map) -> u64 {
-    numbers(&events.get(&[0; 4]).unwrap_or_default()).iter().sum()
+/// The clock that the kernel notes the times of requests with.
+pub fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 #[cfg(test)]
@@ -167,7 +215,7 @@ mod tests {
 
     /// Of so many events per second, the share that is looked at in ten seconds.
     fn looked_at(events_per_s: f64) -> f64 {
-        let (mut purse, mut open, mut shut) = (Purse::new(0.01), 0.0, 0.0);
+        let (mut purse, mut open, mut shut) = (Purse::new(0.01, EVENT_NS), 0.0, 0.0);
         while open + shut < 10.0 {
             let events = (events_per_s * MOMENT.as_secs_f64()) as u64;
             open += MOMENT.as_secs_f64();
@@ -189,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_looked_at_whole() {
-        let mut purse = Purse::new(0.01);
+        let mut purse = Purse::new(0.01, EVENT_NS);
         assert_eq!(purse.spend(15_000, MOMENT), None);
         assert!(purse.spend(15_000, MOMENT).is_some());
     }

@@ -1,19 +1,27 @@
-//! The programs that run in the kernel, one for each moment of a request.
+//! The programs that run in the kernel, one for each moment of a request: what they count.
 //!
 //! | tracepoint | when | counts |
 //! | --- | --- | --- |
 //! | `block_rq_issue` | a request goes to the driver | order and distance, who issued it |
 //! | `block_rq_complete` | it is done | number, bytes, size, place, flags, latencies |
 //! | `block_bio_queue` | I/O is handed to a device without a queue | all of that but latencies |
+//! | `block_bio_complete` | that is done | its latency |
+//! | `block_rq_requeue` | the driver had no room for it | that it was issued, down again |
+//! | `block_split` | I/O is cut in two | how often |
 //!
-//! Each looks up the device by its number and leaves if nobody asked for it. Nothing waits and
-//! nothing is locked; what several CPUs may count at once they count each for themselves.
+//! How they come to know of a request depends on what they are attached to: [`raw`], [`record`].
+//!
+//! Each looks up the device by its number and leaves if nobody asked for it, or if the request does
+//! not belong to the moment that is looked at. Nothing waits and nothing is locked for long; what
+//! several CPUs may count at once they count each for themselves.
+
+pub mod raw;
+pub mod record;
 
 use super::asm::Width::{Dw, W};
 use super::asm::{
     Alu, Code, FP, Helper, If, Insn, Label, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, Reg,
 };
-use super::layout::Layout;
 use super::tally;
 
 /// The maps that the programs use, by their numbers.
@@ -27,9 +35,26 @@ pub struct Maps {
     pub ends: i32,
     /// (Slot × 4 + direction) << 32 | process → requests, bytes, command.
     pub issuers: i32,
-    /// How many events the programs had to do with.
+    /// 0 → [`EVENTS`] numbers.
     pub events: i32,
+    /// 0 → the moment that is looked at: from when, until when, as the kernel's clock has it.
+    pub moment: i32,
+    /// A bio's address → when it was handed in, and slot × 4 + direction. For records: sector and
+    /// slot × 4 + direction → when it went to the driver, its sectors, and how many are alike.
+    pub pending: i32,
 }
+
+/// Numbers of `events`: what the programs had to do with, requests that began, requests that
+/// ended. The last two are of the moment only, and of those that have a length.
+pub const EVENTS: usize = 3;
+pub const SEEN: usize = 0;
+pub const BEGUN: usize = 1;
+pub const ENDED: usize = 2;
+
+/// Bytes of an entry of `pending`.
+pub const PENDING_BYTES: usize = 16;
+/// Bytes of its key where it is a sector and a place, not an address.
+pub const RECORD_KEY_BYTES: usize = 16;
 
 /// What is known of a device, as the programs read it.
 #[repr(C)]
@@ -45,10 +70,11 @@ pub struct Device {
     pub optimal_bytes: u64,
 }
 
-/// Numbers of an entry of `ends`: where the last request ended, how many ends were replaced, and
-/// the last ends.
-pub const ENDS: usize = 2 + RECENT;
-const RECENT: usize = 8;
+/// Numbers of an entry of `ends`: where the last request ended, how many ends were replaced, the
+/// last ends, and the end of one that its driver gave back.
+pub const ENDS: usize = 3 + RECENT;
+const GIVEN_BACK: usize = 2 + RECENT;
+pub const RECENT: usize = 8;
 
 /// Bytes of an entry of `issuers`: requests, bytes, the name of a thread.
 pub const ISSUER_BYTES: usize = 16 + COMMAND_BYTES;
@@ -66,60 +92,25 @@ const STARTED: i16 = -64;
 const TAKEN: i16 = -72;
 const ISSUER: i16 = TAKEN - ISSUER_BYTES as i16;
 /// The copy of the kernel's structure.
-const COPY: i16 = ISSUER - Layout::COPY_BYTES as i16;
+const COPY: i16 = ISSUER - super::layout::Layout::COPY_BYTES as i16;
 
 /// Writes one program.
 struct Writer<'a> {
     code: Code,
     maps: &'a Maps,
-    layout: &'a Layout,
+    /// Bits of the flags on the stack.
+    flag_bits: [Option<u32>; tally::FLAGS.len()],
     /// Where a program ends.
     out: Label,
 }
 
-/// `block_rq_issue`.
-pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout);
-    w.begin();
-    w.request(layout.issue_argument);
-    w.queue_device(false);
-    w.place_of_request();
-    w.order_and_issuer();
-    w.end()
-}
-
-/// `block_rq_complete`.
-pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout);
-    w.begin();
-    w.request(layout.complete_argument);
-    w.queue_device(false);
-    w.place_of_request();
-    w.whole_only(layout.complete_argument + 2);
-    w.tally();
-    w.latencies();
-    w.shape();
-    w.end()
-}
-
-/// `block_bio_queue`.
-pub fn queue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
-    let mut w = Writer::new(maps, layout);
-    w.begin();
-    w.bio(layout.queue_argument);
-    w.queue_device(true);
-    w.place_of_bio();
-    w.tally();
-    w.shape();
-    w.order_and_issuer();
-    w.end()
-}
-
 impl<'a> Writer<'a> {
-    fn new(maps: &'a Maps, layout: &'a Layout) -> Writer<'a> {
+    /// Begins with the arguments in r6.
+    fn new(maps: &'a Maps, flag_bits: [Option<u32>; tally::FLAGS.len()]) -> Writer<'a> {
         let mut code = Code::default();
         let out = code.label();
-        Writer { code, maps, layout, out }
+        code.copy(R6, R1);
+        Writer { code, maps, flag_bits, out }
     }
 
     fn end(mut self) -> Vec<Insn> {
@@ -128,26 +119,90 @@ impl<'a> Writer<'a> {
         self.code.finish()
     }
 
-    /// Keeps the arguments in r6.
-    fn begin(&mut self) {
-        self.code.copy(R6, R1);
+    /// Counts one of [`EVENTS`]. Clobbers all registers but those that are kept.
+    fn event(&mut self, number: usize) {
+        self.code.store_imm(Dw, FP, KEY, 0);
+        self.lookup(self.maps.events, KEY);
+        bump(&mut self.code, R0, at(number));
     }
 
-    /// Counts the event. Clobbers all registers but those that are kept.
-    fn count(&mut self) {
-        self.code.store_imm(W, FP, KEY, 0);
-        self.lookup(self.maps.events, KEY);
-        bump(&mut self.code, R0, 0);
+    /// Counts a request that begins, unless it is a flush, which the kernel ends by other ways.
+    fn begun(&mut self) {
+        let flush = self.code.label();
+        self.code.load(Dw, R1, FP, LENGTH);
+        self.code.jump_if(If::Eq, R1, 0, flush);
+        self.event(BEGUN);
+        self.code.here(flush);
+    }
+
+    /// Leaves unless the time at this place of the stack is within the moment that is looked at.
+    fn within(&mut self, time: i16, until_too: bool) {
+        self.code.store_imm(Dw, FP, KEY, 0);
+        self.lookup(self.maps.moment, KEY);
+        let c = &mut self.code;
+        c.load(Dw, R2, FP, time);
+        c.load(Dw, R1, R0, 0);
+        c.jump_if_reg(If::Lt, R2, R1, self.out);
+        if until_too {
+            c.load(Dw, R1, R0, 8);
+            c.jump_if_reg(If::Ge, R2, R1, self.out);
+        }
+    }
+
+    /// Puts an entry into `pending`; where there is no room its end will not be known.
+    fn keep(&mut self, key: i16, value: i16) {
+        let c = &mut self.code;
+        c.map(R1, self.maps.pending);
+        c.copy(R2, FP);
+        c.alu(Alu::Add, R2, key.into());
+        c.copy(R3, FP);
+        c.alu(Alu::Add, R3, value.into());
+        c.alu(Alu::Mov, R4, 0);
+        c.call(Helper::MapUpdate);
+    }
+
+    /// Takes an entry out of `pending`.
+    fn forget(&mut self, key: i16) {
+        let c = &mut self.code;
+        c.map(R1, self.maps.pending);
+        c.copy(R2, FP);
+        c.alu(Alu::Add, R2, key.into());
+        c.call(Helper::MapDelete);
+    }
+
+    /// Now, at its place.
+    fn now(&mut self) {
+        self.code.call(Helper::KtimeNs);
+        self.code.store(Dw, FP, NOW, R0);
+    }
+
+    /// r9 = what is known of the device whose number is at this place of the stack; leaves if
+    /// nobody asked for it.
+    fn device(&mut self, key: i16) {
+        self.lookup(self.maps.devices, key);
+        self.code.copy(R9, R0);
+        self.event(SEEN);
+    }
+
+    /// Leaves unless the device has a queue, or has none.
+    fn only(&mut self, bio_based: bool) {
+        self.code.load(W, R1, R9, 4);
+        self.code.jump_if(If::Ne, R1, bio_based.into(), self.out);
     }
 
     /// r0 = the entry of a map whose key is on the stack; leaves if there is none.
     fn lookup(&mut self, map: i32, key: i16) {
+        self.find(map, key);
+        self.code.jump_if(If::Eq, R0, 0, self.out);
+    }
+
+    /// r0 = the entry of a map whose key is on the stack, or 0.
+    fn find(&mut self, map: i32, key: i16) {
         let c = &mut self.code;
         c.map(R1, map);
         c.copy(R2, FP);
         c.alu(Alu::Add, R2, key.into());
         c.call(Helper::MapLookup);
-        c.jump_if(If::Eq, R0, 0, self.out);
     }
 
     /// Copies bytes of the kernel to the stack; r3 is where they are.
@@ -165,69 +220,6 @@ impl<'a> Writer<'a> {
         self.code.jump_if(If::Eq, R3, 0, self.out);
         self.code.alu(Alu::Add, R3, offset as i32);
         self.fetch(POINTER, 8);
-    }
-
-    /// Copies the request that is an argument.
-    fn request(&mut self, argument: u32) {
-        self.code.load(Dw, R3, R6, argument as i16 * 8);
-        self.code.alu(Alu::Add, R3, self.layout.request.from as i32);
-        self.fetch(COPY, self.layout.request.bytes());
-        self.code.load(Dw, R1, FP, COPY + self.layout.request.device);
-        self.code.store(Dw, FP, POINTER, R1);
-    }
-
-    /// Copies the bio that is an argument.
-    fn bio(&mut self, argument: u32) {
-        self.code.load(Dw, R3, R6, argument as i16 * 8);
-        self.code.alu(Alu::Add, R3, self.layout.bio.from as i32);
-        self.fetch(COPY, self.layout.bio.bytes());
-        self.code.load(Dw, R1, FP, COPY + self.layout.bio.device);
-        self.code.store(Dw, FP, POINTER, R1);
-    }
-
-    /// r9 = what is known of the device; leaves if nobody asked for it.
-    fn queue_device(&mut self, is_bio: bool) {
-        let offsets: &[u32] =
-            if is_bio { &self.layout.disk_of_bio } else { &self.layout.disk_of_request };
-        for offset in offsets {
-            self.follow(POINTER, *offset);
-        }
-        // Major and first minor stand side by side.
-        self.follow(POINTER, self.layout.major);
-        self.lookup(self.maps.devices, POINTER);
-        let c = &mut self.code;
-        c.copy(R9, R0);
-        c.load(W, R1, R9, 4);
-        c.jump_if(If::Ne, R1, is_bio.into(), self.out);
-        self.count();
-    }
-
-    /// Sector, length, flags and times of the request to their places on the stack.
-    fn place_of_request(&mut self) {
-        let of = &self.layout.request;
-        let c = &mut self.code;
-        for (from, to) in [(of.sector, SECTOR), (of.started, STARTED), (of.taken, TAKEN)] {
-            c.load(Dw, R1, FP, COPY + from);
-            c.store(Dw, FP, to, R1);
-        }
-        c.load(W, R1, FP, COPY + of.length);
-        c.store(Dw, FP, LENGTH, R1);
-        c.load(W, R1, FP, COPY + of.flags);
-        c.store(Dw, FP, FLAGS, R1);
-        self.direction();
-    }
-
-    /// The same of a bio, which has no times.
-    fn place_of_bio(&mut self) {
-        let of = &self.layout.bio;
-        let c = &mut self.code;
-        c.load(Dw, R1, FP, COPY + of.sector);
-        c.store(Dw, FP, SECTOR, R1);
-        c.load(W, R1, FP, COPY + of.length);
-        c.store(Dw, FP, LENGTH, R1);
-        c.load(W, R1, FP, COPY + of.flags);
-        c.store(Dw, FP, FLAGS, R1);
-        self.direction();
     }
 
     /// Slot and direction to their place; r1 has the operation and the flags. Leaves for what is
@@ -251,18 +243,16 @@ impl<'a> Writer<'a> {
         c.here(discard);
         direction(c, 2);
         c.here(done);
+        self.placed();
+    }
+
+    /// Slot and direction to their place; r2 has the direction.
+    fn placed(&mut self) {
+        let c = &mut self.code;
         c.load(W, R1, R9, 0);
         c.alu(Alu::Shl, R1, 2);
         c.alu_reg(Alu::Or, R1, R2);
         c.store(Dw, FP, PLACE, R1);
-    }
-
-    /// Leaves if less than the whole rest of the request completes: more of it will follow.
-    fn whole_only(&mut self, bytes_argument: u32) {
-        let c = &mut self.code;
-        c.load(W, R1, R6, bytes_argument as i16 * 8);
-        c.load(Dw, R2, FP, LENGTH);
-        c.jump_if_reg(If::Lt, R1, R2, self.out);
     }
 
     /// r6 = the numbers of this device and direction.
@@ -279,7 +269,7 @@ impl<'a> Writer<'a> {
         c.load(Dw, R1, R6, at(tally::BYTES));
         c.alu_reg(Alu::Add, R1, R7);
         c.store(Dw, R6, at(tally::BYTES), R1);
-        for (i, bit) in self.layout.flag_bits.into_iter().enumerate() {
+        for (i, bit) in self.flag_bits.into_iter().enumerate() {
             let Some(bit) = bit else { continue };
             let unset = c.label();
             c.load(Dw, R1, FP, FLAGS);
@@ -327,10 +317,9 @@ impl<'a> Writer<'a> {
         c.here(no_optimal);
     }
 
-    /// Times from the making of the request, and from when the driver took it, where noted.
+    /// Times until now from the making of the request, and from when the driver took it, where
+    /// noted.
     fn latencies(&mut self) {
-        self.code.call(Helper::KtimeNs);
-        self.code.store(Dw, FP, NOW, R0);
         for (since, steps) in [(STARTED, tally::LATENCIES), (TAKEN, tally::DEVICE_LATENCIES)] {
             let c = &mut self.code;
             let none = c.label();
@@ -376,6 +365,13 @@ impl<'a> Writer<'a> {
         c.load(Dw, R4, FP, LENGTH);
         c.alu(Alu::Shr, R4, 9);
         c.alu_reg(Alu::Add, R4, R8);
+        // One that the driver gave back and gets again had its place in the order already.
+        let new = c.label();
+        c.load(Dw, R1, R7, at(GIVEN_BACK));
+        c.jump_if_reg(If::Ne, R1, R4, new);
+        c.store_imm(Dw, R7, at(GIVEN_BACK), -1);
+        c.jump(self.out);
+        c.here(new);
         for i in 0..RECENT {
             let other = c.label();
             c.load(Dw, R1, R7, at(2 + i));
@@ -410,6 +406,24 @@ impl<'a> Writer<'a> {
         bump(c, R6, at(tally::SEQUENTIAL));
         c.here(done);
         c.store(Dw, R7, at(0), R4);
+    }
+
+    /// Takes back that the request was issued: its driver had no room, and will get it again.
+    fn given_back(&mut self) {
+        self.code.load(Dw, R1, FP, LENGTH);
+        self.code.jump_if(If::Eq, R1, 0, self.out);
+        self.code.store_imm(Dw, FP, KEY, 0);
+        self.lookup(self.maps.events, KEY);
+        add(&mut self.code, R0, at(BEGUN), -1);
+        self.tally();
+        self.lookup(self.maps.ends, PLACE);
+        let c = &mut self.code;
+        add(c, R6, at(tally::PLACED), -1);
+        c.load(Dw, R1, FP, SECTOR);
+        c.load(Dw, R2, FP, LENGTH);
+        c.alu(Alu::Shr, R2, 9);
+        c.alu_reg(Alu::Add, R1, R2);
+        c.store(Dw, R0, at(GIVEN_BACK), R1);
     }
 
     fn issuer(&mut self) {
@@ -464,8 +478,13 @@ fn at(number: usize) -> i16 {
 
 /// `*(base + offset) += 1`; r1 = what it is then.
 fn bump(c: &mut Code, base: Reg, offset: i16) {
+    add(c, base, offset, 1);
+}
+
+/// `*(base + offset) += number`; r1 = what it is then.
+fn add(c: &mut Code, base: Reg, offset: i16, number: i32) {
     c.load(Dw, R1, base, offset);
-    c.alu(Alu::Add, R1, 1);
+    c.alu(Alu::Add, R1, number);
     c.store(Dw, base, offset, R1);
 }
 

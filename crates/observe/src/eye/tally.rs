@@ -18,6 +18,7 @@ pub const FLAGGED: usize = 5;
 pub const STARTS: usize = 16;
 pub const SEQUENTIAL: usize = 24;
 pub const PLACED: usize = 25;
+pub const SPLITS: usize = 26;
 /// By the power of two.
 pub const SIZES_LOG2: usize = 32;
 /// By the power of two of bytes.
@@ -67,6 +68,8 @@ pub fn read(device: &str, direction: Direction, numbers: &[u64; NUMBERS]) -> Req
         flags: flagged.map(|((name, _), count)| ((*name).to_owned(), *count)).collect(),
         placed: numbers[PLACED],
         sequential: numbers[SEQUENTIAL],
+        splits: numbers[SPLITS],
+        merged: None,
         seeks: steps(SEEKS, 64, &power),
         latency_ns: steps(LATENCIES, QUARTERS, &quarter),
         device_latency_ns: steps(DEVICE_LATENCIES, QUARTERS, &quarter),
@@ -108,7 +111,7 @@ mod tests {
             (COUNT, 5),
             (FLAGGED, FLAGS.len()),
             (STARTS, 8),
-            (SEQUENTIAL, 2),
+            (SEQUENTIAL, 3),
             (SIZES_LOG2, 64),
             (SEEKS, 64),
             (SIZES_4K, STEPS_4K),
