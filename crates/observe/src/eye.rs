@@ -4,8 +4,8 @@
 //! request. They are written here instruction by instruction ([`programs`]) with the offsets that
 //! the running kernel's description of its types gives ([`btf`], [`layout`]), or that tracefs gives
 //! ([`tracefs`]), so that neither a compiler nor a table of kernels is needed. Kernels that take no
-//! programs can hand out events, which are counted here ([`sampling`], [`blktrace`]). Each way takes
-//! CAP_BPF and CAP_PERFMON, or root.
+//! programs can hand out events, which are counted here ([`sampling`], [`blktrace`]). Each way
+//! takes CAP_BPF and CAP_PERFMON, or root.
 
 mod asm;
 mod blktrace;

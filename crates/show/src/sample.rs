@@ -479,6 +479,8 @@ pub(crate) fn requests() -> Trace {
         count: 20_000,
         bytes: 20_000 * 4096,
         counted: Some(200_000),
+        splits: 4_000,
+        merged: Some(50_000),
         sizes_log2: vec![(4096, 20_000)],
         sizes_4k: vec![(4096, 20_000)],
         starts_in_4k: vec![(0, 19_995), (512, 5)],
@@ -506,5 +508,10 @@ pub(crate) fn requests() -> Trace {
         latency_ns: vec![(2_097_152, 1)],
         ..Requests::default()
     };
-    Trace { way: "BPF on raw tracepoints".into(), own_pid: 4711, requests: vec![reads, flushes] }
+    Trace {
+        way: "BPF on raw tracepoints".into(),
+        own_pid: 4711,
+        left_out: 0,
+        requests: vec![reads, flushes],
+    }
 }

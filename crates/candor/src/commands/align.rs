@@ -47,8 +47,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "by",
             takes: Takes::One("auto|raw|tracepoint|perf|blktrace"),
-            help: "How requests are seen; auto takes the first of raw, tracepoint and perf that the \
-               kernel allows [default: auto]",
+            help: "How requests are seen; auto takes the first of raw, tracepoint and perf that \
+                   the kernel allows [default: auto]",
             fields: &[],
             set: |draft, text| {
                 draft.by = parse::one_of(text, WAYS)?;

@@ -199,11 +199,11 @@ fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>)
         let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|i| head[at + i]));
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let more = usize::from(u16::from_ne_bytes([head[46], head[47]]));
-        let Some(data) = bytes.get(used + HEADER..used + HEADER + more) else { break };
         if word(0) & !0xff != MAGIC {
             // Nothing tells where the next one begins.
             return bytes.len();
         }
+        let Some(data) = bytes.get(used + HEADER..used + HEADER + more) else { break };
         used += HEADER + more;
         let (what, pid, length) = (word(28), word(32), word(24));
         if what & NOTE != 0 {

@@ -136,21 +136,21 @@ impl Counter {
                 }
                 place.issued_by(event);
             }
-            Moment::Completed if !bio_based && event.bytes == 0 => {
-                // Flushes begin and end by ways of their own.
-                if self.open {
-                    place.shape(&device, event);
+            // Flushes begin and end by ways of their own.
+            Moment::Completed if !bio_based && event.bytes == 0 && self.open => {
+                place.shape(&device, event);
+            }
+            Moment::Completed if !bio_based && event.bytes > 0 => {
+                match take(&mut self.pending, key) {
+                    Some(issued) => place.done(&device, &issued, event.at_ns),
+                    None => {
+                        if self.early.len() >= EARLY_MAX {
+                            self.early.clear();
+                        }
+                        self.early.insert(key, event.at_ns);
+                    }
                 }
             }
-            Moment::Completed if !bio_based => match take(&mut self.pending, key) {
-                Some(issued) => place.done(&device, &issued, event.at_ns),
-                None => {
-                    if self.early.len() >= EARLY_MAX {
-                        self.early.clear();
-                    }
-                    self.early.insert(key, event.at_ns);
-                }
-            },
             Moment::Queued if self.open && bio_based => {
                 place.shape(&device, event);
                 if event.bytes > 0 {
@@ -197,9 +197,9 @@ impl Place {
         n[tally::STARTS + (event.sector % 8) as usize] += 1;
         n[tally::LENGTH_OFF_4K] += u64::from(bytes % 4096 != 0);
         let start = event.sector.wrapping_mul(512);
-        n[tally::OFF_PHYSICAL] += u64::from(start % device.physical_bytes != 0);
+        n[tally::OFF_PHYSICAL] += u64::from(!start.is_multiple_of(device.physical_bytes));
         let optimal = device.optimal_bytes;
-        n[tally::OFF_OPTIMAL] += u64::from(optimal > 0 && start % optimal != 0);
+        n[tally::OFF_OPTIMAL] += u64::from(optimal > 0 && !start.is_multiple_of(optimal));
     }
 
     /// One that was issued is done.
