@@ -24,5 +24,6 @@ mod plans;
 mod safety;
 mod scale;
 mod support;
+mod user;
 mod verify;
 mod watch;

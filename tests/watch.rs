@@ -141,6 +141,57 @@ fn a_terminal_is_drawn_over_and_never_overrun() {
     }
 }
 
+/// CPU time in ns that a process has used so far, its workers' and its eye's apart.
+fn used_ns(pid: u32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
+    let of = |dir: std::path::PathBuf| -> Option<u64> {
+        let name = std::fs::read_to_string(dir.join("comm")).ok()?;
+        let load = name.starts_with("worker") || name.starts_with("eye");
+        let times = std::fs::read_to_string(dir.join("schedstat")).ok()?;
+        (!load).then(|| times.split(' ').next()?.parse().ok())?
+    };
+    tasks.filter_map(|task| of(task.ok()?.path())).sum()
+}
+
+/// Looking once a second at 20 files and 8 devices takes less than 0.5 % of a CPU: of `watch`, and
+/// of a run.
+#[test]
+fn looking_costs_next_to_nothing() {
+    const SECONDS: u64 = 8;
+    let (_alone, scratches) = (alone(), [(); 8].map(|()| Scratch::new()));
+    let devices: Vec<Loop> =
+        scratches.iter().filter_map(|scratch| Loop::direct(scratch, 2 * MIB)).collect();
+    if devices.len() < 8 {
+        return skip("there are no 8 loop devices");
+    }
+    let mut paths: Vec<String> =
+        (0..12).map(|n| scratches[0].random_file(&format!("f{n}"), MIB)).collect();
+    paths.extend(devices.iter().map(|device| device.node.clone()));
+    let targets = paths.iter().flat_map(|path| ["--target", path]);
+    let load = ["--rw", "randread", "--rate-iops", "1", "--seconds", "60", "--quiet"];
+    let run: Vec<&str> = ["run"].into_iter().chain(targets).chain(load).collect();
+    let watch: Vec<&str> =
+        ["watch", "--json"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let both = [spawn(&run), spawn(&watch)];
+        std::thread::sleep(Duration::from_secs(4));
+        let before = [0, 1].map(|which: usize| used_ns(both[which].pid()));
+        std::thread::sleep(Duration::from_secs(SECONDS));
+        let used = [0, 1].map(|which| used_ns(both[which].pid()) - before[which]);
+        for running in both {
+            running.signal(rustix::process::Signal::INT);
+            running.wait();
+        }
+        let shares = used.map(|ns| ns as f64 / 1e9 / SECONDS as f64);
+        if shares.iter().all(|share| *share < 0.005) {
+            return;
+        }
+        told.push(shares);
+    }
+    panic!("shares of a CPU that a run and watch took: {told:?}");
+}
+
 #[test]
 fn mistakes_get_a_sentence() {
     for (words, told) in [

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A system call on a file failed.
-    #[error("cannot {what} `{}`: {cause}", path.display())]
+    #[error("cannot {what} `{}`: {cause}{}", path.display(), remedy(cause))]
     File {
         /// What was tried.
         what: &'static str,
@@ -35,6 +35,14 @@ pub enum EngineError {
         /// What to do.
         remedy: String,
     },
+}
+
+/// What to do where something is not permitted, as the end of a sentence; empty for the rest.
+pub fn remedy(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::PermissionDenied => "; run as root, or as a user or group that may",
+        _ => "",
+    }
 }
 
 impl EngineError {

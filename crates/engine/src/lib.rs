@@ -46,6 +46,6 @@ mod worker;
 mod zones;
 
 pub use absent::Absent;
-pub use error::EngineError;
+pub use error::{EngineError, remedy};
 pub use phase::{Prepared, Watch};
 pub use session::Session;

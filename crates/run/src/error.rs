@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use candor_engine::EngineError;
+use candor_engine::{EngineError, remedy};
 use candor_plan::Problem;
 use candor_record::IoFailure;
 use candor_record::facts::Missing;
@@ -21,7 +21,7 @@ pub enum RunError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A file could not be used.
-    #[error("cannot {what} `{}`: {cause}", path.display())]
+    #[error("cannot {what} `{}`: {cause}{}", path.display(), remedy(cause))]
     File {
         /// What was tried.
         what: &'static str,

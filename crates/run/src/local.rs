@@ -364,6 +364,11 @@ impl Runner for Local {
         let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
         self.facts.missing.extend(self.looking.ready());
         let before = sampler.snapshot(Look::Full);
+        if before.cache.is_none() {
+            let untold = ready::untold_pages(&self.files(phase));
+            let untold = untold.filter(|missing| !self.facts.missing.contains(missing));
+            self.facts.missing.extend(untold);
+        }
         let ahead = candor_judge::ahead(&self.plan, phase, &self.facts, &before);
         if interrupted().load(Relaxed) {
             return Err(RunError::Interrupted);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_engine::layout::{self, Wanted};
@@ -119,6 +119,24 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         Ok(_) => prove(facts, index, &probe, roots),
         Err(error) => unproven(facts, path, &error.to_string()),
     }
+}
+
+/// What a user is not told of the pages of files, all of them in one.
+pub fn untold_pages(files: &[PathBuf]) -> Option<Missing> {
+    let untold = |path: &&PathBuf| {
+        cache::look(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+    };
+    let mut found = files.iter().filter(untold);
+    let first = found.next()?.display();
+    let what = match found.count() {
+        0 => format!("pages of {first} in the page cache"),
+        more => format!("pages of {first} and {more} more files in the page cache"),
+    };
+    Some(Missing {
+        what,
+        why: "the kernel tells them to those only who may write the file".into(),
+        enable: "root, or the owner of the file".into(),
+    })
 }
 
 /// Whether something is missing because a proving read showed nothing.

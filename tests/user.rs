@@ -1,0 +1,115 @@
+//! A user without rights: everything starts, and what is missing for lack of them is told once.
+
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Loop, Ran, Running, Scratch, alone, random_file, root, skip};
+
+const MIB: u64 = 1 << 20;
+const NOBODY: u32 = 65534;
+
+/// Runs candor as a user who owns nothing; none where that user may not see the program.
+fn as_user(words: &[&str]) -> Option<Ran> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+    command.args(words).uid(NOBODY).gid(NOBODY).env("HOME", "/");
+    match command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() {
+        Ok(mut child) => {
+            // Whether it starts is all that was asked.
+            let _ = child.kill();
+            let _ = child.wait();
+            Some(Running::start(&mut command, Stdio::null()).wait())
+        }
+        Err(error) => {
+            skip(&format!("another user cannot run candor: {error}"));
+            None
+        }
+    }
+}
+
+/// A directory of that user's.
+fn own(scratch: &Scratch) -> String {
+    let dir = scratch.path("own");
+    std::fs::create_dir(&dir).expect("a directory");
+    chown(&dir, Some(NOBODY), Some(NOBODY)).expect("root may give it away");
+    dir
+}
+
+/// What is missing by the JSON on stdout: each thing once, with what would help.
+fn missing(ran: &Ran, at: &str) -> Vec<(String, String)> {
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let list = json.pointer(at).and_then(Value::as_array).expect("a list");
+    let text = |of: &Value, key: &str| of[key].as_str().expect("text").to_owned();
+    let all: Vec<_> = list.iter().map(|of| (text(of, "what"), text(of, "enable"))).collect();
+    let mut names: Vec<&String> = all.iter().map(|(what, _)| what).collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), all.len(), "told twice: {all:?}");
+    all
+}
+
+/// What would help with a thing that is missing.
+fn enables(missing: &[(String, String)], what: &str) -> String {
+    let found: Vec<_> = missing.iter().filter(|(name, _)| name.contains(what)).collect();
+    assert_eq!(found.len(), 1, "{what} in {missing:?}");
+    found[0].1.clone()
+}
+
+const REQUESTS: &str = "the sizes and places of requests";
+
+#[test]
+fn what_a_user_may_not_know_is_told_once_with_what_would_help() {
+    if !root() {
+        return;
+    }
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let (dir, theirs) = (own(&scratch), scratch.path("theirs"));
+    random_file(&theirs, 4 * MIB);
+    let (mine, node) = (format!("{dir}/mine"), device.node.as_str());
+    let run = ["--rw", "randread", "--bs", "4k", "--seconds", "1", "--quiet", "--json", "-"];
+    let Some(ran) = as_user(&["inspect", &dir, node, "--json", "-"]) else { return };
+    if ran.code == Some(1) {
+        return skip(&format!("another user cannot see the files: {}", ran.err));
+    }
+    let told = missing(&ran, "/missing");
+    assert!(enables(&told, &format!("proving read of {node}")).contains("root"), "{told:?}");
+    let words = [&["run", "--target", &mine, "--size", "4m"][..], &run].concat();
+    let told = missing(&as_user(&words).expect("it ran before"), "/facts/missing");
+    assert!(enables(&told, REQUESTS).contains("CAP_BPF"), "{told:?}");
+    let words = [&["run", "--target", &theirs][..], &run].concat();
+    let told = missing(&as_user(&words).expect("it ran before"), "/facts/missing");
+    assert!(enables(&told, REQUESTS).contains("CAP_BPF"), "{told:?}");
+    assert!(enables(&told, "in the page cache").contains("owner"), "{told:?}");
+    let words = ["check", &dir, "--seconds", "5", "--quiet", "--json", "-"];
+    let told = missing(&as_user(&words).expect("it ran before"), "/facts/missing");
+    assert!(enables(&told, REQUESTS).contains("CAP_BPF"), "{told:?}");
+    for words in [&["watch", "--count", "1", "--json"][..], &["align", &dir, "--seconds", "1"]] {
+        let ran = as_user(words).expect("it ran before");
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(ran.out.matches("CAP_BPF").count(), 1, "{}", ran.out);
+    }
+    for words in [&["cache", "status", &theirs][..], &["watch", "--iostat", "-x"]] {
+        let ran = as_user(words).expect("it ran before");
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+}
+
+#[test]
+fn what_a_user_may_not_do_is_refused_with_what_would_help() {
+    if !root() {
+        return;
+    }
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let node = device.node.as_str();
+    let words = ["run", "--target", node, "--rw", "randread", "--seconds", "1", "--quiet"];
+    for words in [&words[..], &["check", node, "--seconds", "5", "--quiet"]] {
+        let Some(ran) = as_user(words) else { return };
+        assert_eq!(ran.code, Some(1), "{}", ran.out);
+        assert!(ran.err.contains(node) && ran.err.contains("run as root, or"), "{}", ran.err);
+    }
+}
