@@ -17,9 +17,12 @@ finish() {
 trap finish EXIT
 
 # record NAME FLAGS...: one run of four seconds, its report scrubbed and shortened.
-record() {
+record() { longer "$1" --seconds 4 "${@:2}"; }
+
+# longer NAME WORDS...: the same of whatever length the words say.
+longer() {
     local name=$1; shift
-    "$candor" run --quiet --seconds 4 --json "$work/report.json" "$@" >/dev/null || true
+    "$candor" run --quiet --json "$work/report.json" "$@" >/dev/null || true
     jq -c --arg work "$work" '
         walk(if type == "string" then gsub($work; "/data") else . end)
         | .facts.host.kernel.value |= sub("-.*"; "") | .facts.host.cpu_model = null
@@ -51,12 +54,42 @@ record sparse-read            --target "$work/sparse" --rw randread --bs 4k --di
 fallocate -l 256M "$work/unwritten"; sync "$work/unwritten"
 record unwritten-read         --target "$work/unwritten" --rw randread --bs 4k --direct
 
+# Long enough for slices afterwards.
+longer new-file               --target "$work/holes" --size 1g --layout sparse --rw randwrite --bs 4k --direct --workers 4 --seconds 5.5
+mkdir "$work/own"
+job='workers = 8, blocks = { engine = "psync", mix = "write", access = "random", direct = true }'
+cat >"$work/plan.toml" <<EOF
+[[target]]
+name = "own"
+path = "$work/own"
+kind = "file_set"
+files = 8
+size = "8m"
+layout = "sparse"
+[[target]]
+name = "one"
+path = "$work/one"
+size = "64m"
+layout = "sparse"
+[[phase]]
+name = "own"
+stop = { time = "3s" }
+job = [{ targets = ["own"], sharing = "own", $job }]
+[[phase]]
+name = "one"
+stop = { time = "3s" }
+job = [{ targets = ["one"], $job }]
+EOF
+longer shared-file            "$work/plan.toml"
+
 mkdir "$work/tmpfs"; mount -t tmpfs -o size=300m none "$work/tmpfs"; mounted=$work/tmpfs
 record tmpfs-read             --target "$work/tmpfs/file" --size 128m --rw read --bs 1m
 umount "$mounted"; mounted=
 
 loop=$(losetup --find --show --direct-io=on "$file")
 record loop-direct            --target "$loop" --rw randread --bs 4k --direct --engine io_uring --depth 16
+longer load-limited           --target "$loop" --rw randread --bs 4k --direct --seconds 6
+longer past-the-knee          --target "$loop" --rw randread --bs 4k --direct --engine io_uring --depth 64 --seconds 12
 echo 256 >"/sys/block/${loop#/dev/}/queue/max_sectors_kb"
 record loop-split             --target "$loop" --rw read --bs 1m --direct
 losetup -d "$loop"

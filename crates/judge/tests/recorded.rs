@@ -17,7 +17,7 @@ const ABOUT_THE_MOMENT: [&str; 7] = ["B7", "B8", "B13", "F10", "G1", "G2", "G3"]
 
 use Verdict::{Believable, MeasuresElse, WithRemarks};
 
-const RECORDINGS: [Expected; 25] = [
+const RECORDINGS: [Expected; 29] = [
     ("cached-read", MeasuresElse, &["A1"], &[]),
     ("cached-read-libaio", MeasuresElse, &["A1", "B2"], &[]),
     ("direct-read", Believable, &[], &["C6"]),
@@ -36,8 +36,12 @@ const RECORDINGS: [Expected; 25] = [
     ("mapped-read", MeasuresElse, &["H5"], &["A18"]),
     ("sparse-read", MeasuresElse, &["A8"], &[]),
     ("unwritten-read", MeasuresElse, &["A9"], &[]),
+    ("new-file", WithRemarks, &["C10"], &["B18"]),
+    ("shared-file", WithRemarks, &["C10"], &["B18", "B19"]),
     ("tmpfs-read", MeasuresElse, &["A16"], &[]),
     ("loop-direct", Believable, &[], &[]),
+    ("load-limited", Believable, &[], &["C6"]),
+    ("past-the-knee", Believable, &[], &["B6"]),
     ("loop-split", Believable, &[], &["C1"]),
     ("loop-buffered", MeasuresElse, &["A13"], &[]),
     ("zram-blank", MeasuresElse, &["A10"], &[]),
@@ -52,11 +56,11 @@ fn load(name: &str) -> Report {
 }
 
 fn judged(report: &Report) -> Judgement {
-    let recorded = report.phases.last().expect("a phase");
+    let (recorded, earlier) = report.phases.split_last().expect("a phase");
     let phase = &report.plan.phases[recorded.plan_phase];
     let bare = PhaseReport { findings: Vec::new(), ..recorded.clone() };
     let (plan, facts) = (&report.plan, &report.facts);
-    judge(&Case { plan, phase, facts, report: &bare, earlier: &[] })
+    judge(&Case { plan, phase, facts, report: &bare, earlier })
 }
 
 #[test]
@@ -80,5 +84,23 @@ fn recordings_are_judged_as_an_expert_would() {
         let moment = judged.findings.iter().any(|f| ABOUT_THE_MOMENT.contains(&f.rule.as_str()));
         let noisy = verdict == Believable && judged.verdict == WithRemarks && moment;
         assert!(noisy || judged.verdict == verdict, "{name}: {:?}, {told:?}", judged.verdict);
+    }
+}
+
+/// What short slices after a phase told decides what limited it.
+#[test]
+fn slices_that_were_recorded_tell_the_limit() {
+    for (name, limit) in [
+        ("load-limited", "the load: twice the workers (2) moved 1.68 times as much"),
+        ("past-the-knee", "the device at depth 64: twice the depth (128) moved 1.06 times"),
+        ("new-file", "the allocation of blocks by the filesystem"),
+    ] {
+        let report = load(name);
+        let judged = judged(&report);
+        let told = judged.limited_by.unwrap_or_default();
+        assert!(told.starts_with(limit), "{name}: {told}");
+        let recorded = report.phases.last().expect("a phase");
+        let kept: Vec<&str> = recorded.slices.iter().map(|slice| slice.told.as_str()).collect();
+        assert_eq!(judged.slices_told, kept, "{name}");
     }
 }
