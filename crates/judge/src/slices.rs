@@ -15,7 +15,9 @@ use crate::expect;
 use crate::fmt::{self, ratio};
 use crate::limit::WEAK;
 use crate::series;
-use crate::thresholds::{DOUBLED_FLAT, DOUBLED_PAYS, KNEE, SLICE_OPS, SLICE_S, SLICED_PHASE_S};
+use crate::thresholds::{
+    AGAIN, DOUBLED_FLAT, DOUBLED_PAYS, KNEE, SLICE_OPS, SLICE_S, SLICED_PHASE_S,
+};
 use crate::view::{Ran, View, busiest, finite};
 use crate::{Case, Judgement};
 
@@ -290,9 +292,13 @@ fn meant(view: &View, beside: &Beside) -> String {
                 _ => "that blocks had to be allocated made no difference",
             }
         }
-        Change::SamePlaces => match beside.pays() {
-            true => "something below this host may have kept them",
-            false => "nothing below this host kept them",
+        Change::SamePlaces => match (again(view), beside.pays()) {
+            (Some((_, times)), true) if times > AGAIN.value => {
+                "something below this host kept them"
+            }
+            (Some(_), true) => "it was the moment, in which other places were fast as well",
+            (None, true) => "something below this host may have kept them",
+            (_, false) => "nothing below this host kept them",
         },
         Change::OneAtATime => return alone_takes(beside),
         Change::FilesOfTheirOwn => match beside.pays() {

@@ -157,6 +157,10 @@ mod tests {
             "What the phase read first was read 2.5× as fast once more: something below this host \
              caches."
         );
+        let told = |case: TestCase| case.judge().slices_told[0].clone();
+        assert!(told(sliced(3.0, Some(1.2))).contains("below this host kept them. It took"));
+        assert!(told(sliced(3.0, Some(2.8))).contains("it was the moment"));
+        assert!(told(sliced(1.1, None)).contains("nothing below this host kept them"));
         assert_eq!(sliced(3.0, None).found(&RULE), [], "nothing rules the moment out");
         assert_eq!(sliced(3.0, Some(2.8)).found(&RULE), [], "it was the moment");
         assert_eq!(sliced(1.3, Some(1.0)).found(&RULE), []);
