@@ -420,7 +420,7 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let told = sentence(&report, "H1");
     let per_s = report.number("/phases/0/measurements/0/ops/write/ops_per_s");
-    let data = number::mib_per_s(per_s * 131_072.0);
+    let data = number::rate(per_s * 131_072.0);
     assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
     assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");
     assert_eq!(report.words("/phases/0/limited_by"), "metadata (create)");

@@ -65,6 +65,10 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("E1", When::Found, &["E2", "B4", "C6"]),
     ("E2", When::Limits, &["B4", "C6"]),
     ("E2", When::Found, &["C1"]),
+    ("E6", When::Found, &["E4"]),
+    ("A15", When::Found, &["E6"]),
+    ("C7", When::Found, &["B4", "B6", "C6", "C11", "C12"]),
+    ("E7", When::Found, &["B4", "B6"]),
     ("F6", When::Found, &["F1", "F2", "F3", "G2", "G3"]),
     ("F3", When::Found, &["F1", "F2", "G2", "G3", "B4", "C6"]),
     ("F2", When::Found, &["F1", "G2", "G3"]),
@@ -72,6 +76,7 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("F13", When::Found, &["A12"]),
     ("F10", When::Found, &["E9"]),
     ("F4", When::Found, &["B4", "B5", "B6", "B7", "C6", "C12"]),
+    ("F5", When::Found, &["B5", "B6"]),
     ("D8", When::Found, &["B4", "B5", "B6", "C6"]),
     ("C9", When::Limits, &["B4", "B6", "C6"]),
     ("G9", When::Limits, &["B4", "B7", "C6"]),
@@ -81,7 +86,7 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
     ("B19", When::Limits, &["B4"]),
     ("B3", When::Found, &["B4"]),
     ("B7", When::Found, &["B4", "B6", "C6", "C12"]),
-    ("B8", When::Limits, &["B4", "B6", "C6", "C12"]),
+    ("B8", When::Limits, &["B4", "C6", "C12"]),
     ("B9", When::Found, &["B10"]),
     ("B8", When::Found, &["B9"]),
     ("C1", When::Found, &["C2"]),
@@ -90,14 +95,22 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
 ];
 
 /// Where what is folded is not what follows but why.
-const REASONS: &[(&str, &str)] = &[("B8", "B9")];
+const REASONS: &[(&str, &str)] = &[
+    ("H5", "A7"),
+    ("H5", "A2"),
+    ("H5", "A6"),
+    ("A1", "A2"),
+    ("A1", "A6"),
+    ("A1", "A7"),
+    ("B8", "B9"),
+];
 
 /// What follows from a target being memory. It is dropped without a trace: none of it can be
 /// acted on, and the explanation of A16 says so.
 const UNDER_MEMORY: &[&str] = &[
     "A1", "A2", "A3", "A5", "A6", "A8", "A9", "A13", "A17", "B2", "B4", "B5", "B6", "B7", "B16",
     "B18", "C1", "C2", "C3", "C4", "C5", "C6", "C8", "C9", "C10", "C11", "C12", "D8", "D9", "F10",
-    "G10", "A4", "A7", "A11", "A12", "E8", "F1", "F2", "F3", "F6", "H5", "F13",
+    "G10", "A4", "A7", "A11", "A12", "E8", "F1", "F2", "F3", "F6", "H5", "F13", "B12", "G12",
 ];
 
 /// Folds what follows into its cause, and sorts.

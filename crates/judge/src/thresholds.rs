@@ -42,7 +42,7 @@ thresholds! {
     /// Below it, ratios of bytes mean nothing.
     BYTES_MIN = 1048576.0, [
         A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
-        D9 D10 E1 E2 E4 E9 F4 F10 G1 G10 G13 G15 H5],
+        D9 D10 E1 E2 E4 E9 F4 F10 G1 G10 G13 G15 H5 C7 E6 E7],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
@@ -138,7 +138,7 @@ thresholds! {
         "seconds of a phase, least for a slice after it", "judge",
         "a slice takes half a second at least, and all of them a tenth of the phase at most";
     /// Shortest window for queue arithmetic.
-    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4],
+    QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4 E7 F5],
         "seconds, least for queue figures", "judge",
         "the kernel's busy time advances in ticks of 4 ms; 125 of them are enough";
     /// CPU share of the busiest worker from which its thread is the limit.
@@ -218,7 +218,7 @@ thresholds! {
         "share of worker time spent flushing", "evidence book C9",
         "more than half: making it free would double the rate";
     /// Share of a ceiling from which it is the limit.
-    CEILING_NEAR = 0.85, [D1 D2 D3 D4 D5 D6 D8 D10],
+    CEILING_NEAR = 0.85, [D1 D2 D3 D4 D5 D6 D8 D10 F5],
         "measured over ceiling, near", "evidence book D8",
         "protocols leave 85-98 % of a link to data; 262 of 300 MB/s on a 3 Gb/s SATA link";
     /// Share of a ceiling beyond which the result is impossible.
@@ -278,7 +278,7 @@ thresholds! {
         "rate after the step over rate before", "evidence book F3",
         "burst and baseline of cloud volumes differ by a quarter and more";
     /// Spread of a plateau that a limiter makes.
-    FLAT = 0.02, [F3],
+    FLAT = 0.02, [F3 F5],
         "coefficient of variation of a plateau", "evidence book F3",
         "limiters are flatter than any medium";
     /// Distance from the temperature at which a drive slows down, in degrees.
@@ -370,7 +370,7 @@ thresholds! {
         "full seconds, least for a spread", "judge",
         "a deviation of fewer values says nothing";
     /// Share of its interval that a sample must cover to count as full.
-    FULL_SECOND = 0.9, [A12 F1 F2 F3 F6 G2],
+    FULL_SECOND = 0.9, [A12 F1 F2 F3 F6 G2 F5],
         "share of the longest interval", "judge",
         "the last interval is cut where the phase ends";
     /// Change of the rate over the second half.
@@ -449,6 +449,58 @@ thresholds! {
     READ_ONCE = 0.5, [H5],
         "bytes fetched over the size of the files, least", "judge",
         "random reads of once the size meet 63 % of it; with less, most was cached before";
+    /// Hits among what a second cache was asked.
+    CACHE_HITS = 0.1, [A15],
+        "share of requests that a second cache answered", "evidence book A15",
+        "one in ten from a tier that is many times as fast is the beginning of a mix";
+    /// Requests from which a share of hits means something.
+    CACHE_ASKED = 1000.0, [A15],
+        "requests to a second cache, least", "judge",
+        "fewer are what looking at files costs by itself";
+    /// Workers on other nodes than the device's.
+    FAR = 0.2, [B11],
+        "share of the workers on other NUMA nodes", "evidence book B11",
+        "placement moves results by 10 to 40 %; a fifth of the workers by a tenth of that";
+    /// Operations in flight with which a CPU sleeps between them.
+    FEW_IN_FLIGHT = 2.0, [B12],
+        "operations in flight, at most", "judge",
+        "with more, the next completion comes before a deep state is entered";
+    /// Time to wake up relative to the mean latency.
+    WAKE_SHARE = 0.1, [B12],
+        "time to leave the deepest idle state over mean latency", "judge, after evidence book B12",
+        "latencies at depth one varied by a factor of two; a tenth shows in any comparison";
+    /// Bytes that members of an array with parity read for those that they wrote.
+    READ_FIRST = 0.05, [C7],
+        "bytes read over bytes written by the members", "evidence book C7",
+        "whole stripes need no read at all";
+    /// Bytes on the fast tier among all.
+    FAST_TIER = 0.1, [E6],
+        "share of bytes on the fast tier", "evidence book E6",
+        "below it the slow tier did the work";
+    /// Queues of all members over what the workers kept in flight.
+    MEMBERS_SAW = 0.5, [E7],
+        "operations in the members over operations in flight", "judge, after evidence book E7",
+        "120 in flight should be 15 on each of eight; less than half of that is lost above";
+    /// Seconds that a plateau must last.
+    PLATEAU_S = 10.0, [F5],
+        "full seconds of a plateau, least", "judge, after evidence book F3",
+        "a few equal seconds are chance";
+    /// Distance from a number that people choose.
+    ROUND = 0.01, [F5],
+        "relative distance from a round number", "judge",
+        "limiters keep to their number within a percent";
+    /// Discarded part of a drive.
+    EMPTIED = 0.5, [F7],
+        "bytes discarded since boot over the size of the drive", "judge, after evidence book F7",
+        "a drive that is half empty has free blocks for a write test of its own size";
+    /// Share of the time in which a device had something to do.
+    NEVER_IDLE = 0.99, [G12],
+        "share of the time that a device was busy", "evidence book G12",
+        "what sysstat shows as 100 %";
+    /// Rate of a phase over that of an earlier one on a device that was busy in both.
+    BUSY_AND_MORE = 1.5, [G12],
+        "rate over that of an earlier phase", "judge",
+        "half as much again from a device that had no idle time before";
     /// Share of the rate that the plan asks for, from which the plan is the limit.
     PACED = 0.97, [],
         "measured over asked rate", "judge",

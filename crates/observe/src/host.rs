@@ -6,7 +6,7 @@ use candor_record::facts::{Fact, HostFacts};
 
 use crate::missed::Missed;
 use crate::node::is_numbered;
-use crate::parse::{chosen, keyed, words};
+use crate::parse::{chosen, keyed, microseconds, words};
 use crate::roots::Roots;
 use crate::{cgroup, clock};
 
@@ -31,6 +31,8 @@ pub(crate) fn facts(roots: &Roots, missed: &mut Missed) -> HostFacts {
         hypervisor: roots.fact(&cpu, hypervisor),
         lockdown: roots.fact(&sys.join("kernel/security/lockdown"), chosen),
         cpu_governor: roots.fact(&governor, words),
+        cpu_idle_exit_ns: idle_exit_ns(&sys.join("devices/system/cpu/cpu0/cpuidle"), roots),
+        numa_cpus: numa_cpus(&sys.join("devices/system/node"), roots),
         cgroup: cgroup::facts(roots, missed),
     };
     note_missing(&host, missed);
@@ -61,6 +63,29 @@ fn numa_nodes(directory: &Path, roots: &Roots) -> Option<Fact<u32>> {
     let nodes = roots.names(directory).into_iter().filter(|name| is_numbered(name, "node")).count();
     let nodes = u32::try_from(nodes).ok().filter(|&nodes| nodes > 0)?;
     Some(Fact::new(nodes, directory.display().to_string()))
+}
+
+/// The CPUs of each node, where there are several.
+fn numa_cpus(directory: &Path, roots: &Roots) -> Vec<(i32, Fact<String>)> {
+    let names = roots.names(directory).into_iter().filter(|name| is_numbered(name, "node"));
+    let cpus = names.filter_map(|name| {
+        let list = roots.fact(&directory.join(&name).join("cpulist"), words)?;
+        Some((name.strip_prefix("node")?.parse().ok()?, list))
+    });
+    let mut cpus: Vec<(i32, Fact<String>)> = cpus.collect();
+    cpus.sort_by_key(|(node, _)| *node);
+    if cpus.len() > 1 { cpus } else { Vec::new() }
+}
+
+/// The longest time to leave any idle state that is not forbidden; the kernel counts in µs.
+fn idle_exit_ns(directory: &Path, roots: &Roots) -> Option<Fact<u64>> {
+    let states = roots.names(directory).into_iter().filter(|name| is_numbered(name, "state"));
+    let allowed = states.filter_map(|name| {
+        let state = directory.join(name);
+        let forbidden = roots.text(&state.join("disable")).is_some_and(|text| text != "0");
+        roots.fact(&state.join("latency"), microseconds).filter(|_| !forbidden)
+    });
+    allowed.max_by_key(|latency| latency.value)
 }
 
 /// A line of `/proc/meminfo`, which counts in kibibytes whatever it calls them.
@@ -105,6 +130,25 @@ mod tests {
         let missing: Vec<String> = missed.into_list().into_iter().map(|m| m.what).collect();
         assert!(missing.iter().any(|what| what == "frequency governor"), "{missing:?}");
         assert!(!missing.iter().any(|what| what == "kernel lockdown"), "{missing:?}");
+    }
+
+    #[test]
+    fn idle_states_and_nodes() {
+        let fake = Fake::new();
+        let cpu = "sys/devices/system/cpu/cpu0/cpuidle";
+        for (state, latency, disable) in [(0, "0", "0"), (1, "2", "0"), (2, "133", "1")] {
+            let files = [("latency", latency), ("disable", disable)];
+            fake.write_all(&format!("{cpu}/state{state}"), &files);
+        }
+        fake.write("sys/devices/system/node/node0/cpulist", "0-7\n");
+        let host = facts(&fake.roots, &mut Missed::default());
+        assert_eq!(host.cpu_idle_exit_ns.map(|fact| fact.value), Some(2000));
+        assert_eq!(host.numa_cpus, [], "one node is none");
+        fake.write("sys/devices/system/node/node1/cpulist", "8-15\n");
+        let host = facts(&fake.roots, &mut Missed::default());
+        let nodes: Vec<_> =
+            host.numa_cpus.into_iter().map(|(node, list)| (node, list.value)).collect();
+        assert_eq!(nodes, [(0, "0-7".to_owned()), (1, "8-15".to_owned())]);
     }
 
     #[test]

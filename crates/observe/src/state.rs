@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Remote};
 use candor_record::{
-    ArrayState, ErrorCount, Facts, InterfaceBytes, MountBytes, State, Temperature, ZramPages,
+    ArrayState, CacheHits, ErrorCount, Facts, InterfaceBytes, MountBytes, State, Temperature,
+    ZramPages,
 };
 
 use crate::attributes::text;
@@ -24,6 +25,9 @@ pub(crate) struct Watch {
     interfaces: Vec<(String, PathBuf)>,
     mount_points: Vec<String>,
     zram: Vec<(String, PathBuf)>,
+    bcaches: Vec<(String, PathBuf)>,
+    /// Figures of ZFS's cache, where a target lies on it.
+    arc: Option<PathBuf>,
     /// `/proc`, where a target lies on ext4.
     threads: Option<PathBuf>,
     proc: PathBuf,
@@ -52,8 +56,9 @@ impl Watch {
             .filter(|device| device.kind != DeviceKind::Partition)
             .filter_map(|device| Node::open(&device.name, roots))
             .collect();
-        let on_ext4 =
-            facts.targets.iter().any(|t| t.filesystem.as_ref().is_some_and(|on| on.kind == "ext4"));
+        let on = |kind: &str| {
+            facts.targets.iter().any(|t| t.filesystem.as_ref().is_some_and(|on| on.kind == kind))
+        };
         Watch {
             arrays: of_kind(DeviceKind::Md, "md"),
             sensors: nodes.iter().filter_map(sensor).collect(),
@@ -61,7 +66,9 @@ impl Watch {
             interfaces: interfaces(facts, roots),
             mount_points: nfs_mounts(facts),
             zram: of_kind(DeviceKind::Zram, "mm_stat"),
-            threads: on_ext4.then(|| roots.proc.clone()),
+            bcaches: of_kind(DeviceKind::Bcache, "bcache/stats_total"),
+            arc: on("zfs").then(|| roots.proc.join("spl/kstat/zfs/arcstats")),
+            threads: on("ext4").then(|| roots.proc.clone()),
             proc: roots.proc.clone(),
         }
     }
@@ -76,6 +83,7 @@ impl Watch {
             mounts: self.mounts(),
             tcp_retransmits: self.tcp_retransmits(),
             zram: self.zram.iter().filter_map(|(name, file)| zram(name, file)).collect(),
+            caches: self.caches(),
             ext4_lazy_init: self.threads.as_deref().and_then(lazy_init),
         }
     }
@@ -86,6 +94,11 @@ impl Watch {
         }
         let all = text(&self.proc.join("self/mountstats")).unwrap_or_default();
         mountstats::read(&all, &self.mount_points)
+    }
+
+    fn caches(&self) -> Vec<CacheHits> {
+        let bcaches = self.bcaches.iter().filter_map(|(name, at)| bcache(name, at));
+        bcaches.chain(self.arc.as_deref().and_then(arc)).collect()
     }
 
     fn tcp_retransmits(&self) -> Option<u64> {
@@ -155,6 +168,24 @@ fn errors(node: &Node) -> Vec<Counter> {
     }
     found.retain(|counter| counter.file.exists());
     found
+}
+
+fn bcache(name: &str, directory: &Path) -> Option<CacheHits> {
+    let read = |file: &str| number(&text(&directory.join(file))?);
+    let (hits, misses) = (read("cache_hits")?, read("cache_misses")?);
+    Some(CacheHits { name: name.to_owned(), hits, misses, from: directory.display().to_string() })
+}
+
+/// Lines `demand_data_hits 4 123`: reads of data that somebody waits for, without the many of
+/// metadata and what was read ahead.
+fn arc(file: &Path) -> Option<CacheHits> {
+    let all = text(file)?;
+    let of = |name: &str| {
+        let mut lines = all.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        lines.find(|line| line.first() == Some(&name))?.get(2)?.parse::<u64>().ok()
+    };
+    let (hits, misses) = (of("demand_data_hits")?, of("demand_data_misses")?);
+    Some(CacheHits { name: "ARC".into(), hits, misses, from: file.display().to_string() })
 }
 
 /// SCSI writes `0x1f`.

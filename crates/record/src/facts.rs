@@ -107,6 +107,14 @@ pub struct HostFacts {
     pub lockdown: Option<Fact<String>>,
     /// Frequency governor of CPU 0.
     pub cpu_governor: Option<Fact<String>>,
+    /// Time that CPU 0 takes to leave the deepest idle state that is allowed, in ns
+    /// (`cpuidle/state*/latency`).
+    #[serde(default)]
+    pub cpu_idle_exit_ns: Option<Fact<u64>>,
+    /// CPUs of each NUMA node, as the kernel lists them (`0-7,16-23`), where there are several
+    /// nodes.
+    #[serde(default)]
+    pub numa_cpus: Vec<(i32, Fact<String>)>,
     /// Limits of the control group this process runs in.
     pub cgroup: CgroupFacts,
 }

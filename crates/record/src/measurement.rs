@@ -337,6 +337,9 @@ pub struct WorkerStats {
     /// The kernel's number of its thread.
     #[serde(default)]
     pub thread_id: Option<u32>,
+    /// The CPU on which it ended.
+    #[serde(default)]
+    pub cpu: Option<u32>,
 }
 
 /// Errors of one kind on one target.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 mod state;
 
 pub use state::{
-    ArrayState, ErrorCount, InterfaceBytes, MountBytes, State, Temperature, ZramPages,
+    ArrayState, CacheHits, ErrorCount, InterfaceBytes, MountBytes, State, Temperature, ZramPages,
 };
 
 /// The kernel's counters at one moment.

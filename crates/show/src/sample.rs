@@ -188,6 +188,8 @@ pub(crate) fn facts() -> Facts {
         hypervisor: Some(Fact::new(false, "/proc/cpuinfo flags")),
         lockdown: Some(Fact::new("none".into(), "/sys/kernel/security/lockdown")),
         cpu_governor: Some(Fact::new("performance".into(), "/sys/devices/system/cpu/cpu0")),
+        cpu_idle_exit_ns: Some(Fact::new(133_000, "/sys/devices/system/cpu/cpu0/cpuidle")),
+        numa_cpus: vec![(0, Fact::new("0-7".into(), "/sys/devices/system/node/node0/cpulist"))],
         cgroup: CgroupFacts {
             memory_max_bytes: Some(Fact::new(4 << 30, "/sys/fs/cgroup/memory.max")),
             cpu_max: Some(Fact::new(2.0, "/sys/fs/cgroup/cpu.max")),
@@ -403,6 +405,7 @@ fn full_measurement() -> Measurement {
         per_worker: vec![WorkerStats {
             run_wait_ns: Some(1000),
             thread_id: Some(4711),
+            cpu: Some(3),
             ..WorkerStats::default()
         }],
         depths: Some(Depths::default()),

@@ -45,6 +45,7 @@ impl Worker {
                 fill_ns: clock.ns(self.fill_ticks),
                 verify_ns: clock.ns(self.verify_ticks),
                 paced_ns: clock.ns(self.paced_ticks),
+                cpu: u32::try_from(rustix::thread::sched_getcpu()).ok(),
                 thread_id: u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).ok(),
             },
             ended: self.ended,

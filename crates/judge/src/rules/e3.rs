@@ -33,8 +33,19 @@ fn after(view: &View) -> Outcome {
     found.into()
 }
 
+/// The array moves bytes of its own.
+fn acts(array: &ArrayState) -> Option<&str> {
+    array.action.as_deref().filter(|action| !matches!(*action, "idle" | "frozen"))
+}
+
+/// The array of that name moved bytes of its own before the phase or after it.
+pub fn rebuilds(view: &View, name: &str) -> bool {
+    let (before, after) = (&view.report.before.state.arrays, &view.report.after.state.arrays);
+    before.iter().chain(after).any(|array| array.device == name && acts(array).is_some())
+}
+
 fn trouble(array: &ArrayState) -> Option<String> {
-    if let Some(action) = array.action.as_deref().filter(|a| !matches!(*a, "idle" | "frozen")) {
+    if let Some(action) = acts(array) {
         return Some(format!("ran a {action} during the phase"));
     }
     if let Some(missing) = array.degraded.filter(|missing| *missing > 0) {

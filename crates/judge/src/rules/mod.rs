@@ -6,6 +6,7 @@ mod a11;
 mod a12;
 mod a13;
 mod a14;
+mod a15;
 mod a16;
 mod a17;
 mod a18;
@@ -19,6 +20,8 @@ mod a8;
 mod a9;
 mod b1;
 mod b10;
+mod b11;
+mod b12;
 mod b13;
 mod b14;
 mod b16;
@@ -42,6 +45,7 @@ mod c3;
 mod c4;
 mod c5;
 mod c6;
+mod c7;
 mod c8;
 mod c9;
 mod d1;
@@ -56,9 +60,11 @@ mod d8;
 mod d9;
 mod e1;
 mod e2;
-mod e3;
+pub mod e3;
 mod e4;
 mod e5;
+mod e6;
+mod e7;
 mod e8;
 mod e9;
 mod f1;
@@ -70,11 +76,14 @@ mod f14;
 mod f2;
 mod f3;
 mod f4;
+mod f5;
 mod f6;
+mod f7;
 mod f8;
 mod f9;
 mod g1;
 mod g10;
+mod g12;
 mod g13;
 mod g15;
 mod g2;
@@ -109,6 +118,7 @@ pub const RULES: &[Rule] = &[
     a12::RULE,
     a13::RULE,
     a14::RULE,
+    a15::RULE,
     a16::RULE,
     a17::RULE,
     a18::RULE,
@@ -122,6 +132,8 @@ pub const RULES: &[Rule] = &[
     b8::RULE,
     b9::RULE,
     b10::RULE,
+    b11::RULE,
+    b12::RULE,
     b13::RULE,
     b14::RULE,
     b16::RULE,
@@ -134,6 +146,7 @@ pub const RULES: &[Rule] = &[
     c4::RULE,
     c5::RULE,
     c6::RULE,
+    c7::RULE,
     c8::RULE,
     c9::RULE,
     c10::RULE,
@@ -154,13 +167,17 @@ pub const RULES: &[Rule] = &[
     e3::RULE,
     e4::RULE,
     e5::RULE,
+    e6::RULE,
+    e7::RULE,
     e8::RULE,
     e9::RULE,
     f1::RULE,
     f2::RULE,
     f3::RULE,
     f4::RULE,
+    f5::RULE,
     f6::RULE,
+    f7::RULE,
     f8::RULE,
     f9::RULE,
     f10::RULE,
@@ -177,6 +194,7 @@ pub const RULES: &[Rule] = &[
     g8::RULE,
     g9::RULE,
     g10::RULE,
+    g12::RULE,
     g13::RULE,
     g15::RULE,
     h1::RULE,

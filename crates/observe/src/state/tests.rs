@@ -34,6 +34,25 @@ fn an_array_that_rebuilds() {
 }
 
 #[test]
+fn second_caches_count_what_they_answer() {
+    let fake = Fake::new();
+    fake.disk("bcache0", "251:0", "virtual/block/bcache0");
+    let files = [("cache_hits", "84\n"), ("cache_misses", "16\n")];
+    fake.write_all("sys/devices/virtual/block/bcache0/bcache/stats_total", &files);
+    let arcstats = "9 1 0x01 147 39984 3 7\nname type data\nhits 4 999\n\
+        demand_data_hits 4 70\ndemand_data_misses 4 30\n";
+    fake.write("proc/spl/kstat/zfs/arcstats", arcstats);
+    let mut facts = facts(&[("bcache0", DeviceKind::Bcache)]);
+    let read = |facts: &Facts| {
+        let caches = Watch::new(facts, &fake.roots).read().caches;
+        caches.into_iter().map(|of| (of.name, of.hits, of.misses)).collect::<Vec<_>>()
+    };
+    assert_eq!(read(&facts), [("bcache0".to_owned(), 84, 16)]);
+    facts.targets = vec![on("zfs", "/tank")];
+    assert_eq!(read(&facts)[1], ("ARC".to_owned(), 70, 30));
+}
+
+#[test]
 fn a_hot_drive_and_one_that_does_not_know() {
     let fake = Fake::new();
     fake.disk("nvme0n1", "259:0", "pci0000:00/0000:00:04.0/nvme/nvme0/nvme0n1");

@@ -19,6 +19,9 @@ pub struct State {
     pub tcp_retransmits: Option<u64>,
     /// Pages of zram devices.
     pub zram: Vec<ZramPages>,
+    /// Caches between filesystems and disks: bcache devices, ZFS's own (`ARC`).
+    #[serde(default)]
+    pub caches: Vec<CacheHits>,
     /// ext4 is initialising inode tables in the background (thread `ext4lazyinit`).
     pub ext4_lazy_init: Option<bool>,
 }
@@ -104,4 +107,17 @@ pub struct ZramPages {
     pub stored_bytes: u64,
     /// Of these, pages filled with one repeated word, which need no memory.
     pub same_filled_bytes: u64,
+}
+
+/// What a cache below the page cache has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheHits {
+    /// Kernel name of the device, or `ARC`.
+    pub name: String,
+    /// Requests that it answered.
+    pub hits: u64,
+    /// Requests that went on to the slower tier.
+    pub misses: u64,
+    /// Where it was read.
+    pub from: String,
 }

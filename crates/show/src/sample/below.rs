@@ -100,6 +100,7 @@ pub(crate) fn state() -> State {
         mounts: vec![MountBytes::default()],
         tcp_retransmits: Some(0),
         zram: vec![ZramPages::default()],
+        caches: vec![CacheHits::default()],
         ext4_lazy_init: Some(false),
     }
 }

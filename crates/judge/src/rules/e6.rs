@@ -1,0 +1,120 @@
+//! E6: a volume of a fast and a slow tier.
+
+use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::{BYTES_MIN, FAST_TIER};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "E6",
+        title: "a fast tier served part of it",
+        explanation: "A volume that keeps what is used often on flash and the rest on rotating \
+            disks (bcache, dm-cache, and whatever else is built of both) has two speeds, and a \
+            test has the mix of them that its working set happens to meet. candor tells the two \
+            kinds apart among the devices below and compares what each moved; from 10 % on the \
+            fast one it is told. Size the test well beyond the fast tier to see the slow one, \
+            and report both.",
+    },
+    before: None,
+    after,
+};
+
+/// What one tier of a volume moved.
+#[derive(Default)]
+struct Tier<'a> {
+    names: Vec<&'a str>,
+    bytes: f64,
+}
+
+fn after(view: &View) -> Outcome {
+    let tiered = view.devices().into_iter().filter(|device| may_have_tiers(device));
+    tiered.filter_map(|device| of(view, device)).collect::<Vec<_>>().into()
+}
+
+fn may_have_tiers(device: &DeviceFacts) -> bool {
+    matches!(device.kind, DeviceKind::Bcache | DeviceKind::Dm) && device.below.len() > 1
+}
+
+fn of(view: &View, volume: &DeviceFacts) -> Option<Finding> {
+    let (mut fast, mut slow) = (Tier::default(), Tier::default());
+    for name in &volume.below {
+        let rotates = *value(&view.facts.device(name)?.queue.rotational)?;
+        let flow = Flow::of_device(name, &view.report.before, &view.report.after)?;
+        let tier = if rotates { &mut slow } else { &mut fast };
+        tier.names.push(name);
+        tier.bytes += flow.bytes();
+    }
+    let all = fast.bytes + slow.bytes;
+    let share = ratio(fast.bytes, all);
+    let mixed = !fast.names.is_empty() && !slow.names.is_empty();
+    (mixed && all >= BYTES_MIN.value && share > FAST_TIER.value)
+        .then(|| finding(volume, &fast, &slow, share))
+}
+
+fn finding(volume: &DeviceFacts, fast: &Tier, slow: &Tier, share: f64) -> Finding {
+    let (fast_names, slow_names) = (fast.names.join(", "), slow.names.join(", "));
+    let sentence = format!(
+        "{} of the bytes of {} were moved by {fast_names}, its fast tier, {} by {slow_names}: the \
+         rate is that of this mix.",
+        fmt::percent(share),
+        volume.name,
+        fmt::percent(1.0 - share)
+    );
+    Draft::new("E6", Weight::Remark, sentence)
+        .confidence(Confidence::Likely)
+        .evidence(
+            format!("bytes on {fast_names}"),
+            fmt::size(fast.bytes),
+            "/sys/class/block/*/stat",
+        )
+        .evidence(
+            format!("bytes on {slow_names}"),
+            fmt::size(slow.bytes),
+            "/sys/class/block/*/stat",
+        )
+        .advice("Size the test well beyond the fast tier, and report both speeds.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+
+    /// A bcache over a rotating disk and a flash drive that moved these shares.
+    fn tiers(slow: f64, fast: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_array("linear", &[slow, fast]);
+        let volume = &mut case.facts.devices[0];
+        (volume.kind, volume.array) = (DeviceKind::Bcache, None);
+        case.facts.devices[1].queue.rotational = fact(true);
+        case.facts.devices[2].queue.rotational = fact(false);
+        case
+    }
+
+    #[test]
+    fn most_of_it_came_from_flash() {
+        let found = tiers(0.16, 0.84).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "84 % of the bytes of md0 were moved by sd1, its fast tier, 16 % by sd0: the rate is \
+             that of this mix."
+        );
+    }
+
+    #[test]
+    fn the_slow_tier_alone_and_one_kind_of_disks_are_silent() {
+        assert_eq!(tiers(0.98, 0.02).found(&RULE), []);
+        let mut alike = tiers(0.5, 0.5);
+        alike.facts.devices[1].queue.rotational = fact(false);
+        assert_eq!(alike.found(&RULE), []);
+        let mut unknown = tiers(0.5, 0.5);
+        unknown.facts.devices[1].queue.rotational = None;
+        assert_eq!(unknown.found(&RULE), []);
+    }
+}

@@ -1,0 +1,102 @@
+//! E7: an array whose members see little of what is in flight.
+
+use candor_record::facts::DeviceFacts;
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::draft::Draft;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::b5;
+use crate::thresholds::{BYTES_MIN, MEMBERS_SAW, QUEUE_WINDOW_S};
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "E7",
+        title: "the members of an array saw little of the depth",
+        explanation: "What is in flight on a striped array should be in flight on its members: \
+            120 requests over eight disks are 15 on each. candor adds up the queues of the \
+            members, with the pieces of one operation counted as one; where they hold less than \
+            half of what the workers kept in flight, the rest waits between the process and the \
+            array, in its threads, in locks, for a CPU, and the disks are not the limit. Where \
+            they hold all of it and are slow, it is the disks. Try the same depth on one member, \
+            and an asynchronous engine instead of threads.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let applies = view.all_direct() && !view.paced() && view.window_s() >= QUEUE_WINDOW_S.value;
+    let enough = view.app_all().bytes >= BYTES_MIN.value;
+    if !applies || !enough || view.ran.is_empty() || b5::full_at(view).is_some() {
+        return Outcome::Nothing;
+    }
+    let arrays = view.tops().into_iter().filter(|top| view.is_striped(top));
+    arrays.filter_map(|array| of(view, array)).collect::<Vec<_>>().into()
+}
+
+fn of(view: &View, array: &DeviceFacts) -> Option<Finding> {
+    let flow = |name: &String| Flow::of_device(name, &view.report.before, &view.report.after);
+    let members: Vec<Flow> = array.below.iter().map(flow).collect::<Option<_>>()?;
+    let of_array = Flow::of_device(&array.name, &view.report.before, &view.report.after)?;
+    let in_flight = view.occupancy();
+    let pieces = ratio(members.iter().map(Flow::requests).sum(), of_array.requests()).max(1.0);
+    let queue = |flow: &Flow| ratio(flow.weighted_ms / 1e3, view.window_s());
+    let seen: f64 = members.iter().map(queue).sum();
+    let count = members.len() as f64;
+    let lost = seen / pieces < MEMBERS_SAW.value * in_flight && in_flight > count;
+    (lost && count > 1.0).then(|| {
+        let sentence = format!(
+            "{} operations were in flight, and the {} members of {} saw {} each: the rest waited \
+             between your process and the array.",
+            fmt::count(in_flight.round()),
+            members.len(),
+            array.name,
+            fmt::number(ratio(seen, count))
+        );
+        Draft::new("E7", Weight::Explains, sentence)
+            .confidence(Confidence::Likely)
+            .limits(format!("what lies between the process and {}", array.name))
+            .evidence("in flight as the workers saw it", fmt::number(in_flight), "candor")
+            .evidence("in all members", fmt::number(seen), "/sys/class/block/*/stat")
+            .evidence("pieces per operation", fmt::number(pieces), "/sys/class/block/*/stat")
+            .advice("Try the same depth on one member, and an asynchronous engine.", None)
+            .done()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn members(each: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 120, 40_000.0).on_array("raid0", &[0.125; 8]);
+        for (name, counters) in &mut case.report.after.devices {
+            let queue = if name == "md0" { 8.0 * each } else { each };
+            counters.weighted_ms = (queue * 1e4) as u64;
+        }
+        case
+    }
+
+    #[test]
+    fn eight_disks_with_two_requests_each() {
+        let case = members(2.0);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "120 operations were in flight, and the 8 members of md0 saw 2 each: the rest waited \
+             between your process and the array."
+        );
+        let judgement = case.judge();
+        assert!(judgement.finding("B4").is_none(), "it follows from it");
+        assert_eq!(judgement.limited_by.as_deref(), Some("what lies between the process and md0"));
+    }
+
+    #[test]
+    fn members_that_are_fed_and_single_disks_are_silent() {
+        assert_eq!(members(14.0).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 120, 40_000.0).found(&RULE), []);
+    }
+}
