@@ -84,7 +84,8 @@ job = [{{ targets = ["data"], blocks = {{ mix = "read", size = "1m" }} }}]
     let plan = scratch.file("plan.toml", &plan);
     let (ran, report) = measured(&scratch, &["run", &plan]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    report.named("A2");
+    let told = report.tells("A2");
+    assert!(told.contains("from phase save, which wrote it on this host"), "{told}");
     assert_eq!(report.words("/phases/1/verdict"), "measures_else", "{}", report.told());
 }
 
@@ -171,7 +172,7 @@ fn pages_that_others_hold_are_told() {
     holder.wait_for(", 20 s");
     std::thread::sleep(std::time::Duration::from_millis(500));
     let report = second(&scratch, &file, "--rw randread --evict");
-    report.named("A6");
+    report.tells("A6");
     drop(holder);
 }
 

@@ -68,6 +68,19 @@ impl Report {
         finding.unwrap_or_else(|| panic!("{rule} is not found; {}", self.told()))
     }
 
+    /// What the rule says, in a finding of its own or folded into that of another.
+    pub fn tells(&self, rule: &str) -> String {
+        let own = self.finding(rule).and_then(|finding| finding["sentence"].as_str());
+        let from = format!("rule {rule}");
+        let evidence = || {
+            let findings = self.findings().into_iter();
+            let mut all = findings.flat_map(|f| f["evidence"].as_array().into_iter().flatten());
+            all.find(|of| of["from"] == *from)?["value"].as_str()
+        };
+        let said = own.or_else(evidence);
+        said.unwrap_or_else(|| panic!("{rule} is not told; {}", self.told())).to_owned()
+    }
+
     /// The finding of this rule says that the number is that of something else, and so does the
     /// verdict.
     pub fn denies(&self, rule: &str) -> &Value {

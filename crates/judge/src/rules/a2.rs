@@ -118,6 +118,12 @@ mod tests {
     #[test]
     fn after_the_run_the_bytes_decide() {
         let mut case = cached(635);
+        let judgement = case.judge();
+        assert!(judgement.finding("A2").is_none());
+        let told = &judgement.finding("A1").unwrap().evidence;
+        assert!(told.iter().any(|of| of.what == "the reason" && of.from == "rule A2"), "{told:?}");
+        let read = case.measured().ops.read.bytes;
+        case.process_read(read);
         assert_eq!(case.found(&RULE), []);
         case.report.after.process_io = None;
         case.facts.targets[0].device = None;
