@@ -10,7 +10,7 @@
 //! | T13 | NVMe | sizes and alignments, as the generator wrote them down |
 //! | T18 | md raid0 | E2 (16 pieces), E8, E1 |
 //! | extra | two paths to one namespace | A17, D7 |
-//! | extra | md raid1, raid5 | each write on both; E2: parity reads before it writes |
+//! | extra | md raid1, raid5 | each write on both; C7: parity reads before it writes |
 //! | extra | dm striped, bcache | C1; both tiers |
 //! | extra | a zoned null_blk | written in order |
 //! | extra | all of them | a bundle recorded there is shown here |
@@ -201,7 +201,7 @@ fn t18_an_array_of_unlike_members() {
 fn extra_parity_reads_before_it_writes() {
     let Some(case) = case("raid5") else { return };
     let report = report(&case, "report.json");
-    has(sentence(&report, "E2"), "became about 1 read and 2 writes of its members");
+    has(sentence(&report, "C7"), "became about 1 read and 2 writes of its members");
     assert_eq!(report.words("/phases/0/limited_by"), "reading before each write to md5");
 }
 

@@ -190,7 +190,7 @@ thresholds! {
         "operation size over device request size", "evidence book C1",
         "real splits are 2, 4, 8; odd neighbours and metadata stay below 1.1";
     /// Reads of an array's members per write to it.
-    PARITY_READS = 0.2, [E2],
+    PARITY_READS = 0.2, [C7],
         "reads of members per write", "judge",
         "4 KiB writes to a raid5 of three in the lab read 0.98 times each; whole stripes never";
     /// Share of the requests that a size must have to be named among the pieces.
@@ -469,10 +469,6 @@ thresholds! {
     WAKE_SHARE = 0.1, [B12],
         "time to leave the deepest idle state over mean latency", "judge, after evidence book B12",
         "latencies at depth one varied by a factor of two; a tenth shows in any comparison";
-    /// Bytes that members of an array with parity read for those that they wrote.
-    READ_FIRST = 0.05, [C7],
-        "bytes read over bytes written by the members", "evidence book C7",
-        "whole stripes need no read at all";
     /// Bytes on the fast tier among all.
     FAST_TIER = 0.1, [E6],
         "share of bytes on the fast tier", "evidence book E6",

@@ -44,9 +44,9 @@ fn reads_buffered(ground: &Ground) -> bool {
     ground.jobs.iter().any(|job| job.does(Op::Read) && !job.blocks.direct)
 }
 
-/// After the run, what was fetched says more than what was cached: where all was fetched, nothing is
-/// left to say; else this is the reason that A1 has. After a ramp the cache shows what the ramp has
-/// read.
+/// After the run, what was fetched says more than what was cached: where all was fetched, nothing
+/// is left to say; else this is the reason that A1 has. After a ramp the cache shows what the ramp
+/// has read.
 fn after(view: &View) -> Outcome {
     if view.phase.ramp.0 > 0 || coverage::of_reads(view).is_full() {
         return Outcome::Nothing;

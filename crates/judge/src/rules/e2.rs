@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{BYTES_MIN, PARITY_READS, SPLIT};
+use crate::thresholds::{BYTES_MIN, SPLIT};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -18,10 +18,8 @@ pub const RULE: Rule = Rule {
         explanation: "A striped array cuts operations at its chunks. An operation of many chunks \
             becomes as many requests on several members; one that is smaller than a chunk stays \
             on one member, so that with one in flight all the others are idle. candor compares \
-            the size of operations with the chunk and with the members' requests. An array with \
-            parity that is written in less than whole stripes reads old data and old parity \
-            first. Nothing is wrong with the number: use multiples of the chunk, whole stripes, \
-            a larger chunk, or more depth.",
+            the size of operations with the chunk and with the members' requests. Nothing is \
+            wrong with the number: use multiples of the chunk, a larger chunk, or more depth.",
     },
     before: None,
     after,
@@ -35,9 +33,6 @@ fn after(view: &View) -> Outcome {
     let striped = view.devices().into_iter().filter(|device| is_striped(device));
     let size = ratio(app.bytes, app.ops);
     let found = striped.filter_map(|array| {
-        if let Some(found) = reads_first(view, array) {
-            return Some(found);
-        }
         let chunk = *value(&array.queue.chunk_bytes)? as f64;
         match size > chunk {
             true => cut(view, array, size, chunk),
@@ -50,39 +45,6 @@ fn after(view: &View) -> Outcome {
 fn is_striped(device: &DeviceFacts) -> bool {
     let level = device.array.as_ref().and_then(|array| value(&array.level));
     level.is_some_and(|level| level != "raid1" && level != "linear") && device.below.len() > 1
-}
-
-/// Writes of less than a stripe with parity: the members are read before they are written.
-fn reads_first(view: &View, array: &DeviceFacts) -> Option<Finding> {
-    const WITH_PARITY: [&str; 3] = ["raid4", "raid5", "raid6"];
-    let level = value(&array.array.as_ref()?.level)?;
-    let writes = view.app(Op::Write);
-    let only_writes = writes.bytes >= BYTES_MIN.value && view.app(Op::Read).ops == 0.0;
-    if !WITH_PARITY.contains(&level.as_str()) || !only_writes {
-        return None;
-    }
-    let members = members(view, array)?;
-    let per_write = |op: Op| ratio(members.iter().map(|m| m.side(op).requests).sum(), writes.ops);
-    let (read, written) = (per_write(Op::Read), per_write(Op::Write));
-    if read < PARITY_READS.value {
-        return None;
-    }
-    let size = ratio(writes.bytes, writes.ops);
-    let sentence = format!(
-        "Each {} write to {} ({level}) became about {} of its members: what the parity takes is \
-         read first where a stripe is not written whole.",
-        fmt::size(size),
-        array.name,
-        format_args!(
-            "{} and {}",
-            fmt::plural(read.round(), "read", "reads"),
-            fmt::plural(written.round(), "write", "writes")
-        )
-    );
-    let draft = draft(array, sentence, size).evidence("reads per write", fmt::number(read), "stat");
-    let advice = "Write whole stripes, or expect this of small writes to arrays with parity.";
-    let draft = draft.advice(advice, None).confidence(Confidence::Certain);
-    Some(draft.limits(format!("reading before each write to {}", array.name)).done())
 }
 
 /// An operation becomes several requests to the members.
@@ -152,24 +114,6 @@ mod tests {
             "Each 1 MiB read became 16 requests over 2 of 2 members of md0, whose chunk is 64 KiB."
         );
         assert!(case.judge().finding("C1").is_none(), "the split itself is folded into it");
-    }
-
-    #[test]
-    fn small_writes_with_parity_read_first() {
-        // In the lab 6162 writes of 4 KiB to three members were 6052 reads and 12,326 writes.
-        let mut case = TestCase::direct_write().on_array("raid5", &[0.34, 0.33, 0.33]);
-        for (name, counters) in &mut case.report.after.devices {
-            if name != "md0" {
-                counters.writes *= 2;
-                counters.reads = counters.writes / 2;
-            }
-        }
-        let found = case.found(&RULE);
-        let told = "write to md0 (raid5) became about 1 read and 2 writes of its members";
-        assert!(found[0].sentence.contains(told), "{}", found[0].sentence);
-        assert_eq!(case.judge().limited_by.as_deref(), Some("reading before each write to md0"));
-        let whole = TestCase::direct_write().on_array("raid5", &[0.34, 0.33, 0.33]);
-        assert_eq!(whole.judge().finding("E2").map(|f| f.limits.clone()), None);
     }
 
     #[test]
