@@ -22,7 +22,7 @@ const LOADS: [(&str, &str); 3] = [
 /// How the eye is open, and how long a slice is. A budget needs time to be spent and saved up.
 const WAYS: [(&str, Budget, Duration); 2] = [
     ("all requests", Budget::Unbounded, Duration::from_millis(200)),
-    ("half a percent of a CPU", Budget::Share(0.005), Duration::from_millis(2000)),
+    ("a quarter of a percent of a CPU", Budget::Share(0.0025), Duration::from_millis(2500)),
 ];
 
 /// What candor needs before it reads.

@@ -9,12 +9,12 @@ use candor_record::facts::Missing;
 use candor_record::requests::Trace;
 
 /// The share of one CPU that looking at requests may take.
-const SHARE: f64 = 0.005;
+const SHARE: f64 = 0.0025;
 
 /// How closely single requests are to be looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EyeMode {
-    /// As many as half a percent of a CPU allows.
+    /// As many as a quarter of a percent of a CPU allows.
     #[default]
     Auto,
     /// All, whatever that costs.

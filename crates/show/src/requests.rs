@@ -9,6 +9,8 @@ use crate::style::Style;
 
 /// Steps of a histogram that are told by themselves.
 const STEPS_MAX: usize = 5;
+/// Pieces of I/O, or I/Os in a request, from which on it is told.
+const PIECES_TOLD: f64 = 1.05;
 /// Processes that are told by name.
 const ISSUERS_MAX: usize = 4;
 
@@ -197,11 +199,12 @@ fn order(of: &Requests) -> String {
 /// What became of I/O on its way to requests: cut in two, or joined.
 fn pieces(of: &Requests) -> Vec<String> {
     let mut parts = Vec::new();
-    if let (1.., Some(factor)) = (of.splits, of.split_factor()) {
+    let told = |factor: &f64| *factor >= PIECES_TOLD;
+    if let Some(factor) = of.split_factor().filter(told) {
         let cuts = counted(of.splits, "cut");
         parts.push(format!("{cuts} through I/O too large for the device, {factor:.1} pieces each"));
     }
-    if let (Some(merged @ 1..), Some(factor)) = (of.merged, of.merge_factor()) {
+    if let (Some(merged), Some(factor)) = (of.merged, of.merge_factor().filter(told)) {
         parts.push(format!("{} joined while waiting, {factor:.1} in a request", count(merged)));
     }
     parts

@@ -64,8 +64,8 @@ const HOW: &[Group<How>] = &[Group {
         Flag {
             long: "eye",
             takes: Takes::One("auto|all|off"),
-            help: "Look at single requests of the devices: within half a percent of a CPU, at all \
-                   of them, or at none [default: auto]",
+            help: "Look at single requests of the devices: within a quarter of a percent of a \
+                   CPU, at all of them, or at none [default: auto]",
             fields: &[],
             set: |how, text| {
                 let modes = [("auto", EyeMode::Auto), ("all", EyeMode::All), ("off", EyeMode::Off)];

@@ -31,11 +31,14 @@ proptest! {
     }
 }
 
-/// The kernel's verifier takes the programs, with a budget and without.
+/// The kernel's verifier takes the programs of both kinds, with a budget and without.
 #[test]
 fn the_kernel_takes_the_programs() {
-    for (budget, bio_based) in
-        [(Budget::Unbounded, false), (Budget::Share(0.01), false), (Budget::Unbounded, true)]
+    let budgets = [Budget::Unbounded, Budget::Share(0.01)];
+    let ways = [Way::Raw, Way::Tracepoint, Way::Perf];
+    let cases = ways.iter().flat_map(|way| budgets.map(|budget| (*way, budget)));
+    for (way, budget, bio_based) in
+        cases.flat_map(|(way, budget)| [false, true].map(|bio_based| (way, budget, bio_based)))
     {
         let device = DeviceFacts {
             name: "none".to_owned(),
@@ -44,10 +47,10 @@ fn the_kernel_takes_the_programs() {
             ..DeviceFacts::default()
         };
         let facts = Facts { devices: vec![device], ..Facts::default() };
-        match Eye::open(&facts, budget, &Roots::default()) {
+        match Eye::by(way, &facts, budget, &Roots::default()) {
             Ok(eye) => assert_eq!(eye.look().requests, []),
             Err(missing) => {
-                assert!(!missing.why.contains("refuses"), "{missing:?}");
+                assert!(!missing.why.contains("refuses"), "{way:?}: {missing:?}");
                 return println!("skipped: {}: {}", missing.why, missing.enable);
             }
         }
