@@ -49,6 +49,28 @@ record direct-write-no-flush  --target "$work/new" --size 256m --rw randwrite --
 record durable-write          --target "$work/new" --size 256m --rw randwrite --bs 4k --direct --fsync-every 1
 record rewritten-pages        --target "$work/small" --size 4m --rw randwrite --bs 4k --fsync-every 20000
 record mapped-read            --target "$file" --rw randread --bs 4k --engine mmap --evict
+longer later-passes           --target "$file" --rw read --bs 1m --evict --passes 12
+record checked-writes         --target "$work/new" --size 256m --rw randwrite --bs 1m --direct --fsync-end --verify
+# names NAME FILES PASSES STEP: one step over so many names.
+names() {
+    mkdir "$work/names"
+    cat >"$work/plan.toml" <<EOF
+[[target]]
+name = "n"
+path = "$work/names"
+kind = "file_set"
+files = $2
+size = "128k"
+keep = true
+[[phase]]
+name = "$4"
+stop = { passes = $3 }
+job = [{ targets = ["n"], entries = { over = "target_files", steps = ["$4"] } }]
+EOF
+    longer "$1" "$work/plan.toml"; rm -r "$work/names"
+}
+names names-made 12000 1 create
+names names-looked-up 200 5000 stat
 truncate -s 256M "$work/sparse"
 record sparse-read            --target "$work/sparse" --rw randread --bs 4k --direct
 fallocate -l 256M "$work/unwritten"; sync "$work/unwritten"

@@ -17,7 +17,7 @@ const ABOUT_THE_MOMENT: [&str; 7] = ["B7", "B8", "B13", "F10", "G1", "G2", "G3"]
 
 use Verdict::{Believable, MeasuresElse, WithRemarks};
 
-const RECORDINGS: [Expected; 29] = [
+const RECORDINGS: [Expected; 33] = [
     ("cached-read", MeasuresElse, &["A1"], &[]),
     ("cached-read-libaio", MeasuresElse, &["A1", "B2"], &[]),
     ("direct-read", Believable, &[], &["C6"]),
@@ -34,6 +34,10 @@ const RECORDINGS: [Expected; 29] = [
     ("durable-write", Believable, &[], &["C9"]),
     ("rewritten-pages", WithRemarks, &["A4"], &[]),
     ("mapped-read", MeasuresElse, &["H5"], &["A18"]),
+    ("later-passes", MeasuresElse, &["H5"], &[]),
+    ("checked-writes", Believable, &[], &["G9"]),
+    ("names-made", WithRemarks, &["H3"], &["H1"]),
+    ("names-looked-up", WithRemarks, &["H2"], &["H1"]),
     ("sparse-read", MeasuresElse, &["A8"], &[]),
     ("unwritten-read", MeasuresElse, &["A9"], &[]),
     ("new-file", WithRemarks, &["C10"], &["B18"]),
