@@ -4,6 +4,7 @@
 //! | case | devices | asserted |
 //! | --- | --- | --- |
 //! | T5 | null_blk that takes 64 at once | queue near what was asked for; Little's law |
+//! | T8 | null_blk that takes 4 at once | by slices: the load, then the device is the limit |
 //! | T9 | AHCI | link and ceiling; more than the link carries is told (D9) |
 //! | T11 | NVMe over TCP to itself | remote, speed unknown, no claim of a limit |
 //! | T12 | AHCI with 4 KiB sectors | C4, then C6, then the device at its depth |
@@ -121,6 +122,19 @@ fn t05_a_deep_queue_reaches_the_device() {
     assert!((0.8 * asked..=1.01 * asked).contains(&flight), "{flight} in flight");
     assert_eq!(report.finding("B4").map(Value::to_string), None);
     has(report.words("/phases/0/limited_by"), "the device at depth 32");
+}
+
+#[test]
+fn t08_more_load_until_the_device_is_full() {
+    let Some(case) = case("t08") else { return };
+    let one = report(&case, "1.json");
+    let rate = |report: &Report| number(report.at("/phases/0/measurements/0/ops/read/ops_per_s"));
+    has(one.words("/phases/0/limited_by"), "the load: twice the workers (2) moved");
+    let four = report(&case, "4.json");
+    has(four.words("/phases/0/limited_by"), "the device at depth 4: twice the workers (8) moved");
+    let eight = report(&case, "8.json");
+    assert_eq!(eight.words("/phases/0/limited_by"), "the device's own queue of 4");
+    assert!(rate(&four) > 2.0 * rate(&one) && rate(&eight) < 1.5 * rate(&four));
 }
 
 #[test]
@@ -247,6 +261,8 @@ fn extra_a_zoned_device_is_written_in_order() {
     let Some(case) = case("zoned") else { return };
     let report = report(&case, "report.json");
     has(&case.said, "zoned: host-managed");
+    let unaware = self::report(&case, "unaware.json");
+    has(sentence(&unaware, "F12"), "it refused a write that was not where its zone goes on");
     assert!(number(report.at("/phases/0/measurements/0/ops/write/ops")) > 0.0);
     assert_eq!(report.at("/phases/0/measurements/0/ops/write/failed"), 0);
 }

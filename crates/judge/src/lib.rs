@@ -91,13 +91,15 @@ pub fn judge(case: &Case) -> Judgement {
     Judgement { findings, silent, ceilings, verdict, headline, limited_by, slices_told }
 }
 
-/// Runs every rule; none where nothing was done, because there is nothing to judge.
+/// Rules that may know why nothing was done.
+const OF_FAILURES: &[&str] = &["F12", "F14"];
+
+/// Runs every rule; where nothing was done there is nothing to judge, but perhaps a reason to tell.
 fn ask_rules(view: &View) -> (Vec<Finding>, Vec<Silence>) {
     let (mut findings, mut silent) = (Vec::new(), Vec::new());
-    if view.nothing_done() {
-        return (findings, silent);
-    }
-    for rule in rules::RULES {
+    let nothing_done = view.nothing_done();
+    let asked = |rule: &&rule::Rule| !nothing_done || OF_FAILURES.contains(&rule.text.id);
+    for rule in rules::RULES.iter().filter(asked) {
         match (rule.after)(view) {
             Outcome::Nothing => {}
             Outcome::Found(found) => findings.extend(found),

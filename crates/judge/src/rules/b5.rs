@@ -62,8 +62,9 @@ fn finding(view: &View, depth: f64) -> Finding {
     let queue = view.queue().map_or(0.0, |(queue, _)| queue);
     let stat = "/sys/class/block/*/stat: weighted time ÷ time";
     let command = view.main_job().and_then(|job| {
-        let each = (depth / f64::from(job.job.workers.max(1))).floor().max(1.0) as u32;
-        Some(Command::of(view.plan, &job.planned)?.depth(each).text())
+        let workers = f64::from(job.job.workers.max(1)).min(depth);
+        let command = Command::of(view.plan, &job.planned)?.workers(workers as u32);
+        Some(command.depth((depth / workers).floor() as u32).text())
     });
     Draft::new("B5", Weight::Explains, sentence)
         .confidence(Confidence::Likely)
@@ -97,6 +98,16 @@ mod tests {
         let judgement = case.judge();
         assert_eq!(judgement.limited_by.as_deref(), Some("the device's own queue of 8"));
         assert!(judgement.finding("B4").is_none());
+    }
+
+    #[test]
+    fn more_workers_than_the_device_takes_are_told_to_be_fewer() {
+        // Eight workers on a device that takes four at once, in the lab.
+        let mut case = TestCase::direct(4096, 1, 8, 1239.0);
+        case.disk().queue.device_depth = fact(4);
+        case.after_top().weighted_ms = 38_000;
+        let next = case.found(&RULE)[0].next.clone().unwrap_or_default();
+        assert!(next.contains("--depth 1 --workers 4"), "{next}");
     }
 
     #[test]

@@ -5,13 +5,14 @@ use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Weight};
 
 use crate::draft::Draft;
+use crate::ground::Planned;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F12",
-        title: "random writes on a zoned device",
+        title: "writes out of order on a zoned device",
         explanation: "A zoned device (a shingled disk, a drive of zones) writes its zones from \
             front to back. One that is managed by the host refuses anything else; one that is \
             merely aware of zones takes random writes into a cache and pays later, so that their \
@@ -23,27 +24,41 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let random = |job: &&crate::ground::Planned| {
-        job.does(Op::Write) && job.blocks.access.is_random() && job.blocks.zones.is_none()
-    };
-    if !view.jobs.iter().any(|job| random(&job)) {
-        return Outcome::Nothing;
-    }
     let zoned =
         |device: &&DeviceFacts| value(&device.queue.zoned).is_some_and(|model| model != "none");
     let Some(device) = view.devices().into_iter().find(zoned) else { return Outcome::Nothing };
     let Some(model) = &device.queue.zoned else { return Outcome::Nothing };
-    let sentence =
-        format!("{} is zoned ({}): random writes are not native to it.", device.name, model.value);
+    let unaware = |job: &&Planned| job.does(Op::Write) && job.blocks.zones.is_none();
+    let writers: Vec<&Planned> = view.jobs.iter().filter(unaware).collect();
+    let head = format!("{} is zoned ({})", device.name, model.value);
+    let (sentence, advice) = if writers.iter().any(|_| refused(view)) {
+        let sentence = format!("{head}: it refused a write that was not where its zone goes on.");
+        (sentence, "Give the job zones in a plan (`zones = {}`), which keeps to the pointers.")
+    } else if writers.iter().any(|job| job.blocks.access.is_random()) {
+        let sentence = format!("{head}: random writes are not native to it.");
+        (sentence, "Write its zones in order, or run until its cache is full.")
+    } else {
+        return Outcome::Nothing;
+    };
     let draft = Draft::new("F12", Weight::Remark, sentence)
         .confidence(Confidence::Certain)
         .evidence("zones", model.value.clone(), model.from.clone())
-        .advice("Write its zones in order, or run until its cache is full.", None);
+        .advice(advice, None);
     Outcome::one(draft.done())
+}
+
+/// A write failed with an I/O error, which is how such a device says no.
+fn refused(view: &View) -> bool {
+    const EIO: i32 = 5;
+    let mut failures = view.report.measurements.iter().flat_map(|measured| &measured.errors);
+    failures.any(|failure| failure.op == Some(Op::Write) && failure.errno == EIO)
 }
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::blocks::Access;
+    use candor_record::IoFailure;
+
     use super::*;
     use crate::testcase::{TestCase, fact};
 
@@ -52,6 +67,25 @@ mod tests {
         let mut case = TestCase::direct_write();
         case.disk().queue.zoned = fact("host-aware".into());
         assert!(case.found(&RULE)[0].sentence.starts_with("vda is zoned (host-aware)"));
+    }
+
+    #[test]
+    fn a_write_that_was_refused() {
+        // The second pass over zones that the first had filled, in the lab.
+        let mut case = TestCase::direct_write();
+        case.disk().queue.zoned = fact("host-managed".into());
+        case.blocks().access = Access::default();
+        assert_eq!(case.found(&RULE), []);
+        case.measured().errors.push(IoFailure {
+            op: Some(Op::Write),
+            path: "/dev/vda".into(),
+            offset: 0,
+            errno: 5,
+            message: "Input/output error".into(),
+            count: 1,
+        });
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.contains("it refused a write"), "{}", found[0].sentence);
     }
 
     #[test]
