@@ -20,7 +20,8 @@
 //! | extra | null_blk without accounting, brd | A17, A16 |
 //! | extra | USB | D4 |
 //! | extra | blktrace beside the eye | the same histogram |
-//! | extra | lockdown | the eye works |
+//! | extra | NVMe | the same reads in all four ways of the eye |
+//! | extra | lockdown | the eye works, blktrace is refused |
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -254,6 +255,7 @@ fn extra_two_tiers() {
     let Some(case) = case("bcache") else { return };
     let report = report(&case, "report.json");
     assert_eq!(report.at("/facts/devices/0/below").to_string(), r#"["bslow","bfast"]"#);
+    has(&report.told(), "bfast");
 }
 
 #[test]
@@ -354,9 +356,24 @@ fn extra_blktrace_saw_the_same_sizes() {
 }
 
 #[test]
+fn extra_each_way_of_the_eye_sees_the_same() {
+    let Some(case) = case("ways") else { return };
+    for way in ["raw", "tracepoint", "perf", "blktrace"] {
+        let text = case.text(&format!("{way}.json")).expect("a report of each way");
+        let seen: Value = serde_json::from_str(&text).expect("JSON");
+        let requests = &seen["trace"]["requests"];
+        let device = requests[0]["device"].as_str().unwrap_or_default();
+        let sizes = histogram(&reads(requests, device)["sizes_log2"]);
+        // What was sent, and the proving read of who sent it.
+        assert_eq!(sizes, BTreeMap::from([(4096, 300), (65536, 1)]), "{way}: {seen}");
+    }
+}
+
+#[test]
 fn extra_the_eye_works_under_lockdown() {
     let Some(case) = case("z-lockdown") else { return };
     has(&case.said, "[integrity]");
+    has(&case.said, "the kernel is locked down (integrity)");
     let report = report(&case, "report.json");
     let name = report.words("/facts/devices/0/name").to_owned();
     let seen = reads(report.at("/phases/0/requests/requests"), &name);

@@ -7,9 +7,7 @@ for node in "$slow" "$fast"; do
 done
 sleep 1
 dmesg | grep bcache
-grep . /sys/block/bcache0/bcache/state /sys/block/bcache0/bcache/cache_mode
 echo 0 >/sys/block/bcache0/bcache/sequential_cutoff
 candor inspect /dev/bcache0
 dd if=/dev/bcache0 of=/dev/null bs=64k count=256 2>/dev/null
 run --target /dev/bcache0 --rw randread --direct --size 16m
-grep . /sys/block/bcache0/bcache/stats_total/*

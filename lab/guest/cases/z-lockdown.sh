@@ -3,3 +3,7 @@ echo integrity >/sys/kernel/security/lockdown
 cat /sys/kernel/security/lockdown
 node=$(disk virtio)
 run --target "$node" --rw randread --direct
+if candor align --by blktrace --seconds 1 "$node"; then
+    echo "blktrace worked under lockdown"
+    exit 1
+fi
