@@ -43,10 +43,14 @@ fn may_have_tiers(device: &DeviceFacts) -> bool {
 
 fn of(view: &View, volume: &DeviceFacts) -> Option<Finding> {
     let (mut fast, mut slow) = (Tier::default(), Tier::default());
-    for name in &volume.below {
-        let rotates = *value(&view.facts.device(name)?.queue.rotational)?;
+    for (index, name) in volume.below.iter().enumerate() {
+        // A bcache names its backing device first; of a mapping only the kind of disk tells.
+        let is_slow = match volume.kind {
+            DeviceKind::Bcache => index == 0,
+            _ => *value(&view.facts.device(name)?.queue.rotational)?,
+        };
         let flow = Flow::of_device(name, &view.report.before, &view.report.after)?;
-        let tier = if rotates { &mut slow } else { &mut fast };
+        let tier = if is_slow { &mut slow } else { &mut fast };
         tier.names.push(name);
         tier.bytes += flow.bytes();
     }
@@ -98,6 +102,14 @@ mod tests {
     }
 
     #[test]
+    fn a_bcache_says_itself_which_tier_is_which() {
+        // 306 reads of the backing device and 4602 of the cache in the lab, neither rotating.
+        let mut case = tiers(0.06, 0.94);
+        case.facts.devices[1].queue.rotational = fact(false);
+        assert!(case.found(&RULE)[0].sentence.contains("by sd1, its fast tier"));
+    }
+
+    #[test]
     fn most_of_it_came_from_flash() {
         let found = tiers(0.16, 0.84).found(&RULE);
         assert_eq!(
@@ -111,9 +123,11 @@ mod tests {
     fn the_slow_tier_alone_and_one_kind_of_disks_are_silent() {
         assert_eq!(tiers(0.98, 0.02).found(&RULE), []);
         let mut alike = tiers(0.5, 0.5);
+        alike.facts.devices[0].kind = DeviceKind::Dm;
         alike.facts.devices[1].queue.rotational = fact(false);
         assert_eq!(alike.found(&RULE), []);
         let mut unknown = tiers(0.5, 0.5);
+        unknown.facts.devices[0].kind = DeviceKind::Dm;
         unknown.facts.devices[1].queue.rotational = None;
         assert_eq!(unknown.found(&RULE), []);
     }
