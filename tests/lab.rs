@@ -16,6 +16,7 @@
 //! | extra | a zoned null_blk | written in order |
 //! | extra | all of them | a bundle recorded there is shown here |
 //! | extra | scsi_debug with max_queue=8 | B5 |
+//! | extra | null_blk with mbps=30 | twice the depth gives no more; B6 |
 //! | extra | scsi_debug, misaligned | C5 |
 //! | extra | null_blk without accounting, brd | A17, A16 |
 //! | extra | USB | D4 |
@@ -304,6 +305,16 @@ fn extra_a_device_that_takes_eight() {
     let report = report(&case, "report.json");
     has(sentence(&report, "B5"), "accepts 8 commands; 24 of your 32 waited for their turn");
     assert_eq!(report.words("/phases/0/limited_by"), "the device's own queue of 8");
+}
+
+#[test]
+fn extra_a_device_that_is_held_to_a_rate() {
+    let Some(case) = case("cap") else { return };
+    let report = report(&case, "report.json");
+    let limit = report.words("/phases/0/limited_by");
+    has(limit, "the device at depth 32: twice the depth (64) moved");
+    has(sentence(&report, "B6"), "of it waiting in line");
+    assert!(in_flight(&report) > 0.8 * 32.0);
 }
 
 #[test]

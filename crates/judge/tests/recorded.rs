@@ -1,4 +1,5 @@
-//! Rules held against runs recorded on a real kernel by `record.sh`.
+//! Rules held against runs recorded on real kernels: by `record.sh`, and in the lab by its cases
+//! (`lab-KERNEL-…`).
 //!
 //! Each recording is a report; what the kernel counted in it is judged anew. A recording is the
 //! true case of the rules named for it, and a false case of every other rule.
@@ -15,9 +16,9 @@ type Expected = (&'static str, Verdict, &'static [&'static str], &'static [&'sta
 /// Rules that depend on how busy the machine was that recorded: they may find something anywhere.
 const ABOUT_THE_MOMENT: [&str; 7] = ["B7", "B8", "B13", "F10", "G1", "G2", "G3"];
 
-use Verdict::{Believable, MeasuresElse, WithRemarks};
+use Verdict::{Believable, MeasuresElse, NotVerifiable, WithRemarks};
 
-const RECORDINGS: [Expected; 33] = [
+const RECORDINGS: [Expected; 50] = [
     ("cached-read", MeasuresElse, &["A1"], &[]),
     ("cached-read-libaio", MeasuresElse, &["A1", "B2"], &[]),
     ("direct-read", Believable, &[], &["C6"]),
@@ -51,11 +52,28 @@ const RECORDINGS: [Expected; 33] = [
     ("zram-blank", MeasuresElse, &["A10"], &[]),
     ("zram-read", MeasuresElse, &["A16"], &[]),
     ("throttled-read", Believable, &[], &["F4"]),
+    ("lab-5.10-chunks", Believable, &[], &["E2", "E8"]),
+    ("lab-5.10-two-paths", Believable, &[], &["A17", "D7", "E8"]),
+    ("lab-5.10-uncounted", NotVerifiable, &["A17"], &[]),
+    ("lab-6.1-chunks", Believable, &[], &["E2", "E8"]),
+    ("lab-6.1-depth-of-8", Believable, &[], &["B5"]),
+    ("lab-6.1-misaligned", Believable, &[], &["C5"]),
+    ("lab-6.1-one-chunk", Believable, &[], &["E1"]),
+    ("lab-6.1-parity", Believable, &[], &["C7", "E8"]),
+    ("lab-6.1-remote", Believable, &[], &["A17", "D6", "E8"]),
+    ("lab-6.1-sata", WithRemarks, &["D9"], &["C1"]),
+    ("lab-6.1-tiers", WithRemarks, &["E6"], &[]),
+    ("lab-6.1-two-paths", Believable, &[], &["A17", "D7", "E8"]),
+    ("lab-6.1-uncounted", NotVerifiable, &["A17"], &[]),
+    ("lab-6.1-usb", Believable, &[], &["D4"]),
+    ("lab-6.12-parity", Believable, &[], &["C7", "E8"]),
+    ("lab-6.12-tiers", WithRemarks, &["E6"], &[]),
+    ("lab-6.12-two-paths", Believable, &[], &["D7", "E8"]),
 ];
 
 fn load(name: &str) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
-    let text = std::fs::read_to_string(path.join(name).with_extension("json")).expect(name);
+    let text = std::fs::read_to_string(path.join(format!("{name}.json"))).expect(name);
     serde_json::from_str(&text).expect(name)
 }
 
