@@ -2,7 +2,7 @@
 echo integrity >/sys/kernel/security/lockdown
 cat /sys/kernel/security/lockdown
 node=$(disk virtio)
-run --target "$node" --rw randread --direct
+run --target "$node" --rw randread --direct --eye all
 if candor align --by blktrace --seconds 1 "$node"; then
     echo "blktrace worked under lockdown"
     exit 1
