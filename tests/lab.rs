@@ -32,8 +32,8 @@ use std::sync::OnceLock;
 use candor_lab::{CaseResult, Lab, LabError, Results};
 use serde_json::Value;
 
-// Both test binaries read reports with this file; each is compiled with all of it and this one needs
-// half. A crate of its own for one file would only move the words elsewhere.
+// Both test binaries read reports with this file, and this one needs half of it. A crate of its own
+// for one file would be more than that.
 #[path = "support/report.rs"]
 #[allow(dead_code, reason = "the other test binary uses all of it")]
 mod report;
