@@ -13,8 +13,8 @@ pub struct Trace {
     /// The process that looked, and ran the load if there was one.
     #[serde(default)]
     pub own_pid: u32,
-    /// Events that the kernel did not show because one of the same kind was just being counted
-    /// on that CPU; 0 where it does not tell.
+    /// Events that the kernel did not show, as far as it tells: because one of the same kind was
+    /// just being counted on that CPU, or, of perf samples, for lack of room or while idle.
     #[serde(default)]
     pub left_out: u64,
     /// One entry for each device and direction in which something happened.

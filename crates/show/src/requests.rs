@@ -45,7 +45,7 @@ pub(crate) fn section(page: &mut Page, trace: &Trace) {
 fn left_out(trace: &Trace) -> String {
     let mut text = String::new();
     if trace.left_out > 0 {
-        text = format!("; {} came too fast and were left out", counted(trace.left_out, "event"));
+        text = format!("; the kernel left out {}", counted(trace.left_out, "event"));
     }
     let in_flight: u64 = trace.requests.iter().map(Requests::in_flight).sum();
     if in_flight > 0 {

@@ -128,9 +128,11 @@ fn tend(feed: &Mutex<Feed>, budget: Budget, waited: impl Fn(Duration) -> bool) {
         lock(feed).drain();
         let (Some(purse), true) = (&mut purse, begin.elapsed() >= MOMENT) else { continue };
         let seen = lock(feed).seen;
-        let shut = purse.spend(seen - before, begin.elapsed());
-        if let Some(time) = shut {
+        purse.earn(begin.elapsed());
+        purse.pay(seen - before);
+        if purse.is_empty() {
             look_away(feed);
+            let time = purse.time_until(0.0);
             if !waited(time) {
                 return;
             }
