@@ -66,7 +66,13 @@ fn the_page_of_options_is_derived() {
 
 #[test]
 fn the_page_of_rules_is_derived() {
-    let rules = candor_show::rules::markdown(&candor_judge::explanations());
+    let all = candor_judge::explanations();
+    let rules = candor_show::rules::markdown(&all);
+    let list = candor_show::rules::list(&all, &Default::default());
+    for of in all.iter().map(|rule| &rule.rule) {
+        assert!(rules.contains(&format!("\n### {of}: ")), "no section for {of}");
+        assert!(list.contains(&format!("\n  {of:<4}")), "no line for {of}");
+    }
     if std::env::var_os(BLESS).is_some() {
         std::fs::write(path("rules.md"), &rules).unwrap();
     }

@@ -6,7 +6,7 @@ use crate::layout::{Align, Cell, Page, Table, wrap};
 use crate::style::{Style, Tone};
 
 /// What a rule's letter says about it.
-const LETTERS: [(&str, &str); 7] = [
+const LETTERS: [(&str, &str); 8] = [
     ("A", "Did the bytes reach the device?"),
     ("B", "Concurrency, CPU and clock"),
     ("C", "Shape of requests between application and device"),
@@ -14,6 +14,7 @@ const LETTERS: [(&str, &str); 7] = [
     ("E", "Arrays and stacks of devices"),
     ("F", "State of the media, throttles, others"),
     ("G", "Is the measurement itself sound?"),
+    ("H", "Files, names and passes over data"),
 ];
 
 /// The rules in groups, under what their letters stand for.
