@@ -5,11 +5,7 @@ use candor_record::requests::Trace;
 use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
 
 use crate::fmt::{self, ratio};
-
-/// A device that was idle for less than this share of the time is told to be never idle.
-const NEVER_IDLE: f64 = 0.99;
-/// A link that is used to this share is told to be full.
-const FULL: f64 = 0.9;
+use crate::thresholds::{CEILING_NEAR, NEVER_IDLE};
 
 /// What each device did; `trace` is what was seen of single requests meanwhile.
 pub fn between(facts: &Facts, before: &Snapshot, after: &Snapshot, trace: &Trace) -> Vec<Activity> {
@@ -60,9 +56,9 @@ fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: 
     let traffic = |count: u64, sectors: u64, merges: u64, ms: u64| Traffic {
         per_s: ratio(count as f64, elapsed_s),
         bytes_per_s: ratio(sectors as f64 * 512.0, elapsed_s),
-        size_mean_bytes: (sectors * 512).checked_div(count).unwrap_or(0),
-        merged: ratio(merges as f64, (merges + count) as f64),
-        wait_mean_ns: (ms * 1_000_000).checked_div(count).unwrap_or(0),
+        size_mean_bytes: sectors.saturating_mul(512).checked_div(count).unwrap_or(0),
+        merged: ratio(merges as f64, merges as f64 + count as f64),
+        wait_mean_ns: ms.saturating_mul(1_000_000).checked_div(count).unwrap_or(0),
     };
     let read = traffic(did.reads, did.read_sectors, did.read_merges, did.read_ms);
     let write = traffic(did.writes, did.write_sectors, did.write_merges, did.write_ms);
@@ -86,8 +82,7 @@ fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: 
 /// What the device's link carries, and what the control group of candor lets through.
 fn ceilings(facts: &Facts, device: &DeviceFacts, read: &Traffic, write: &Traffic) -> Vec<Ceiling> {
     let link = device.link.iter().map(|link| {
-        let one_way = matches!(link.kind.as_str(), "SATA" | "USB");
-        let passed = match one_way {
+        let passed = match link.is_one_way() {
             true => read.bytes_per_s + write.bytes_per_s,
             false => read.bytes_per_s.max(write.bytes_per_s),
         };
@@ -127,7 +122,10 @@ fn sentence(of: &Activity) -> String {
         Some(most) => format!(", {:.1} of {most} places in its queue taken", of.queue_mean),
         None => format!(", {:.1} requests under way", of.queue_mean),
     };
-    let full = of.ceilings.iter().find(|ceiling| ceiling.used.is_some_and(|used| used >= FULL));
+    let full = of
+        .ceilings
+        .iter()
+        .find(|ceiling| ceiling.used.is_some_and(|used| used >= CEILING_NEAR.value));
     match (of.busy, full) {
         (_, Some(ceiling)) => {
             format!(
@@ -136,7 +134,7 @@ fn sentence(of: &Activity) -> String {
                 fmt::percent(ceiling.used.unwrap_or(0.0))
             )
         }
-        (busy, _) if busy >= NEVER_IDLE => format!("never idle, which is not full{places}"),
+        (busy, _) if busy >= NEVER_IDLE.value => format!("never idle, which is not full{places}"),
         (busy, _) if busy > 0.0 => format!("idle {} of the time{places}", fmt::percent(1.0 - busy)),
         _ if of.ways().any(|(_, way)| way.per_s > 0.0) => {
             "idle but for moments too short for the kernel's clock".to_owned()

@@ -95,8 +95,10 @@ pub fn device_rates(view: &View, device: &DeviceFacts) -> Option<(f64, f64)> {
 /// The ceiling of a link and how much of it was used, from the bytes read and written through it.
 pub fn link_bound(view: &View, link: &Link, element: &str, passed: Option<(f64, f64)>) -> Bound {
     let ceiling = link.ceiling_bytes_per_s as f64;
-    let duplex = !matches!(link.kind.as_str(), "SATA" | "USB");
-    let busiest = |(read, write): (f64, f64)| if duplex { read.max(write) } else { read + write };
+    let busiest = |(read, write): (f64, f64)| match link.is_one_way() {
+        true => read + write,
+        false => read.max(write),
+    };
     let kind = if link.kind == "network" { Kind::Network } else { Kind::Link };
     bound(view, kind, element, ceiling, &link.arithmetic, passed.map(busiest))
 }

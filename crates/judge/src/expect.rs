@@ -6,15 +6,13 @@
 //! them for a limit.
 
 use candor_plan::units::{Op, SizeSpec};
-use candor_plan::{Blocks, Phase};
+use candor_plan::{Blocks, Job};
 use candor_record::{Ceiling, OpStats, PhaseReport, Verdict};
 
 use crate::ceilings::{Bound, Kind, as_ops};
 use crate::fmt::{self, ratio};
+use crate::thresholds::MUCH_SMALLER;
 use crate::view::{Ran, View};
-
-/// A sequential phase tells of operations this many times smaller than its own.
-const MUCH_SMALLER: f64 = 4.0;
 
 /// Expectations for the phase's only job; none where several jobs share the target.
 pub fn bounds(view: &View) -> Vec<Bound> {
@@ -23,8 +21,8 @@ pub fn bounds(view: &View) -> Vec<Bound> {
     let stats = ran.measured.ops.of(op);
     let earlier = view.earlier.iter().filter(|report| tells(report));
     let alike = earlier.filter_map(|report| {
-        let phase = view.plan.phases.get(report.plan_phase)?;
-        alike(phase, ran, op).map(|blocks| (report, blocks))
+        let blocks = alike(view.only_job_of(report)?, ran, op)?;
+        Some((report, blocks))
     });
     let mut bounds = Vec::new();
     for (report, blocks) in alike {
@@ -39,12 +37,12 @@ pub fn bounds(view: &View) -> Vec<Bound> {
 pub fn one_at_a_time<'a>(view: &View<'a>, ran: &Ran) -> Option<(&'a str, f64)> {
     let (op, size) = single(ran.blocks)?;
     let latency = |report: &'a PhaseReport| {
-        let phase = view.plan.phases.get(report.plan_phase)?;
-        let blocks = alike(phase, ran, op)?;
+        let job = view.only_job_of(report)?;
+        let blocks = alike(job, ran, op)?;
         let (_, other) = single(blocks)?;
         let same = other == size
             && blocks.depth == 1
-            && phase.jobs.iter().all(|job| job.workers == 1)
+            && job.workers == 1
             && blocks.access.is_random() == ran.blocks.access.is_random();
         let mean_ns = report.measurements[0].ops.of(op).latency.as_ref()?.mean_ns;
         (same && mean_ns > 0.0).then_some((report.name.as_str(), mean_ns))
@@ -66,8 +64,7 @@ fn single(blocks: &Blocks) -> Option<(Op, f64)> {
 }
 
 /// The work of an earlier phase that differs from this one in size, order or depth only.
-fn alike<'a>(phase: &'a Phase, ran: &Ran, op: Op) -> Option<&'a Blocks> {
-    let [job] = phase.jobs.as_slice() else { return None };
+fn alike<'a>(job: &'a Job, ran: &Ran, op: Op) -> Option<&'a Blocks> {
     let blocks = job.blocks.as_ref()?;
     let durable = |blocks: &Blocks| {
         let d = &blocks.durability;
@@ -89,7 +86,7 @@ fn as_sequential(
     name: &str,
 ) -> Option<Bound> {
     let (_, large) = single(blocks)?;
-    let applies = !blocks.access.is_random() && large >= MUCH_SMALLER * size;
+    let applies = !blocks.access.is_random() && large >= MUCH_SMALLER.value * size;
     let (ops_per_s, arithmetic) = as_ops(before.bytes_per_s, size).filter(|_| applies)?;
     let element = format!("what `{name}` moved");
     Some(bound(element, ops_per_s, arithmetic, stats))

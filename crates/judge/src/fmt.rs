@@ -109,6 +109,12 @@ pub fn plural(count: f64, one: &str, many: &str) -> String {
     format!("{} {}", self::count(count), if count == 1.0 { one } else { many })
 }
 
+/// The text as a sentence begins.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// `a ÷ b`, zero where that has no value.
 pub fn ratio(a: f64, b: f64) -> f64 {
     let ratio = a / b;

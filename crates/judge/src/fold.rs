@@ -52,8 +52,11 @@ const FOLLOWS: &[(&str, When, &[&str])] = &[
         When::Found,
         &["A2", "A6", "A7", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"],
     ),
-    ("A3", When::MeasuresElse, &["D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"]),
-    ("A3", When::MeasuresElse, &["A4"]),
+    (
+        "A3",
+        When::MeasuresElse,
+        &["A4", "D8", "D9", "B4", "B7", "B16", "B5", "B6", "C3", "C6", "C12"],
+    ),
     ("A10", When::MeasuresElse, &["A16"]),
     ("D10", When::Found, &["D1", "D2", "D3", "D8", "B4", "B5", "B6", "C6"]),
     ("D1", When::Found, &["D8", "B4", "B5", "B6", "C6"]),

@@ -72,23 +72,19 @@ fn by_slice(view: &View) -> Option<String> {
     }
     let fed = queue_of_all(view).is_some() && doubled.is_flat();
     fed.then(|| {
-        let asked = fmt::count(asked(view));
+        let asked = fmt::count(view.concurrency());
         format!("the device at depth {asked}: {what} moved {times} times as much")
     })
 }
 
-fn asked(view: &View) -> f64 {
-    view.ran.iter().map(|ran| ran.concurrency()).sum()
-}
-
 /// Operations in the device, where that is as many as were asked for.
 fn queue_of_all(view: &View) -> Option<f64> {
-    view.queue_ops().filter(|queue| *queue >= QUEUE_SEEN.value * asked(view))
+    view.queue_ops().filter(|queue| *queue >= QUEUE_SEEN.value * view.concurrency())
 }
 
 /// The device, where it had what was asked for in flight.
 fn device(view: &View) -> Option<String> {
-    let asked = asked(view);
+    let asked = view.concurrency();
     let queue = queue_of_all(view)?;
     let mean_ns = view.mean_latency_ns()?;
     let applies = view.all_direct() && asked > 1.0;

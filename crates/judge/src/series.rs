@@ -40,6 +40,11 @@ pub fn seconds(measured: &Measurement, does: impl Fn(Op) -> bool) -> Vec<Second>
     found
 }
 
+/// Operations per second of every full interval.
+pub fn ops_rates(measured: &Measurement) -> Vec<f64> {
+    seconds(measured, |_| true).iter().map(|second| second.ops_per_s).collect()
+}
+
 fn sums(sample: &Sample, does: impl Fn(Op) -> bool) -> (f64, f64) {
     let of = |values: &candor_plan::units::PerOp<u64>| -> f64 {
         values.iter().filter(|(op, _)| does(*op)).map(|(_, value)| *value as f64).sum()

@@ -265,7 +265,7 @@ pub fn told(view: &View) -> Vec<String> {
 }
 
 fn tell(view: &View, slice: &Slice) -> String {
-    let what = capital(&what(slice));
+    let what = fmt::capital(&what(slice));
     let cost = cost(slice);
     let Some(beside) = beside(view, slice.change) else {
         return format!("{what} showed nothing. {cost}");
@@ -319,11 +319,6 @@ fn cost(slice: &Slice) -> String {
     let bytes = slice.measurement.bytes_moved() as f64;
     let did = if slice.measurement.ops.write.ops > 0 { "moved" } else { "read" };
     format!("It took {} and {did} {}.", fmt::time(slice.cost_s * 1e9), fmt::size(bytes))
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// A slice as evidence.

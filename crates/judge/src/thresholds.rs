@@ -82,7 +82,7 @@ thresholds! {
         "share of files resident after eviction", "evidence book A6",
         "any page left is reported; up to 1 % cannot move the result by more than that";
     /// Mapped share of a file below which reads hit holes.
-    MAPPED = 0.99, [A8 B18],
+    MAPPED = 0.99, [A8 B18 F8],
         "share of the file that is mapped, least", "evidence book A8",
         "headers of sparse formats aside, a data file has no holes";
     /// Share of holes or unwritten extents that decides on its own.
@@ -185,6 +185,22 @@ thresholds! {
     CLOCK_SHARE = 0.05, [B16],
         "two clock readings over mean latency", "evidence book B16",
         "hpet costs 1.4 us a reading: latencies below some 30 us are not trustworthy";
+    /// How near the mean request must be to a limit to be its work.
+    SPLIT_NEAR = 0.15, [C1],
+        "mean request against a limit, apart at most", "judge",
+        "pages that happen to lie side by side are one segment, and make pieces a little larger";
+    /// Pieces per operation from which a split is believed where no limit is known.
+    SPLIT_CLEAR = 1.5, [C1],
+        "operation size over device request size, where no limit is known", "judge",
+        "a split gives two pieces at least; requests of others in between are few";
+    /// Bytes of the device for each of ours, within which its mean request tells of ours.
+    OURS_LEAST = 0.8, [C1],
+        "bytes of the device over ours, least", "judge",
+        "with less, the page cache shaped what the device was asked for";
+    /// The upper end of that.
+    OURS_MOST = 1.25, [C1],
+        "bytes of the device over ours, at most", "judge",
+        "with more, a fifth of the requests are others'";
     /// Pieces per operation from which requests count as split.
     SPLIT = 1.2, [C1 C2 E2],
         "operation size over device request size", "evidence book C1",
@@ -261,6 +277,10 @@ thresholds! {
     DRIFT = 0.10, [F1],
         "fitted change over five windows, relative to the mean", "evidence book F1",
         "the bound of the SNIA's steady state for the slope";
+    /// How clearly a drift must stand out from what its line leaves unexplained.
+    DRIFT_CLEAR = 4.0, [F1],
+        "drift over the scatter of the windows, least", "judge",
+        "five windows that merely scatter stay below it";
     /// Length from which windows of a run can be compared.
     DRIFT_S = 30.0, [F1],
         "full seconds, least for five windows", "judge",
@@ -273,6 +293,10 @@ thresholds! {
     CLIFF_S = 10.0, [F2 F3],
         "seconds after the step, least", "evidence book F2",
         "garbage collection makes dips of a few seconds";
+    /// Seconds of the upper level that are enough to see it.
+    LEVEL_S = 3.0, [F2 F3],
+        "seconds before the step, least", "judge",
+        "one or two fast seconds are how many runs begin";
     /// Share of a rate that remains when credits have run out.
     CREDITS = 0.75, [F3],
         "rate after the step over rate before", "evidence book F3",
@@ -297,6 +321,10 @@ thresholds! {
     PIECES = 100.0, [F8],
         "extents per GiB", "evidence book F8",
         "ext4 needs 8 per GiB for a file in one piece";
+    /// Pieces of a file that slow nothing down.
+    PIECES_MIN = 64.0, [F8],
+        "extents, least", "judge",
+        "a small file in a few pieces has many per GiB";
     /// Part of a rotating disk that a run must cover to speak for it.
     SPAN = 0.5, [F11],
         "share of a rotating disk that was covered", "evidence book F11",
@@ -329,6 +357,10 @@ thresholds! {
     HYDRATED = 2.0, [F13],
         "rate of the second pass over the first", "evidence book F13",
         "caches give 1.5 and more; fetching a block from a snapshot costs tens of milliseconds";
+    /// What the first pass must have read for the second to meet the same blocks.
+    COVERED = 0.9, [A12],
+        "share of the files that the first pass read, least", "judge",
+        "what was not read the first time is as slow the second time";
     /// Files of their own against shared ones.
     SHARING_COSTS = 2.0, [B19],
         "rate with files of their own over the rate with shared ones", "evidence book B19",
@@ -370,7 +402,7 @@ thresholds! {
         "full seconds, least for a spread", "judge",
         "a deviation of fewer values says nothing";
     /// Share of its interval that a sample must cover to count as full.
-    FULL_SECOND = 0.9, [A12 F1 F2 F3 F6 G2 F5],
+    FULL_SECOND = 0.9, [A12 F1 F2 F3 F5 F6 G2 G3 H5],
         "share of the longest interval", "judge",
         "the last interval is cut where the phase ends";
     /// Change of the rate over the second half.
@@ -497,6 +529,10 @@ thresholds! {
     BUSY_AND_MORE = 1.5, [G12],
         "rate over that of an earlier phase", "judge",
         "half as much again from a device that had no idle time before";
+    /// A sequential phase tells of operations this many times smaller than its own.
+    MUCH_SMALLER = 4.0, [],
+        "size of sequential operations over that of small ones, least", "judge",
+        "between sizes that are nearly alike, one bounds the other in both ways";
     /// Share of the rate that the plan asks for, from which the plan is the limit.
     PACED = 0.97, [],
         "measured over asked rate", "judge",
@@ -523,6 +559,7 @@ mod tests {
         "ceilings.rs",
         "limit.rs",
         "slices.rs",
+        "expect.rs",
         "series.rs",
         "rules/unread.rs",
         "rules/slow_link.rs",

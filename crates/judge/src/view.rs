@@ -4,6 +4,7 @@
 use std::ops::Deref;
 
 use candor_plan::units::Op;
+use candor_plan::{Job, Phase};
 use candor_record::facts::{CanaryOutcome, value};
 use candor_record::{Latency, Measurement, OpStats, PhaseReport};
 
@@ -171,6 +172,11 @@ impl<'a> View<'a> {
             || self.tops().iter().any(|device| value(&device.counts_io) == Some(&false))
     }
 
+    /// Operations that can really be in flight: a synchronous engine has one per worker.
+    pub fn concurrency(&self) -> f64 {
+        self.ran.iter().map(|ran| ran.concurrency()).sum()
+    }
+
     /// Operations in flight that the plan asks for.
     pub fn requested(&self) -> f64 {
         self.ran.iter().map(|ran| ran.asked()).sum()
@@ -222,13 +228,28 @@ impl<'a> View<'a> {
         self.ran.iter().any(|ran| ran.paced())
     }
 
+    /// Phases before this one, without the trials that only served to choose the next step.
+    pub fn judged_before(&self) -> impl DoubleEndedIterator<Item = &'a PhaseReport> + use<'a> {
+        self.earlier.iter().filter(|report| !report.probe)
+    }
+
+    /// The phase of the plan that a report is of.
+    pub fn phase_of(&self, report: &PhaseReport) -> Option<&'a Phase> {
+        self.ground.plan.phases.get(report.plan_phase)
+    }
+
+    /// Its job, where it has just one.
+    pub fn only_job_of(&self, report: &PhaseReport) -> Option<&'a Job> {
+        let [job] = self.phase_of(report)?.jobs.as_slice() else { return None };
+        Some(job)
+    }
+
     /// An earlier phase wrote to a target of this one: as the plan has it, or, where the plan
     /// repeats, as it happened.
     pub fn written_before(&self) -> bool {
         let ours = |name: &String| self.ran.iter().any(|ran| ran.job.targets.contains(name));
         let wrote = |report: &PhaseReport| {
-            let phase = self.plan.phases.get(report.plan_phase);
-            let jobs = phase.into_iter().flat_map(|phase| &phase.jobs);
+            let jobs = self.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
             jobs.flat_map(|job| &job.targets).any(ours)
                 && report.measurements.iter().any(|m| m.ops.write.ops > 0)
         };

@@ -1,6 +1,5 @@
 //! A10: blocks below the block layer that hold nothing.
 
-use candor_plan::Phase;
 use candor_plan::units::Op;
 use candor_record::facts::{DeviceKind, value};
 use candor_record::{Confidence, Finding, PhaseReport, Weight, ZramPages};
@@ -93,20 +92,14 @@ fn before_writing(view: &View, ran: &Ran) -> Option<Finding> {
     })
 }
 
-fn phase_of<'a>(view: &View<'a>, report: &PhaseReport) -> Option<&'a Phase> {
-    view.plan.phases.get(report.plan_phase)
-}
-
 fn wrote(view: &View, report: &PhaseReport, ran: &Ran) -> bool {
-    let jobs = phase_of(view, report).into_iter().flat_map(|phase| &phase.jobs);
+    let jobs = view.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
     let ours = jobs.flat_map(|job| &job.targets).any(|name| ran.job.targets.contains(name));
     ours && report.measurements.iter().any(|m| m.ops.write.bytes as f64 >= BYTES_MIN.value)
 }
 
 fn reads_alike(view: &View, report: &PhaseReport, ran: &Ran) -> bool {
-    let Some([job]) = phase_of(view, report).map(|phase| phase.jobs.as_slice()) else {
-        return false;
-    };
+    let Some(job) = view.only_job_of(report) else { return false };
     let alike = |blocks: &candor_plan::Blocks| {
         blocks.mix == ran.blocks.mix
             && blocks.size == ran.blocks.size

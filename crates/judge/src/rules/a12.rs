@@ -9,7 +9,7 @@ use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::slices;
-use crate::thresholds::{AGAIN, SPREAD_SECONDS};
+use crate::thresholds::{AGAIN, COVERED, SPREAD_SECONDS};
 use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
@@ -35,9 +35,7 @@ fn after(view: &View) -> Outcome {
     if !reads || view.working_top().is_none() || view.all_memory() {
         return Outcome::Nothing;
     }
-    let first = view.earlier.iter().filter(|report| !report.probe);
-    let mut first = first.filter(|report| is_same(view, report, ran));
-    let Some(first) = first.next() else {
+    let Some(first) = view.judged_before().find(|report| is_same(view, report, ran)) else {
         return by_slice(view).map_or(Outcome::Nothing, Outcome::one);
     };
     let found = first.measurements.first().and_then(|before| of(view, ran, first, before));
@@ -46,8 +44,7 @@ fn after(view: &View) -> Outcome {
 
 /// The same work on the same targets, with nothing but repeats of it since.
 fn is_same(view: &View, report: &PhaseReport, ran: &Ran) -> bool {
-    let Some(phase) = view.plan.phases.get(report.plan_phase) else { return false };
-    let [job] = phase.jobs.as_slice() else { return false };
+    let Some(job) = view.only_job_of(report) else { return false };
     let alike = job.targets == ran.job.targets
         && job.workers == ran.job.workers
         && job.blocks.as_ref() == Some(ran.blocks);
@@ -71,7 +68,7 @@ fn covered(view: &View, ran: &Ran, before: &Measurement) -> bool {
     let ours = |other: &crate::ground::Planned| other.index == ran.index;
     let targets = view.targets_of(ours);
     let files: f64 = view.files(&targets).iter().map(|file| file.size_bytes as f64).sum();
-    files > 0.0 && before.ops.read.bytes as f64 >= 0.9 * files
+    files > 0.0 && before.ops.read.bytes as f64 >= COVERED.value * files
 }
 
 /// A short slice read the same blocks faster than the phase did, and than other blocks.

@@ -35,6 +35,7 @@ fn after(view: &View) -> Outcome {
         .filter(|target| on_nfs(target))
         .filter_map(|target| Some(target.filesystem.as_ref()?.mount_point.as_str()))
         .collect();
+    points.sort_unstable();
     points.dedup();
     if points.is_empty() {
         return Outcome::Nothing;

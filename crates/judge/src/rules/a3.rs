@@ -21,18 +21,31 @@ pub const RULE: Rule = Rule {
             kernel writes them out later, in its own time. Without a flush inside the measured \
             time the rate is that of memory until the kernel throttles the writer. candor \
             compares what the device had written when the clock stopped with what was written to \
-            it, and counts the pages still dirty: more than 5 % dirty, or less than 95 % on \
-            the device (the rest was overwritten in memory), and the number is not the device's. With a final flush it gives both rates.",
+            it, and counts the pages still dirty: more than 5 % dirty, or less than 95 % on the \
+            device (the rest was overwritten in memory), and the number is not the device's. With \
+            a final flush it gives both rates.",
     },
     before: None,
     after,
 };
+
+/// Who counts the dirty pages of single files.
+const OF_FILES: &str = "cachestat";
 
 /// What is known about where written bytes were when the clock stopped.
 struct Ground {
     written: f64,
     on_device: Option<f64>,
     dirty: Option<(f64, &'static str)>,
+}
+
+impl Ground {
+    /// Dirty bytes of the files. Those of the whole host may be anybody's, and are taken for ours
+    /// only where the device cannot be asked.
+    fn ours(&self) -> Option<f64> {
+        let (bytes, from) = self.dirty?;
+        (from == OF_FILES || self.on_device.is_none()).then_some(bytes)
+    }
 }
 
 fn after(view: &View) -> Outcome {
@@ -46,7 +59,7 @@ fn after(view: &View) -> Outcome {
     if ground.on_device.is_none() && ground.dirty.is_none() {
         return Outcome::lacks("dirty pages of the files, or the counters of the device");
     }
-    let dirty = ground.dirty.is_some_and(|(bytes, _)| bytes > DIRTY_LEFT.value * written);
+    let dirty = ground.ours().is_some_and(|bytes| bytes > DIRTY_LEFT.value * written);
     let least = WRITTEN_OUT.value * incompressible(&writers) * written;
     let absent = ground.on_device.is_some_and(|bytes| bytes < least);
     match (dirty || absent, with_flush(&writers)) {
@@ -84,7 +97,7 @@ fn dirty_bytes(view: &View) -> Option<(f64, &'static str)> {
     if let Some(cache) = view.report.after.cache {
         let dirty = cache.dirty_bytes.map(|d| d as f64 + cache.writeback_bytes.unwrap_or(0) as f64);
         if let Some(dirty) = dirty {
-            return Some((dirty, "cachestat"));
+            return Some((dirty, OF_FILES));
         }
     }
     let (before, after) = (view.report.before.vmstat?, view.report.after.vmstat?);
@@ -102,11 +115,12 @@ fn with_flush(writers: &[Ran]) -> Option<f64> {
     Some(times?.into_iter().max()? as f64 / 1e9)
 }
 
-/// The share of what was written that had reached the device.
+/// The share of what was written that had reached the device: no more than it wrote, and not what
+/// was dirty.
 fn share(ground: &Ground) -> f64 {
-    let by_dirty = |(bytes, _): (f64, _)| ground.written - bytes;
-    let reached = ground.on_device.or(ground.dirty.map(by_dirty)).unwrap_or(0.0);
-    ratio(reached, ground.written).clamp(0.0, 1.0)
+    let clean = ground.ours().map(|bytes| ground.written - bytes);
+    let known = [ground.on_device, clean].into_iter().flatten();
+    ratio(known.fold(ground.written, f64::min), ground.written).clamp(0.0, 1.0)
 }
 
 fn both_rates(view: &View, ground: &Ground, seconds: f64) -> Finding {
@@ -156,7 +170,7 @@ fn draft(view: &View, ground: &Ground, weight: Weight, sentence: String) -> Draf
     });
     Draft::new("A3", weight, sentence)
         .confidence(match (ground.on_device, ground.dirty) {
-            (Some(_), Some((_, "cachestat"))) => Confidence::Certain,
+            (Some(_), Some((_, from))) if from == OF_FILES => Confidence::Certain,
             _ => Confidence::Likely,
         })
         .evidence("bytes written", fmt::size(ground.written), "candor")
@@ -174,6 +188,8 @@ fn after_flush(view: &View) -> Option<(String, String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::VmStat;
+
     use super::*;
     use crate::testcase::{TestCase, moved};
 
@@ -223,6 +239,24 @@ mod tests {
         case.after_disk(moved(Op::Write, 1000, bytes / 100 * 97));
         case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
         assert_eq!(case.found(&RULE), []);
+        case.after_disk(moved(Op::Write, 1000, bytes));
+        case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 10);
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.starts_with("Only 90 % of the bytes"), "{sentence}");
+    }
+
+    #[test]
+    fn pages_that_somebody_else_made_dirty_are_not_ours() {
+        let mut case = TestCase::buffered_write();
+        let bytes = case.report.measurements[0].ops.write.bytes;
+        case.after_disk(moved(Op::Write, 1000, bytes));
+        case.report.after.cache.as_mut().unwrap().dirty_bytes = None;
+        let idle = VmStat::default();
+        case.report.before.vmstat = Some(idle);
+        case.report.after.vmstat = Some(VmStat { dirty_bytes: bytes / 10, ..idle });
+        assert_eq!(case.found(&RULE), []);
+        case.facts.targets[0].device = None;
+        assert_eq!(case.found(&RULE).len(), 1, "nobody else can tell");
     }
 
     #[test]

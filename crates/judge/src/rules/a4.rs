@@ -49,7 +49,7 @@ fn after(view: &View) -> Outcome {
 
 fn finding(view: &View, ran: &crate::view::Ran, written: f64, charged: f64) -> Finding {
     let sentence = format!(
-        "Each page was overwritten {}× in memory before it was written out once.",
+        "Each page was written {}× in memory for each time that it was written out.",
         fmt::number(ratio(written, charged))
     );
     let command = Command::of(view.plan, &ran.planned);
@@ -89,7 +89,7 @@ mod tests {
         let found = buffered(1.0 / 3.1).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "Each page was overwritten 3.1× in memory before it was written out once."
+            "Each page was written 3.1× in memory for each time that it was written out."
         );
         assert!(found[0].next.as_ref().unwrap().contains("--direct"));
     }

@@ -45,7 +45,7 @@ fn of_job(ran: &Ran, page_bytes: f64) -> Option<Finding> {
 
 fn finding(ran: &Ran, faults: f64, share: f64) -> Finding {
     let sentence = format!(
-        "{} page faults happened while the clock ran, {} of memory for each byte moved: memory \
+        "{} page faults happened while the clock ran, for {} as many bytes as were moved: memory \
          was touched for the first time.",
         fmt::count(faults),
         fmt::percent(share)

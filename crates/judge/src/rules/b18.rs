@@ -20,8 +20,8 @@ pub const RULE: Rule = Rule {
             a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
             candor speaks where a file that is written directly was not all there at the start, \
             the device saw much less in flight than was asked, and the workers were neither kept \
-            busy by their CPUs nor kept waiting for one. Where a short slice wrote the same places once more, with all blocks there, \
-            its rate decides. Lay the file out first, or give each worker a file of its own.",
+            busy by their CPUs nor kept waiting for one. Where a short slice wrote the same \
+            places once more, with all blocks there, its rate decides. Lay the file out first, or give each worker a file of its own.",
     },
     before: None,
     after,
@@ -66,7 +66,7 @@ fn bound_by_cpu(view: &View, ran: &Ran) -> bool {
 }
 
 /// Share of a file that had blocks at the start; none of an empty one.
-fn mapped(file: &FileFacts) -> Option<f64> {
+pub(super) fn mapped(file: &FileFacts) -> Option<f64> {
     match file.size_bytes {
         0 => Some(0.0),
         size => value(&file.extents).map(|e| ratio(e.mapped_bytes as f64, size as f64)),

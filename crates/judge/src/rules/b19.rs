@@ -58,13 +58,12 @@ fn by_slice(view: &View, ran: &Ran) -> Option<Finding> {
 fn by_phase(view: &View, ran: &Ran) -> Option<Finding> {
     let here = ways(view, ran.job)?;
     let other = |report: &&PhaseReport| {
-        let phase = view.plan.phases.get(report.plan_phase)?;
-        let [job] = phase.jobs.as_slice() else { return None };
+        let job = view.only_job_of(report)?;
         let alike = job.workers == ran.job.workers
             && job.blocks.as_ref().is_some_and(|blocks| same(ran, blocks));
         (alike && ways(view, job)? != here).then(|| rate(report))?
     };
-    let earlier = view.earlier.iter().filter(|report| !report.probe && report.repeat == 0);
+    let earlier = view.judged_before().filter(|report| report.repeat == 0);
     let (report, then) = earlier.rev().find_map(|report| Some((report, other(&report)?)))?;
     let now = rate(view.report)?;
     let (shared, own) = if here == Way::Shared { (now, then) } else { (then, now) };

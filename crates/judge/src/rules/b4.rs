@@ -39,11 +39,8 @@ fn after(view: &View) -> Outcome {
     if view.ran.is_empty() || !applies {
         return Outcome::Nothing;
     }
-    let chain = Chain {
-        asked: view.ran.iter().map(|ran| ran.concurrency()).sum(),
-        workers: view.occupancy(),
-        device: view.queue_ops(),
-    };
+    let chain =
+        Chain { asked: view.concurrency(), workers: view.occupancy(), device: view.queue_ops() };
     if chain.workers <= 0.0 {
         return Outcome::lacks("the mean number of operations in flight");
     }

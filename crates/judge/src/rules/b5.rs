@@ -32,10 +32,6 @@ fn after(view: &View) -> Outcome {
     }
 }
 
-fn asked(view: &View) -> f64 {
-    view.ran.iter().map(|ran| ran.concurrency()).sum()
-}
-
 /// The depth of the devices at the bottom, where it is smaller than what was asked for, and filled.
 pub fn full_at(view: &View) -> Option<f64> {
     let applies = !view.paced() && view.all_direct() && view.app_all().bytes >= BYTES_MIN.value;
@@ -44,11 +40,12 @@ pub fn full_at(view: &View) -> Option<f64> {
         leaves.iter().map(|leaf| value(&leaf.queue.device_depth).copied()).collect();
     let depth: f64 = depths?.into_iter().map(|depth| depth as f64).sum();
     let (queue, _) = view.queue().filter(|_| applies)?;
-    (depth > 0.0 && depth < asked(view) && queue >= DEVICE_FULL.value * depth).then_some(depth)
+    (depth > 0.0 && depth < view.concurrency() && queue >= DEVICE_FULL.value * depth)
+        .then_some(depth)
 }
 
 fn finding(view: &View, depth: f64) -> Finding {
-    let asked = asked(view);
+    let asked = view.concurrency();
     let sentence = format!(
         "{} accepts {}; {} of your {} waited for their turn, a wait that iostat does not show.",
         view.device_names(),

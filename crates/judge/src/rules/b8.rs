@@ -78,8 +78,8 @@ fn finding(view: &View, share: f64) -> Finding {
 
 /// The device had what it was asked to have in flight, so waiting did not slow it down.
 pub fn device_fed(view: &View) -> bool {
-    let asked: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
-    view.all_direct() && view.queue_ops().is_some_and(|seen| seen >= QUEUE_SEEN.value * asked)
+    let least = QUEUE_SEEN.value * view.concurrency();
+    view.all_direct() && view.queue_ops().is_some_and(|seen| seen >= least)
 }
 
 /// Share of the time in which some task of the host waited for a CPU.

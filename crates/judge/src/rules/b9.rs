@@ -42,7 +42,7 @@ fn after(view: &View) -> Outcome {
     let all = share(&from, &to);
     if all.busy >= ALL_CPUS_BUSY.value {
         let sentence =
-            format!("The CPUs of this host were busy {} of the time.", percent(all.busy));
+            format!("The CPUs of this host were busy {} of the time.", fmt::percent(all.busy));
         return Outcome::one(finding(view, sentence, "the CPUs of this host", all));
     }
     // A CPU that came or went would shift the others.
@@ -52,7 +52,7 @@ fn after(view: &View) -> Outcome {
         same && share.busy > ONE_CPU_BUSY.value && share.interrupts >= CPU_INTERRUPTS.value
     });
     held_up.next().map_or(Outcome::Nothing, |(cpu, share)| {
-        let spent = percent(share.interrupts);
+        let spent = fmt::percent(share.interrupts);
         let sentence = format!("CPU {cpu} spent {spent} of the time in interrupts.");
         Outcome::one(finding(view, sentence, "the CPU that serves the interrupts", share))
     })
@@ -71,15 +71,11 @@ pub fn busy(from: &CpuTimes, to: &CpuTimes) -> f64 {
     share(from, to).busy
 }
 
-fn percent(share: f64) -> String {
-    fmt::percent(share)
-}
-
 fn finding(view: &View, sentence: String, limit: &str, share: Share) -> Finding {
     let draft = Draft::new("B9", Weight::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("busy", percent(share.busy), "/proc/stat")
-        .evidence("in interrupts", percent(share.interrupts), "/proc/stat")
+        .evidence("busy", fmt::percent(share.busy), "/proc/stat")
+        .evidence("in interrupts", fmt::percent(share.interrupts), "/proc/stat")
         .advice("Quiet the machine, or spread interrupts over more CPUs.", None);
     if b8::device_fed(view) { draft.done() } else { draft.limits(limit).done() }
 }

@@ -12,7 +12,7 @@ use crate::draft::Draft;
 use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{BYTES_MIN, COMMON, SPLIT};
+use crate::thresholds::{BYTES_MIN, COMMON, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -29,16 +29,6 @@ pub const RULE: Rule = Rule {
     before: None,
     after,
 };
-
-/// Bytes of a page: scattered buffers have one segment per page.
-const PAGE_BYTES: f64 = 4096.0;
-/// How near the mean piece must be to a limit to be its work.
-const NEAR: f64 = 0.15;
-/// Factor from which a split is believed where no limit is known.
-const CLEAR: f64 = 1.5;
-
-/// Bytes of the top device for each byte of ours.
-const MOSTLY_OURS: std::ops::Range<f64> = 0.8..1.25;
 
 /// A split, as one device shows it.
 struct Split<'a> {
@@ -67,7 +57,7 @@ fn of_side(view: &View, op: Op) -> Option<Finding> {
     let operation = ratio(app.bytes, app.ops);
     // The device's mean request tells of ours only where its bytes are ours.
     let top = view.top.map_or(0.0, |top| top.side(op).bytes);
-    if !MOSTLY_OURS.contains(&ratio(top, app.bytes)) {
+    if !(OURS_LEAST.value..OURS_MOST.value).contains(&ratio(top, app.bytes)) {
         return None;
     }
     let splits = view.devices().into_iter().filter_map(|device| {
@@ -82,7 +72,7 @@ fn of_side(view: &View, op: Op) -> Option<Finding> {
         let cause = cause(&limits, &split);
         // Where every limit is known and none is small enough, small requests are other people's,
         // or metadata.
-        let unknown = limits.is_empty() && split.operation >= CLEAR * split.piece;
+        let unknown = limits.is_empty() && split.operation >= SPLIT_CLEAR.value * split.piece;
         (cause.is_some() || unknown).then(|| finding(view, &split, cause.as_ref()))
     })
 }
@@ -97,10 +87,16 @@ fn limits(view: &View, device: &DeviceFacts) -> Vec<(f64, String)> {
     let max = value(&queue.max_request_bytes).map(|bytes| *bytes as f64);
     let segments = value(&queue.max_segments).map(|count| *count as f64);
     let chunk = value(&queue.chunk_bytes).map(|bytes| *bytes as f64).filter(|bytes| *bytes > 0.0);
+    // Scattered buffers have one segment per page.
+    let page_bytes = match view.facts.host.page_bytes {
+        0 => 4096.0,
+        bytes => bytes as f64,
+    };
     let named = [
         max.map(|bytes| (bytes, format!("max_sectors_kb = {}", fmt::number(bytes / 1024.0)))),
         segments.map(|count| {
-            (count * PAGE_BYTES, format!("max_segments = {} pages of 4 KiB", fmt::number(count)))
+            let (count_text, page) = (fmt::number(count), fmt::size(page_bytes));
+            (count * page_bytes, format!("max_segments = {count_text} pages of {page}"))
         }),
         chunk.map(|bytes| (bytes, format!("chunk = {}", fmt::size(bytes)))),
     ];
@@ -111,7 +107,8 @@ fn limits(view: &View, device: &DeviceFacts) -> Vec<(f64, String)> {
 /// smaller than the operation.
 fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
     let binding = limits.iter().filter(|(bytes, _)| *bytes < split.operation);
-    let fits = |(bytes, _): &&(f64, String)| (ratio(split.piece, *bytes) - 1.0).abs() <= NEAR;
+    let fits =
+        |(bytes, _): &&(f64, String)| (ratio(split.piece, *bytes) - 1.0).abs() <= SPLIT_NEAR.value;
     let smallest = || binding.clone().min_by(|a, b| a.0.total_cmp(&b.0));
     binding.clone().find(fits).or_else(smallest).cloned()
 }

@@ -24,10 +24,9 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let asked: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
     let plain = view.ran.iter().all(|ran| ran.blocks.direct && !ran.durable());
     let moved = view.app_all().bytes >= BYTES_MIN.value;
-    if asked != 1.0 || !plain || view.paced() || !moved || view.occupancy() <= 0.0 {
+    if view.concurrency() != 1.0 || !plain || view.paced() || !moved || view.occupancy() <= 0.0 {
         return Outcome::Nothing;
     }
     let (Some(seen), Some(mean_ns)) = (view.queue_ops(), view.mean_latency_ns()) else {

@@ -1,7 +1,7 @@
 //! C5: a partition or volume that starts between two sectors.
 
 use candor_plan::units::Op;
-use candor_record::facts::{DeviceFacts, value};
+use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
@@ -28,7 +28,14 @@ pub const RULE: Rule = Rule {
 type Off<'a> = (&'a DeviceFacts, u64, String);
 
 fn before(ground: &Ground) -> Outcome {
-    match ground.devices().into_iter().find_map(off) {
+    let devices = ground.devices();
+    // A partition may begin where its disk's offset is made up for; the kernel counts both.
+    let is_told = |disk: &&DeviceFacts| {
+        let part =
+            |d: &&DeviceFacts| d.kind == DeviceKind::Partition && d.below.contains(&disk.name);
+        devices.iter().any(|device| part(device) && device.queue.alignment_offset_bytes.is_some())
+    };
+    match devices.iter().copied().filter(|device| !is_told(device)).find_map(off) {
         Some(off) if !ground.jobs.is_empty() => Outcome::one(finding(ground, &off)),
         _ => Outcome::Nothing,
     }
@@ -39,14 +46,13 @@ fn after(view: &View) -> Outcome {
 }
 
 fn off(device: &DeviceFacts) -> Option<Off<'_>> {
-    let told = device.queue.alignment_offset_bytes.as_ref().filter(|fact| fact.value > 0);
-    let told = told.map(|fact| (device, fact.value, fact.from.clone()));
-    told.or_else(|| {
-        let start = device.partition_start_bytes.as_ref()?;
-        let sector = value(&device.queue.physical_block_bytes).filter(|bytes| **bytes > 0)?;
-        let off = start.value % sector;
-        (off > 0).then(|| (device, off, start.from.clone()))
-    })
+    if let Some(fact) = &device.queue.alignment_offset_bytes {
+        return (fact.value > 0).then(|| (device, fact.value, fact.from.clone()));
+    }
+    let start = device.partition_start_bytes.as_ref()?;
+    let sector = value(&device.queue.physical_block_bytes).filter(|bytes| **bytes > 0)?;
+    let off = start.value % sector;
+    (off > 0).then(|| (device, off, start.from.clone()))
 }
 
 fn finding(ground: &Ground, (device, bytes, from): &Off) -> Finding {
@@ -85,7 +91,28 @@ mod tests {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
         case.disk().partition_start_bytes = fact(63 * 512);
         assert_eq!(case.found(&RULE)[0].weight, Weight::Explains);
+        case.disk().queue.alignment_offset_bytes = fact(0);
+        assert_eq!(
+            case.found(&RULE),
+            [],
+            "the disk itself begins so far off, and the kernel knows"
+        );
+        case.disk().queue.alignment_offset_bytes = None;
         case.disk().partition_start_bytes = fact(1 << 20);
         assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn a_partition_that_makes_up_for_its_disk_is_silent() {
+        let mut case = TestCase::direct_write();
+        case.disk().queue.alignment_offset_bytes = fact(3584);
+        let mut part = case.disk().clone();
+        (part.name, part.kind) = ("vda1".into(), DeviceKind::Partition);
+        (part.below, part.queue.alignment_offset_bytes) = (vec!["vda".into()], fact(0));
+        case.facts.devices.insert(0, part);
+        case.facts.targets[0].device = fact("vda1".into());
+        assert_eq!(case.found(&RULE), []);
+        case.facts.devices[0].queue.alignment_offset_bytes = fact(512);
+        assert!(case.found(&RULE)[0].sentence.starts_with("vda1 starts 512 bytes off"));
     }
 }

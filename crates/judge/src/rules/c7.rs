@@ -20,8 +20,8 @@ pub const RULE: Rule = Rule {
         explanation: "RAID 4, 5 and 6 keep parity for each stripe, a chunk of every data disk. A \
             write of less than a stripe leaves old data that the new parity depends on, so the \
             array reads old data or old parity first: one small write is two reads and two \
-            writes. candor sees it where the members read during a phase that reads nothing. Write whole stripes (chunk times data disks, \
-            aligned), or enlarge the stripe cache. A rebuild reads, too, and is told by E3.",
+            writes. candor sees it where the members read during a phase that reads nothing. \
+            Write whole stripes (chunk times data disks, aligned), or enlarge the stripe cache. A rebuild reads, too, and is told by E3.",
     },
     before: None,
     after,

@@ -50,7 +50,7 @@ fn of_speed(full: &Full) -> Finding {
 /// A driver of one command at a time under a run that asked for more.
 fn of_driver(view: &View, device: &DeviceFacts) -> Option<Finding> {
     let driver = device.driver.as_ref().filter(|driver| driver.value == "usb-storage")?;
-    let in_flight: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
+    let in_flight = view.concurrency();
     if in_flight <= 1.0 || view.working_top().is_none() {
         return None;
     }

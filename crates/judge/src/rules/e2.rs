@@ -30,7 +30,7 @@ fn after(view: &View) -> Outcome {
     if app.bytes < BYTES_MIN.value || view.working_top().is_none() {
         return Outcome::Nothing;
     }
-    let striped = view.devices().into_iter().filter(|device| is_striped(device));
+    let striped = view.devices().into_iter().filter(|device| view.is_striped(device));
     let size = ratio(app.bytes, app.ops);
     let found = striped.filter_map(|array| {
         let chunk = *value(&array.queue.chunk_bytes)? as f64;
@@ -40,11 +40,6 @@ fn after(view: &View) -> Outcome {
         }
     });
     found.collect::<Vec<_>>().into()
-}
-
-fn is_striped(device: &DeviceFacts) -> bool {
-    let level = device.array.as_ref().and_then(|array| value(&array.level));
-    level.is_some_and(|level| level != "raid1" && level != "linear") && device.below.len() > 1
 }
 
 /// An operation becomes several requests to the members.

@@ -51,10 +51,10 @@ fn trouble(array: &ArrayState) -> Option<String> {
     if let Some(missing) = array.degraded.filter(|missing| *missing > 0) {
         return Some(format!("is degraded: {missing} of its members missing"));
     }
-    const WELL: [&str; 7] =
-        ["clean", "active", "active-idle", "write-pending", "readonly", "read-auto", "broken"];
-    let state = array.state.as_deref()?;
-    (!WELL.contains(&state) || state == "broken").then(|| format!("is {state}"))
+    const WELL: [&str; 6] =
+        ["clean", "active", "active-idle", "write-pending", "readonly", "read-auto"];
+    let state = array.state.as_deref().filter(|state| !WELL.contains(state))?;
+    Some(format!("is {state}"))
 }
 
 fn finding(array: &ArrayState, what: &str) -> Finding {

@@ -24,9 +24,11 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let found =
-        view.devices().into_iter().filter(|device| is_volume(device) && !view.is_striped(device));
-    found.filter_map(|volume| of(view, volume)).collect::<Vec<_>>().into()
+    let volumes = view
+        .devices()
+        .into_iter()
+        .filter(|device| is_volume(device) && !view.is_striped(device) && !has_roles(view, device));
+    volumes.filter_map(|volume| of(view, volume)).collect::<Vec<_>>().into()
 }
 
 /// A device-mapper volume of several devices, other than their paths, or a linear array.
@@ -39,6 +41,14 @@ fn is_volume(device: &DeviceFacts) -> bool {
         _ => false,
     };
     kind && device.below.len() > 1
+}
+
+/// What lies under it is LVM's own: data and metadata of a pool, an origin and its snapshots,
+/// mirrors, a cache. One of them has to do nearly everything.
+fn has_roles(view: &View, device: &DeviceFacts) -> bool {
+    let below = device.below.iter().filter_map(|name| view.facts.device(name));
+    let makers = below.filter_map(|part| value(&part.mapping.as_ref()?.maker));
+    makers.into_iter().any(|maker| maker == "LVM")
 }
 
 fn moved<'a>(view: &View, name: &'a str) -> Option<(&'a str, f64)> {
@@ -70,8 +80,10 @@ fn of(view: &View, volume: &DeviceFacts) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::facts::Mapping;
+
     use super::*;
-    use crate::testcase::TestCase;
+    use crate::testcase::{TestCase, fact};
 
     fn linear(shares: &[f64]) -> TestCase {
         TestCase::direct(4096, 8, 1, 10_000.0).on_array("linear", shares)
@@ -84,6 +96,9 @@ mod tests {
         let mut volume = linear(&[0.0, 1.0]);
         volume.facts.devices[0].kind = DeviceKind::Dm;
         assert_eq!(volume.found(&RULE).len(), 1);
+        volume.facts.devices[1].mapping =
+            Some(Mapping { maker: fact("LVM".into()), ..Mapping::default() });
+        assert_eq!(volume.found(&RULE), [], "data and metadata of a thin pool, say");
     }
 
     #[test]

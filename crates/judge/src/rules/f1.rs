@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second};
-use crate::thresholds::{DRIFT, DRIFT_S};
+use crate::thresholds::{DRIFT, DRIFT_CLEAR, DRIFT_S};
 use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
@@ -47,7 +47,7 @@ fn of(view: &View, ran: &Ran) -> Option<Finding> {
     let rates: Vec<f64> = seconds.iter().map(|second: &Second| second.bytes_per_s).collect();
     let windows = series::windows(&rates, WINDOWS);
     let (change, rest) = series::drift(&windows)?;
-    let drifts = change.abs() > DRIFT.value && rest < change.abs() / 4.0;
+    let drifts = change.abs() > DRIFT.value && rest < change.abs() / DRIFT_CLEAR.value;
     drifts.then(|| finding(view, ran, change, &windows))
 }
 

@@ -27,8 +27,7 @@ pub const RULE: Rule = Rule {
 };
 
 /// Models of volumes that are filled when they are first read, as their devices tell them.
-const MODELS: [&str; 4] =
-    ["Amazon Elastic Block Store", "PersistentDisk", "nvme_card-pd", "Virtual Disk"];
+const MODELS: [&str; 3] = ["Amazon Elastic Block Store", "PersistentDisk", "nvme_card-pd"];
 
 fn after(view: &View) -> Outcome {
     let [ran] = view.ran.as_slice() else { return Outcome::Nothing };

@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Step};
-use crate::thresholds::{CLIFF, CLIFF_S};
+use crate::thresholds::{CLIFF, CLIFF_S, LEVEL_S};
 use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
@@ -26,9 +26,6 @@ pub const RULE: Rule = Rule {
     after,
 };
 
-/// Seconds of the upper level that are enough to see it.
-const BEFORE_S: usize = 3;
-
 fn after(view: &View) -> Outcome {
     let found = view.ran.iter().filter(|ran| f1::writes_to_media(ran));
     found.filter_map(|ran| of(view, ran)).collect::<Vec<_>>().into()
@@ -37,7 +34,7 @@ fn after(view: &View) -> Outcome {
 fn of(view: &View, ran: &Ran) -> Option<Finding> {
     let seconds = series::seconds(ran.measured, |op| op == Op::Write);
     let rates: Vec<f64> = seconds.iter().map(|second| second.bytes_per_s).collect();
-    let step = series::step_down(&rates, BEFORE_S, CLIFF_S.value as usize)?;
+    let step = series::step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
     let bytes = seconds.get(step.at.checked_sub(1)?)?.bytes_so_far;
     let cliff = step.after < CLIFF.value * step.before && !f3::is_of_credits(view, &step);
     cliff.then(|| finding(ran, &step, bytes))

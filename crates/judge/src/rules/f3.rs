@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second, Step};
-use crate::thresholds::{CLIFF_S, CREDITS, FLAT};
+use crate::thresholds::{CLIFF_S, CREDITS, FLAT, LEVEL_S};
 use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
@@ -23,9 +23,6 @@ pub const RULE: Rule = Rule {
     before: None,
     after,
 };
-
-/// Seconds of the upper level that are enough to see it.
-const BEFORE_S: usize = 3;
 
 fn after(view: &View) -> Outcome {
     let found = view.ran.iter().filter(|ran| !ran.paced() && ran.blocks.direct);
@@ -43,7 +40,7 @@ fn of(view: &View, ran: &Ran) -> Option<Finding> {
     let seconds = series::seconds(ran.measured, |_| true);
     let step = |rate: fn(&Second) -> f64| {
         let rates: Vec<f64> = seconds.iter().map(rate).collect();
-        let step = series::step_down(&rates, BEFORE_S, CLIFF_S.value as usize)?;
+        let step = series::step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
         let fell = step.after < CREDITS.value * step.before;
         (fell && is_of_credits(view, &step)).then_some(step)
     };

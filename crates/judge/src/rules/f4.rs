@@ -41,7 +41,7 @@ fn finding(view: &View, bound: &Bound) -> Finding {
         (None, ops) => fmt::iops(ops.unwrap_or(0.0)),
     };
     let rest = view.queue_ops().map_or(String::new(), |queue| {
-        let asked: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
+        let asked = view.concurrency();
         format!("; the device had {} of {} in flight", fmt::number(queue), fmt::count(asked))
     });
     let sentence = format!("The control group of this process is capped at {cap}{rest}.");

@@ -56,11 +56,12 @@ fn finding(view: &View, sensor: &Temperature, limit: i64, first: f64, last: f64)
     let before = &view.report.before.state.temperatures;
     let before = before.iter().find(|earlier| earlier.device == sensor.device);
     let from = format!("temp1_input of {}", sensor.device);
+    let of_limit = format!("temp1_max and temp1_crit of {}", sensor.device);
     Draft::new("F6", Weight::Remark, sentence)
         .confidence(Confidence::Likely)
         .limits(format!("the temperature of {}", sensor.device))
         .evidence("temperature at the end", degrees(sensor.now_mc), from.clone())
-        .evidence("its own limit", degrees(limit), from.replace("input", "max"))
+        .evidence("its own limit", degrees(limit), of_limit)
         .evidence_if(before.map(|b| ("temperature before".into(), degrees(b.now_mc), from.clone())))
         .advice("Cool the drive, and let it rest between phases.", None)
         .done()

@@ -1,13 +1,14 @@
 //! F8: a filesystem that is full, a file that is in pieces.
 
 use candor_plan::units::Op;
-use candor_record::facts::{FileFacts, Filesystem, value};
+use candor_record::facts::{FileFacts, Filesystem, TargetFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{FULL_FS, PIECES};
+use crate::rules::b18;
+use crate::thresholds::{FULL_FS, MAPPED, PIECES, PIECES_MIN};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -16,29 +17,35 @@ pub const RULE: Rule = Rule {
         title: "the filesystem is full or the file is in pieces",
         explanation: "A filesystem with little room searches longer for blocks and finds them in \
             small pieces, and a file in thousands of pieces makes sequential work random. candor \
-            looks at the free space where a run writes, and at the extents per GiB of files that \
-            are gone through in order; ext4 needs 8 for a file in one piece. Make room, and lay \
-            the file out anew.",
+            looks at the free space where a run's writes take new blocks (what has its blocks \
+            already keeps them, but for filesystems that never write in place), and at the \
+            extents per GiB of files that are gone through in order; ext4 needs 8 for a file in \
+            one piece. Make room, and lay the file out anew.",
     },
     before: None,
     after,
 };
 
-/// Fewer pieces than this slow nothing down.
-const PIECES_MIN: u64 = 64;
-
 fn after(view: &View) -> Outcome {
     let mut found: Vec<Finding> = Vec::new();
-    if view.does(Op::Write) {
-        let on = view.targets().into_iter().filter_map(|target| target.filesystem.as_ref());
-        found.extend(on.filter_map(full).take(1));
-    }
+    let written = view.targets_of(|job| job.does(Op::Write)).into_iter();
+    let on = written.filter(|target| takes_blocks(target)).filter_map(|t| t.filesystem.as_ref());
+    found.extend(on.filter_map(full).take(1));
     let in_order = |job: &crate::ground::Planned| !job.blocks.access.is_random();
     let files = view.files(&view.targets_of(in_order));
     let worst = files.into_iter().filter_map(|file| Some((pieces(file)?, file)));
     let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));
     found.extend(worst.map(|(each, file)| in_pieces(file, each)));
     found.into()
+}
+
+/// Writing needs blocks that the files do not have yet.
+fn takes_blocks(target: &TargetFacts) -> bool {
+    // Nothing is written where it stood before.
+    const COPIES: [&str; 5] = ["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
+    let copies = target.filesystem.as_ref().is_some_and(|on| COPIES.contains(&on.kind.as_str()));
+    let lacks = |file: &FileFacts| b18::mapped(file).is_none_or(|share| share < MAPPED.value);
+    copies || target.files.is_empty() || target.files.iter().any(lacks)
 }
 
 fn full(on: &Filesystem) -> Option<Finding> {
@@ -64,7 +71,7 @@ fn pieces(file: &FileFacts) -> Option<f64> {
     let extents = value(&file.extents)?;
     // Compressed extents are small by nature.
     let each = ratio(extents.count as f64, file.size_bytes as f64) * (1u64 << 30) as f64;
-    let many = extents.count >= PIECES_MIN && extents.encoded_bytes == 0;
+    let many = extents.count as f64 >= PIECES_MIN.value && extents.encoded_bytes == 0;
     (many && each > PIECES.value).then_some(each)
 }
 
@@ -108,6 +115,11 @@ mod tests {
         let mut case = TestCase::direct_write();
         let on = case.facts.targets[0].filesystem.as_mut().unwrap();
         (on.size_bytes, on.available_bytes) = (100 << 30, 4 << 30);
+        assert_eq!(case.found(&RULE), [], "what is overwritten keeps its blocks");
+        case.facts.targets[0].filesystem.as_mut().unwrap().kind = "btrfs".into();
+        assert!(case.found(&RULE)[0].sentence.contains("is 96 % full"));
+        case.facts.targets[0].filesystem.as_mut().unwrap().kind = "ext4".into();
+        case.file().extents.as_mut().unwrap().value.mapped_bytes /= 2;
         assert!(case.found(&RULE)[0].sentence.contains("is 96 % full"));
         case.facts.targets[0].filesystem.as_mut().unwrap().available_bytes = 50 << 30;
         assert_eq!(case.found(&RULE), []);

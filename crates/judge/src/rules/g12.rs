@@ -30,8 +30,8 @@ fn after(view: &View) -> Outcome {
     if !busy_now || !view.all_direct() || view.paced() {
         return Outcome::Nothing;
     }
-    let earlier = view.earlier.iter().filter(|report| !report.probe);
-    let less = earlier.filter_map(|report| Some((report, with_less(view, report, ran)?)));
+    let less =
+        view.judged_before().filter_map(|report| Some((report, with_less(view, report, ran)?)));
     let mut full = less
         .filter(|(report, _)| busy(report, &top.name).is_some_and(|busy| busy >= NEVER_IDLE.value));
     let found = full.find(|(_, (times, _))| *times >= BUSY_AND_MORE.value);
@@ -52,7 +52,7 @@ fn busy(report: &PhaseReport, device: &str) -> Option<f64> {
 /// How many times as much as an earlier phase of the same work with less in flight this one did,
 /// and how much that one had in flight.
 fn with_less(view: &View, report: &PhaseReport, ran: &Ran) -> Option<(f64, f64)> {
-    let [job] = view.plan.phases.get(report.plan_phase)?.jobs.as_slice() else { return None };
+    let job = view.only_job_of(report)?;
     let (blocks, ours) = (job.blocks.as_ref()?, ran.blocks);
     let same = job.targets == ran.job.targets
         && blocks.mix == ours.mix

@@ -6,7 +6,8 @@ use crate::command::Command;
 use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::{FULL_SECOND, SPREAD, SPREAD_SECONDS, SPREAD_WIDE};
+use crate::series;
+use crate::thresholds::{SPREAD, SPREAD_SECONDS, SPREAD_WIDE};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -29,39 +30,20 @@ fn after(view: &View) -> Outcome {
 }
 
 fn of_job(view: &View, measured: &Measurement) -> Option<Finding> {
-    let mut rates = rates(measured);
+    let rates = series::ops_rates(measured);
     if (rates.len() as f64) < SPREAD_SECONDS.value {
         return None;
     }
-    let count = rates.len() as f64;
-    let mean = ratio(rates.iter().sum(), count);
+    let interval_ns = measured.samples.iter().map(|sample| sample.length_ns).max()?;
     // Events that are counted vary by the root of their number, however steady their cause is.
-    let counting = mean / seconds(measured);
-    let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let spread = ratio((variance - counting).max(0.0).sqrt(), mean);
-    rates.sort_by(f64::total_cmp);
+    let counting = ratio(1.0, series::mean(&rates) * interval_ns as f64 / 1e9);
+    let spread = (series::spread(&rates).powi(2) - counting).max(0.0).sqrt();
     (spread > SPREAD.value).then(|| finding(view, measured, spread, &rates))
 }
 
-/// Length of a full interval.
-fn seconds(measured: &Measurement) -> f64 {
-    measured.samples.iter().map(|s| s.length_ns).max().unwrap_or(0).max(1) as f64 / 1e9
-}
-
-/// Operations per second of each full interval; the last one is cut where the phase ends.
-pub fn rates(measured: &Measurement) -> Vec<f64> {
-    let full = seconds(measured) * 1e9 * FULL_SECOND.value;
-    let full = measured.samples.iter().filter(|s| s.length_ns > 0 && s.length_ns as f64 >= full);
-    let ops = |s: &candor_record::Sample| s.ops.iter().map(|(_, ops)| *ops as f64).sum::<f64>();
-    full.map(|s| ratio(ops(s), s.length_ns as f64 / 1e9)).collect()
-}
-
-fn finding(view: &View, measured: &Measurement, spread: f64, sorted: &[f64]) -> Finding {
-    let at = |share: f64| {
-        let index = (share * (sorted.len() - 1) as f64).round() as usize;
-        sorted.get(index).copied().unwrap_or(0.0)
-    };
-    let (low, high) = (fmt::count(at(0.05)), fmt::iops(at(0.95)));
+fn finding(view: &View, measured: &Measurement, spread: f64, rates: &[f64]) -> Finding {
+    let low = fmt::count(series::quantile(rates, 0.05));
+    let high = fmt::iops(series::quantile(rates, 0.95));
     let sentence = format!(
         "The seconds ranged from {low} to {high} (5th to 95th percentile); deviation {} of the \
          mean.",
@@ -74,7 +56,7 @@ fn finding(view: &View, measured: &Measurement, spread: f64, sorted: &[f64]) -> 
         .job(&measured.job)
         .confidence(Confidence::Certain)
         .evidence("deviation of the seconds", fmt::percent(spread), "candor")
-        .evidence("seconds", sorted.len().to_string(), "candor")
+        .evidence("seconds", rates.len().to_string(), "candor")
         .advice(
             "Quiet the machine, run longer, and repeat at least three times.",
             command.map(|command| command.seconds(60).text()),

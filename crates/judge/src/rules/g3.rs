@@ -4,9 +4,9 @@ use candor_record::{Confidence, Finding, Measurement, Weight};
 
 use crate::command::Command;
 use crate::draft::Draft;
-use crate::fmt::{self, ratio};
+use crate::fmt;
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::rules::g2;
+use crate::series;
 use crate::thresholds::{SPREAD_SECONDS, TREND, TREND_CLEAR};
 use crate::view::View;
 
@@ -33,29 +33,22 @@ fn after(view: &View) -> Outcome {
 }
 
 fn of_job(view: &View, measured: &Measurement) -> Option<Finding> {
-    let rates = g2::rates(measured);
+    let rates = series::ops_rates(measured);
     let half = rates.get(rates.len() / 2..).unwrap_or_default();
     if (half.len() as f64) < SPREAD_SECONDS.value {
         return None;
     }
-    let (change, clear) = trend(half)?;
-    let moving = change.abs() > TREND.value && clear > TREND_CLEAR.value;
+    let (change, rest) = series::drift(half)?;
+    let moving = change.abs() > TREND.value && clear(change, rest, half.len()) > TREND_CLEAR.value;
     moving.then(|| finding(view, measured, change, half.len()))
 }
 
-/// The change of a fitted line from its first to its last value, as a share of the mean; and its
-/// slope in standard errors.
-fn trend(rates: &[f64]) -> Option<(f64, f64)> {
-    let count = rates.len() as f64;
-    let (middle, mean) = ((count - 1.0) / 2.0, rates.iter().sum::<f64>() / count);
-    let x = |i: usize| i as f64 - middle;
-    let spread: f64 = (0..rates.len()).map(|i| x(i).powi(2)).sum();
-    let slope = rates.iter().enumerate().map(|(i, rate)| x(i) * (rate - mean)).sum::<f64>();
-    let slope = ratio(slope, spread);
-    let rest = rates.iter().enumerate().map(|(i, rate)| (rate - mean - slope * x(i)).powi(2));
-    let error = (rest.sum::<f64>() / (count - 2.0) / spread).sqrt();
-    let clear = if error > 0.0 { slope.abs() / error } else { f64::MAX };
-    (mean > 0.0 && slope.is_finite()).then(|| (ratio(slope * (count - 1.0), mean), clear))
+/// The slope of a line in its standard errors, from the change along it and from what it leaves
+/// unexplained of so many values.
+fn clear(change: f64, rest: f64, count: usize) -> f64 {
+    let n = count as f64;
+    let errors = change.abs() / rest * ((n - 2.0) * (n + 1.0) / (12.0 * (n - 1.0))).sqrt();
+    if rest > 0.0 { errors } else { f64::MAX }
 }
 
 fn finding(view: &View, measured: &Measurement, change: f64, seconds: usize) -> Finding {

@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule {
         explanation: "MB are millions of bytes, MiB are 1 048 576; the two differ by 4.9 %, kB \
             and KiB by 2.4 %, GB and GiB by 7.4 %. People have explained such gaps with drivers \
             and caches. Where a rate and its ceiling, or the rate that the plan asks for, differ \
-            by exactly that, candor says so and gives the rate in both.",
+            by exactly that, candor says so and gives the rate in both; it may be chance.",
     },
     before: None,
     after,
@@ -44,8 +44,8 @@ fn finding(ceiling: &Ceiling, gap: (f64, &str, &str)) -> Finding {
     let measured = ceiling.used.unwrap_or(0.0) * ceiling.bytes_per_s.unwrap_or(0.0);
     let percent = fmt::percent(factor - 1.0);
     let sentence = format!(
-        "The {percent} between the result and the {} is the difference of {decimal} and {binary}: \
-         {} = {}.",
+        "The {percent} between the result and the {} is as much as {binary} is more than \
+         {decimal}: {} = {}.",
         ceiling.element,
         fmt::rate_binary(measured),
         fmt::rate_decimal(measured)

@@ -44,17 +44,18 @@ fn finding(view: &View, ran: &Ran, fill: f64, verify: f64) -> Finding {
         _ => "checking content",
     };
     let share = (fill + verify).min(1.0);
-    let sentence =
-        format!("{what} took {} of the workers' time, inside the clock.", fmt::percent(share));
-    let sentence = sentence[..1].to_uppercase() + &sentence[1..];
+    let sentence = format!(
+        "{} took {} of the workers' time, inside the clock.",
+        fmt::capital(what),
+        fmt::percent(share)
+    );
     let draft = Draft::new("G9", Weight::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Certain)
         .evidence("making content", fmt::percent(fill), "candor")
         .evidence("checking content", fmt::percent(verify), "candor")
         .advice("Leave it out while measuring, or use more workers.", None);
-    let asked: f64 = view.ran.iter().map(|ran| ran.concurrency()).sum();
-    let missing = !view.paced() && view.occupancy() < IN_FLIGHT.value * asked;
+    let missing = !view.paced() && view.occupancy() < IN_FLIGHT.value * view.concurrency();
     if missing { draft.limits(what).done() } else { draft.done() }
 }
 

@@ -61,8 +61,8 @@ fn of(view: &View, names: &OnNames, fetched: Option<f64>) -> Option<Finding> {
 
 /// The first of the same looks in this run, and how many times faster these are.
 fn first_pass<'a>(view: &View<'a>, names: &OnNames) -> Option<(&'a PhaseReport, f64)> {
-    view.earlier.iter().filter(|report| !report.probe).find_map(|report| {
-        let phase = view.plan.phases.get(report.plan_phase)?;
+    view.judged_before().find_map(|report| {
+        let phase = view.phase_of(report)?;
         let alike = |job: &&candor_plan::Job| {
             job.entries == names.job.entries
                 && job.targets == names.job.targets

@@ -80,13 +80,12 @@ fn before<'a>(view: &View<'a>, share: f64) -> Option<&'a PhaseReport> {
     if share >= COVERAGE_MEMORY.value {
         return None;
     }
-    let judged = view.earlier.iter().filter(|report| !report.probe);
-    judged.filter(|report| reads_alike(view, report)).find(from_storage)
+    view.judged_before().filter(|report| reads_alike(view, report)).find(from_storage)
 }
 
 /// It read the same targets through the page cache and wrote nothing.
 fn reads_alike(view: &View, report: &PhaseReport) -> bool {
-    let Some(phase) = view.plan.phases.get(report.plan_phase) else { return false };
+    let Some(phase) = view.phase_of(report) else { return false };
     let blocks = || phase.jobs.iter().filter_map(|job| job.blocks.as_ref());
     let reads = blocks().all(|b| b.mix.write == 0 && !b.direct) && blocks().count() > 0;
     let same = |ran: &Ran| {

@@ -37,6 +37,11 @@ impl Link {
         self.possible_bytes_per_s.is_some_and(|possible| possible > self.ceiling_bytes_per_s)
     }
 
+    /// Reads and writes share what it carries; other kinds carry as much each way at once.
+    pub fn is_one_way(&self) -> bool {
+        matches!(self.kind.as_str(), "SATA" | "USB")
+    }
+
     /// Both are one and the same link, seen from two devices.
     pub fn is_same(&self, other: &Link) -> bool {
         !self.at.is_empty() && self.kind == other.kind && self.at == other.at
