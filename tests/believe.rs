@@ -51,6 +51,38 @@ fn the_page_cache_is_told_whatever_the_engine() {
     }
 }
 
+/// A slow machine comes nowhere near its memory, a small one has none to spare.
+#[test]
+fn how_fast_memory_copies_is_told_after_fast_phases() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 64 * MIB);
+    fingerprint(&file);
+    let run = |more: &[&str]| {
+        let words = ["run", "--target", &file, "--rw", "read", "--bs", "1m", "--workers", "2"];
+        let words = [&words[..], &["--buffered", "--seconds", "2.2"], more].concat();
+        let (ran, report) = measured(&scratch, &words);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let rate = report.number("/phases/0/measurements/0/ops/read/bytes_per_s");
+        (report, rate)
+    };
+    let (report, rate) = run(&[]);
+    let copy = report.at("/phases/0/memory_copy");
+    let Some(copied) = copy["bytes_per_s"].as_f64() else {
+        return skip(&format!("{rate} bytes per second, and no look at memory"));
+    };
+    assert!(rate > 0.9e9 && copied > 0.0 && copy["threads"].as_u64() > Some(0), "{rate}: {copy}");
+    assert!(copy["buffer_bytes"].as_u64() >= Some(64 * MIB), "{copy}");
+    let ceilings = report.list("/phases/0/ceilings");
+    let memory = ceilings.iter().find(|ceiling| ceiling["element"] == "memory").expect("it is one");
+    let used = memory["used"].as_f64().expect("a share");
+    assert!((used * copied / rate - 1.0).abs() < 0.01, "{used} of {copied}: {rate}");
+    if used > 0.5 {
+        assert!(report.tells("B15").contains("of what this memory can copy"), "{}", report.told());
+    }
+    let (plain, _) = run(&["--no-slices"]);
+    assert!(plain.at("/phases/0/memory_copy").is_null(), "it was not to be measured");
+}
+
 #[test]
 fn the_text_leads_with_what_was_measured() {
     let (_alone, scratch) = (alone(), Scratch::new());

@@ -25,6 +25,8 @@ pub enum Kind {
     Cgroup,
     /// The plan.
     Pace,
+    /// Memory, as fast as it copies.
+    Memory,
     /// What earlier phases let expect; not a limit.
     Earlier,
 }
@@ -45,6 +47,7 @@ pub fn bounds(view: &View) -> Vec<Bound> {
     bounds.extend(crate::shared::networks(view));
     bounds.extend(view.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(view, limit)));
     bounds.extend(view.ran.iter().flat_map(pace));
+    bounds.extend(memory(view));
     bounds.extend(expect::bounds(view));
     bounds
 }
@@ -137,6 +140,21 @@ fn bound(
             used: used.map(|rate| ratio(rate, ceiling)),
         },
     }
+}
+
+/// Memory, where it was measured: a copy passes each byte twice.
+fn memory(view: &View) -> Option<Bound> {
+    let copy = view.report.memory_copy?;
+    let times = 2.0 / view.memory_passes();
+    let arithmetic = format!(
+        "{}{} copied by {} after the phase, which took {} s",
+        if times > 1.0 { "2 × " } else { "" },
+        fmt::rate_decimal(copy.bytes_per_s),
+        fmt::plural(f64::from(copy.threads), "thread", "threads"),
+        fmt::number(copy.cost_s)
+    );
+    let passed = app_rates(view).map(|(read, write)| read + write);
+    Some(bound(view, Kind::Memory, "memory", times * copy.bytes_per_s, &arithmetic, passed))
 }
 
 fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {

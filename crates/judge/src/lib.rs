@@ -91,6 +91,11 @@ pub fn judge(case: &Case) -> Judgement {
     Judgement { findings, silent, ceilings, verdict, headline, limited_by, slices_told }
 }
 
+/// Whether a phase moved data so fast that it matters how fast memory copies.
+pub fn nears_memory(case: &Case) -> bool {
+    rules::b15::nears_memory(&View::new(case))
+}
+
 /// Rules that may know why nothing was done.
 const OF_FAILURES: &[&str] = &["F12", "F14"];
 

@@ -14,7 +14,7 @@ const FIRST: &[&str] = &["A16", "A8", "A9", "A13", "A10", "A14", "A5", "H5", "A1
 /// The others, from the outside in: what was hit first is named first.
 const THEN: &[&str] = &[
     "F6", "F3", "D10", "D1", "D2", "D3", "D4", "D5", "D6", "D8", "C9", "C7", "E1", "E7", "B5",
-    "F5", "G9", "B7", "B1", "B2", "B18", "B19", "B8", "B9",
+    "F5", "G9", "B7", "B1", "B2", "B18", "B19", "B15", "B8", "B9",
 ];
 /// Those that name what may be the limit: a slice with more load knows better.
 pub const WEAK: &[&str] = &["B4", "C6"];

@@ -234,11 +234,11 @@ thresholds! {
         "share of worker time spent flushing", "evidence book C9",
         "more than half: making it free would double the rate";
     /// Share of a ceiling from which it is the limit.
-    CEILING_NEAR = 0.85, [D1 D2 D3 D4 D5 D6 D8 D10 F5],
+    CEILING_NEAR = 0.85, [B15 D1 D2 D3 D4 D5 D6 D8 D10 F5],
         "measured over ceiling, near", "evidence book D8",
         "protocols leave 85-98 % of a link to data; 262 of 300 MB/s on a 3 Gb/s SATA link";
     /// Share of a ceiling beyond which the result is impossible.
-    CEILING_OVER = 1.02, [D1 D2 D3 D4 D5 D6 D8 D9 D10],
+    CEILING_OVER = 1.02, [B15 D1 D2 D3 D4 D5 D6 D8 D9 D10],
         "measured over ceiling, impossible", "evidence book D9",
         "2 % for clocks and edges; no data crosses a link faster than the link";
     /// As CEILING_OVER, for USB.
@@ -453,6 +453,18 @@ thresholds! {
     OTHER_WORK = 0.05, [G9],
         "share of the workers' time in other work", "evidence book G9",
         "32 of 38 s were spent in close(); a twentieth is as much as quiet runs differ";
+    /// Rate from which memory is measured.
+    FAST_RATE = 1e9, [B15],
+        "bytes per second of the application, least", "judge",
+        "two CPUs of a virtual machine copy 6 to 9 GB/s; half of a sixth of that is far away";
+    /// Length of a phase after which memory is measured.
+    MEMORY_PHASE_S = 2.0, [B15],
+        "seconds of a phase, least", "judge",
+        "the measurement takes some 0.2 s, which is a tenth of that";
+    /// Share of what memory can copy.
+    MEMORY_SHARE = 0.5, [B15],
+        "rate over what memory can copy", "evidence book B15",
+        "reads from the page cache have more to do than to copy and seldom come nearer than that";
     /// Share of the time in operations on names.
     NAMES_SHARE = 0.5, [H1],
         "share of the time in operations on names", "evidence book H1",

@@ -207,6 +207,12 @@ impl<'a> View<'a> {
         self.queue().map(|(queue, pieces)| queue / pieces.max(f64::MIN_POSITIVE))
     }
 
+    /// How often each byte passes memory, in reads and writes of it: a device does so once, a copy
+    /// by the processor twice.
+    pub fn memory_passes(&self) -> f64 {
+        if self.all_direct() && !self.all_memory() { 1.0 } else { 2.0 }
+    }
+
     /// Rate of one direction over the phase, in bytes per second.
     pub fn bytes_per_s(&self, op: Op) -> f64 {
         ratio(self.app(op).bytes, self.elapsed_s())

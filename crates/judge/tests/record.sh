@@ -34,6 +34,7 @@ file=$work/file
 head -c 256M /dev/urandom >"$file"; sync "$file"; sleep 1
 cat "$file" >/dev/null
 record cached-read            --target "$file" --rw read --bs 1m
+record cached-read-by-two     --target "$file" --rw read --bs 1m --workers 2
 record cached-read-libaio     --target "$file" --rw randread --bs 4k --engine libaio --depth 16
 record direct-read            --target "$file" --rw randread --bs 4k --direct
 record direct-read-deep       --target "$file" --rw randread --bs 4k --direct --engine io_uring --depth 32

@@ -18,8 +18,9 @@ const ABOUT_THE_MOMENT: [&str; 7] = ["B7", "B8", "B13", "F10", "G1", "G2", "G3"]
 
 use Verdict::{Believable, MeasuresElse, NotVerifiable, WithRemarks};
 
-const RECORDINGS: [Expected; 50] = [
+const RECORDINGS: [Expected; 51] = [
     ("cached-read", MeasuresElse, &["A1"], &[]),
+    ("cached-read-by-two", MeasuresElse, &["A1"], &[]),
     ("cached-read-libaio", MeasuresElse, &["A1", "B2"], &[]),
     ("direct-read", Believable, &[], &["C6"]),
     ("direct-read-deep", Believable, &[], &[]),
@@ -125,4 +126,14 @@ fn slices_that_were_recorded_tell_the_limit() {
         let kept: Vec<&str> = recorded.slices.iter().map(|slice| slice.told.as_str()).collect();
         assert_eq!(judged.slices_told, kept, "{name}");
     }
+}
+
+/// What follows from a cause stands with it.
+#[test]
+fn what_was_measured_of_memory_is_told_with_the_page_cache() {
+    let judged = judged(&load("cached-read-by-two"));
+    let cause = judged.findings.iter().find(|finding| finding.rule == "A1").expect("the cause");
+    let told = cause.evidence.iter().find(|evidence| evidence.from == "rule B15").expect("told");
+    assert!(told.value.contains(" of what this memory can copy ("), "{}", told.value);
+    assert!(judged.ceilings.iter().any(|ceiling| ceiling.element == "memory"));
 }

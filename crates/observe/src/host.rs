@@ -89,7 +89,7 @@ fn idle_exit_ns(directory: &Path, roots: &Roots) -> Option<Fact<u64>> {
 }
 
 /// A line of `/proc/meminfo`, which counts in kibibytes whatever it calls them.
-fn meminfo(text: &str, key: &str) -> Option<u64> {
+pub(crate) fn meminfo(text: &str, key: &str) -> Option<u64> {
     let kib: u64 = keyed(text, key)?.strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }

@@ -4,7 +4,8 @@
 //! chain from each target's path through its filesystem to the devices that hold the bytes.
 //! [`Sampler`] takes the kernel's counters at a moment, cheaply enough for every second.
 //! Beside them stand the active probes: [`canary`] proves by one read that the block layer counts
-//! a target at all, [`cache`] asks (empties, fills) the page cache, [`mapped`] who maps what.
+//! a target at all, [`cache`] asks (empties, fills) the page cache, [`mapped`] who maps what,
+//! [`memory`] how fast memory copies.
 //!
 //! Nothing here fails because the host lacks something: a fact that cannot be read is absent, and
 //! [`candor_record::Facts::missing`] says why. No file is trusted to have the shape it should.
@@ -28,6 +29,7 @@ mod kind;
 mod link;
 pub mod mapped;
 mod masked;
+pub mod memory;
 mod missed;
 mod mounts;
 mod net;

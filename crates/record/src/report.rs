@@ -70,6 +70,10 @@ pub struct PhaseReport {
     /// Short slices of other work after it, where it could not tell by itself what limited it.
     #[serde(default)]
     pub slices: Vec<Slice>,
+    /// How fast memory copies, measured after a phase that moved so many bytes that this may
+    /// have been its limit.
+    #[serde(default)]
+    pub memory_copy: Option<MemoryCopy>,
     /// What the path to the device could carry at best.
     pub ceilings: Vec<Ceiling>,
     /// Diagnoses, heaviest first.
@@ -91,6 +95,19 @@ pub struct IdleWindow {
     pub before: Snapshot,
     /// Its end.
     pub after: Snapshot,
+}
+
+/// A short pass of copying from memory to memory, on all CPUs that the run may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryCopy {
+    /// Bytes copied per second, by all threads together; each was read once and written once.
+    pub bytes_per_s: f64,
+    /// Number of threads.
+    pub threads: u32,
+    /// Buffers of all threads, sources and destinations, in bytes.
+    pub buffer_bytes: u64,
+    /// What it took, in seconds: making the buffers, copying.
+    pub cost_s: f64,
 }
 
 /// What one element of the path can carry.

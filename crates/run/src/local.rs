@@ -270,7 +270,8 @@ impl Local {
         if self.options.slices && !interrupted().load(Relaxed) {
             let questions = candor_judge::questions(&self.case(phase, report), &judged);
             self.slices(phase, report, questions, events);
-            if !report.slices.is_empty() {
+            self.copy_memory(phase, report, events);
+            if !report.slices.is_empty() || report.memory_copy.is_some() {
                 judged = candor_judge::judge(&self.case(phase, report));
             }
         }

@@ -356,6 +356,7 @@ fn full_phase() -> PhaseReport {
         idle: Some(idle),
         requests: Some(requests()),
         slices: vec![slice()],
+        memory_copy: Some(MemoryCopy { bytes_per_s: 8.4e9, threads: 2, ..MemoryCopy::default() }),
         ceilings: vec![Ceiling { ops_per_s: Some(146_484.0), ..link_ceiling(Some(0.87)) }],
         findings: vec![finding],
         silent: vec![Silence { rule: "B8".into(), lacked: "run-queue waits".into() }],

@@ -54,7 +54,7 @@ const HOW: &[Group<How>] = &[Group {
             long: "no-slices",
             takes: Takes::Nothing,
             help: "Run nothing but the plan: no short slices after a phase of 5 s and more that \
-                   could not tell by itself what limited it",
+                   could not tell by itself what limited it, no look at how fast memory copies",
             fields: &[],
             set: |how, _| {
                 how.no_slices = true;

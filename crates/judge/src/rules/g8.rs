@@ -33,10 +33,15 @@ fn after(view: &View) -> Outcome {
 
 /// The family of units whose factor the gap is.
 fn gap(bound: &Bound) -> Option<(f64, &'static str, &'static str)> {
-    bound.ceiling.bytes_per_s.filter(|_| bound.kind != Kind::Earlier)?;
+    bound.ceiling.bytes_per_s.filter(|_| !measured(bound.kind))?;
     let used = bound.ceiling.used.filter(|used| *used > 0.0)?;
     let apart = used.max(1.0 / used);
     FAMILIES.into_iter().find(|(factor, _, _)| (apart / factor - 1.0).abs() <= UNIT_GAP.value)
+}
+
+/// Nobody wrote that ceiling down in units.
+fn measured(kind: Kind) -> bool {
+    matches!(kind, Kind::Earlier | Kind::Memory)
 }
 
 fn finding(ceiling: &Ceiling, gap: (f64, &str, &str)) -> Finding {

@@ -24,6 +24,7 @@ mod b11;
 mod b12;
 mod b13;
 mod b14;
+pub mod b15;
 mod b16;
 mod b17;
 mod b18;
@@ -136,6 +137,7 @@ pub const RULES: &[Rule] = &[
     b12::RULE,
     b13::RULE,
     b14::RULE,
+    b15::RULE,
     b16::RULE,
     b17::RULE,
     b18::RULE,

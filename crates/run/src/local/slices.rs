@@ -57,6 +57,21 @@ impl Local {
         }
     }
 
+    /// How fast memory copies, after a phase that may have come near to that.
+    pub(super) fn copy_memory(
+        &self,
+        phase: &Phase,
+        report: &mut PhaseReport,
+        events: &mut Events<'_>,
+    ) {
+        let stop = interrupted().load(Relaxed) || self.is_called_off();
+        if stop || !candor_judge::nears_memory(&self.case(phase, report)) {
+            return;
+        }
+        preparing(report, "memory may be the limit: this copies some of it", events);
+        report.memory_copy = candor_observe::memory::copy(&self.facts.host, &self.roots);
+    }
+
     /// Other places with the same load: what the moment is like.
     fn control(
         &mut self,
@@ -155,13 +170,7 @@ impl Local {
         if interrupted().load(Relaxed) || self.is_called_off() {
             return false;
         }
-        events(&Event::Preparing {
-            phase: report.name.clone(),
-            step: PrepareStep::Slice,
-            what: question.why.clone(),
-            bytes_done: 0,
-            bytes_total: 0,
-        });
+        preparing(report, &question.why, events);
         match self.run_slice(changed, question, seconds, report) {
             Ok(slice) => {
                 let whole = !interrupted().load(Relaxed);
@@ -233,6 +242,17 @@ impl Local {
         }
         plan
     }
+}
+
+/// Says why a slice runs.
+fn preparing(report: &PhaseReport, why: &str, events: &mut Events<'_>) {
+    events(&Event::Preparing {
+        phase: report.name.clone(),
+        step: PrepareStep::Slice,
+        what: why.to_owned(),
+        bytes_done: 0,
+        bytes_total: 0,
+    });
 }
 
 fn destroys(phase: &Phase) -> bool {

@@ -91,6 +91,7 @@ fn lean_phase(snapshot: &Snapshot) -> PhaseReport {
             Slice { measurement: reading_back(), ..Slice::default() },
         ],
         findings: vec![sample::finding("A1", Weight::Remark, "")],
+        memory_copy: Some(MemoryCopy::default()),
         ceilings: vec![Ceiling::default()],
         ..PhaseReport::default()
     }
