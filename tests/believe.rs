@@ -21,7 +21,7 @@ fn second(scratch: &Scratch, target: &str, words: &str) -> Report {
 }
 
 #[test]
-fn the_same_file_three_ways() {
+fn t06_the_same_file_three_ways() {
     let (_alone, scratch) = (alone(), Scratch::new());
     if !scratch.on_disk() {
         return;
@@ -122,7 +122,7 @@ job = [{{ targets = ["data"], blocks = {{ mix = "read", size = "1m" }} }}]
 }
 
 #[test]
-fn unwritten_extents_are_told() {
+fn extra_unwritten_extents_are_told() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let path = scratch.path("reserved");
     let file = File::create(&path).unwrap();
@@ -138,7 +138,7 @@ fn unwritten_extents_are_told() {
 }
 
 #[test]
-fn holes_are_told() {
+fn extra_holes_are_told() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let path = scratch.path("sparse");
     File::create(&path).unwrap().set_len(64 * MIB).unwrap();
@@ -174,7 +174,7 @@ fn tmpfs_is_told_to_be_memory() {
 }
 
 #[test]
-fn a_loop_on_a_cached_file_is_told() {
+fn extra_a_loop_on_a_cached_file_is_told() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::new(&scratch, 64 * MIB, &["--direct-io=off"]) else { return };
     fingerprint(&device.backing);
@@ -184,7 +184,7 @@ fn a_loop_on_a_cached_file_is_told() {
 }
 
 #[test]
-fn direct_that_is_not_is_told() {
+fn extra_direct_that_is_not_is_told() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "data=journal") else { return };

@@ -317,9 +317,14 @@ fn extra_a_device_that_is_held_to_a_rate() {
     let Some(case) = case("cap") else { return };
     let report = report(&case, "report.json");
     let limit = report.words("/phases/0/limited_by");
-    has(limit, "the device at depth 32: twice the depth (64) moved");
-    has(sentence(&report, "B6"), "of it waiting in line");
     assert!(in_flight(&report) > 0.8 * 32.0);
+    if report.finding("F5").is_none() {
+        has(limit, "the device at depth 32: twice the depth (64) moved");
+        println!("skipped: extra_a_device_that_is_held_to_a_rate: a busy host let the rate vary");
+        return;
+    }
+    has(sentence(&report, "F5"), "The rate held 1000 IOPS to within");
+    has(limit, "perhaps a limit below this host (1000 IOPS)");
 }
 
 #[test]

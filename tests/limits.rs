@@ -16,7 +16,7 @@ fn run(scratch: &Scratch, target: &str, words: &str) -> Report {
 }
 
 #[test]
-fn depth_of_a_synchronous_engine_is_told_when_planned_and_when_run() {
+fn t03_depth_of_a_synchronous_engine_is_told_when_planned_and_when_run() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let words = "--rw randread --direct --engine psync --depth 32 --seconds 1";
@@ -33,7 +33,7 @@ fn depth_of_a_synchronous_engine_is_told_when_planned_and_when_run() {
 }
 
 #[test]
-fn buffered_libaio_is_told_to_be_synchronous() {
+fn t04_buffered_libaio_is_told_to_be_synchronous() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 128 * MIB);
     let words = "--rw randread --engine libaio --depth 32 --evict --seconds 1";
@@ -105,7 +105,7 @@ fn flushes_are_told() {
 }
 
 #[test]
-fn a_control_group_is_told_with_its_limit() {
+fn extra_a_control_group_is_told_with_its_limit() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let Some(group) = Cgroup::reads_per_second(&device.numbers(), 80) else { return };
@@ -125,7 +125,7 @@ fn a_control_group_is_told_with_its_limit() {
 }
 
 #[test]
-fn starvation_of_cpu_is_told() {
+fn extra_starvation_of_cpu_is_told() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(32 * MIB) else { return };
     let Some(_spinners) = Spinners::on(0, 2) else { return };

@@ -56,6 +56,7 @@ const RECORDINGS: [Expected; 51] = [
     ("lab-5.10-chunks", Believable, &[], &["E2", "E8"]),
     ("lab-5.10-two-paths", Believable, &[], &["A17", "D7", "E8"]),
     ("lab-5.10-uncounted", NotVerifiable, &["A17"], &[]),
+    ("lab-6.1-cap", Believable, &[], &["F5"]),
     ("lab-6.1-chunks", Believable, &[], &["E2", "E8"]),
     ("lab-6.1-depth-of-8", Believable, &[], &["B5"]),
     ("lab-6.1-misaligned", Believable, &[], &["C5"]),

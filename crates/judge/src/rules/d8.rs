@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn small_operations_meet_it_as_iops() {
+    fn t10_small_operations_meet_it_as_iops() {
         let found = TestCase::direct(4096, 32, 1, 138_000.0).sata(600_000_000).found(&RULE);
         assert!(found[0].sentence.ends_with("At 4 KiB it tops out near 146k IOPS."));
         let found = TestCase::direct(4096, 32, 1, 270_000.0).sata(1_200_000_000).found(&RULE);
