@@ -205,8 +205,10 @@ impl Watched {
             let device = known(disk, names.len() as u32);
             devices.push((number, device));
             if device.bio_based == 1 {
-                let parts = partitions(&roots.sys, &disk.name).into_iter();
-                devices.extend(parts.map(|number| (number, device)));
+                let parts = crate::partitions(&disk.name, roots).into_iter();
+                let number =
+                    |part: String| numbers_of(&roots.text(&roots.block(&part).join("dev"))?);
+                devices.extend(parts.filter_map(number).map(|number| (number, device)));
             }
             names.push(disk.name.clone());
         }
@@ -235,14 +237,6 @@ fn known(disk: &DeviceFacts, slot: u32) -> Device {
 fn numbers_of(text: &str) -> Option<[u32; 2]> {
     let (major, minor) = text.trim().split_once(':')?;
     Some([major.parse().ok()?, minor.parse().ok()?])
-}
-
-/// The numbers of a disk's partitions.
-fn partitions(sys: &Path, disk: &str) -> Vec<[u32; 2]> {
-    let entries = std::fs::read_dir(sys.join("class/block").join(disk)).into_iter().flatten();
-    let parts = entries.flatten().filter(|entry| entry.path().join("partition").exists());
-    let number = |path: &Path| numbers_of(&std::fs::read_to_string(path.join("dev")).ok()?);
-    parts.filter_map(|entry| number(&entry.path())).collect()
 }
 
 /// Where the running kernel keeps what the programs read.

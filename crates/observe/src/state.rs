@@ -229,6 +229,7 @@ fn nfs_mounts(facts: &Facts) -> Vec<String> {
         .filter(|on| matches!(on.kind.as_str(), "nfs" | "nfs4"))
         .map(|on| on.mount_point.clone())
         .collect();
+    points.sort_unstable();
     points.dedup();
     points
 }

@@ -12,7 +12,7 @@ use candor_record::requests::{Direction, Requests, Seen, Trace};
 use candor_record::{Facts, REPORT_VERSION, Snapshot};
 
 use crate::stop::interrupted;
-use crate::{RunError, watching};
+use crate::{RunError, inspected, watching};
 
 /// How it is told that single requests are not seen.
 const MEANS: &str = "the kernel's counters, which know means only";
@@ -33,40 +33,29 @@ pub fn align(
     began: impl FnOnce(&str),
 ) -> Result<Seen, RunError> {
     let roots = Roots::default();
-    let mut targets = Vec::new();
-    for path in paths {
-        let found = path.canonicalize().map_err(RunError::file("find", path))?;
-        targets.push((path.display().to_string(), found));
-    }
-    let facts = candor_observe::inspect(&targets, &roots);
-    if facts.devices.is_empty() {
-        return Err(RunError::NoDevice(targets.into_iter().map(|(name, _)| name).collect()));
-    }
+    let facts = watching::devices_under(&inspected::named(paths)?, &roots)?;
     let eye = match by {
         Some(way) => Ok(Eye::by(way, &facts, Budget::Unbounded, &roots).map_err(RunError::Blind)?),
         None => Eye::open(&facts, Budget::Unbounded, &roots),
     };
     let mut sampler = Sampler::new(&facts, &[], &roots);
-    let before = (sampler.snapshot(Look::Light), eye.as_ref().ok().map(Eye::look));
+    let before = (sampler.snapshot(Look::Light), watching::look(&eye));
     let begin = Instant::now();
     began(eye.as_ref().map_or(MEANS, |eye| eye.way().name()));
     while begin.elapsed() < time && !interrupted().load(Relaxed) {
         thread::sleep(STEP.min(time.saturating_sub(begin.elapsed())));
     }
     let after = sampler.snapshot(Look::Light);
-    let (trace, blind) = match (eye, before.1) {
-        (Ok(eye), Some(earlier)) => {
-            (eye.look().since(&earlier).beside(&before.0, &after).named(watching::process), None)
-        }
-        (Err(missing), _) => (means(&facts, &before.0, &after), Some(missing)),
-        (Ok(_), None) => (Trace::default(), None),
+    let trace = match &eye {
+        Ok(eye) => eye.look().since(&before.1).beside(&before.0, &after).named(watching::process),
+        Err(_) => means(&facts, &before.0, &after),
     };
     Ok(Seen {
         report_version: REPORT_VERSION,
         verdict: candor_judge::align::friendliness(&trace),
         elapsed_s: begin.elapsed().as_secs_f64(),
         trace,
-        blind,
+        blind: eye.err(),
         facts,
     })
 }
@@ -84,7 +73,7 @@ fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> Trace {
             (Direction::Flush, did.flushes, 0),
         ] {
             let device = device.name.clone();
-            let bytes = sectors * 512;
+            let bytes = sectors.saturating_mul(512);
             requests.push(Requests { device, direction, count, bytes, ..Requests::default() });
         }
     }

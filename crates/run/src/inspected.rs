@@ -54,7 +54,8 @@ pub fn replay(text: &str) -> Result<Facts, String> {
     Ok(facts)
 }
 
-fn named(paths: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, RunError> {
+/// Paths without links, each under the name that it was given.
+pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, RunError> {
     let find = |path: &PathBuf| path.canonicalize().map_err(RunError::file("find", path));
     paths.iter().map(|path| Ok((path.display().to_string(), find(path)?))).collect()
 }

@@ -10,7 +10,7 @@ use candor_record::facts::Missing;
 use candor_record::requests::Trace;
 use candor_record::{Facts, REPORT_VERSION, Snapshot, Watched};
 
-use crate::RunError;
+use crate::{RunError, inspected};
 
 /// The share of one CPU that looking at requests may take.
 const SHARE: f64 = 0.01;
@@ -51,18 +51,13 @@ impl Watching {
     /// A path does not exist, or no block device is below any.
     pub fn new(asked: &Asked) -> Result<Watching, RunError> {
         let roots = Roots::default();
-        let mut targets = Vec::new();
-        let of_groups = asked.groups.iter().flat_map(|(_, paths)| paths);
-        for path in asked.paths.iter().chain(of_groups) {
-            let found = path.canonicalize().map_err(RunError::file("find", path))?;
-            targets.push((path.display().to_string(), found));
+        let mut targets = inspected::named(&asked.paths)?;
+        for (_, paths) in &asked.groups {
+            targets.extend(inspected::named(paths)?);
         }
         let all = targets.is_empty().then(|| names(&roots));
         targets.extend(all.iter().flatten().map(|name| node(name, &roots)));
-        let mut facts = candor_observe::inspect(&targets, &roots);
-        if facts.devices.is_empty() {
-            return Err(RunError::NoDevice(targets.into_iter().map(|(name, _)| name).collect()));
-        }
+        let mut facts = devices_under(&targets, &roots)?;
         let mut groups = Vec::new();
         for (name, paths) in &asked.groups {
             groups.push((name.clone(), members(paths, &facts)?));
@@ -144,7 +139,23 @@ fn members(paths: &[PathBuf], facts: &Facts) -> Result<Vec<String>, RunError> {
     Ok(members)
 }
 
-fn look(eye: &Result<Eye, Missing>) -> Trace {
+/// What lies under some paths, each with its name.
+///
+/// # Errors
+/// No block device is below any.
+pub(crate) fn devices_under(
+    targets: &[(String, PathBuf)],
+    roots: &Roots,
+) -> Result<Facts, RunError> {
+    let facts = candor_observe::inspect(targets, roots);
+    match facts.devices.is_empty() {
+        true => Err(RunError::NoDevice(targets.iter().map(|(name, _)| name.clone()).collect())),
+        false => Ok(facts),
+    }
+}
+
+/// What has been seen so far; nothing where nothing can be.
+pub(crate) fn look(eye: &Result<Eye, Missing>) -> Trace {
     eye.as_ref().map(Eye::look).unwrap_or_default()
 }
 

@@ -39,6 +39,13 @@ pub struct Event {
     pub command: String,
 }
 
+impl Event {
+    /// The sector behind it, wherever its record says that it is.
+    fn end(&self) -> u64 {
+        self.sector.saturating_add(self.bytes / 512)
+    }
+}
+
 /// Ends that wait for their beginnings, at most.
 const EARLY_MAX: usize = 1024;
 
@@ -161,7 +168,7 @@ impl Counter {
             Moment::Requeued => {
                 if let Some(issued) = take(&mut self.pending, key) {
                     place.numbers[tally::PLACED] -= 1;
-                    place.given_back = Some(issued.sector + issued.bytes / 512);
+                    place.given_back = Some(issued.end());
                 }
             }
             Moment::Split if self.open => place.numbers[tally::SPLITS] += 1,
@@ -213,7 +220,7 @@ impl Place {
     fn order(&mut self, event: &Event) {
         let n = &mut self.numbers;
         n[tally::PLACED] += 1;
-        let end = event.sector + event.bytes / 512;
+        let end = event.end();
         if self.given_back == Some(end) {
             // It had its place in the order when it was issued first.
             self.given_back = None;

@@ -151,10 +151,9 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let into = first.as_raw_fd();
-        for event in &events[1..] {
-            control(event, SET_OUTPUT, into)?;
-        }
-        Ok(Ring { at: at.cast(), page, events, taken: 0, counted: 0, told: 0 })
+        let ring = Ring { at: at.cast(), page, events, taken: 0, counted: 0, told: 0 };
+        ring.events[1..].iter().try_for_each(|event| control(event, SET_OUTPUT, into))?;
+        Ok(ring)
     }
 
     /// Begins or ends to take samples.

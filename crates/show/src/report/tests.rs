@@ -1,6 +1,7 @@
 //! Screens of a report.
 
 use candor_plan::Bytes;
+use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Op;
 use candor_record::*;
 use insta::assert_snapshot;
@@ -304,6 +305,27 @@ fn out_of_space_and_corrupted() {
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
     "#);
+}
+
+/// Steps over names are counted as reads, and are none.
+#[test]
+fn names_that_cannot_be_made() {
+    let mut made = measurement(Op::Read, stats(900.0, 1, 400_000));
+    made.errors = vec![IoFailure {
+        op: Some(Op::Read),
+        path: "/data/a".into(),
+        offset: 0,
+        errno: 28,
+        message: "No space left on device".into(),
+        count: 1,
+    }];
+    let mut report = sample::report("the names are there.", vec![phase("make", made)]);
+    let job = &mut report.plan.phases[0].jobs[0];
+    let (over, steps) = (Over::TargetFiles, vec![Step::Create]);
+    job.entries = Some(Entries { over, steps, ..Entries::default() });
+    let told = plain(&report);
+    let line = "\n  make: create of /data/a failed 1 time: No space left on device\n";
+    assert!(told.contains(line), "{told}");
 }
 
 /// Headlines come from the judge, and begin with the verdict.

@@ -1,7 +1,8 @@
 //! What went wrong while it ran: failed operations, short ones, blocks that are not as written.
 
+use candor_plan::entries::Step;
 use candor_plan::units::Op;
-use candor_record::{IoFailure, Measurement, Report, VerifyStats};
+use candor_record::{IoFailure, Measurement, PhaseReport, Report, VerifyStats};
 
 use crate::layout::Page;
 use crate::number::{count, counted, size};
@@ -14,7 +15,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     let mut lines = Vec::new();
     for phase in &report.phases {
         for measurement in &phase.measurements {
-            let told = job(measurement);
+            let told = job(measurement, step(report, phase, measurement));
             lines.extend(told.into_iter().map(|line| format!("{}: {line}", phase.name)));
         }
     }
@@ -27,8 +28,15 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     verified(page, report);
 }
 
-fn job(measurement: &Measurement) -> Vec<String> {
-    let mut lines: Vec<String> = measurement.errors.iter().map(failure).collect();
+/// What a job did with names, where that is all it did.
+fn step(report: &Report, phase: &PhaseReport, measurement: &Measurement) -> Option<Step> {
+    let jobs = &report.plan.phases.get(phase.plan_phase)?.jobs;
+    jobs.iter().find(|job| job.name == measurement.job)?.entries.as_ref()?.single()
+}
+
+fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {
+    let told = |of: &IoFailure| failure(of, step);
+    let mut lines: Vec<String> = measurement.errors.iter().map(told).collect();
     for op in Op::ALL {
         let short = measurement.ops.of(op).short;
         if short > 0 {
@@ -51,13 +59,15 @@ fn job(measurement: &Measurement) -> Vec<String> {
     lines
 }
 
-fn failure(failure: &IoFailure) -> String {
-    let what = failure.op.map_or("flush or set-up", Op::name);
+fn failure(failure: &IoFailure, step: Option<Step>) -> String {
+    let IoFailure { path, offset, message, .. } = failure;
     let times = counted(failure.count, "time");
-    format!(
-        "{what} of {} failed {times}, first at offset {}: {}",
-        failure.path, failure.offset, failure.message
-    )
+    // Steps over names are counted as reads, writes or trims, and have no offset.
+    if let Some(step) = step {
+        return format!("{} of {path} failed {times}: {message}", step.name());
+    }
+    let what = failure.op.map_or("flush or set-up", Op::name);
+    format!("{what} of {path} failed {times}, first at offset {offset}: {message}")
 }
 
 fn kinds(verify: &VerifyStats) -> [(u64, &'static str); 5] {
