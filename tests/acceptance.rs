@@ -42,24 +42,12 @@ use rustix::fs::{Advice, fadvise};
 use serde_json::Value;
 
 use crate::support::{
-    Cgroup, Loop, Mount, Report, Running, Scratch, Zram, alone, candor, measured, skip,
+    Cgroup, Loop, Mount, Report, Running, Scratch, Zram, alone, candor, counted, histogram,
+    measured, run, skip,
 };
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-
-/// `candor run` of this on this.
-fn run(scratch: &Scratch, target: &str, words: &str) -> Report {
-    let mut all = vec!["run", "--target", target];
-    all.extend(words.split(' '));
-    let (ran, report) = measured(scratch, &all);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    report
-}
-
-fn sentence(report: &Report, rule: &str) -> String {
-    report.named(rule)["sentence"].as_str().unwrap_or_default().to_owned()
-}
 
 /// How much a counter of a device moved during the first phase.
 fn moved(report: &Report, device: &str, counter: &str) -> u64 {
@@ -85,7 +73,7 @@ fn t01_a_buffered_mebibyte_is_four_requests() {
     }
     let words = "--rw read --bs 1m --buffered --evict --passes 1 --engine psync";
     let report = run(&scratch, &device.node, words);
-    let told = sentence(&report, "C1");
+    let told = report.sentence("C1");
     for word in ["1 MiB", "4 × 256 KiB", "max_sectors_kb = 256"] {
         assert!(told.contains(word), "{told}");
     }
@@ -102,7 +90,7 @@ fn t02_direct_is_split_by_segments_and_buffered_by_readahead() {
         return skip("the loop device has other limits");
     }
     let report = run(&scratch, &device.node, "--rw read --bs 1m --direct --passes 2");
-    let told = sentence(&report, "C1");
+    let told = report.sentence("C1");
     // Pages that lie side by side by chance are one segment, so pieces may be a little larger.
     assert!(told.contains("became 2 ") && told.contains("max_segments = 128"), "{told}");
     assert!(report.finding("C2").is_none(), "{}", report.told());
@@ -111,7 +99,7 @@ fn t02_direct_is_split_by_segments_and_buffered_by_readahead() {
     }
     let words = "--rw read --bs 4k --buffered --evict --passes 1";
     let report = run(&scratch, &device.node, words);
-    let told = sentence(&report, "C2");
+    let told = report.sentence("C2");
     assert!(told.contains("Reads of 4 KiB") && told.contains("readahead"), "{told}");
     assert!(moved(&report, device.name(), "reads") < done(&report, "read", "ops") / 4);
 }
@@ -169,9 +157,9 @@ fn t12_one_at_a_time_and_then_too_many() {
 }
 
 fn latency_then_queue(report: &Report) {
-    let told = sentence(report, "C6");
+    let told = report.sentence("C6");
     assert!(told.contains("one request at a time: 16 KiB ÷ "), "{told}");
-    let told = sentence(report, "B6");
+    let told = report.sentence("B6");
     assert!(told.contains("with 100 an operation took"), "{told}");
 }
 
@@ -184,20 +172,6 @@ fn mixed(requests: u64) -> Vec<(u64, u64)> {
         (word >> 33) % below
     };
     (0..requests).map(|_| (next(32 * 2048) * 512, (1 + next(128)) * 512)).collect()
-}
-
-/// A histogram of the report, without what did not happen.
-fn histogram(of: &Value) -> BTreeMap<u64, u64> {
-    let steps = of.as_array().into_iter().flatten();
-    let step = |step: &Value| Some((step[0].as_u64()?, step[1].as_u64().filter(|n| *n > 0)?));
-    steps.filter_map(step).collect()
-}
-
-fn counted(keys: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
-    keys.fold(BTreeMap::new(), |mut counts, key| {
-        *counts.entry(key).or_default() += 1;
-        counts
-    })
 }
 
 #[test]
@@ -418,7 +392,7 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     );
     let (ran, report) = measured(&scratch, &["run", &scratch.file("plan.toml", &plan)]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let told = sentence(&report, "H1");
+    let told = report.sentence("H1");
     let per_s = report.number("/phases/0/measurements/0/ops/write/ops_per_s");
     let data = number::rate(per_s * 131_072.0);
     assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
@@ -441,7 +415,7 @@ fn extra_zram_that_was_never_written() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::blank(64 * MIB) else { return };
     let report = run(&scratch, &device.node, "--rw read --bs 64k --direct --passes 2");
-    let told = sentence(&report, "A10");
+    let told = report.sentence("A10");
     assert!(told.starts_with("100 % of zram"), "{told}");
     drop(device);
     let Some(device) = Zram::random(64 * MIB) else { return };
@@ -480,7 +454,7 @@ fn extra_btrfs_that_compresses() {
     let Some(mount) = Mount::btrfs(&scratch, device, "compress=zstd") else { return };
     let words = "--rw write --bs 1m --size 64m --passes 1 --fsync-end --layout never";
     let zeros = run(&scratch, &mount.path("zeros"), &format!("{words} --content zero"));
-    let told = sentence(&zeros, "A11");
+    let told = zeros.sentence("A11");
     assert!(told.contains("The data compressed") && told.contains("64 MiB written"), "{told}");
     let noise = run(&scratch, &mount.path("noise"), words);
     assert!(noise.finding("A11").is_none(), "{}", noise.told());

@@ -4,20 +4,17 @@ use std::fs::File;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use crate::cache::mapping;
 use crate::honest::believable;
 use crate::support::{
-    Loop, Mount, Report, Scratch, alone, candor, fingerprint, measured, root, skip, spawn,
+    Loop, Mount, Report, Scratch, alone, candor, fingerprint, measured, root, run, skip,
 };
 
 const MIB: u64 = 1 << 20;
 
 /// `candor run` for a second of this on this.
 fn second(scratch: &Scratch, target: &str, words: &str) -> Report {
-    let mut all = vec!["run", "--target", target, "--seconds", "1"];
-    all.extend(words.split(' '));
-    let (ran, report) = measured(scratch, &all);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    report
+    run(scratch, target, &format!("--seconds 1 {words}"))
 }
 
 #[test]
@@ -155,7 +152,7 @@ fn half_a_hole_is_told_with_its_share() {
     file.set_len(64 * MIB).unwrap();
     file.sync_all().unwrap();
     let report = second(&scratch, &path, "--rw randread --direct");
-    let sentence = report.named("A8")["sentence"].to_string();
+    let sentence = report.sentence("A8");
     assert!(sentence.contains("50 %"), "{sentence}");
     assert_ne!(report.verdict(), "believable", "{}", report.told());
 }
@@ -199,10 +196,7 @@ fn pages_that_others_hold_are_told() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     fingerprint(&file);
-    let words = ["run", "--target", &file, "--rw", "read", "--engine", "mmap"];
-    let mut holder = spawn(&[&words[..], &["--bs", "1m", "--seconds", "20"]].concat());
-    holder.wait_for(", 20 s");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let holder = mapping(&scratch, &file);
     let report = second(&scratch, &file, "--rw randread --evict");
     report.tells("A6");
     drop(holder);

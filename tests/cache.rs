@@ -1,14 +1,14 @@
 //! `candor cache`: what of files is in the page cache, out of it, into it.
 
 use std::fs;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::support::{
     Cgroup, Mount, Ran, Running, Scratch, alone, candor, fingerprint, root, skip, spawn,
+    spawn_as_nobody,
 };
 
 const MIB: u64 = 1 << 20;
@@ -70,7 +70,7 @@ fn dirty_pages_are_written_and_not_lost() {
 }
 
 /// Starts something that maps a file and reads it that way, and waits until it does.
-fn mapping(scratch: &Scratch, path: &str) -> Running {
+pub fn mapping(scratch: &Scratch, path: &str) -> Running {
     let words = ["run", "--target", path, "--rw", "read", "--bs", "64k", "--engine", "mmap"];
     let mut holder = spawn(&[&words[..], &["--buffered", "--seconds", "50"]].concat());
     holder.wait_for(", 50 s");
@@ -115,13 +115,9 @@ fn files_of_others_are_unknown_and_not_called_resident() {
     }
     let Some(dir) = files(&scratch) else { return };
     for (action, code) in [("status", 0), ("evict", 1), ("warm", 1)] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
-        command.args(["cache", action, &dir, "--json", "-"]).uid(65534).gid(65534);
-        // Where that user may not even see the program, there is nothing to test.
-        if let Err(error) = command.stdout(Stdio::null()).stderr(Stdio::null()).status() {
-            return skip(&format!("another user cannot run candor: {error}"));
-        }
-        let ran = Running::start(&mut command, Stdio::null()).wait();
+        let words = ["cache", action, &dir, "--json", "-"];
+        let Some(running) = spawn_as_nobody(&words) else { return };
+        let ran = running.wait();
         if ran.code == Some(2) {
             return skip(&format!("another user cannot see the files: {}", ran.err));
         }

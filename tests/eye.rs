@@ -1,14 +1,11 @@
 //! Single requests, as programs in the kernel see them, beside what candor and the kernel's own
 //! counters say.
 
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
-
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Loop, Report, Running, Scratch, Zram, alone, candor, measured, root, skip, spawn,
+    Loop, Report, Scratch, Zram, alone, candor, measured, root, skip, spawn, spawn_as_nobody,
 };
 
 const MIB: u64 = 1 << 20;
@@ -217,17 +214,8 @@ fn without_rights_it_says_so_in_a_line_and_shows_means() {
     if !root() {
         return;
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
-    command.args(["align", &device.node, "--seconds", "50"]).uid(65534).gid(65534);
-    let mut looking = match command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
-        Ok(mut probe) => {
-            let _ = probe.kill();
-            let _ = probe.wait();
-            Running::start(&mut command, Stdio::null())
-        }
-        // Where that user may not even see the program, there is nothing to test.
-        Err(error) => return skip(&format!("another user cannot run candor: {error}")),
-    };
+    let words = ["align", &device.node, "--seconds", "50"];
+    let Some(mut looking) = spawn_as_nobody(&words) else { return };
     looking.wait_for("Looking");
     let load = ["--rw", "read", "--bs", "4k", "--engine", "psync", "--ops", "50", "--eye", "off"];
     let words = ["run", "--target", &device.node, "--direct", "--quiet"];

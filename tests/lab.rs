@@ -38,7 +38,7 @@ use serde_json::Value;
 #[allow(dead_code, reason = "the other test binary uses all of it")]
 mod report;
 
-use report::Report;
+use report::{Report, counted, histogram};
 
 /// Boots once for all tests.
 fn lab() -> Result<&'static Results, &'static LabError> {
@@ -78,10 +78,6 @@ fn report(case: &CaseResult, file: &str) -> Report {
     report
 }
 
-fn sentence<'a>(report: &'a Report, rule: &str) -> &'a str {
-    report.named(rule)["sentence"].as_str().unwrap_or_default()
-}
-
 fn has(text: &str, part: &str) {
     assert!(text.contains(part), "`{part}` is not in\n{text}");
 }
@@ -91,21 +87,6 @@ fn reads<'a>(requests: &'a Value, device: &str) -> &'a Value {
     let all = requests.as_array().unwrap_or_else(|| panic!("no requests in {requests}"));
     let is = |seen: &&Value| seen["device"] == device && seen["direction"] == "read";
     all.iter().find(is).unwrap_or_else(|| panic!("no reads of {device} in {requests}"))
-}
-
-/// A histogram: counts by the lower end of a class.
-fn histogram(pairs: &Value) -> BTreeMap<u64, u64> {
-    let pairs = pairs.as_array().into_iter().flatten();
-    pairs.filter_map(|pair| Some((pair[0].as_u64()?, pair[1].as_u64()?))).collect()
-}
-
-/// Counts by class, as the eye would make them of these.
-fn counted(values: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
-    let mut counts = BTreeMap::new();
-    for value in values {
-        *counts.entry(value).or_insert(0) += 1;
-    }
-    counts
 }
 
 fn number(value: &Value) -> f64 {
@@ -153,25 +134,25 @@ fn t09_a_sata_link() {
     let reads = report.at("/phases/0/measurements/0/ops/read");
     let beyond = number(&reads["bytes_per_s"]) > 1.02 * 150e6;
     assert_eq!(report.finding("D9").is_some(), beyond, "{}", report.told());
-    has(sentence(&report, "C1"), "128 KiB");
+    has(report.sentence("C1"), "128 KiB");
 }
 
 #[test]
 fn t11_a_remote_device_of_unknown_speed() {
     let Some(case) = case("t11") else { return };
     let report = report(&case, "report.json");
-    has(sentence(&report, "D6"), "NVMe/tcp to 127.0.0.1 through lo, whose speed is unknown");
+    has(report.sentence("D6"), "NVMe/tcp to 127.0.0.1 through lo, whose speed is unknown");
     assert!(report.finding("D5").is_none() && report.finding("D9").is_none(), "{}", report.told());
     has(&case.said, "speed unknown");
     assert_eq!(report.list("/facts/devices/0/below").len(), 2, "{}", case.said);
-    has(sentence(&report, "D7"), "one of 2 that work");
+    has(report.sentence("D7"), "one of 2 that work");
 }
 
 #[test]
 fn t12_small_then_one_at_a_time_then_deep() {
     let Some(case) = case("t12") else { return };
     let small = report(&case, "512.json");
-    has(sentence(&small, "C4"), "512 bytes I/O on 4 KiB sectors");
+    has(small.sentence("C4"), "512 bytes I/O on 4 KiB sectors");
     let one = report(&case, "16k.json");
     assert!(one.finding("C4").is_none(), "{}", one.told());
     // Where the emulator is slow, candor's own work between requests keeps C6 from being said.
@@ -212,17 +193,17 @@ fn t13_sizes_and_alignments_as_the_generator_logged_them() {
 fn t18_an_array_of_unlike_members() {
     let Some(case) = case("t18") else { return };
     let large = report(&case, "report.json");
-    has(sentence(&large, "E2"), "Each 1 MiB read became 16 requests over 2 of 2 members of md18");
-    has(sentence(&large, "E8"), "md18 has no queue of its own");
+    has(large.sentence("E2"), "Each 1 MiB read became 16 requests over 2 of 2 members of md18");
+    has(large.sentence("E8"), "md18 has no queue of its own");
     let chunk = report(&case, "chunk.json");
-    has(sentence(&chunk, "E1"), "100 % of the bytes of md18 fell on");
+    has(chunk.sentence("E1"), "100 % of the bytes of md18 fell on");
 }
 
 #[test]
 fn extra_parity_reads_before_it_writes() {
     let Some(case) = case("raid5") else { return };
     let report = report(&case, "report.json");
-    has(sentence(&report, "C7"), "became about 1 read and 2 writes of its members");
+    has(report.sentence("C7"), "became about 1 read and 2 writes of its members");
     assert_eq!(report.words("/phases/0/limited_by"), "reading before each write to md5");
 }
 
@@ -230,7 +211,7 @@ fn extra_parity_reads_before_it_writes() {
 fn extra_a_mirror_writes_twice() {
     let Some(case) = case("raid1") else { return };
     let report = report(&case, "report.json");
-    has(sentence(&report, "E8"), "queue figures are those of one1, two1");
+    has(report.sentence("E8"), "queue figures are those of one1, two1");
     let written = |name: &str| {
         let of = |at: &str| {
             let devices = report.list(at).iter();
@@ -252,7 +233,7 @@ fn extra_a_striped_volume() {
     let Some(case) = case("stripe") else { return };
     let report = report(&case, "report.json");
     has(&case.said, "mapping   striped");
-    has(sentence(&report, "C1"), "Each 256 KiB read became 4 × 64 KiB on dm-0");
+    has(report.sentence("C1"), "Each 256 KiB read became 4 × 64 KiB on dm-0");
     // It counts, although its queue/iostats says 0.
     assert!(report.finding("A17").is_none(), "{}", report.told());
 }
@@ -262,7 +243,7 @@ fn extra_two_tiers() {
     let Some(case) = case("bcache") else { return };
     let report = report(&case, "report.json");
     assert_eq!(report.at("/facts/devices/0/below").to_string(), r#"["bslow","bfast"]"#);
-    has(sentence(&report, "E6"), "of the bytes of bcache0 were moved by bfast, its fast tier");
+    has(report.sentence("E6"), "of the bytes of bcache0 were moved by bfast, its fast tier");
 }
 
 #[test]
@@ -271,7 +252,7 @@ fn extra_a_zoned_device_is_written_in_order() {
     let report = report(&case, "report.json");
     has(&case.said, "zoned: host-managed");
     let unaware = self::report(&case, "unaware.json");
-    has(sentence(&unaware, "F12"), "it refused a write that was not where its zone goes on");
+    has(unaware.sentence("F12"), "it refused a write that was not where its zone goes on");
     assert!(number(report.at("/phases/0/measurements/0/ops/write/ops")) > 0.0);
     assert_eq!(report.at("/phases/0/measurements/0/ops/write/failed"), 0);
 }
@@ -296,11 +277,8 @@ fn extra_two_paths_to_one_namespace() {
     let Some(case) = case("multipath") else { return };
     let report = report(&case, "report.json");
     let head = report.words("/facts/devices/0/name");
-    has(
-        sentence(&report, "A17"),
-        &format!("Linux does not count I/O on {head}; the devices below"),
-    );
-    has(sentence(&report, "D7"), "one of 2 that work (iopolicy = numa)");
+    has(report.sentence("A17"), &format!("Linux does not count I/O on {head}; the devices below"));
+    has(report.sentence("D7"), "one of 2 that work (iopolicy = numa)");
     assert_eq!(report.list("/facts/devices/0/below").len(), 2);
 }
 
@@ -308,7 +286,7 @@ fn extra_two_paths_to_one_namespace() {
 fn extra_a_device_that_takes_eight() {
     let Some(case) = case("depth8") else { return };
     let report = report(&case, "report.json");
-    has(sentence(&report, "B5"), "accepts 8 commands; 24 of your 32 waited for their turn");
+    has(report.sentence("B5"), "accepts 8 commands; 24 of your 32 waited for their turn");
     assert_eq!(report.words("/phases/0/limited_by"), "the device's own queue of 8");
 }
 
@@ -323,7 +301,7 @@ fn extra_a_device_that_is_held_to_a_rate() {
         println!("skipped: extra_a_device_that_is_held_to_a_rate: a busy host let the rate vary");
         return;
     }
-    has(sentence(&report, "F5"), "The rate held 1000 IOPS to within");
+    has(report.sentence("F5"), "The rate held 1000 IOPS to within");
     has(limit, "perhaps a limit below this host (1000 IOPS)");
 }
 
@@ -331,18 +309,18 @@ fn extra_a_device_that_is_held_to_a_rate() {
 fn extra_a_misaligned_device() {
     let Some(case) = case("misaligned") else { return };
     let report = report(&case, "report.json");
-    has(sentence(&report, "C5"), "starts 3.5 KiB off a sector boundary");
+    has(report.sentence("C5"), "starts 3.5 KiB off a sector boundary");
 }
 
 #[test]
 fn extra_what_the_kernel_does_not_count() {
     let Some(off) = case("unaccounted") else { return };
     let off = report(&off, "report.json");
-    has(sentence(&off, "A17"), "nobody can vouch");
+    has(off.sentence("A17"), "nobody can vouch");
     assert_eq!(off.verdict(), "not_verifiable");
     let Some(memory) = case("brd") else { return };
     let memory = report(&memory, "report.json");
-    has(sentence(&memory, "A16"), "is a disk in memory (brd)");
+    has(memory.sentence("A16"), "is a disk in memory (brd)");
     assert_eq!(memory.verdict(), "measures_else");
 }
 
@@ -350,7 +328,7 @@ fn extra_what_the_kernel_does_not_count() {
 fn extra_one_command_at_a_time() {
     let Some(case) = case("usb") else { return };
     let report = report(&case, "report.json");
-    has(sentence(&report, "D4"), "is driven by usb-storage, one command at a time");
+    has(report.sentence("D4"), "is driven by usb-storage, one command at a time");
 }
 
 #[test]

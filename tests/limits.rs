@@ -2,18 +2,10 @@
 //! groups, other people's traffic. Each is set here, and candor has to name it.
 
 use crate::support::{
-    Cgroup, Loop, Report, Running, Scratch, Spinners, Zram, alone, candor, measured, skip, spawn,
+    Cgroup, Loop, Report, Running, Scratch, Spinners, Zram, alone, candor, run, skip, spawn,
 };
 
 const MIB: u64 = 1 << 20;
-
-fn run(scratch: &Scratch, target: &str, words: &str) -> Report {
-    let mut all = vec!["run", "--target", target];
-    all.extend(words.split(' '));
-    let (ran, report) = measured(scratch, &all);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    report
-}
 
 #[test]
 fn t03_depth_of_a_synchronous_engine_is_told_when_planned_and_when_run() {
@@ -58,7 +50,7 @@ fn split_requests_are_told_with_factor_piece_and_cause() {
         return skip("the loop device takes no max_sectors_kb");
     }
     let report = run(&scratch, &device.node, "--rw read --bs 1m --direct --seconds 1");
-    let sentence = report.named("C1")["sentence"].to_string();
+    let sentence = report.sentence("C1");
     for word in ["1 MiB", "4 × 256 KiB", "max_sectors_kb"] {
         assert!(sentence.contains(word), "{sentence}");
     }
@@ -116,7 +108,7 @@ fn extra_a_control_group_is_told_with_its_limit() {
     let ran = Running::start(&mut group.candor(&all), std::process::Stdio::null()).wait();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report = Report::read(&json).expect("a report");
-    let sentence = report.named("F4")["sentence"].to_string();
+    let sentence = report.sentence("F4");
     assert!(sentence.contains("80"), "{sentence}");
     let limited = report.words("/phases/0/limited_by");
     assert!(limited.contains("control group"), "{limited}");
@@ -142,7 +134,7 @@ fn traffic_of_others_is_told() {
     let mut other = spawn(&[&words[..], &["--bs", "64k", "--seconds", "20"]].concat());
     other.wait_for(", 20 s");
     let report = run(&scratch, &device.node, "--rw randread --direct --seconds 3");
-    let sentence = report.named("F10")["sentence"].to_string();
+    let sentence = report.sentence("F10");
     assert!(sentence.contains(device.name()), "{sentence}");
     drop(other);
 }

@@ -1,32 +1,18 @@
 //! A user without rights: everything starts, and what is missing for lack of them is told once.
 
 use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Loop, Ran, Running, Scratch, alone, random_file, root, skip};
+use crate::support::{
+    Loop, NOBODY, Ran, Running, Scratch, alone, random_file, root, skip, spawn_as_nobody,
+};
 
 const MIB: u64 = 1 << 20;
-const NOBODY: u32 = 65534;
 
 /// Runs candor as a user who owns nothing; none where that user may not see the program.
 fn as_user(words: &[&str]) -> Option<Ran> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
-    command.args(words).uid(NOBODY).gid(NOBODY).env("HOME", "/");
-    match command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() {
-        Ok(mut child) => {
-            // Whether it starts is all that was asked.
-            let _ = child.kill();
-            let _ = child.wait();
-            Some(Running::start(&mut command, Stdio::null()).wait())
-        }
-        Err(error) => {
-            skip(&format!("another user cannot run candor: {error}"));
-            None
-        }
-    }
+    spawn_as_nobody(words).map(Running::wait)
 }
 
 /// A directory of that user's.

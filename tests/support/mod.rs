@@ -17,8 +17,10 @@ mod scratch;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use devices::{Cgroup, Loop, Mount, Spinners, Zram};
-pub use program::{Ran, Running, candor, candor_reading, measured, spawn};
-pub use report::Report;
+pub use program::{
+    NOBODY, Ran, Running, candor, candor_reading, measured, run, spawn, spawn_as_nobody,
+};
+pub use report::{Report, counted, histogram};
 pub use scratch::{Scratch, fingerprint, random_file};
 
 static ALONE: Mutex<()> = Mutex::new(());

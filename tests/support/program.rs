@@ -3,15 +3,19 @@
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Report, Scratch};
+use super::{Report, Scratch, skip};
 
 /// Nothing that tests ask for takes so long; what does hangs.
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// A user who owns nothing, and the group of that name.
+pub const NOBODY: u32 = 65534;
 
 /// What a run of candor left.
 pub struct Ran {
@@ -58,6 +62,16 @@ impl Running {
     /// What it has written to stderr until now.
     pub fn err_so_far(&self) -> String {
         content(&self.err)
+    }
+
+    /// Waits until it has written a line to stdout: then it is at work.
+    pub fn wait_for_a_line(&mut self) {
+        while !content(&self.out).contains('\n') {
+            let early = self.child.try_wait().expect("candor can be waited for").is_some();
+            assert!(!early, "candor ended early:\n{}", self.err_so_far());
+            assert!(self.began.elapsed() < LIMIT, "never wrote a line:\n{}", self.err_so_far());
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Waits until it has said this on stderr, or has ended; true if it said it.
@@ -124,6 +138,33 @@ pub fn candor_reading(words: &[&str], stdin: &str) -> Ran {
     file.rewind().expect("a file can be rewound");
     let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
     Running::start(command.args(words), Stdio::from(file)).wait()
+}
+
+/// Starts candor as a user who owns nothing; none where that user may not even see the program.
+pub fn spawn_as_nobody(words: &[&str]) -> Option<Running> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+    command.args(words).uid(NOBODY).gid(NOBODY).env("HOME", "/");
+    match command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() {
+        Ok(mut child) => {
+            // Whether it starts is all that was asked.
+            let _ = child.kill();
+            let _ = child.wait();
+            Some(Running::start(&mut command, Stdio::null()))
+        }
+        Err(error) => {
+            skip(&format!("another user cannot run candor: {error}"));
+            None
+        }
+    }
+}
+
+/// `candor run` of this on this, which has to end well.
+pub fn run(scratch: &Scratch, target: &str, words: &str) -> Report {
+    let mut all = vec!["run", "--target", target];
+    all.extend(words.split(' '));
+    let (ran, report) = measured(scratch, &all);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    report
 }
 
 /// Runs candor with these words and `--json`, and reads the report.

@@ -1,5 +1,7 @@
 //! The JSON report, as far as tests ask.
 
+use std::collections::BTreeMap;
+
 use candor_show::json::schema;
 use serde_json::Value;
 
@@ -81,6 +83,11 @@ impl Report {
         said.unwrap_or_else(|| panic!("{rule} is not told; {}", self.told())).to_owned()
     }
 
+    /// The sentence of this rule's own finding.
+    pub fn sentence(&self, rule: &str) -> &str {
+        self.named(rule)["sentence"].as_str().unwrap_or_default()
+    }
+
     /// The finding of this rule says that the number is that of something else, and so does the
     /// verdict.
     pub fn denies(&self, rule: &str) -> &Value {
@@ -111,4 +118,20 @@ impl Report {
         }
         told
     }
+}
+
+/// A histogram of a report: counts by the lower end of a class, without those of nothing.
+pub fn histogram(pairs: &Value) -> BTreeMap<u64, u64> {
+    let pairs = pairs.as_array().into_iter().flatten();
+    let step = |pair: &Value| Some((pair[0].as_u64()?, pair[1].as_u64().filter(|n| *n > 0)?));
+    pairs.filter_map(step).collect()
+}
+
+/// Counts by class, as the eye would make them of these.
+pub fn counted(values: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_insert(0) += 1;
+    }
+    counts
 }
