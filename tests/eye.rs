@@ -32,6 +32,38 @@ fn sum(histogram: &Value) -> u64 {
     steps.filter_map(|step| step[1].as_u64()).sum()
 }
 
+/// Where each request takes much longer than to look at it, none is told of.
+#[test]
+fn what_looking_costs_is_told() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Zram::random(16 * MIB) else { return };
+    let load = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
+    for (eye, every) in [("all", true), ("auto", false), ("off", false)] {
+        let how = ["--engine", "psync", "--seconds", "1", "--eye", eye];
+        let (ran, report) = measured(&scratch, &[&load[..], &how].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        if eye != "off" && blind(&report) {
+            return;
+        }
+        if eye == "off" {
+            assert!(report.at("/phases/0/requests").is_null());
+            assert!(report.finding("G11").is_none(), "{}", report.told());
+            continue;
+        }
+        let cost = |key: &str| report.number(&format!("/phases/0/requests/cost/{key}"));
+        let reads = report.number("/phases/0/measurements/0/ops/read/ops");
+        assert!(!every || cost("events") >= reads, "{} of {reads}", cost("events"));
+        assert!(every || cost("thread_ns") > 0.0, "its thread sees to the budget");
+        let of_worker = |key: &str| {
+            let worker = &report.at("/phases/0/measurements/0/per_worker/0")[key];
+            worker.as_f64().unwrap_or(0.0)
+        };
+        let had_ns = of_worker("elapsed_ns") - of_worker("run_wait_ns");
+        let share = (cost("events_ns") + cost("thread_ns")) / had_ns;
+        assert_eq!(report.finding("G11").is_some(), share >= 0.02, "{share}: {}", report.told());
+    }
+}
+
 #[test]
 fn every_request_of_a_quiet_run_is_seen() {
     let (_alone, scratch) = (alone(), Scratch::new());

@@ -429,6 +429,10 @@ thresholds! {
     REPEATED = 0.2, [G10],
         "bytes to read from over bytes read", "evidence book G10",
         "each block five times over: all but the first may come from a cache below";
+    /// Time taken by looking at requests.
+    OBSERVED = 0.02, [G11],
+        "time of looking at requests over the workers' time", "evidence book G11",
+        "medians of equal runs differ by less than that only on a quiet machine";
     /// Writes among the traffic of a phase that only reads.
     ATIME = 0.01, [G13],
         "share of traffic written in a read phase", "evidence book G13",

@@ -27,7 +27,7 @@ use std::io;
 use std::path::Path;
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Facts, Missing, value};
-use candor_record::requests::{Direction, Requests, Trace};
+use candor_record::requests::{Cost, Direction, Requests, Trace};
 
 use crate::Roots;
 use btf::Btf;
@@ -176,8 +176,16 @@ impl Eye {
             requests.push(seen);
         }
         requests.retain(|of: &Requests| !of.is_empty());
-        let way = self.way.name().to_owned();
-        Trace { way, own_pid: std::process::id(), left_out, requests }
+        let (way, cost) = (self.way.name().to_owned(), self.cost());
+        Trace { way, own_pid: std::process::id(), left_out, cost, requests }
+    }
+
+    /// What looking took since it was opened.
+    fn cost(&self) -> Cost {
+        match &self.means {
+            Means::Kernel(counting) => counting.cost(),
+            Means::Here(sampling) => sampling.cost(),
+        }
     }
 
     /// Something of each place: each device in each direction.

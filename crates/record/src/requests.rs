@@ -17,6 +17,9 @@ pub struct Trace {
     /// just being counted on that CPU, or, of perf samples, for lack of room or while idle.
     #[serde(default)]
     pub left_out: u64,
+    /// What looking took.
+    #[serde(default)]
+    pub cost: Cost,
     /// One entry for each device and direction in which something happened.
     pub requests: Vec<Requests>,
 }
@@ -85,7 +88,30 @@ impl Trace {
             way: self.way.clone(),
             own_pid: self.own_pid,
             left_out: self.left_out.wrapping_sub(earlier.left_out),
+            cost: self.cost.since(earlier.cost),
             requests: requests.collect(),
+        }
+    }
+}
+
+/// What looking took, in time of CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Events that were looked at; a request has two and more.
+    pub events: u64,
+    /// What they took on the CPUs where they happened, in ns: an estimate, from what one took where
+    /// that was measured.
+    pub events_ns: u64,
+    /// What the thread that looks took beside that, in ns.
+    pub thread_ns: u64,
+}
+
+impl Cost {
+    fn since(self, earlier: Cost) -> Cost {
+        Cost {
+            events: self.events.saturating_sub(earlier.events),
+            events_ns: self.events_ns.saturating_sub(earlier.events_ns),
+            thread_ns: self.thread_ns.saturating_sub(earlier.thread_ns),
         }
     }
 }

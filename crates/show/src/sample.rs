@@ -515,7 +515,7 @@ pub(crate) fn requests() -> Trace {
     Trace {
         way: "BPF on raw tracepoints".into(),
         own_pid: 4711,
-        left_out: 0,
         requests: vec![reads, flushes],
+        ..Trace::default()
     }
 }

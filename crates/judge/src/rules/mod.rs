@@ -84,6 +84,7 @@ mod f8;
 mod f9;
 mod g1;
 mod g10;
+mod g11;
 mod g12;
 mod g13;
 mod g15;
@@ -196,6 +197,7 @@ pub const RULES: &[Rule] = &[
     g8::RULE,
     g9::RULE,
     g10::RULE,
+    g11::RULE,
     g12::RULE,
     g13::RULE,
     g15::RULE,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use candor_record::requests::Issuer;
+use candor_record::requests::{Cost, Issuer};
 
 use super::bpf::{self, Hook, Kind, Map};
 use super::layout::Layout;
@@ -122,6 +122,11 @@ impl Counting {
     /// How often the kernel left programs out because they ran on that CPU already.
     pub fn left_out(&self) -> u64 {
         self.lid.left_out()
+    }
+
+    /// What looking took.
+    pub fn cost(&self) -> Cost {
+        self.lid.cost()
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use candor_record::requests::Cost;
 
 use super::bpf::{self, Hook, Map, Program};
 use super::programs::{BEGUN, ENDED, EVENTS, SEEN};
@@ -76,6 +79,14 @@ impl Lid {
     /// How often the kernel left programs out because they ran on that CPU already.
     pub fn left_out(&self) -> u64 {
         self.means.programs.iter().map(|(program, _)| bpf::left_out(program)).sum()
+    }
+
+    /// What looking took so far.
+    pub fn cost(&self) -> Cost {
+        let events = self.means.counted()[SEEN];
+        let events_ns = (events as f64 * EVENT_NS) as u64;
+        let thread_ns = self.tender.as_ref().map_or(0, |(_, thread)| cpu_ns(thread));
+        Cost { events, events_ns, thread_ns }
     }
 }
 
@@ -222,6 +233,17 @@ fn own_table(means: &Means) -> io::Result<()> {
         from = to.saturating_add(1);
     }
     Ok(())
+}
+
+/// CPU time of a thread in ns; 0 where it has ended.
+fn cpu_ns(thread: &JoinHandle<()>) -> u64 {
+    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: nobody joined the thread, so its handle is good; the calls write to these two.
+    let known = unsafe {
+        libc::pthread_getcpuclockid(thread.as_pthread_t(), &raw mut clock) == 0
+            && libc::clock_gettime(clock, &raw mut time) == 0
+    };
+    if known { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { 0 }
 }
 
 /// The clock that the kernel notes the times of requests with.

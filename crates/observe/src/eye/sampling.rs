@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use candor_record::requests::Cost;
+
 use super::counter::{Counter, Event, Moment, letters};
 use super::lid::{LEAVE, MOMENT, Purse, now_ns};
 use super::perf::{Ring, Sample};
@@ -100,6 +102,12 @@ impl Sampling {
         let mut feed = lock(&self.feed);
         feed.drain();
         read(&feed.counter, feed.lost)
+    }
+
+    /// What looking took so far, the thread's share in it.
+    pub fn cost(&self) -> Cost {
+        let events = lock(&self.feed).seen;
+        Cost { events, events_ns: (events as f64 * EVENT_NS) as u64, thread_ns: 0 }
     }
 }
 

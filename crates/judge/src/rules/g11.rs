@@ -1,0 +1,128 @@
+//! G11: looking at requests slowed them down.
+
+use candor_record::facts::value;
+use candor_record::requests::Trace;
+use candor_record::{Confidence, Finding, Weight};
+
+use crate::command::Command;
+use crate::draft::Draft;
+use crate::fmt::{self, ratio};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::thresholds::OBSERVED;
+use crate::view::View;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G11",
+        title: "looking at requests cost time",
+        explanation: "The programs that look at single requests run where a request is handed in \
+            and where it completes, half a microsecond each time, and a thread attaches and \
+            detaches them. candor adds up both and divides by the time that the workers had: the \
+            length of the phase for each, without waiting for a CPU, and not more than the CPUs \
+            have. So much longer operations became; the workers' CPU time would tell of those \
+            that wait for a device what costs them next to nothing. From 2 % on it is remarked. \
+            --eye auto stays within a quarter of a percent of a CPU, --eye off looks at nothing.",
+    },
+    before: None,
+    after,
+};
+
+fn after(view: &View) -> Outcome {
+    let Some(trace) = &view.report.requests else { return Outcome::Nothing };
+    let took_ns = trace.cost.events_ns as f64 + trace.cost.thread_ns as f64;
+    let share = ratio(took_ns, workers_ns(view));
+    match share < OBSERVED.value {
+        true => Outcome::Nothing,
+        false => Outcome::one(finding(view, trace, share)),
+    }
+}
+
+/// The time that the workers had: in I/O or on a CPU, of which there are only so many.
+fn workers_ns(view: &View) -> f64 {
+    let workers = view.ran.iter().flat_map(|ran| &ran.measured.per_worker);
+    let had = workers
+        .map(|worker| worker.elapsed_ns.saturating_sub(worker.run_wait_ns.unwrap_or(0)) as f64);
+    let cpus = value(&view.facts.host.cpus).map_or(f64::INFINITY, |cpus| f64::from(*cpus));
+    had.sum::<f64>().min(cpus * view.elapsed_s() * 1e9)
+}
+
+fn finding(view: &View, trace: &Trace, share: f64) -> Finding {
+    let cost = trace.cost;
+    let sentence = format!(
+        "Looking at {} requests took {} of the time that the workers had: without it they do more.",
+        fmt::count(trace.requests.iter().map(|of| of.count as f64).sum()),
+        fmt::percent(share)
+    );
+    let each = format!(
+        "an estimate, {} each",
+        fmt::time(ratio(cost.events_ns as f64, cost.events as f64))
+    );
+    let thread = fmt::time(cost.thread_ns as f64);
+    let command = view.main_job().and_then(|job| Command::of(view.plan, &job.planned));
+    Draft::new("G11", Weight::Remark, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("events looked at", fmt::count(cost.events as f64), trace.way.clone())
+        .evidence("time that they took", fmt::time(cost.events_ns as f64), each)
+        .evidence("CPU time of the thread that looks", thread, "its own clock")
+        .advice(
+            "Look at some of the requests (--eye auto), or at none (--eye off).",
+            command.map(|command| format!("{} --eye auto", command.text())),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::requests::{Cost, Requests};
+
+    use super::*;
+    use crate::testcase::{Setup, TestCase};
+
+    /// 4 KiB reads of zram by so many workers on two CPUs, with so many events each second.
+    fn looked_at(workers: u32, events_per_s: u64) -> TestCase {
+        let mut case = Setup { workers, ops_per_s: 292_271.0, ..Setup::default() }.case().on_zram();
+        for worker in &mut case.measured().per_worker {
+            worker.run_wait_ns = Some(0);
+        }
+        let events = events_per_s * 10;
+        let cost = Cost { events, events_ns: events * 500, thread_ns: 10_000_000 };
+        let requests = vec![Requests { count: events / 2, ..Requests::default() }];
+        let way = "BPF on raw tracepoints".into();
+        case.report.requests = Some(Trace { way, cost, requests, ..Trace::default() });
+        case
+    }
+
+    #[test]
+    fn every_request_of_a_fast_device_is_dear() {
+        let case = looked_at(1, 584_542);
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Looking at 2.92M requests took 29 % of the time that the workers had: without it they \
+             do more."
+        );
+        assert_eq!(found[0].evidence[1].from, "an estimate, 500 ns each");
+        assert!(found[0].next.as_ref().unwrap().ends_with(" --eye auto"));
+        assert!(case.judge().finding("G11").is_some(), "whatever the device is");
+    }
+
+    #[test]
+    fn the_time_of_workers_is_what_they_had_of_it() {
+        let told = |case: TestCase| case.found(&RULE)[0].sentence.clone();
+        let two = told(looked_at(2, 584_542));
+        assert!(two.contains("took 15 %"), "{two}");
+        assert_eq!(two, told(looked_at(8, 584_542)), "there are two CPUs");
+        let mut starved = looked_at(1, 584_542);
+        starved.measured().per_worker[0].run_wait_ns = Some(5_000_000_000);
+        assert!(told(starved).contains("took 59 %"), "half of the time it could do nothing");
+    }
+
+    #[test]
+    fn few_requests_a_budget_and_no_look_cost_nothing() {
+        assert_eq!(looked_at(1, 30_000).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 300_000.0).found(&RULE), []);
+        let mut nothing = looked_at(1, 0);
+        nothing.measured().per_worker.clear();
+        assert_eq!(nothing.found(&RULE), []);
+    }
+}
