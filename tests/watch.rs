@@ -63,7 +63,7 @@ fn looks_add_up_to_the_load() {
 fn text_has_a_table_and_ends_after_its_count() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
-    let ran = candor(&["watch", &device.node, "--interval", "0.2", "--count", "2"]);
+    let ran = candor(&["watch", device.name(), "--interval", "0.2", "--count", "2"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let heads = ran.out.lines().filter(|line| line.starts_with("device ")).count();
     assert_eq!(heads, 2, "{}", ran.out);
@@ -200,6 +200,7 @@ fn mistakes_get_a_sentence() {
         (&["watch", "--colour"], "--color"),
         (&["watch", "--group", "x"], "`x` is no group; write NAME=PATH,PATH"),
         (&["watch", "--group", "x=a,,b"], "is no group"),
+        (&["watch", "2", "5"], "write --interval 2"),
     ] {
         let ran = candor(words);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}");

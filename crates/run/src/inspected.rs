@@ -54,10 +54,22 @@ pub fn replay(text: &str) -> Result<Facts, String> {
     Ok(facts)
 }
 
-/// Paths without links, each under the name that it was given.
+/// Paths without links, each under the name that it was given. What is no path may be the name of
+/// a device, as the kernel and iostat tell it: `sda`.
 pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, RunError> {
-    let find = |path: &PathBuf| path.canonicalize().map_err(RunError::file("find", path));
+    let find = |path: &PathBuf| {
+        let found = path.canonicalize().or_else(|error| device(path).ok_or(error));
+        found.map_err(RunError::file("find", path))
+    };
     paths.iter().map(|path| Ok((path.display().to_string(), find(path)?))).collect()
+}
+
+/// The device of that name.
+fn device(name: &Path) -> Option<PathBuf> {
+    let roots = Roots::default();
+    let name = name.file_name().filter(|alone| *alone == name)?.to_str()?;
+    let (_, node) = watching::node(name, &roots);
+    (roots.sys.join("class/block").join(name).exists() && node.exists()).then_some(node)
 }
 
 fn inspect_by(targets: &[(String, PathBuf)], roots: &Roots) -> Facts {
@@ -82,6 +94,16 @@ mod tests {
         let text = bundle.to_string();
         assert_eq!(Bundle::read(&text), Ok(bundle));
         assert_eq!(replay(&text), Ok(facts));
+    }
+
+    #[test]
+    fn devices_are_found_by_their_names() {
+        let Some(name) = watching::names(&Roots::default()).into_iter().next() else { return };
+        let found = named(&[PathBuf::from(&name)]).expect("the kernel names it");
+        assert_eq!(found, [(name.clone(), Path::new("/dev").join(name.replace('!', "/")))]);
+        for none in ["no-such-device", "..", "", "/nowhere/sda"] {
+            assert_eq!(device(Path::new(none)), None, "{none}");
+        }
     }
 
     #[test]

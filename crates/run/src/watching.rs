@@ -165,7 +165,7 @@ pub(crate) fn all(roots: &Roots) -> Vec<(String, PathBuf)> {
 }
 
 /// Devices of the host that can hold anything, partitions aside.
-fn names(roots: &Roots) -> Vec<String> {
+pub(crate) fn names(roots: &Roots) -> Vec<String> {
     let has_size = |name: &String| {
         let size = std::fs::read_to_string(roots.sys.join("class/block").join(name).join("size"));
         size.is_ok_and(|size| size.trim() != "0") && node(name, roots).1.exists()
@@ -175,6 +175,6 @@ fn names(roots: &Roots) -> Vec<String> {
     whole.filter(has_size).collect()
 }
 
-fn node(name: &str, roots: &Roots) -> (String, PathBuf) {
+pub(crate) fn node(name: &str, roots: &Roots) -> (String, PathBuf) {
     (name.to_owned(), roots.dev.join(name.replace('!', "/")))
 }

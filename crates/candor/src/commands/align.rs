@@ -72,7 +72,7 @@ pub fn command() -> Command {
     Command::new("align")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .arg(path.num_args(1..).help("Files, directories or block devices"))
+        .arg(path.num_args(1..).help("Files, directories or block devices, also by name: sda"))
         .args(flag::args(GROUPS))
         .args(flag::args(output::OF_LOOKS))
         .after_help(exit::HELP)

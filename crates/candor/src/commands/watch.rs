@@ -3,7 +3,7 @@
 pub mod iostat;
 mod pace;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -116,10 +116,14 @@ pub fn command() -> Command {
     Command::new("watch")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .arg(path.help("Files, directories or block devices [default: all devices]"))
+        .arg(
+            path.help(
+                "Files, directories or block devices, also by name: sda [default: all devices]",
+            ),
+        )
         .args(flag::args(GROUPS))
         .args(flag::args(output::OF_SCREENS))
-        .arg(iostat.help_heading("Other clothes"))
+        .arg(iostat.help_heading("As iostat"))
         .after_help(exit::HELP)
 }
 
@@ -137,6 +141,14 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     candor_run::install_interrupt_handlers();
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();
     draft.asked.paths = paths.map(PathBuf::from).collect();
+    if let Some(number) = draft.asked.paths.iter().find(|path| is_number(path)) {
+        let number = number.display();
+        screen::error(&format!(
+            "there is no `{number}`; write --interval {number} for the time between two looks, \
+             --count {number} for their number"
+        ));
+        return exit::USAGE;
+    }
     let watching = match Watching::new(&draft.asked) {
         Ok(watching) => watching,
         Err(error) => return commands::fail(&error, &line.source, &output),
@@ -148,6 +160,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
             exit::TROUBLE
         }
     }
+}
+
+/// What users of iostat write for the interval and the count.
+fn is_number(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.parse::<f64>().is_ok()) && !path.exists()
 }
 
 /// Looks until there were enough, or nobody reads them, or it is interrupted.
