@@ -14,5 +14,5 @@ pub fn command() -> Command {
 
 /// Prints the matrix, and gives the exit code.
 pub fn main() -> u8 {
-    commands::printed(&format!("# Options of fio\n\n{}", help::matrix()))
+    commands::printed(&format!("# Engines and options of fio\n\n{}", help::matrix()))
 }

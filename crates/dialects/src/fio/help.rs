@@ -86,9 +86,16 @@ pub fn of_engine(asked: Option<&str>) -> Result<String, String> {
 
 const MATRIX_HEAD: &str = "| option | support | plan | remark |\n| --- | --- | --- | --- |\n";
 
-/// The matrix of options as a table in Markdown.
+const ENGINES_HEAD: &str = "| engine | support | what it does | remark |\n| --- | --- | --- | --- |\n";
+
+/// The matrix of engines and options as tables in Markdown.
 pub fn matrix() -> String {
-    let mut text = String::new();
+    let engines = ENGINES.iter().map(|engine| {
+        let support = if engine.refused.is_empty() { "done" } else { "refused" };
+        format!("| `{}` | {support} | {} | {} |\n", engine.name, engine.help, engine.refused)
+    });
+    let engines: String = engines.collect();
+    let mut text = format!("## Engines\n\n{ENGINES_HEAD}{engines}\n");
     for category in Category::ALL {
         let rows = options::rows().filter(|(about, _)| about == category);
         let rows: String = rows.map(|(_, row)| matrix_line(row)).collect();
@@ -178,9 +185,9 @@ mod tests {
     }
 
     #[test]
-    fn the_matrix_has_a_line_for_every_option() {
+    fn the_matrix_has_a_line_for_every_engine_and_every_option() {
         let lines = matrix().lines().filter(|line| line.starts_with("| `")).count();
-        assert_eq!(lines, options::rows().count());
+        assert_eq!(lines, ENGINES.len() + options::rows().count());
     }
 
     #[test]
