@@ -256,7 +256,10 @@ impl Issuer {
     /// True for threads of the kernel, by the names they are known by.
     pub fn is_kernel(&self) -> bool {
         const NAMES: [&str; 6] = ["kworker", "loop", "jbd2", "md", "dmcrypt", "kswapd"];
-        self.pid <= 2 || NAMES.iter().any(|name| self.command.starts_with(name))
+        // `md127_raid1`, `loop0`, `jbd2/sda1-8`; `mdadm` is somebody's.
+        let goes_on = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphabetic());
+        let is = |name: &&str| self.command.strip_prefix(**name).is_some_and(goes_on);
+        self.pid <= 2 || NAMES.iter().any(|name| is(&name))
     }
 }
 
@@ -419,6 +422,9 @@ mod tests {
             issuer(9, "rsync", 50),
             issuer(8, "updatedb", 5),
         ];
+        let kernel = |command| issuer(99, command, 1).is_kernel();
+        assert!(["md127_raid1", "loop0", "jbd2/sda1-8", "dmcrypt_write/2"].into_iter().all(kernel));
+        assert!(!["mdadm", "loopback", "rsync"].into_iter().any(kernel));
         let trace = Trace {
             own_pid: 7,
             requests: vec![Requests { issuers, ..reads(4, 4) }],

@@ -86,7 +86,8 @@ pub fn of_engine(asked: Option<&str>) -> Result<String, String> {
 
 const MATRIX_HEAD: &str = "| option | support | plan | remark |\n| --- | --- | --- | --- |\n";
 
-const ENGINES_HEAD: &str = "| engine | support | what it does | remark |\n| --- | --- | --- | --- |\n";
+const ENGINES_HEAD: &str =
+    "| engine | support | what it does | remark |\n| --- | --- | --- | --- |\n";
 
 /// The matrix of engines and options as tables in Markdown.
 pub fn matrix() -> String {
