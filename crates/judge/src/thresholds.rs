@@ -433,6 +433,10 @@ thresholds! {
     OBSERVED = 0.02, [G11],
         "time of looking at requests over the workers' time", "evidence book G11",
         "medians of equal runs differ by less than that only on a quiet machine";
+    /// Length of a phase from which looking at requests is judged.
+    OBSERVED_S = 0.5, [G11],
+        "seconds, least for the cost of looking", "judge",
+        "what a budget saved up, a quarter of a percent of a second, may be spent on a burst";
     /// Writes among the traffic of a phase that only reads.
     ATIME = 0.01, [G13],
         "share of traffic written in a read phase", "evidence book G13",
