@@ -4,6 +4,7 @@
 //! depend on the moment. A device that rests has the same figures since boot in both; a steady load
 //! has the same figures over the same half minute.
 
+use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::time::Duration;
@@ -297,13 +298,20 @@ fn mistakes_get_a_sentence_and_the_exit_code_of_sysstat() {
     // An interrupt leaves whole JSON.
     let mut command = Command::new(&pair.candor);
     command.args(["-o", "JSON", "1"]).stdout(std::process::Stdio::piped());
-    let child = command.spawn().expect("it starts");
-    std::thread::sleep(Duration::from_millis(500));
+    let mut child = command.spawn().expect("it starts");
+    let mut stdout = child.stdout.take().expect("a pipe");
+    let mut text = String::new();
+    // The end of the first report.
+    while !text.contains("\n\t\t\t\t}") {
+        let mut letter = [0];
+        stdout.read_exact(&mut letter).expect("a report");
+        text.push(letter[0].into());
+    }
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("sent");
-    let output = child.wait_with_output().expect("it ends");
-    assert!(output.status.success());
-    let json: Value = serde_json::from_slice(&output.stdout).expect("whole JSON");
+    stdout.read_to_string(&mut text).expect("the rest");
+    assert!(child.wait().expect("it ends").success());
+    let json: Value = serde_json::from_str(&text).expect("whole JSON");
     let reports = json["sysstat"]["hosts"][0]["statistics"].as_array().map(Vec::len);
     assert!(reports.is_some_and(|reports| reports >= 2), "{json}");
 }

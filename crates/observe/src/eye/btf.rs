@@ -99,7 +99,7 @@ impl<'a> Btf<'a> {
                 return None;
             }
             let (more, found) = self.member(inner, name, depth - 1)?;
-            Some((bits + more, found))
+            Some((bits.checked_add(more)?, found))
         })
     }
 
