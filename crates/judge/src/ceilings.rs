@@ -5,7 +5,6 @@ use candor_record::Ceiling;
 use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
 
 use crate::expect;
-use crate::flow::Flow;
 use crate::fmt;
 use crate::fmt::ratio;
 use crate::view::{Ran, View};
@@ -90,7 +89,7 @@ pub fn app_rates(view: &View) -> Option<(f64, f64)> {
 
 /// Bytes per second read and written by one device.
 pub fn device_rates(view: &View, device: &DeviceFacts) -> Option<(f64, f64)> {
-    let flow = Flow::of_device(&device.name, &view.report.before, &view.report.after)?;
+    let flow = view.flow_of(&device.name)?;
     let window_s = view.window_s();
     Some((ratio(flow.read.bytes, window_s), ratio(flow.write.bytes, window_s)))
 }
@@ -187,7 +186,7 @@ fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {
 fn group_rates(view: &View, device: &DeviceFacts, op: Op) -> (Vec<f64>, Vec<f64>) {
     let mut bytes = vec![view.bytes_per_s(op)];
     let mut ops = vec![view.ops_per_s(op)];
-    if let Some(flow) = Flow::of_device(&device.name, &view.report.before, &view.report.after) {
+    if let Some(flow) = view.flow_of(&device.name) {
         bytes.push(ratio(flow.side(op).bytes, view.window_s()));
         ops.push(ratio(flow.side(op).requests, view.window_s()));
     }

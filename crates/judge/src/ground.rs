@@ -145,8 +145,7 @@ impl<'a> Ground<'a> {
     /// any of its members.
     pub fn is_striped(&self, device: &DeviceFacts) -> bool {
         const LEVELS: [&str; 5] = ["raid0", "raid4", "raid5", "raid6", "raid10"];
-        let level = device.array.as_ref().and_then(|array| value(&array.level));
-        if level.is_some_and(|level| LEVELS.contains(&level.as_str())) {
+        if device.array_level().is_some_and(|level| LEVELS.contains(&level)) {
             return true;
         }
         let best = |device: &DeviceFacts| value(&device.queue.optimal_io_bytes).copied();

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use candor_plan::units::Op;
 use candor_plan::{Job, Phase};
-use candor_record::facts::{CanaryOutcome, value};
+use candor_record::facts::{CanaryOutcome, DeviceFacts, value};
 use candor_record::{Latency, Measurement, OpStats, PhaseReport};
 
 use crate::Case;
@@ -102,6 +102,16 @@ impl<'a> View<'a> {
     /// The direction that moved more bytes.
     pub fn main_op(&self) -> Op {
         if self.app(Op::Write).bytes > self.app(Op::Read).bytes { Op::Write } else { Op::Read }
+    }
+
+    /// What one device did.
+    pub fn flow_of(&self, device: &str) -> Option<Flow> {
+        Flow::of_device(device, &self.report.before, &self.report.after)
+    }
+
+    /// What each device right below one did; nothing where one of them was not read.
+    pub fn flows_below(&self, device: &DeviceFacts) -> Option<Vec<Flow>> {
+        device.below.iter().map(|name| self.flow_of(name)).collect()
     }
 
     /// Bytes that the kernel charged to this process in one direction.

@@ -340,6 +340,18 @@ pub struct DeviceFacts {
     pub held_by: Vec<String>,
 }
 
+impl DeviceFacts {
+    /// The level of an array, such as `raid5`.
+    pub fn array_level(&self) -> Option<&str> {
+        value(&self.array.as_ref()?.level).map(String::as_str)
+    }
+
+    /// Who made a device-mapper device, such as `LVM`.
+    pub fn mapping_maker(&self) -> Option<&str> {
+        value(&self.mapping.as_ref()?.maker).map(String::as_str)
+    }
+}
+
 /// What drives a block device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

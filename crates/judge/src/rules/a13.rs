@@ -66,7 +66,7 @@ fn after(view: &View) -> Outcome {
 fn below(view: &View, device: &DeviceFacts) -> Option<(Op, f64)> {
     let op = view.main_op();
     let end = view.report.after_flush.as_ref().unwrap_or(&view.report.after);
-    let upper = Flow::of_device(&device.name, &view.report.before, &view.report.after)?;
+    let upper = view.flow_of(&device.name)?;
     let leaves = leaves(view, device);
     let counted = leaves.iter().all(|leaf| value(&leaf.counts_io) != Some(&false));
     let lower = Flow::between(&leaves, &view.report.before, end).filter(|_| counted)?;

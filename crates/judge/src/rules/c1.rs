@@ -9,7 +9,6 @@ use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
 use crate::draft::Draft;
-use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::thresholds::{BYTES_MIN, COMMON, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR};
@@ -61,7 +60,7 @@ fn of_side(view: &View, op: Op) -> Option<Finding> {
         return None;
     }
     let splits = view.devices().into_iter().filter_map(|device| {
-        let flow = Flow::of_device(&device.name, &view.report.before, &view.report.after)?;
+        let flow = view.flow_of(&device.name)?;
         let side = flow.side(op);
         let piece = ratio(side.bytes, side.requests);
         let known = side.bytes >= BYTES_MIN.value && app.bytes >= BYTES_MIN.value && piece > 0.0;

@@ -6,7 +6,6 @@ use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
 use crate::draft::Draft;
-use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::e3;
@@ -36,8 +35,7 @@ fn after(view: &View) -> Outcome {
         let Some(parity) = parity(array).filter(|_| !e3::rebuilds(view, &array.name)) else {
             continue;
         };
-        let flow = |name: &String| Flow::of_device(name, &view.report.before, &view.report.after);
-        let Some(flows) = array.below.iter().map(flow).collect::<Option<Vec<Flow>>>() else {
+        let Some(flows) = view.flows_below(array) else {
             return Outcome::lacks(format!("the counters of the members of {}", array.name));
         };
         let per_write = |op: Op| {
@@ -54,7 +52,7 @@ fn after(view: &View) -> Outcome {
 
 /// Disks' worth of parity.
 fn parity(device: &DeviceFacts) -> Option<u64> {
-    match value(&device.array.as_ref()?.level)?.as_str() {
+    match device.array_level()? {
         "raid4" | "raid5" => Some(1),
         "raid6" => Some(2),
         _ => None,
@@ -69,14 +67,14 @@ fn stripe(array: &DeviceFacts, parity: u64) -> Option<u64> {
 
 fn finding(view: &View, array: &DeviceFacts, parity: u64, (read, written): (f64, f64)) -> Finding {
     let app = view.app(Op::Write);
-    let (name, level) = (&array.name, array.array.as_ref().and_then(|a| value(&a.level)));
+    let name = &array.name;
     let stripe = stripe(array, parity);
     let of = stripe.map_or(String::new(), |bytes| format!(" of {}", fmt::size(bytes as f64)));
     let sentence = format!(
         "Each {} write to {name} ({}) became about {} and {} of its members: what the parity \
          takes is read first where a stripe{of} is not written whole.",
         fmt::size(ratio(app.bytes, app.ops)),
-        level.map_or("", String::as_str),
+        array.array_level().unwrap_or_default(),
         fmt::plural(read.round(), "read", "reads"),
         fmt::plural(written.round(), "write", "writes")
     );

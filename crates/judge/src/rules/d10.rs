@@ -41,7 +41,7 @@ fn after(view: &View) -> Outcome {
 }
 
 fn moved(view: &View, name: &str) -> bool {
-    let flow = crate::flow::Flow::of_device(name, &view.report.before, &view.report.after);
+    let flow = view.flow_of(name);
     flow.is_some_and(|flow| flow.bytes() >= crate::thresholds::BYTES_MIN.value)
 }
 

@@ -4,7 +4,6 @@ use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
-use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::thresholds::{BYTES_MIN, ONE_PATH};
@@ -46,9 +45,8 @@ fn after(view: &View) -> Outcome {
 }
 
 fn has_paths(device: &DeviceFacts) -> bool {
-    let maker = device.mapping.as_ref().and_then(|mapping| value(&mapping.maker));
     let nvme = matches!(device.kind, DeviceKind::Nvme | DeviceKind::NvmeFabric);
-    (nvme || maker.is_some_and(|maker| maker == "mpath")) && device.below.len() > 1
+    (nvme || device.mapping_maker() == Some("mpath")) && device.below.len() > 1
 }
 
 /// Paths that are down, or that the array wants to be left alone, are idle for good reason.
@@ -59,7 +57,7 @@ fn is_usable(path: &DeviceFacts) -> bool {
 }
 
 fn bytes(view: &View, path: &DeviceFacts) -> Option<f64> {
-    Some(Flow::of_device(&path.name, &view.report.before, &view.report.after)?.bytes())
+    Some(view.flow_of(&path.name)?.bytes())
 }
 
 fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Option<Finding> {
@@ -71,15 +69,20 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
     }
     let policy = device.nvme.as_ref().and_then(|nvme| nvme.iopolicy.as_ref());
     let why = policy.map_or(String::new(), |policy| format!(" (iopolicy = {})", policy.value));
+    // The states of SCSI paths are not read: an array may want the others to be left alone.
+    let (which, sure) = match paths.iter().all(|path| path.nvme.is_some()) {
+        true => ("that work", Confidence::Certain),
+        false => ("of which the others may be there for failures only", Confidence::Possible),
+    };
     let sentence = format!(
-        "{} of the bytes of {} went down path {}, one of {} that work{why}.",
+        "{} of the bytes of {} went down path {}, one of {} {which}{why}.",
         fmt::percent(share),
         device.name,
         path.name,
         paths.len()
     );
     let mut draft = Draft::new("D7", Weight::Explains, sentence)
-        .confidence(Confidence::Certain)
+        .confidence(sure)
         .evidence_if(policy.map(|p| ("policy".into(), p.value.clone(), p.from.clone())));
     for (bytes, path) in moved.iter().zip(paths) {
         let from = format!("/sys/class/block/{}/stat", path.name);
@@ -93,7 +96,7 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
 mod tests {
     use super::*;
     use crate::testcase::{TestCase, fact};
-    use candor_record::facts::NvmeFacts;
+    use candor_record::facts::{Mapping, NvmeFacts};
 
     /// Two paths, as in the lab.
     fn paths(shares: &[f64]) -> TestCase {
@@ -119,6 +122,20 @@ mod tests {
             found[0].sentence,
             "100 % of the bytes of md0 went down path sd0, one of 2 that work (iopolicy = numa)."
         );
+    }
+
+    #[test]
+    fn paths_whose_state_is_unknown_may_be_spare_ones() {
+        let mut case = paths(&[1.0, 0.0]);
+        for device in &mut case.facts.devices {
+            device.nvme = None;
+        }
+        case.facts.devices[0].kind = DeviceKind::Dm;
+        case.facts.devices[0].mapping =
+            Some(Mapping { maker: fact("mpath".into()), ..Mapping::default() });
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.ends_with("the others may be there for failures only."));
+        assert_eq!(found[0].confidence, Confidence::Possible);
     }
 
     #[test]

@@ -4,7 +4,6 @@ use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
-use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::thresholds::{BYTES_MIN, HOT_MEMBER, MEMBER_REQUESTS};
@@ -47,7 +46,7 @@ fn after(view: &View) -> Outcome {
 }
 
 fn member<'a>(view: &View, name: &'a str) -> Option<Member<'a>> {
-    let flow = Flow::of_device(name, &view.report.before, &view.report.after)?;
+    let flow = view.flow_of(name)?;
     Some(Member { name, bytes: flow.bytes(), requests: flow.requests() })
 }
 

@@ -5,7 +5,6 @@ use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
-use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::thresholds::{BYTES_MIN, SPLIT};
@@ -45,7 +44,7 @@ fn after(view: &View) -> Outcome {
 /// An operation becomes several requests to the members.
 fn cut(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Finding> {
     let op = view.main_op();
-    let members = members(view, array)?;
+    let members = view.flows_below(array)?;
     let requests: f64 = members.iter().map(|flow| flow.side(op).requests).sum();
     let busy = members.iter().filter(|flow| flow.bytes() > 0.0).count();
     let pieces = ratio(requests, view.app(op).ops);
@@ -76,11 +75,6 @@ fn alone(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Find
         fmt::size(chunk)
     );
     single.then(|| draft(array, sentence, size).done())
-}
-
-fn members(view: &View, array: &DeviceFacts) -> Option<Vec<Flow>> {
-    let of = |name: &String| Flow::of_device(name, &view.report.before, &view.report.after);
-    array.below.iter().map(of).collect()
 }
 
 fn draft(array: &DeviceFacts, sentence: String, size: f64) -> Draft {

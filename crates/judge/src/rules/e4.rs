@@ -1,6 +1,6 @@
 //! E4: a volume over several disks of which one did everything.
 
-use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::facts::{DeviceFacts, DeviceKind};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
@@ -33,11 +33,9 @@ fn after(view: &View) -> Outcome {
 
 /// A device-mapper volume of several devices, other than their paths, or a linear array.
 fn is_volume(device: &DeviceFacts) -> bool {
-    let maker = device.mapping.as_ref().and_then(|mapping| value(&mapping.maker));
-    let level = device.array.as_ref().and_then(|array| value(&array.level));
     let kind = match device.kind {
-        DeviceKind::Dm => maker.is_none_or(|maker| maker != "mpath"),
-        DeviceKind::Md => level.is_some_and(|level| level == "linear"),
+        DeviceKind::Dm => device.mapping_maker() != Some("mpath"),
+        DeviceKind::Md => device.array_level() == Some("linear"),
         _ => false,
     };
     kind && device.below.len() > 1
@@ -46,19 +44,14 @@ fn is_volume(device: &DeviceFacts) -> bool {
 /// What lies under it is LVM's own: data and metadata of a pool, an origin and its snapshots,
 /// mirrors, a cache. One of them has to do nearly everything.
 fn has_roles(view: &View, device: &DeviceFacts) -> bool {
-    let below = device.below.iter().filter_map(|name| view.facts.device(name));
-    let makers = below.filter_map(|part| value(&part.mapping.as_ref()?.maker));
-    makers.into_iter().any(|maker| maker == "LVM")
-}
-
-fn moved<'a>(view: &View, name: &'a str) -> Option<(&'a str, f64)> {
-    let flow = Flow::of_device(name, &view.report.before, &view.report.after)?;
-    Some((name, flow.bytes()))
+    let mut below = device.below.iter().filter_map(|name| view.facts.device(name));
+    below.any(|part| part.mapping_maker() == Some("LVM"))
 }
 
 fn of(view: &View, volume: &DeviceFacts) -> Option<Finding> {
-    let moved: Vec<(&str, f64)> =
-        volume.below.iter().map(|name| moved(view, name)).collect::<Option<_>>()?;
+    let flows = view.flows_below(volume)?;
+    let moved: Vec<(&String, f64)> =
+        volume.below.iter().zip(flows.iter().map(Flow::bytes)).collect();
     let all: f64 = moved.iter().map(|(_, bytes)| bytes).sum();
     let (name, most) = moved.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let share = ratio(*most, all);

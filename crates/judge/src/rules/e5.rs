@@ -41,8 +41,7 @@ fn after(view: &View) -> Outcome {
 }
 
 fn encrypts(device: &DeviceFacts) -> bool {
-    let maker = device.mapping.as_ref().and_then(|mapping| value(&mapping.maker));
-    device.kind == DeviceKind::Dm && maker.is_some_and(|maker| maker == "CRYPT")
+    device.kind == DeviceKind::Dm && device.mapping_maker() == Some("CRYPT")
 }
 
 /// CPUs busy in the kernel, beside what the workers used there themselves.

@@ -4,7 +4,6 @@ use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
-use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::thresholds::{BYTES_MIN, FAST_TIER};
@@ -49,7 +48,7 @@ fn of(view: &View, volume: &DeviceFacts) -> Option<Finding> {
             DeviceKind::Bcache => index == 0,
             _ => *value(&view.facts.device(name)?.queue.rotational)?,
         };
-        let flow = Flow::of_device(name, &view.report.before, &view.report.after)?;
+        let flow = view.flow_of(name)?;
         let tier = if is_slow { &mut slow } else { &mut fast };
         tier.names.push(name);
         tier.bytes += flow.bytes();

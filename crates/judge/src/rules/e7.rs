@@ -38,9 +38,8 @@ fn after(view: &View) -> Outcome {
 }
 
 fn of(view: &View, array: &DeviceFacts) -> Option<Finding> {
-    let flow = |name: &String| Flow::of_device(name, &view.report.before, &view.report.after);
-    let members: Vec<Flow> = array.below.iter().map(flow).collect::<Option<_>>()?;
-    let of_array = Flow::of_device(&array.name, &view.report.before, &view.report.after)?;
+    let members = view.flows_below(array)?;
+    let of_array = view.flow_of(&array.name)?;
     let in_flight = view.occupancy();
     let pieces = ratio(members.iter().map(Flow::requests).sum(), of_array.requests()).max(1.0);
     let queue = |flow: &Flow| ratio(flow.weighted_ms / 1e3, view.window_s());
