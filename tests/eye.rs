@@ -260,6 +260,31 @@ fn without_rights_it_says_so_in_a_line_and_shows_means() {
     assert!(ran.out.contains("on average"), "{}", ran.out);
 }
 
+/// It does not wait for the eye, which is open some 60 ms after the first request.
+#[test]
+fn who_calls_fio_gets_them_too() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let words = ["run", "--target", &device.node, "--rw", "read", "--direct", "--seconds", "1"];
+    let (ran, report) = measured(&scratch, &words);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    if blind(&report) {
+        return;
+    }
+    let job = ["fio", "--name=job", "--rw=randread", "--direct=1", "--runtime=2", "--time_based"];
+    let rest = [format!("--filename={}", device.node), "--output-format=json".to_owned()];
+    let ran = candor(&[&job[..], &[&rest[0], &rest[1]]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let told: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let all = told["candor"]["requests"].as_array().expect("a list");
+    let reads = all.iter().find(|of| of["device"] == device.name()).expect("the device");
+    let number = |key: &str| reads[key].as_u64().expect("a number");
+    assert_eq!((&reads["direction"], &reads["phase"]), (&"read".into(), &"job".into()));
+    assert!(number("seen") > 0 && number("seen") <= number("counted"), "{reads}");
+    assert_eq!(number("bytes"), number("seen") * 4096, "{reads}");
+    assert_eq!(number("start_on_4k"), number("seen"), "{reads}");
+}
+
 #[test]
 fn the_eye_of_a_run_can_be_shut_and_be_wide_open() {
     let (_alone, scratch) = (alone(), Scratch::new());

@@ -132,11 +132,9 @@ impl Local {
         Some(IdleWindow { before, after: sampler.snapshot(Look::Light) })
     }
 
-    /// Begins to look at single requests, where there is time for that.
+    /// Begins to look at single requests.
     fn begin_looking(&mut self) {
-        if !self.options.at_once {
-            self.looking.begin(&self.facts, self.options.eye, &self.roots);
-        }
+        self.looking.begin(&self.facts, self.options.eye, &self.roots);
     }
 
     /// Makes everything ready outside of the engine; the jobs that will not run.
@@ -363,7 +361,7 @@ impl Runner for Local {
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         rest(phase.delay);
         let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
-        self.facts.missing.extend(self.looking.ready());
+        self.facts.missing.extend(self.looking.ready(!self.options.at_once));
         let before = sampler.snapshot(Look::Full);
         if before.cache.is_none() {
             let untold = ready::untold_pages(&self.files(phase));

@@ -1,5 +1,6 @@
 //! The eye of a run: opened beside the preparations, since that takes some 60 ms.
 
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use candor_observe::Roots;
@@ -33,60 +34,44 @@ impl EyeMode {
     }
 }
 
-/// Whether requests are looked at.
+/// What looks at requests, once it is open.
 #[derive(Default)]
-pub enum Looking {
-    /// Not yet.
-    #[default]
-    Not,
-    /// It is being opened, for these devices.
-    Opening(Vec<String>, JoinHandle<Result<Eye, Missing>>),
-    /// It is open, for these devices.
-    Open(Vec<String>, Eye),
-    /// It cannot be opened.
-    Blind,
+pub struct Looking {
+    /// The devices that it was opened for.
+    names: Vec<String>,
+    eye: Arc<OnceLock<Result<Eye, Missing>>>,
+    opening: Option<JoinHandle<()>>,
 }
 
 impl Looking {
-    /// Begins to open it for the devices of a run, unless that was done.
+    /// Begins to open it for the devices of a run, unless that was done or cannot be done.
     pub fn begin(&mut self, facts: &Facts, mode: EyeMode, roots: &Roots) {
         let Some(budget) = mode.budget() else { return };
         let names: Vec<String> = facts.devices.iter().map(|device| device.name.clone()).collect();
-        let known = match self {
-            Looking::Not => names.is_empty(),
-            Looking::Opening(known, _) | Looking::Open(known, _) => *known == names,
-            Looking::Blind => true,
-        };
-        if known {
+        if names == self.names || matches!(self.eye.get(), Some(Err(_))) {
             return;
         }
-        let (facts, roots) = (facts.clone(), roots.clone());
-        let open = move || Eye::open(&facts, budget, &roots);
-        *self = Looking::Opening(names, thread::spawn(open));
+        let eye = Arc::new(OnceLock::new());
+        let (facts, roots, to) = (facts.clone(), roots.clone(), Arc::clone(&eye));
+        let open = move || {
+            // Nobody else puts one there.
+            let _ = to.set(Eye::open(&facts, budget, &roots));
+        };
+        *self = Looking { names, eye, opening: Some(thread::spawn(open)) };
     }
 
-    /// Waits until it is open; what is missing if it cannot be, told once.
-    pub fn ready(&mut self) -> Option<Missing> {
-        let Looking::Opening(..) = self else { return None };
-        let Looking::Opening(names, opening) = std::mem::take(self) else { return None };
-        match opening.join() {
-            Ok(Ok(eye)) => {
-                *self = Looking::Open(names, eye);
-                None
-            }
-            Ok(Err(missing)) => {
-                *self = Looking::Blind;
-                Some(missing)
-            }
-            Err(panic) => std::panic::resume_unwind(panic),
+    /// What is missing if it cannot be opened, told once. Waits until that is known, or tells it
+    /// only if it is.
+    pub fn ready(&mut self, wait: bool) -> Option<Missing> {
+        let opening = self.opening.take_if(|opening| wait || opening.is_finished())?;
+        if let Err(panic) = opening.join() {
+            std::panic::resume_unwind(panic);
         }
+        self.eye.get()?.as_ref().err().cloned()
     }
 
-    /// What has been seen so far.
+    /// What has been seen so far; nothing while it is not open.
     pub fn look(&self) -> Option<Trace> {
-        match self {
-            Looking::Open(_, eye) => Some(eye.look()),
-            _ => None,
-        }
+        self.eye.get()?.as_ref().ok().map(Eye::look)
     }
 }

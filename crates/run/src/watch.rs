@@ -99,9 +99,9 @@ impl Watch for Watcher<'_, '_> {
 
     fn ended(&mut self) {
         self.after = self.sampler.snapshot(Look::Full);
-        let earlier = self.requests.take();
-        self.requests =
-            self.local.looking().look().zip(earlier).map(|(now, then)| now.since(&then));
+        // It may have come to be open meanwhile: what it saw then is all that it saw.
+        let earlier = self.requests.take().unwrap_or_default();
+        self.requests = self.local.looking().look().map(|now| now.since(&earlier));
     }
 
     fn flushed(&mut self) {

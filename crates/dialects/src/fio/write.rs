@@ -18,6 +18,7 @@ mod moment;
 mod normal;
 mod number;
 mod preamble;
+mod requests;
 mod spread;
 pub mod status;
 mod steady;

@@ -11,7 +11,7 @@ use candor_dialects::fio::words::Written;
 use candor_dialects::fio::write;
 use candor_record::Event;
 use candor_record::Report;
-use candor_run::RunError;
+use candor_run::{EyeMode, RunError};
 
 use super::asker::Asker;
 use super::cpus::Watch;
@@ -47,7 +47,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         return refused(&sentence, flags);
     }
     candor_run::install_interrupt_handlers();
-    let options = options(&lowered, argv);
+    let options = options(&lowered, argv, &verdict);
     let mut progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let interim = Output { without_verdict: true, ..output.clone() };
     let mut undelivered = Ok(());
@@ -98,12 +98,14 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     }
 }
 
-fn options(lowered: &Lowered, argv: &[OsString]) -> candor_run::Options {
+fn options(lowered: &Lowered, argv: &[OsString], verdict: &Verdict) -> candor_run::Options {
     candor_run::Options {
         command: argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         force: held_targets(lowered),
         // Who calls fio expects the first I/O at once.
         at_once: true,
+        // Nobody would read what it saw.
+        eye: if *verdict == Verdict::Off { EyeMode::Off } else { EyeMode::Auto },
         ..candor_run::Options::default()
     }
 }

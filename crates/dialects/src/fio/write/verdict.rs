@@ -2,6 +2,7 @@
 
 use candor_record::{Finding, Note, PhaseReport, Report, Verdict, Weight};
 
+use super::requests;
 use super::tree::Object;
 
 /// The verdict in the word that reports use.
@@ -100,6 +101,7 @@ pub(super) fn tree(report: &Report) -> Object {
         .with("headline", report.headline.as_str())
         .with("limited_by", limits(report))
         .with("findings", findings(report).into_iter().map(one).collect::<Vec<_>>())
+        .with("requests", requests::trees(report))
         .with("notes", notes(report).into_iter().map(note).collect::<Vec<_>>());
     if let Some(cut_short) = &report.cut_short {
         tree.put("cut_short", cut_short.as_str());
@@ -114,6 +116,7 @@ pub(super) fn text(report: &Report) -> String {
     for limit in limits(report).iter().filter(|limit| !report.headline.contains(**limit)) {
         text += &format!("  limited by {}\n", plain(limit));
     }
+    text += &requests::text(report);
     let mut told: Vec<&str> = Vec::new();
     for (_, finding) in findings(report) {
         // What a rule says of further phases stands in the JSON.
