@@ -1,6 +1,7 @@
 //! What the block layer saw of each request: sizes, places, order, latencies, and whose they were.
 
 use candor_record::Report;
+use candor_record::facts::Missing;
 use candor_record::requests::{Direction, Requests, Seen, Trace, percentile, share_of};
 
 use crate::layout::{Page, width};
@@ -21,11 +22,15 @@ pub fn text(seen: &Seen, style: &Style) -> String {
         page.paragraph("", sentence);
     }
     section(&mut page, &seen.trace);
-    if let Some(blind) = &seen.blind {
-        let text = format!("Not seen: {}: {}; it takes {}.", blind.what, blind.why, blind.enable);
-        page.aside("", &text);
-    }
+    blind(&mut page, seen.blind.as_ref());
     page.finish()
+}
+
+/// What keeps single requests from being seen.
+pub(crate) fn blind(page: &mut Page, missing: Option<&Missing>) {
+    if let Some(Missing { what, why, enable }) = missing {
+        page.aside("", &format!("Not seen: {what}: {why}; it takes {enable}."));
+    }
 }
 
 /// One block for each device and direction.
@@ -226,8 +231,6 @@ fn issuers(of: &Requests) -> String {
 
 #[cfg(test)]
 mod tests {
-    use candor_record::facts::Missing;
-
     use super::*;
     use crate::sample;
 

@@ -25,10 +25,7 @@ pub fn text(watched: &Watched, title: &str, idle: bool, style: &Style) -> String
             page.paragraph(&lead, &text);
         }
     }
-    if let Some(blind) = &watched.blind {
-        let told = format!("Not seen: {}: {}; it takes {}.", blind.what, blind.why, blind.enable);
-        page.aside("", &told);
-    }
+    requests::blind(&mut page, watched.blind.as_ref());
     page.finish()
 }
 

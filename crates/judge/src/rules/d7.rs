@@ -16,8 +16,9 @@ pub const RULE: Rule = Rule {
         explanation: "A device with several paths is as fast as those that are used. NVMe chooses \
             a path by its policy: numa takes the nearest one for everything, round-robin and \
             queue-depth use all that are optimized. candor counts the bytes of each path; where \
-            several work and one carried more than 90 %, half of the fabric was idle. Set \
-            iopolicy of the subsystem, or the path selector of the multipath map.",
+            several work and one carried more than 90 %, half of the fabric was idle (of the \
+            paths of a multipath map it is not known which may be used, so that this is no more \
+            than possible). Set iopolicy of the subsystem, or the path selector of the map.",
     },
     before: None,
     after,

@@ -74,7 +74,29 @@ fn cases() -> Vec<TestCase> {
         TestCase::buffered_read(),
         TestCase::buffered_write(),
         TestCase::direct_write(),
+        TestCase::direct_write().seconds(40, |second| 9000.0 - 200.0 * second as f64),
+        TestCase::direct(4096, 64, 1, 9000.0).on_array("raid5", &[0.9, 0.05, 0.05]),
+        TestCase::direct(MIB, 4, 1, 900.0).behind("PCIe", 985_000_000, 3_940_000_000),
+        sliced(),
     ]
+}
+
+/// With slices of every kind.
+fn sliced() -> TestCase {
+    let mut case = TestCase::direct(4096, 8, 2, 9000.0);
+    use Change::*;
+    for change in [
+        OtherPlaces,
+        SamePlaces,
+        TwiceTheDepth,
+        TwiceTheWorkers,
+        TwiceTheThreads,
+        OneAtATime,
+        FilesOfTheirOwn,
+    ] {
+        case.slice(change, 4, 8, 20_000.0);
+    }
+    case
 }
 
 /// Ways to break a case.

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use candor_engine::{Prepared, Watch, files};
 use candor_judge::Question;
+use candor_judge::thresholds::AGAIN;
 use candor_observe::{Look, Sampler};
 use candor_plan::units::{Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Sharing, Stop};
@@ -24,9 +25,6 @@ const SHARE: f64 = 0.1;
 const SECONDS_MAX: f64 = 1.0;
 /// A shorter one tells nothing.
 const SECONDS_MIN: f64 = 0.5;
-/// From this many times as fast on, it must be shown that the same places were it, and not the
-/// moment.
-const MOMENT: f64 = 1.5;
 /// More is not asked of a host for a look.
 const WORKERS_MAX: u32 = 256;
 
@@ -288,7 +286,7 @@ fn is_faster(report: &PhaseReport) -> bool {
     let (Some(phase), Some(last)) = (report.measurements.first(), report.slices.last()) else {
         return false;
     };
-    rate(&last.measurement) >= MOMENT * rate(phase)
+    rate(&last.measurement) >= AGAIN.value * rate(phase)
 }
 
 /// Takes the two snapshots of a slice.
