@@ -2,12 +2,19 @@
 
 use candor_record::{Confidence, Evidence, Finding, Weight};
 
+use crate::fmt;
+
 /// A finding in the making.
 pub struct Draft(Finding);
 
 impl Draft {
     /// A finding with nothing but its sentence; certain until said otherwise.
     pub fn new(rule: &str, weight: Weight, sentence: impl Into<String>) -> Draft {
+        let mut sentence: String = sentence.into();
+        // A share of nearly all or nothing is told in words.
+        if sentence.starts_with("more than ") || sentence.starts_with("less than ") {
+            sentence = fmt::capital(&sentence);
+        }
         Draft(Finding {
             rule: rule.into(),
             weight,
@@ -15,7 +22,7 @@ impl Draft {
             job: None,
             limits: None,
             measures: None,
-            sentence: sentence.into(),
+            sentence,
             evidence: Vec::new(),
             advice: String::new(),
             next: None,
