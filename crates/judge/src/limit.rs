@@ -6,7 +6,7 @@ use crate::ceilings::Kind;
 use crate::fmt;
 use crate::rules::b8;
 use crate::slices;
-use crate::thresholds::{PACED, QUEUE_SEEN};
+use crate::thresholds::{MORE_IN_DEVICE, PACED, QUEUE_SEEN};
 use crate::view::View;
 
 /// Rules whose limit comes before the plan's own rate: without them the rate was not reached.
@@ -88,9 +88,11 @@ fn device(view: &View) -> Option<String> {
     let queue = queue_of_all(view)?;
     let mean_ns = view.mean_latency_ns()?;
     let applies = view.all_direct() && asked > 1.0;
+    // More than was asked for cannot be all ours.
+    let whose = if queue > MORE_IN_DEVICE.value * asked { " with those of others" } else { "" };
     applies.then(|| {
         format!(
-            "the device at depth {} ({} in flight, mean latency {})",
+            "the device at depth {} ({} in flight{whose}, mean latency {})",
             fmt::count(asked),
             fmt::number(queue),
             fmt::time(mean_ns)

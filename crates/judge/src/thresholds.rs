@@ -553,6 +553,10 @@ thresholds! {
     MUCH_SMALLER = 4.0, [],
         "size of sequential operations over that of small ones, least", "judge",
         "between sizes that are nearly alike, one bounds the other in both ways";
+    /// Queue of the device over what was asked for, from which it holds requests of others.
+    MORE_IN_DEVICE = 1.05, [],
+        "device queue over requested depth, at most for ours alone", "judge",
+        "the kernel adds up milliseconds, and reads its counters a moment later";
     /// Share of the rate that the plan asks for, from which the plan is the limit.
     PACED = 0.97, [],
         "measured over asked rate", "judge",

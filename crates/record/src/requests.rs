@@ -332,6 +332,14 @@ impl Requests {
         Some((all + self.merged?) as f64 / all as f64)
     }
 
+    /// The share that started where one of the last ended, of all whose place was compared with
+    /// theirs. One that its driver gave back may be compared once more; `placed` has it once.
+    pub fn sequential_share(&self) -> Option<f64> {
+        let others: u64 = self.seeks.iter().map(|(_, count)| count).sum();
+        let all = self.sequential + others;
+        (all > 0).then(|| share_of(self.sequential, all))
+    }
+
     /// Requests that were issued and whose end was not seen.
     pub fn in_flight(&self) -> u64 {
         self.placed.saturating_sub(self.count)
@@ -432,6 +440,14 @@ mod tests {
         };
         assert_eq!(trace.largest_other(&["sda"]).map(|issuer| issuer.pid), Some(9));
         assert_eq!(trace.largest_other(&["sdb"]), None);
+    }
+
+    #[test]
+    fn no_more_than_all_is_sequential() {
+        // Ten of them were given back by their driver, and went on again.
+        let of = Requests { placed: 20, sequential: 27, seeks: vec![(4096, 3)], ..reads(20, 20) };
+        assert_eq!(of.sequential_share(), Some(0.9));
+        assert_eq!(reads(1, 1).sequential_share(), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use candor_record::Report;
 use candor_record::facts::Missing;
-use candor_record::requests::{Direction, Requests, Seen, Trace, percentile, share_of};
+use candor_record::requests::{Requests, Seen, Trace, percentile, share_of};
 
 use crate::layout::{Page, width};
 use crate::number::{count, counted, share, size, time_ns};
@@ -108,9 +108,7 @@ fn shape(of: &Requests) -> Vec<String> {
         _ => place(of),
     };
     let mut parts = vec![steps(&of.sizes(), size), place];
-    if of.placed > 0 {
-        parts.push(format!("{} sequential", share(share_of(of.sequential, of.placed))));
-    }
+    parts.extend(of.sequential_share().map(|part| format!("{} sequential", share(part))));
     parts
 }
 
@@ -133,9 +131,7 @@ fn details(of: &Requests) -> Vec<(&'static str, String)> {
         lines.push(("size", steps(&of.sizes(), size)));
         lines.push(("start", place(of)));
     }
-    if of.placed > 0 && of.direction != Direction::Flush {
-        lines.push(("order", order(of)));
-    }
+    lines.extend(of.sequential_share().map(|part| ("order", order(of, part))));
     lines.push(("pieces", pieces(of).join("; ")));
     let in_device = latency(&of.device_latency_ns);
     match latency(&of.latency_ns) {
@@ -191,13 +187,13 @@ fn place(of: &Requests) -> String {
     text
 }
 
-fn order(of: &Requests) -> String {
-    let sequential = share(share_of(of.sequential, of.placed));
+fn order(of: &Requests, part: f64) -> String {
+    let sequential = share(part);
     match percentile(&of.seeks, 0.5) {
-        Some(bytes) if of.sequential < of.placed => {
+        Some(bytes) => {
             format!("{sequential} sequential, half of the others {} away or more", size(bytes))
         }
-        _ => format!("{sequential} sequential"),
+        None => format!("{sequential} sequential"),
     }
 }
 

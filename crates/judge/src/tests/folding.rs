@@ -73,6 +73,12 @@ fn remarks_are_named_in_the_headline() {
 
 #[test]
 fn the_device_is_the_limit_when_nothing_else_is() {
+    let mut shared = TestCase::direct(4096, 32, 1, 98_170.0);
+    shared.after_top().weighted_ms *= 2;
+    assert_eq!(
+        shared.judge().limited_by.as_deref(),
+        Some("the device at depth 32 (60.8 in flight with those of others, mean latency 326 µs)")
+    );
     let judgement = TestCase::direct(4096, 32, 1, 98_170.0).judge();
     assert_eq!(
         judgement.limited_by.as_deref(),
