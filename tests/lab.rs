@@ -12,7 +12,12 @@
 //! | T18 | md raid0 | E2 (16 pieces), E8, E1 |
 //! | extra | two paths to one namespace | A17, D7 |
 //! | extra | md raid1, raid5 | each write on both; C7: parity reads before it writes |
-//! | extra | dm striped, bcache | C1; both tiers |
+//! | extra | dm striped, bcache | E2; both tiers |
+//! | extra | LVM on two disks: striped, and cached | leaves, kinds, tiers; A15 |
+//! | extra | dm-multipath over two hosts of scsi_debug | each byte once; D7 by groups only |
+//! | extra | dm-cache | E6 by its table, A15 by its status, no E1 |
+//! | extra | partitions, watched | the rows of a disk and of its partitions agree |
+//! | extra | md raid0, raid1 of a fast and a slow disk | E7 names it; like ones are silent |
 //! | extra | a zoned null_blk | written in order |
 //! | extra | all of them | a bundle recorded there is shown here |
 //! | extra | scsi_debug with max_queue=8 | B5 |
@@ -97,6 +102,16 @@ fn number(value: &Value) -> f64 {
 fn in_flight(report: &Report) -> f64 {
     let reads = report.at("/phases/0/measurements/0/ops/read");
     number(&reads["ops_per_s"]) * number(&reads["latency"]["mean_ns"]) * 1e-9
+}
+
+/// What a device counted of something during the only phase of a report.
+fn moved(report: &Report, device: &str, what: &str) -> f64 {
+    let of = |at: &str| {
+        let devices = report.list(at).iter();
+        let counters = devices.filter(|pair| pair[0] == device);
+        counters.map(|pair| number(&pair[1][what])).sum::<f64>()
+    };
+    of("/phases/0/after/devices") - of("/phases/0/before/devices")
 }
 
 #[test]
@@ -212,14 +227,7 @@ fn extra_a_mirror_writes_twice() {
     let Some(case) = case("raid1") else { return };
     let report = report(&case, "report.json");
     has(report.sentence("E8"), "queue figures are those of one1, two1");
-    let written = |name: &str| {
-        let of = |at: &str| {
-            let devices = report.list(at).iter();
-            let counters = devices.filter(|pair| pair[0] == name);
-            counters.map(|pair| number(&pair[1]["write_sectors"])).sum::<f64>()
-        };
-        of("/phases/0/after/devices") - of("/phases/0/before/devices")
-    };
+    let written = |name: &str| moved(&report, name, "write_sectors");
     let sectors = number(report.at("/phases/0/measurements/0/ops/write/bytes")) / 512.0;
     for name in ["md1", "one1", "two1"] {
         // The array notes now and then on its members what it is doing.
@@ -233,7 +241,8 @@ fn extra_a_striped_volume() {
     let Some(case) = case("stripe") else { return };
     let report = report(&case, "report.json");
     has(&case.said, "mapping   striped");
-    has(report.sentence("C1"), "Each 256 KiB read became 4 × 64 KiB on dm-0");
+    let told = report.sentence("E2");
+    has(told, "Each 256 KiB read became 4 requests over 2 of 2 members of dm-0, whose chunk is");
     // It counts, although its queue/iostats says 0.
     assert!(report.finding("A17").is_none(), "{}", report.told());
 }
@@ -244,6 +253,93 @@ fn extra_two_tiers() {
     let report = report(&case, "report.json");
     assert_eq!(report.at("/facts/devices/0/below").to_string(), r#"["bslow","bfast"]"#);
     has(report.sentence("E6"), "of the bytes of bcache0 were moved by bfast, its fast tier");
+}
+
+#[test]
+fn extra_a_mapped_cache_has_two_tiers() {
+    let Some(case) = case("tiers") else { return };
+    let report = report(&case, "report.json");
+    has(&case.said, "mapping   tiers, cache");
+    // The slow one first, which nothing but the table tells here.
+    let below = report.at("/facts/devices/0/below").to_string();
+    assert_eq!(below, r#"["tslow","tfast","tnotes"]"#);
+    has(report.sentence("A15"), "were answered by its caching device");
+    has(&report.named("A15").to_string(), "were moved by tfast, its fast tier");
+    assert!(report.finding("E1").is_none(), "{}", report.told());
+}
+
+#[test]
+fn extra_volumes_of_lvm() {
+    let Some(case) = case("lvm") else { return };
+    if case.said.starts_with("skipped") {
+        println!("{}", case.said.trim_end());
+        return;
+    }
+    let names = |report: &Report| -> Vec<String> {
+        let devices = report.list("/facts/devices").iter();
+        let name = |of: &Value| of["mapping"]["name"]["value"].as_str().map(str::to_owned);
+        devices.map(|of| name(of).unwrap_or(of["name"].to_string())).collect()
+    };
+    let striped = report(&case, "striped.json");
+    assert_eq!(names(&striped), ["lab-striped", "\"lfast\"", "\"lslow\""]);
+    has(&case.said, "mapping   lab-striped, striped, made by LVM");
+    for disk in ["lfast", "lslow"] {
+        assert!(moved(&striped, disk, "reads") > 0.0, "{disk}: {}", striped.told());
+    }
+    let cached = report(&case, "cached.json");
+    let parts = ["lab-cached", "lab-cached_corig", "lab-tier_cvol-cdata", "lab-tier_cvol-cmeta"];
+    assert_eq!(names(&cached)[..4], parts);
+    assert_eq!(names(&cached)[4..].len(), 3, "the volume below the tier, and the disks");
+    has(cached.sentence("A15"), "were answered by its caching device");
+    assert!(cached.finding("E1").is_none() && cached.finding("E4").is_none(), "{}", cached.told());
+}
+
+#[test]
+fn extra_paths_mapped_as_one() {
+    let Some(case) = case("mpath") else { return };
+    let (turns, groups) = (report(&case, "turns.json"), report(&case, "groups.json"));
+    has(&case.said, "mapping   both, multipath, made by mpath");
+    for report in [&turns, &groups] {
+        let devices = report.list("/facts/devices").iter();
+        let names: Vec<&str> = devices.map(|of| of["name"].as_str().expect("a name")).collect();
+        let [map, one, two] = names[..] else { panic!("{names:?}") };
+        let read = |name: &str| moved(report, name, "read_sectors") * 512.0;
+        let asked = number(report.at("/phases/0/measurements/0/ops/read/bytes"));
+        assert_eq!((read(map), read(one) + read(two)), (asked, asked), "each byte once");
+    }
+    assert!(turns.finding("D7").is_none(), "{}", turns.told());
+    has(groups.sentence("D7"), "went down path");
+}
+
+#[test]
+fn extra_rows_of_partitions() {
+    let Some(case) = case("parts") else { return };
+    let text = case.text("watched.json").expect("one look");
+    let look: Value = serde_json::from_str(&text).expect("JSON");
+    let [disk, first, second] = &look["devices"].as_array().expect("rows")[..] else {
+        panic!("{look}")
+    };
+    let name = |row: &Value| row["device"].as_str().expect("a name").to_owned();
+    assert_eq!([name(first), name(second)], [1, 2].map(|n| format!("{}{n}", name(disk))));
+    // What was asked for, and the proving read of 64 KiB.
+    let reads = number(&look["elapsed_s"]) * number(&second["read"]["per_s"]);
+    assert_eq!(reads.round(), 201.0, "{look}");
+    assert_eq!(number(&first["read"]["per_s"]), 0.0);
+    let rates = |row: &Value| ["per_s", "bytes_per_s"].map(|of| number(&row["read"][of]));
+    assert_eq!(rates(second), rates(disk));
+    assert!(number(&second["busy"]) > 0.0 && number(&second["queue_mean"]) > 0.0, "{look}");
+}
+
+#[test]
+fn extra_a_slow_member() {
+    let Some(case) = case("slow") else { return };
+    let stripe = report(&case, "report.json");
+    has(stripe.sentence("E7"), "Requests to mslow took");
+    assert_eq!(stripe.named("E7")["limits"], "one slow member of md20 (mslow)");
+    let mirror = report(&case, "mirror.json");
+    has(mirror.sentence("E7"), "as long as those to mfast");
+    let alike = report(&case, "alike.json");
+    assert!(!alike.told().contains("slow member"), "{}", alike.told());
 }
 
 #[test]
@@ -266,7 +362,10 @@ fn extra_a_bundle_shows_the_guest_here() {
     let candor = Command::new(env!("CARGO_BIN_EXE_candor"));
     let replayed = { candor }.arg("inspect").arg("--replay").arg(&path).output().expect("it runs");
     let replayed = String::from_utf8_lossy(&replayed.stdout).into_owned();
-    for line in ["SATA 1.5 Gbps", "SAS 3.0 Gbit", "PCIe 2.5 GT/s x1", "paths chosen by numa"] {
+    let mapped = "mapping   linear, linear";
+    for line in
+        [mapped, "SATA 1.5 Gbps", "SAS 3.0 Gbit", "PCIe 2.5 GT/s x1", "paths chosen by numa"]
+    {
         has(&replayed, line);
         has(&case.said, line);
     }

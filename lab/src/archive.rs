@@ -8,6 +8,8 @@ use crate::{Lab, LabError, absolute, failed, host};
 
 /// Programs of the guest beside its shell: what makes devices, and the peer of the eye.
 const PROGRAMS: &[&str] = &["mdadm", "dmsetup", "blktrace", "blkparse", "make-bcache"];
+/// Programs that single cases need, which say so where these are missing.
+const OF_SINGLE_CASES: &[&str] = &["lvm"];
 /// The guest's shell and all its small programs.
 const SHELL: &str = "busybox";
 /// Where programs are looked for.
@@ -21,6 +23,12 @@ pub fn build(lab: &Lab, kernel: &Kernel, work: &Path) -> Result<PathBuf, LabErro
     }
     for program in [SHELL].iter().chain(PROGRAMS) {
         program_with_libraries(&find(program)?, program, &root)?;
+    }
+    for program in OF_SINGLE_CASES {
+        // One that is not on this host is not in the guest either.
+        if let Ok(found) = find(program) {
+            program_with_libraries(&found, program, &root)?;
+        }
     }
     let bare = work.join("candor");
     host(

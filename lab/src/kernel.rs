@@ -35,6 +35,8 @@ const MODULES: &[&str] = &[
     "dm_delay",
     "dm_cache",
     "dm_cache_smq",
+    "dm_multipath",
+    "dm_round_robin",
     "bcache",
     "nvmet",
     "nvmet_tcp",

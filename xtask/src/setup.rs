@@ -20,6 +20,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("strip", "binutils", "a small program for the lab's guest"),
     ("mdadm", "mdadm", "arrays in the lab"),
     ("dmsetup", "dmsetup", "mapped devices in the lab"),
+    ("lvm", "lvm2", "volumes in the lab"),
     ("make-bcache", "bcache-tools", "tiered devices in the lab"),
     ("blktrace", "blktrace", "a second opinion on single requests"),
 ];

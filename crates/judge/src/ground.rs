@@ -4,7 +4,9 @@
 use candor_plan::blocks::{Engine, OpenSync};
 use candor_plan::units::Op;
 use candor_plan::{Blocks, Job, Phase, Plan, TargetKind};
-use candor_record::facts::{DeviceFacts, DeviceKind, DirectIo, FileFacts, TargetFacts, value};
+use candor_record::facts::{
+    DeviceFacts, DeviceKind, DirectIo, Fact, FileFacts, TargetFacts, value,
+};
 use candor_record::{Facts, Snapshot};
 
 /// A job that moves real bytes.
@@ -141,19 +143,32 @@ impl<'a> Ground<'a> {
     }
 
     /// The device spreads what it gets over all that lie below it: an array with stripes, or a
-    /// mapped volume that names the width of several stripes as its best size, wider than that of
-    /// any of its members.
+    /// mapped volume that is striped. Where root did not look, that is one which names the width
+    /// of several chunks as its best size, wider than that of any of its members.
     pub fn is_striped(&self, device: &DeviceFacts) -> bool {
         const LEVELS: [&str; 5] = ["raid0", "raid4", "raid5", "raid6", "raid10"];
         if device.array_level().is_some_and(|level| LEVELS.contains(&level)) {
             return true;
         }
+        let told = device.mapping.as_ref().and_then(|mapping| mapping.is("striped"));
+        let raid = device.mapping.as_ref().is_some_and(|mapping| mapping.is("raid") == Some(true));
+        if let Some(striped) = told.filter(|_| !raid) {
+            return striped && device.below.len() > 1;
+        }
         let best = |device: &DeviceFacts| value(&device.queue.optimal_io_bytes).copied();
+        let chunk = value(&device.queue.minimum_io_bytes).copied().unwrap_or(0);
         let members = device.below.iter().filter_map(|name| self.facts.device(name));
         let widest = members.filter_map(best).max().unwrap_or(0);
         device.kind == DeviceKind::Dm
             && device.below.len() > 1
-            && best(device).is_some_and(|width| width > widest)
+            && best(device).is_some_and(|width| width > widest && width / 2 >= chunk)
+    }
+
+    /// What a striped device cuts at. Mapped ones name it as their smallest good size.
+    pub fn chunk<'d>(&self, array: &'d DeviceFacts) -> Option<&'d Fact<u64>> {
+        let mapped = array.kind == DeviceKind::Dm && self.is_striped(array);
+        let least = array.queue.minimum_io_bytes.as_ref().filter(|_| mapped);
+        array.queue.chunk_bytes.as_ref().or(least)
     }
 
     /// The devices at the end of every chain.

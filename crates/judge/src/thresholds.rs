@@ -254,11 +254,11 @@ thresholds! {
         "share of bytes on one path of several", "evidence book D7",
         "policy numa sent 2960 reads down path A and none down path B";
     /// Busiest member over the mean of all.
-    HOT_MEMBER = 1.3, [E1],
+    HOT_MEMBER = 1.3, [E1 E7],
         "busiest member over the mean of all", "evidence book E1",
         "a working set of one chunk gave 8831 : 0; even spreads stay within a few percent";
     /// Requests of a member from which its share means something.
-    MEMBER_REQUESTS = 400.0, [E1],
+    MEMBER_REQUESTS = 400.0, [E1 E7],
         "mean requests of a member, least", "judge",
         "random addresses vary by the root of their number: 5 % at 400";
     /// Share of the bytes on one of several leaves.
@@ -529,6 +529,22 @@ thresholds! {
     MEMBERS_SAW = 0.5, [E7],
         "operations in the members over operations in flight", "judge, after evidence book E7",
         "120 in flight should be 15 on each of eight; less than half of that is lost above";
+    /// Wait of the slowest member over that of the others.
+    SLOW_MEMBER = 3.0, [E7],
+        "mean wait at the slowest member over that of the others, least", "judge, lab",
+        "two like disks were within 1 %; beside one of 1 ms, one of 20 ms took 5 to 15 times that";
+    /// By how much it must be slower.
+    SLOW_MEMBER_MS = 0.1, [E7],
+        "milliseconds by which the slowest member is slower, least", "judge",
+        "power states and interrupts of other CPUs cost some ten microseconds";
+    /// Busy time of the others over that of the slowest member that shows who waits for whom.
+    MEMBER_IDLE = 0.8, [E7],
+        "busy time of the others over that of the slowest member, at most", "judge",
+        "by chance one of two like disks may have the longer queue for seconds, but both are busy";
+    /// Requests that let chance even out, in squares of what is in flight.
+    CHANCE_OUT = 10.0, [E7],
+        "requests to the members over the square of operations in flight, least", "judge",
+        "queues of like disks drift apart and back within the square of what is in flight";
     /// Seconds that a plateau must last.
     PLATEAU_S = 10.0, [F5],
         "full seconds of a plateau, least", "judge, after evidence book F3",
@@ -587,6 +603,7 @@ mod tests {
         "series.rs",
         "rules/unread.rs",
         "rules/slow_link.rs",
+        "rules/slow_member.rs",
     ];
 
     /// The names of thresholds in a source file, its tests left out.

@@ -54,11 +54,11 @@ const RECORDINGS: &[Expected] = &[
     ("zram-looked-at", MeasuresElse, &["A16", "G11"], &[]),
     ("zram-read", MeasuresElse, &["A16"], &[]),
     ("throttled-read", Believable, &[], &["F4"]),
-    ("lab-5.10-chunks", Believable, &[], &["E2", "E8"]),
+    ("lab-5.10-chunks", Believable, &[], &["E2", "E7", "E8"]),
     ("lab-5.10-two-paths", Believable, &[], &["A17", "D7", "E8"]),
     ("lab-5.10-uncounted", NotVerifiable, &["A17"], &[]),
     ("lab-6.1-cap", Believable, &[], &["F5"]),
-    ("lab-6.1-chunks", Believable, &[], &["E2", "E8"]),
+    ("lab-6.1-chunks", Believable, &[], &["E2", "E7", "E8"]),
     ("lab-6.1-depth-of-8", Believable, &[], &["B5"]),
     ("lab-6.1-misaligned", Believable, &[], &["C5"]),
     ("lab-6.1-one-chunk", Believable, &[], &["E1"]),
@@ -69,7 +69,12 @@ const RECORDINGS: &[Expected] = &[
     ("lab-6.1-two-paths", Believable, &[], &["A17", "D7", "E8"]),
     ("lab-6.1-uncounted", NotVerifiable, &["A17"], &[]),
     ("lab-6.1-usb", Believable, &[], &["D4"]),
+    ("lab-6.12-groups-of-paths", Believable, &[], &["D7"]),
+    ("lab-6.12-like-members", Believable, &[], &["E8"]),
+    ("lab-6.12-mapped-tiers", WithRemarks, &["A15"], &[]),
     ("lab-6.12-parity", Believable, &[], &["C7", "E8"]),
+    ("lab-6.12-slow-member", Believable, &[], &["E7", "E8"]),
+    ("lab-6.12-slow-mirror", Believable, &[], &["E7", "E8"]),
     ("lab-6.12-tiers", WithRemarks, &["E6"], &[]),
     ("lab-6.12-two-paths", Believable, &[], &["D7", "E8"]),
 ];
@@ -109,6 +114,26 @@ fn recordings_are_judged_as_an_expert_would() {
         let moment = judged.findings.iter().any(|f| ABOUT_THE_MOMENT.contains(&f.rule.as_str()));
         let noisy = verdict == Believable && judged.verdict == WithRemarks && moment;
         assert!(noisy || judged.verdict == verdict, "{name}: {:?}, {told:?}", judged.verdict);
+    }
+}
+
+/// Like members of an array, and the tiers of a cache, are no unlike members.
+#[test]
+fn only_a_slow_member_is_called_slow() {
+    for (name, slow) in [
+        ("lab-6.12-slow-member", true),
+        ("lab-6.12-slow-mirror", true),
+        ("lab-6.12-like-members", false),
+        ("lab-6.12-mapped-tiers", false),
+        ("lab-6.12-parity", false),
+        ("lab-6.1-parity", false),
+        ("lab-6.1-one-chunk", false),
+    ] {
+        let found = judged(&load(name)).findings;
+        let said = found.iter().any(|f| f.sentence.contains("waits for its slow member"));
+        assert_eq!(said, slow, "{name}");
+        let hot = found.iter().any(|finding| finding.rule == "E1");
+        assert_eq!(hot, name == "lab-6.1-one-chunk", "{name}");
     }
 }
 

@@ -42,12 +42,14 @@ pub(crate) enum Ask {
     End,
     /// What FIEMAP tells.
     Extents,
+    /// What maps a device of the device mapper, target by target.
+    Table,
     /// What is no path: an answer of this process or its libraries.
     Own,
 }
 
 impl Ask {
-    const ALL: [(Ask, &'static str); 11] = [
+    const ALL: [(Ask, &'static str); 12] = [
         (Ask::Text, "text"),
         (Ask::Reads, "reads"),
         (Ask::There, "there"),
@@ -58,6 +60,7 @@ impl Ask {
         (Ask::Space, "space"),
         (Ask::End, "end"),
         (Ask::Extents, "extents"),
+        (Ask::Table, "table"),
         (Ask::Own, "own"),
     ];
 

@@ -28,6 +28,7 @@ mod inspect;
 mod kind;
 mod link;
 pub mod mapped;
+mod mapper;
 mod masked;
 pub mod memory;
 mod missed;

@@ -11,6 +11,7 @@ pub(crate) fn of(node: &Node, owner: &Node) -> QueueFacts {
     QueueFacts {
         logical_block_bytes: owner.fact("queue/logical_block_size", positive),
         physical_block_bytes: owner.fact("queue/physical_block_size", positive),
+        minimum_io_bytes: owner.fact("queue/minimum_io_size", positive),
         optimal_io_bytes: owner.fact("queue/optimal_io_size", positive),
         max_request_bytes: owner.fact("queue/max_sectors_kb", kib),
         max_hw_request_bytes: owner.fact("queue/max_hw_sectors_kb", kib),

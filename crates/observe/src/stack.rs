@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use candor_record::facts::{
-    ArrayFacts, DeviceFacts, DeviceKind, Fact, LoopBacking, Mapping, Remote,
+    ArrayFacts, DeviceFacts, DeviceKind, Fact, LoopBacking, Mapping, Remote, ScsiFacts,
 };
 
 use crate::about::What;
 use crate::holders::holders;
+use crate::mapper::Table;
 use crate::missed::Missed;
 use crate::node::{Node, is_numbered};
 use crate::parse::{flag, positive, sectors, words};
 use crate::resolve::{device_of_path, mount_of};
 use crate::roots::Roots;
-use crate::{kind, link, mounts, net, nvme, queue};
+use crate::{kind, link, mapper, mounts, net, nvme, queue};
 
 /// The devices of those names and all devices below them, each once, tops first.
 pub(crate) fn collect(tops: &[String], roots: &Roots, missed: &mut Missed) -> Vec<DeviceFacts> {
@@ -41,6 +42,7 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
     let disk = node.disk(roots);
     let owner = disk.as_ref().unwrap_or(node);
     let remote = remote(node, kind, roots);
+    let table = (kind == DeviceKind::Dm).then(|| mapper::table(node, roots)).flatten();
     let mut way = link::way(node, kind);
     way.extend(remote.as_ref().and_then(|remote| remote.link.clone()));
     let device = DeviceFacts {
@@ -48,7 +50,7 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
         number: node.number(),
         kind,
         size_bytes: node.text("size").and_then(|text| sectors(&text)).unwrap_or(0),
-        below: below(node, kind, roots),
+        below: below(node, kind, table.as_ref(), roots),
         model: owner.fact("device/model", words),
         partition_start_bytes: partition_start(node),
         bio_based: queue::bio_based(node),
@@ -59,7 +61,8 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
         way,
         driver: (kind == DeviceKind::Usb).then(|| link::usb_driver(node)).flatten(),
         array: (kind == DeviceKind::Md).then(|| array(node)),
-        mapping: (kind == DeviceKind::Dm).then(|| mapping(node)),
+        mapping: (kind == DeviceKind::Dm).then(|| mapping(node, table.as_ref(), roots)),
+        scsi: (kind == DeviceKind::Scsi).then(|| scsi(node)).flatten(),
         nvme: is_nvme(kind).then(|| nvme::facts(node)),
         remote,
         numa_node: numa_node(node),
@@ -70,12 +73,13 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
 }
 
 /// Names of the devices directly below, as far as sysfs has them.
-fn below(node: &Node, kind: DeviceKind, roots: &Roots) -> Vec<String> {
+fn below(node: &Node, kind: DeviceKind, table: Option<&Table>, roots: &Roots) -> Vec<String> {
     let names = match kind {
         DeviceKind::Partition => node.disk(roots).map(|disk| disk.name).into_iter().collect(),
         DeviceKind::Loop => backing_device(node, roots).into_iter().collect(),
         DeviceKind::Nvme | DeviceKind::NvmeFabric => nvme::paths_of(node, roots),
         DeviceKind::Bcache => tiers(node),
+        DeviceKind::Dm => mapped(node, table, roots),
         _ => node.names("slaves"),
     };
     names.into_iter().filter(|name| roots.there(&roots.block(name))).collect()
@@ -100,9 +104,32 @@ fn array(node: &Node) -> ArrayFacts {
 }
 
 /// The uuid of a mapping begins with the name of its maker: `CRYPT-LUKS2-…`, `LVM-…`.
-fn mapping(node: &Node) -> Mapping {
+fn mapping(node: &Node, table: Option<&Table>, roots: &Roots) -> Mapping {
     let maker = |uuid: &str| words(uuid.split('-').next()?);
-    Mapping { name: node.fact("dm/name", words), maker: node.fact("dm/uuid", maker) }
+    let targets = table.map(|table| Fact {
+        value: table.kinds.clone(),
+        from: mapper::control(roots).display().to_string(),
+        privileged: true,
+    });
+    Mapping { name: node.fact("dm/name", words), maker: node.fact("dm/uuid", maker), targets }
+}
+
+/// What a mapped device is made of; of a cache the slow device first, then the fast one, then its
+/// notes.
+fn mapped(node: &Node, table: Option<&Table>, roots: &Roots) -> Vec<String> {
+    let name = |number: &String| roots.link_name(&roots.sys.join("dev/block").join(number));
+    let tiers: Vec<String> = table.iter().flat_map(|t| &t.tiers).filter_map(name).collect();
+    let others = node.names("slaves").into_iter().filter(|name| !tiers.contains(name));
+    tiers.iter().cloned().chain(others).collect()
+}
+
+/// Nothing where the kernel says neither.
+fn scsi(node: &Node) -> Option<ScsiFacts> {
+    let facts = ScsiFacts {
+        state: node.fact("device/state", words),
+        access: node.fact("device/access_state", words),
+    };
+    (facts.state.is_some() || facts.access.is_some()).then_some(facts)
 }
 
 /// The devices of a bcache: the backing one, then those of the cache set that it is attached to,

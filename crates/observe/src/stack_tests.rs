@@ -412,3 +412,39 @@ fn arrays_and_volumes_say_what_they_are() {
     let array = devices[1].array.as_ref().expect("an array");
     assert_eq!((value(&array.level).as_deref(), value(&array.members)), (Some("raid0"), Some(2)));
 }
+
+#[test]
+fn a_mapped_cache_leads_to_the_slow_tier_first() {
+    let fake = Fake::new();
+    fake.disk("dm-0", "252:0", "virtual/block/dm-0");
+    for (name, number) in [("sda", "8:0"), ("sdb", "8:16"), ("sdc", "8:32")] {
+        fake.disk(name, number, &format!("pci0000:00/block/{name}"));
+        fake.write(&format!("sys/devices/virtual/block/dm-0/slaves/{name}/x"), "");
+    }
+    let node = Node::open("dm-0", &fake.roots).expect("it is there");
+    assert_eq!(mapped(&node, None, &fake.roots), ["sda", "sdb", "sdc"]);
+    let tiers = ["8:32", "8:0"].map(str::to_owned).to_vec();
+    let table = Table { kinds: vec!["cache".into()], tiers };
+    assert_eq!(mapped(&node, Some(&table), &fake.roots), ["sdc", "sda", "sdb"]);
+    let told = mapping(&node, Some(&table), &fake.roots);
+    assert_eq!((told.is("cache"), told.is("linear")), (Some(true), Some(false)));
+    // Who is not root is not told.
+    let (devices, _) = collect_one(&fake, "dm-0");
+    let mapping = devices[0].mapping.as_ref().expect("a mapping");
+    assert_eq!((mapping.targets.as_ref(), mapping.is("cache")), (None, None));
+}
+
+#[test]
+fn paths_of_one_scsi_disk_say_how_they_are() {
+    let fake = Fake::new();
+    sata(&fake, "sda", "8:0", 1);
+    fake.disk("sdb", "8:16", "pci0000:00/host4/target4:0:0/4:0:0:0/block/sdb");
+    fake.link("sys/class/block/sdb/device/subsystem", "sys/bus/scsi");
+    let files = [("device/state", "running\n"), ("device/access_state", "standby\n")];
+    fake.write_all("sys/class/block/sdb", &files);
+    let (devices, _) = collect_one(&fake, "sdb");
+    let scsi = devices[0].scsi.as_ref().expect("a path");
+    assert_eq!(value(&scsi.state).as_deref(), Some("running"));
+    assert_eq!(value(&scsi.access).as_deref(), Some("standby"));
+    assert_eq!(collect_one(&fake, "sda").0[0].scsi, None);
+}

@@ -9,6 +9,7 @@ use candor_record::{
 };
 
 use crate::attributes::text;
+use crate::mapper;
 use crate::net;
 use crate::node::{Node, is_numbered};
 use crate::parse::{number, words};
@@ -26,6 +27,10 @@ pub(crate) struct Watch {
     mount_points: Vec<String>,
     zram: Vec<(String, PathBuf)>,
     bcaches: Vec<(String, PathBuf)>,
+    /// Caches of the device mapper: name and number.
+    mapped_caches: Vec<(String, String)>,
+    /// Where these are asked.
+    mapper: PathBuf,
     /// Figures of ZFS's cache, where a target lies on it.
     arc: Option<PathBuf>,
     /// `/proc`, where a target lies on ext4.
@@ -67,6 +72,8 @@ impl Watch {
             mount_points: nfs_mounts(facts),
             zram: of_kind(DeviceKind::Zram, "mm_stat"),
             bcaches: of_kind(DeviceKind::Bcache, "bcache/stats_total"),
+            mapped_caches: mapped_caches(facts),
+            mapper: mapper::control(roots),
             arc: on("zfs").then(|| roots.proc.join("spl/kstat/zfs/arcstats")),
             threads: on("ext4").then(|| roots.proc.clone()),
             proc: roots.proc.clone(),
@@ -98,7 +105,9 @@ impl Watch {
 
     fn caches(&self) -> Vec<CacheHits> {
         let bcaches = self.bcaches.iter().filter_map(|(name, at)| bcache(name, at));
-        bcaches.chain(self.arc.as_deref().and_then(arc)).collect()
+        let mapped = self.mapped_caches.iter();
+        let mapped = mapped.filter_map(|(name, number)| mapper::hits(name, number, &self.mapper));
+        bcaches.chain(mapped).chain(self.arc.as_deref().and_then(arc)).collect()
     }
 
     fn tcp_retransmits(&self) -> Option<u64> {
@@ -174,6 +183,13 @@ fn bcache(name: &str, directory: &Path) -> Option<CacheHits> {
     let read = |file: &str| number(&text(&directory.join(file))?);
     let (hits, misses) = (read("cache_hits")?, read("cache_misses")?);
     Some(CacheHits { name: name.to_owned(), hits, misses, from: directory.display().to_string() })
+}
+
+fn mapped_caches(facts: &Facts) -> Vec<(String, String)> {
+    let is_cache =
+        |d: &&DeviceFacts| d.mapping.as_ref().is_some_and(|m| m.is("cache") == Some(true));
+    let caches = facts.devices.iter().filter(is_cache);
+    caches.map(|device| (device.name.clone(), device.number.clone())).collect()
 }
 
 /// Lines `demand_data_hits 4 123`: reads of data that somebody waits for, without the many of

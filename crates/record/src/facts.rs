@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 mod path;
 
-pub use path::{ArrayFacts, Link, Mapping, NvmeFacts, Remote};
+pub use path::{ArrayFacts, Link, Mapping, NvmeFacts, Remote, ScsiFacts};
 
 /// A value, where it was read, and whether reading it needed a privilege.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -331,6 +331,9 @@ pub struct DeviceFacts {
     /// For an NVMe namespace or one of its paths.
     #[serde(default)]
     pub nvme: Option<NvmeFacts>,
+    /// For a SCSI disk.
+    #[serde(default)]
+    pub scsi: Option<ScsiFacts>,
     /// The host at the other end, where the device is reached over a network.
     #[serde(default)]
     pub remote: Option<Remote>,
@@ -391,6 +394,9 @@ pub struct QueueFacts {
     pub logical_block_bytes: Option<Fact<u64>>,
     /// Smallest unit that can be written without reading first.
     pub physical_block_bytes: Option<Fact<u64>>,
+    /// Smallest preferred size: the chunk of a striped volume.
+    #[serde(default)]
+    pub minimum_io_bytes: Option<Fact<u64>>,
     /// Preferred size.
     pub optimal_io_bytes: Option<Fact<u64>>,
     /// Largest request the kernel makes (`max_sectors_kb`).

@@ -119,6 +119,7 @@ fn queue() -> QueueFacts {
     QueueFacts {
         logical_block_bytes: number(512, "logical_block_size"),
         physical_block_bytes: number(4096, "physical_block_size"),
+        minimum_io_bytes: number(4096, "minimum_io_size"),
         optimal_io_bytes: number(0, "optimal_io_size"),
         max_request_bytes: number(1280 << 10, "max_sectors_kb"),
         max_hw_request_bytes: number(32 << 20, "max_hw_sectors_kb"),

@@ -14,8 +14,8 @@ pub const RULE: Rule = Rule {
         id: "A15",
         title: "a second cache answered",
         explanation: "ZFS keeps data in a cache of its own in memory (ARC), which direct I/O of \
-            older versions and the eviction of pages do not reach, and bcache keeps it on a \
-            faster device. Both count hits and misses. candor compares their counts before and \
+            older versions and the eviction of pages do not reach; bcache and dm-cache keep it on a \
+            faster device. All of them count hits and misses, dm-cache for root only. candor compares their counts before and \
             after a phase that reads; from 10 % hits on it tells the share. The counts of ARC are \
             of the whole host. Take a data set well beyond that cache, or name the tier with the \
             number.",

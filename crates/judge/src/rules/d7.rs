@@ -15,10 +15,11 @@ pub const RULE: Rule = Rule {
         title: "one of several paths carries everything",
         explanation: "A device with several paths is as fast as those that are used. NVMe chooses \
             a path by its policy: numa takes the nearest one for everything, round-robin and \
-            queue-depth use all that are optimized. candor counts the bytes of each path; where \
-            several work and one carried more than 90 %, half of the fabric was idle (of the \
-            paths of a multipath map it is not known which may be used, so that this is no more \
-            than possible). Set iopolicy of the subsystem, or the path selector of the map.",
+            queue-depth use all that are optimized. A multipath map uses the paths of one group, \
+            by turns or by load, and keeps the other groups for bad days. candor counts the bytes \
+            of each path; where several work and one carried more than 90 %, half of the fabric \
+            was idle (no more than possible where SCSI paths do not say which may be used). Set \
+            iopolicy of the subsystem, or put the paths of the map into one group.",
     },
     before: None,
     after,
@@ -47,14 +48,18 @@ fn after(view: &View) -> Outcome {
 
 fn has_paths(device: &DeviceFacts) -> bool {
     let nvme = matches!(device.kind, DeviceKind::Nvme | DeviceKind::NvmeFabric);
-    (nvme || device.mapping_maker() == Some("mpath")) && device.below.len() > 1
+    let told = device.mapping.as_ref().and_then(|mapping| mapping.is("multipath"));
+    let mapped = told.unwrap_or(device.mapping_maker() == Some("mpath"));
+    (nvme || mapped) && device.below.len() > 1
 }
 
 /// Paths that are down, or that the array wants to be left alone, are idle for good reason.
 fn is_usable(path: &DeviceFacts) -> bool {
-    let Some(nvme) = &path.nvme else { return true };
     let is = |fact, wanted: &str| value(fact).is_none_or(|state: &String| state == wanted);
-    is(&nvme.state, "live") && is(&nvme.ana_state, "optimized")
+    let nvme = path.nvme.as_ref();
+    let scsi = path.scsi.as_ref();
+    nvme.is_none_or(|nvme| is(&nvme.state, "live") && is(&nvme.ana_state, "optimized"))
+        && scsi.is_none_or(|s| is(&s.state, "running") && is(&s.access, "active/optimized"))
 }
 
 fn bytes(view: &View, path: &DeviceFacts) -> Option<f64> {
@@ -70,8 +75,9 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
     }
     let policy = device.nvme.as_ref().and_then(|nvme| nvme.iopolicy.as_ref());
     let why = policy.map_or(String::new(), |policy| format!(" (iopolicy = {})", policy.value));
-    // The states of SCSI paths are not read: an array may want the others to be left alone.
-    let (which, sure) = match paths.iter().all(|path| path.nvme.is_some()) {
+    // Where the paths of an array do not say so, it may want the others to be left alone.
+    let says = |path: &&DeviceFacts| path.scsi.as_ref().is_some_and(|scsi| scsi.access.is_some());
+    let (which, sure) = match paths.iter().all(|path| path.nvme.is_some() || says(path)) {
         true => ("that work", Confidence::Certain),
         false => ("of which the others may be there for failures only", Confidence::Possible),
     };
@@ -89,7 +95,10 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
         let from = format!("/sys/class/block/{}/stat", path.name);
         draft = draft.evidence(format!("bytes on {}", path.name), fmt::size(*bytes), from);
     }
-    let advice = "Use all paths: iopolicy round-robin or queue-depth, or a path selector.";
+    let advice = match device.kind {
+        DeviceKind::Dm => "Put all paths that are equal into one group (path_grouping_policy).",
+        _ => "Use all paths: iopolicy round-robin or queue-depth.",
+    };
     Some(draft.advice(advice, None).done())
 }
 
@@ -97,7 +106,7 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
 mod tests {
     use super::*;
     use crate::testcase::{TestCase, fact};
-    use candor_record::facts::{Mapping, NvmeFacts};
+    use candor_record::facts::{Mapping, NvmeFacts, ScsiFacts};
 
     /// Two paths, as in the lab.
     fn paths(shares: &[f64]) -> TestCase {
@@ -123,6 +132,35 @@ mod tests {
             found[0].sentence,
             "100 % of the bytes of md0 went down path sd0, one of 2 that work (iopolicy = numa)."
         );
+    }
+
+    /// Two SCSI disks that are one, as in the lab.
+    fn mapped(access: &str) -> TestCase {
+        let mut case = paths(&[1.0, 0.0]);
+        let map = &mut case.facts.devices[0];
+        (map.kind, map.nvme) = (DeviceKind::Dm, None);
+        map.mapping =
+            Some(Mapping { targets: fact(vec!["multipath".into()]), ..Mapping::default() });
+        for path in &mut case.facts.devices[1..] {
+            path.nvme = None;
+            let access = fact("active/optimized".into());
+            path.scsi = Some(ScsiFacts { state: fact("running".into()), access });
+        }
+        case.facts.devices[2].scsi.as_mut().unwrap().access = fact(access.into());
+        case
+    }
+
+    #[test]
+    fn groups_of_one_path_each() {
+        let found = mapped("active/optimized").found(&RULE);
+        assert!(found[0].sentence.ends_with("went down path sd0, one of 2 that work."));
+        assert!(found[0].advice.contains("path_grouping_policy"), "{}", found[0].advice);
+        // The array wants the other path to be left alone.
+        assert_eq!(mapped("standby").found(&RULE), []);
+        let mut linear = mapped("active/optimized");
+        let map = linear.facts.devices[0].mapping.as_mut().unwrap();
+        (map.maker, map.targets) = (fact("mpath".into()), fact(vec!["linear".into()]));
+        assert_eq!(linear.found(&RULE), [], "what the kernel says counts, not who made it");
     }
 
     #[test]

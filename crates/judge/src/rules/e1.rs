@@ -35,7 +35,7 @@ fn after(view: &View) -> Outcome {
     for array in view.devices().into_iter().filter(|device| view.is_striped(device)) {
         let members: Option<Vec<Member>> = array.below.iter().map(|m| member(view, m)).collect();
         match members {
-            Some(members) if members.len() > 1 => found.extend(finding(array, &members)),
+            Some(members) if members.len() > 1 => found.extend(finding(view, array, &members)),
             Some(_) => {}
             None => {
                 return Outcome::lacks(format!("the counters of the members of {}", array.name));
@@ -50,7 +50,7 @@ fn member<'a>(view: &View, name: &'a str) -> Option<Member<'a>> {
     Some(Member { name, bytes: flow.bytes(), requests: flow.requests() })
 }
 
-fn finding(array: &DeviceFacts, members: &[Member]) -> Option<Finding> {
+fn finding(view: &View, array: &DeviceFacts, members: &[Member]) -> Option<Finding> {
     let count = members.len() as f64;
     let mean = ratio(members.iter().map(|m| m.bytes).sum(), count);
     let requests = ratio(members.iter().map(|m| m.requests).sum(), count);
@@ -77,7 +77,7 @@ fn finding(array: &DeviceFacts, members: &[Member]) -> Option<Finding> {
         let from = format!("/sys/class/block/{}/stat", member.name);
         draft = draft.evidence(format!("bytes on {}", member.name), fmt::size(member.bytes), from);
     }
-    let chunk = array.queue.chunk_bytes.as_ref();
+    let chunk = view.chunk(array);
     let chunk = chunk.map(|c| ("chunk".into(), fmt::size(c.value as f64), c.from.clone()));
     let advice = "Use a range of many stripes, and steps that are no multiple of one.";
     Some(draft.evidence_if(chunk).advice(advice, None).done())

@@ -1,7 +1,7 @@
 //! E2: operations and the chunk of an array.
 
 use candor_plan::units::Op;
-use candor_record::facts::{DeviceFacts, value};
+use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
@@ -32,7 +32,7 @@ fn after(view: &View) -> Outcome {
     let striped = view.devices().into_iter().filter(|device| view.is_striped(device));
     let size = ratio(app.bytes, app.ops);
     let found = striped.filter_map(|array| {
-        let chunk = *value(&array.queue.chunk_bytes)? as f64;
+        let chunk = view.chunk(array)?.value as f64;
         match size > chunk {
             true => cut(view, array, size, chunk),
             false => alone(view, array, size, chunk),
@@ -60,7 +60,11 @@ fn cut(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Findin
         array.name,
         fmt::size(chunk)
     );
-    Some(draft(array, sentence, size).evidence("requests", fmt::count(requests), "stat").done())
+    Some(
+        draft(view, array, sentence, size)
+            .evidence("requests", fmt::count(requests), "stat")
+            .done(),
+    )
 }
 
 /// One operation at a time keeps one member busy. Writes with parity touch several.
@@ -74,11 +78,11 @@ fn alone(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Find
         array.name,
         fmt::size(chunk)
     );
-    single.then(|| draft(array, sentence, size).done())
+    single.then(|| draft(view, array, sentence, size).done())
 }
 
-fn draft(array: &DeviceFacts, sentence: String, size: f64) -> Draft {
-    let chunk = array.queue.chunk_bytes.as_ref();
+fn draft(view: &View, array: &DeviceFacts, sentence: String, size: f64) -> Draft {
+    let chunk = view.chunk(array);
     Draft::new("E2", Weight::Explains, sentence)
         .confidence(Confidence::Likely)
         .evidence("size of an operation", fmt::size(size), "candor")
@@ -89,7 +93,7 @@ fn draft(array: &DeviceFacts, sentence: String, size: f64) -> Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{MIB, TestCase};
+    use crate::testcase::{MIB, TestCase, fact};
 
     #[test]
     fn a_mebibyte_over_two_members() {
@@ -103,6 +107,22 @@ mod tests {
             "Each 1 MiB read became 16 requests over 2 of 2 members of md0, whose chunk is 64 KiB."
         );
         assert!(case.judge().finding("C1").is_none(), "the split itself is folded into it");
+    }
+
+    #[test]
+    fn a_striped_volume_names_its_chunk_otherwise() {
+        let mut case = TestCase::direct(MIB, 8, 1, 200.0).on_array("linear", &[0.5, 0.5]);
+        let volume = &mut case.facts.devices[0];
+        (volume.kind, volume.array) = (candor_record::facts::DeviceKind::Dm, None);
+        volume.queue.chunk_bytes = None;
+        volume.queue.minimum_io_bytes = fact(65_536);
+        volume.queue.optimal_io_bytes = fact(131_072);
+        for (_, counters) in &mut case.report.after.devices {
+            counters.reads *= 16;
+        }
+        assert!(case.found(&RULE)[0].sentence.ends_with("members of md0, whose chunk is 64 KiB."));
+        case.facts.devices[0].queue.optimal_io_bytes = fact(65_536);
+        assert_eq!(case.found(&RULE), [], "no stripes, such as a cache and its block");
     }
 
     #[test]

@@ -31,10 +31,12 @@ fn after(view: &View) -> Outcome {
     volumes.filter_map(|volume| of(view, volume)).collect::<Vec<_>>().into()
 }
 
-/// A device-mapper volume of several devices, other than their paths, or a linear array.
+/// A device-mapper volume of several devices, other than their paths, or a linear array. Where
+/// root looked, the volume is one that really puts one disk behind the other.
 fn is_volume(device: &DeviceFacts) -> bool {
+    let linear = device.mapping.as_ref().and_then(|mapping| mapping.is("linear"));
     let kind = match device.kind {
-        DeviceKind::Dm => device.mapping_maker() != Some("mpath"),
+        DeviceKind::Dm => linear.unwrap_or(device.mapping_maker() != Some("mpath")),
         DeviceKind::Md => device.array_level() == Some("linear"),
         _ => false,
     };

@@ -84,7 +84,8 @@ mod tests {
         let mut case = TestCase::direct(4096, 32, 1, 30_000.0).on_array("none", &[1.0]);
         let top = &mut case.facts.devices[0];
         (top.kind, top.array) = (DeviceKind::Dm, None);
-        top.mapping = Some(Mapping { name: fact("home".into()), maker: fact("CRYPT".into()) });
+        let (name, maker) = (fact("home".into()), fact("CRYPT".into()));
+        top.mapping = Some(Mapping { name, maker, targets: None });
         case.report.before.cpu = Some(CpuTimes::default());
         let system_ns = kernel_s * 1_000_000_000;
         case.report.after.cpu = Some(CpuTimes { system_ns, ..CpuTimes::default() });

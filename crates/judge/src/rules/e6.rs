@@ -1,5 +1,6 @@
 //! E6: a volume of a fast and a slow tier.
 
+use candor_plan::units::Op;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -40,18 +41,28 @@ fn may_have_tiers(device: &DeviceFacts) -> bool {
     matches!(device.kind, DeviceKind::Bcache | DeviceKind::Dm) && device.below.len() > 1
 }
 
+/// Root was told that it is a cache; nothing where nobody was told.
+fn is_cache(volume: &DeviceFacts) -> Option<bool> {
+    let mapping = volume.mapping.as_ref()?;
+    Some(mapping.is("cache")? || mapping.is("writecache")?)
+}
+
 fn of(view: &View, volume: &DeviceFacts) -> Option<Finding> {
     let (mut fast, mut slow) = (Tier::default(), Tier::default());
     for (index, name) in volume.below.iter().enumerate() {
-        // A bcache names its backing device first; of a mapping only the kind of disk tells.
-        let is_slow = match volume.kind {
-            DeviceKind::Bcache => index == 0,
+        // A bcache names its backing device first, and so does a mapped cache that root looked at,
+        // whose third device is for notes. Of others only the kind of disk tells.
+        let is_slow = match (volume.kind, is_cache(volume)) {
+            (DeviceKind::Bcache, _) => index == 0,
+            (_, Some(true)) if index > 1 => continue,
+            (_, Some(true)) => index == 0,
             _ => *value(&view.facts.device(name)?.queue.rotational)?,
         };
         let flow = view.flow_of(name)?;
         let tier = if is_slow { &mut slow } else { &mut fast };
         tier.names.push(name);
-        tier.bytes += flow.bytes();
+        // Where nothing is written, what the fast tier takes in is not what it served.
+        tier.bytes += if view.does(Op::Write) { flow.bytes() } else { flow.read.bytes };
     }
     let all = fast.bytes + slow.bytes;
     let share = ratio(fast.bytes, all);
@@ -87,6 +98,8 @@ fn finding(volume: &DeviceFacts, fast: &Tier, slow: &Tier, share: f64) -> Findin
 
 #[cfg(test)]
 mod tests {
+    use candor_record::facts::Mapping;
+
     use super::*;
     use crate::testcase::{TestCase, fact};
 
@@ -109,6 +122,22 @@ mod tests {
     }
 
     #[test]
+    fn so_does_a_mapped_cache_whose_third_device_is_no_tier() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_array("linear", &[0.2, 0.7, 0.1]);
+        let volume = &mut case.facts.devices[0];
+        (volume.kind, volume.array) = (DeviceKind::Dm, None);
+        // A cache names its block as its best size, which is no width of stripes.
+        volume.queue.optimal_io_bytes = fact(65_536);
+        volume.queue.minimum_io_bytes = fact(65_536);
+        let judged = case.judge();
+        assert!(judged.finding("E1").is_none() && judged.finding("E6").is_none());
+        let targets = fact(vec!["cache".to_owned()]);
+        case.facts.devices[0].mapping = Some(Mapping { targets, ..Mapping::default() });
+        let told = &case.found(&RULE)[0].sentence;
+        assert!(told.starts_with("78 % of the bytes of md0 were moved by sd1, its fast"), "{told}");
+    }
+
+    #[test]
     fn most_of_it_came_from_flash() {
         let found = tiers(0.16, 0.84).found(&RULE);
         assert_eq!(
@@ -116,6 +145,13 @@ mod tests {
             "84 % of the bytes of md0 were moved by sd1, its fast tier, 16 % by sd0: the rate is \
              that of this mix."
         );
+    }
+
+    #[test]
+    fn filling_the_fast_tier_is_not_serving() {
+        let mut case = tiers(0.99, 0.01);
+        case.report.after.devices[2].1.write_sectors = 1 << 20;
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]

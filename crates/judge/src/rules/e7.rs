@@ -1,4 +1,4 @@
-//! E7: an array whose members see little of what is in flight.
+//! E7: what the members of an array have in flight: little of it, or one of them most.
 
 use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, Finding, Weight};
@@ -7,21 +7,25 @@ use crate::draft::Draft;
 use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::rules::b5;
+use crate::rules::{b5, slow_member};
 use crate::thresholds::{BYTES_MIN, MEMBERS_SAW, QUEUE_WINDOW_S};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E7",
-        title: "the members of an array saw little of the depth",
+        title: "the members of an array saw little of the depth, or one of them is slow",
         explanation: "What is in flight on a striped array should be in flight on its members: \
             120 requests over eight disks are 15 on each. candor adds up the queues of the \
             members, with the pieces of one operation counted as one; where they hold less than \
             half of what the workers kept in flight, the rest waits between the process and the \
             array, in its threads, in locks, for a CPU, and the disks are not the limit. Where \
             they hold all of it and are slow, it is the disks. Try the same depth on one member, \
-            and an asynchronous engine instead of threads.",
+            and an asynchronous engine instead of threads. Where one member takes three times as \
+            long for a request as the others, the array is as slow as that one: what is in flight \
+            gathers there, and the others are idle. candor compares the mean times of members on \
+            which about the same fell. Measure that member on its own, and look at its link, its \
+            errors and who else uses it.",
     },
     before: None,
     after,
@@ -30,14 +34,19 @@ pub const RULE: Rule = Rule {
 fn after(view: &View) -> Outcome {
     let applies = view.all_direct() && !view.paced() && view.window_s() >= QUEUE_WINDOW_S.value;
     let enough = view.app_all().bytes >= BYTES_MIN.value;
-    if !applies || !enough || view.ran.is_empty() || b5::full_at(view).is_some() {
+    if !applies || !enough || view.ran.is_empty() {
         return Outcome::Nothing;
     }
+    let slow: Vec<Finding> =
+        view.devices().into_iter().filter_map(|device| slow_member::of(view, device)).collect();
+    if !slow.is_empty() || b5::full_at(view).is_some() {
+        return slow.into();
+    }
     let arrays = view.tops().into_iter().filter(|top| view.is_striped(top));
-    arrays.filter_map(|array| of(view, array)).collect::<Vec<_>>().into()
+    arrays.filter_map(|array| saw_little(view, array)).collect::<Vec<_>>().into()
 }
 
-fn of(view: &View, array: &DeviceFacts) -> Option<Finding> {
+fn saw_little(view: &View, array: &DeviceFacts) -> Option<Finding> {
     let members = view.flows_below(array)?;
     let of_array = view.flow_of(&array.name)?;
     let in_flight = view.occupancy();

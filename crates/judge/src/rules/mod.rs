@@ -100,6 +100,7 @@ mod h2;
 mod h3;
 mod h5;
 mod slow_link;
+mod slow_member;
 mod unread;
 
 use crate::rule::{Rule, RuleText};

@@ -64,6 +64,27 @@ pub struct Mapping {
     pub name: Option<Fact<String>>,
     /// Who made it, by the first word of its uuid: `LVM`, `CRYPT`, `mpath`, `part1`, ….
     pub maker: Option<Fact<String>>,
+    /// What maps it, kind by kind: `linear`, `striped`, `cache`, `multipath`, …. The kernel tells
+    /// root only.
+    #[serde(default)]
+    pub targets: Option<Fact<Vec<String>>>,
+}
+
+impl Mapping {
+    /// It is of this kind alone; unknown where nobody was told.
+    pub fn is(&self, kind: &str) -> Option<bool> {
+        let kinds = &self.targets.as_ref()?.value;
+        Some(kinds.iter().all(|of| of == kind))
+    }
+}
+
+/// A disk that speaks SCSI, as one path to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScsiFacts {
+    /// `running`, or why it is not.
+    pub state: Option<Fact<String>>,
+    /// Its asymmetric access, such as `active/optimized`.
+    pub access: Option<Fact<String>>,
 }
 
 /// An NVMe namespace, or one path of it.

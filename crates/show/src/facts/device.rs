@@ -2,7 +2,8 @@
 
 use candor_record::Facts;
 use candor_record::facts::{
-    ArrayFacts, DeviceFacts, Fact, Link, LoopBacking, Mapping, NvmeFacts, QueueFacts, value,
+    ArrayFacts, DeviceFacts, Fact, Link, LoopBacking, Mapping, NvmeFacts, QueueFacts, ScsiFacts,
+    value,
 };
 
 use crate::describe;
@@ -59,6 +60,7 @@ fn details(device: &DeviceFacts) -> Vec<(String, String)> {
     lines.extend(device.array.as_ref().map(|array| ("array", self::array(array))));
     lines.extend(device.mapping.as_ref().map(|mapping| ("mapping", self::mapping(mapping))));
     lines.extend(device.nvme.as_ref().map(|nvme| ("nvme", self::nvme(nvme))));
+    lines.extend(device.scsi.as_ref().map(|scsi| ("scsi", self::scsi(scsi))));
     lines.extend(device.remote.as_ref().map(|remote| ("remote", describe::remote(remote))));
     if let Some(link) = &device.link {
         lines.push(("link", describe::link(link)));
@@ -107,7 +109,14 @@ fn array(array: &ArrayFacts) -> String {
 
 fn mapping(mapping: &Mapping) -> String {
     let maker = value(&mapping.maker).map(|maker| format!("made by {maker}"));
-    joined([value(&mapping.name).cloned(), maker])
+    let targets = value(&mapping.targets).map(|kinds| kinds.join(" and "));
+    joined([value(&mapping.name).cloned(), targets, maker])
+}
+
+/// What tells one path of several from the others; a disk that simply runs is no news.
+fn scsi(scsi: &ScsiFacts) -> String {
+    let state = value(&scsi.state).filter(|state| *state != "running").cloned();
+    joined([state, value(&scsi.access).map(|access| format!("access {access}"))])
 }
 
 fn nvme(nvme: &NvmeFacts) -> String {

@@ -167,9 +167,10 @@ fn links_on_the_way_and_servers_at_its_end() {
     └─ nvme0n1 (NVMe, 0 B)
           driver    uas
           array     raid5, 3 members
-          mapping   vg-data, made by LVM
+          mapping   vg-data, striped, made by LVM
           nvme      over pcie, live, access optimized, paths chosen by numa, 9 queues, 1024 commands in
                     each
+          scsi      offline, access active/optimized
           remote    NVMe/tcp to 10.0.0.1 through bond0 (eth1, eth2), 4 connections, 10000 Mb/s, 1.18
                     GB/s at most
           link      PCIe 8.0 GT/s x1, 985 MB/s at most

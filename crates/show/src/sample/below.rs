@@ -73,8 +73,13 @@ pub(crate) fn device() -> DeviceFacts {
         way: vec![uplink(), slow_slot()],
         driver: words("uas"),
         array: Some(ArrayFacts { level: words("raid5"), members: fact(3) }),
-        mapping: Some(Mapping { name: words("vg-data"), maker: words("LVM") }),
+        mapping: Some(Mapping {
+            name: words("vg-data"),
+            maker: words("LVM"),
+            targets: fact(vec!["striped".to_owned()]),
+        }),
         nvme: Some(nvme),
+        scsi: Some(ScsiFacts { state: words("offline"), access: words("active/optimized") }),
         remote: Some(remote("NVMe/tcp")),
         ..DeviceFacts::default()
     }

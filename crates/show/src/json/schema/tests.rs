@@ -57,6 +57,7 @@ fn lean_facts() -> Facts {
         array: Some(ArrayFacts::default()),
         mapping: Some(Mapping::default()),
         nvme: Some(NvmeFacts::default()),
+        scsi: Some(ScsiFacts::default()),
         remote: remote.clone(),
         ..DeviceFacts::default()
     };
