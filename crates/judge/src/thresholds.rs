@@ -169,6 +169,10 @@ thresholds! {
     ONE_CPU_SERVES = 0.8, [B10],
         "share of a device's interrupts on one CPU", "evidence book B10",
         "all of 1.4 million interrupts of a virtual disk went to one CPU";
+    /// Interrupts of a device from which serving them is work worth spreading.
+    INTERRUPTS_LEAST = 1000.0, [B10],
+        "interrupts of a device per second, least", "judge",
+        "at a few µs each, fewer are less than 1 % of a CPU";
     /// Stolen CPU time that is explained.
     STEAL = 0.01, [B13],
         "share of CPU time stolen, explained", "evidence book B13",

@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::b9;
-use crate::thresholds::{ONE_CPU_BUSY, ONE_CPU_SERVES};
+use crate::thresholds::{INTERRUPTS_LEAST, ONE_CPU_BUSY, ONE_CPU_SERVES};
 use crate::view::View;
 
 pub const RULE: Rule = Rule {
@@ -17,9 +17,9 @@ pub const RULE: Rule = Rule {
         explanation: "A device with one queue, or with interrupts that are bound to one CPU, has \
             all its completions handled there. While that CPU has time to spare nothing is lost; \
             once it is busy they come late, however many others idle. candor counts the device's \
-            interrupts per CPU (/proc/interrupts) and looks how busy the one is that serves more \
-            than 80 % of them. More queues, another affinity of the interrupt, or rq_affinity = 2 \
-            spread the work.",
+            interrupts per CPU (/proc/interrupts) and, where there are 1000 a second or more, \
+            looks how busy the one is that serves more than 80 % of them. More queues, another \
+            affinity of the interrupt, or rq_affinity = 2 spread the work.",
     },
     before: None,
     after,
@@ -50,7 +50,8 @@ fn one_cpu(view: &View, device: &DeviceFacts) -> Option<(usize, f64)> {
     let all: f64 = served.iter().map(|count| *count as f64).sum();
     let (cpu, most) = served.iter().enumerate().max_by_key(|(_, count)| **count)?;
     let share = ratio(*most as f64, all);
-    (same && share > ONE_CPU_SERVES.value).then_some((cpu, share))
+    let many = ratio(all, view.window_s()) >= INTERRUPTS_LEAST.value;
+    (same && many && share > ONE_CPU_SERVES.value).then_some((cpu, share))
 }
 
 fn finding(device: &DeviceFacts, cpu: usize, share: f64, busy: f64) -> Finding {
@@ -99,6 +100,7 @@ mod tests {
     fn a_cpu_with_time_to_spare_and_spread_interrupts_are_not() {
         assert_eq!(on_one([0, 1_400_000], 0.6).found(&RULE), []);
         assert_eq!(on_one([600_000, 800_000], 0.97).found(&RULE), []);
+        assert_eq!(on_one([0, 3], 0.97).found(&RULE), [], "another's work keeps that CPU busy");
         assert_eq!(TestCase::direct(4096, 32, 1, 60_000.0).found(&RULE), []);
     }
 }
