@@ -70,11 +70,12 @@ fn how_fast_memory_copies_is_told_after_fast_phases() {
     assert!(rate > 0.9e9 && copied > 0.0 && copy["threads"].as_u64() > Some(0), "{rate}: {copy}");
     assert!(copy["buffer_bytes"].as_u64() >= Some(64 * MIB), "{copy}");
     let ceilings = report.list("/phases/0/ceilings");
-    let memory = ceilings.iter().find(|ceiling| ceiling["element"] == "memory").expect("it is one");
-    let used = memory["used"].as_f64().expect("a share");
+    let memory = ceilings.iter().find(|ceiling| ceiling["element"] == "memory");
+    let used = memory.map_or(rate / copied, |memory| memory["used"].as_f64().expect("a share"));
     assert!((used * copied / rate - 1.0).abs() < 0.01, "{used} of {copied}: {rate}");
+    assert_eq!(memory.is_none(), used > 1.02, "what caches of the processor beat is no ceiling");
     if used > 0.5 {
-        assert!(report.tells("B15").contains("of what this memory can copy"), "{}", report.told());
+        assert!(report.tells("B15").contains(" this memory can copy ("), "{}", report.told());
     }
     let (plain, _) = run(&["--no-slices"]);
     assert!(plain.at("/phases/0/memory_copy").is_null(), "it was not to be measured");

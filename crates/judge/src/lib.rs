@@ -40,7 +40,9 @@ pub use ahead::{ahead, undecided};
 pub use rule::RuleText;
 pub use slices::{Question, questions};
 
+use ceilings::{Bound, Kind};
 use rule::Outcome;
+use thresholds::CEILING_OVER;
 use view::View;
 
 /// A phase that ran, and everything known about it.
@@ -87,7 +89,13 @@ pub fn judge(case: &Case) -> Judgement {
     let limited_by = limit::limited_by(&view, &findings);
     let headline = headline::headline(&view, verdict, &findings, limited_by.as_deref());
     let slices_told = slices::told(&view);
-    let ceilings = view.bounds.into_iter().map(|bound| bound.ceiling).collect();
+    // What caches of the processor beat is nothing that memory allows "at most".
+    let beaten = |bound: &Bound| {
+        bound.kind == Kind::Memory
+            && bound.ceiling.used.is_some_and(|used| used > CEILING_OVER.value)
+    };
+    let ceilings = view.bounds.into_iter().filter(|bound| !beaten(bound));
+    let ceilings = ceilings.map(|bound| bound.ceiling).collect();
     Judgement { findings, silent, ceilings, verdict, headline, limited_by, slices_told }
 }
 

@@ -161,6 +161,6 @@ fn what_was_measured_of_memory_is_told_with_the_page_cache() {
     let judged = judged(&load("cached-read-by-two"));
     let cause = judged.findings.iter().find(|finding| finding.rule == "A1").expect("the cause");
     let told = cause.evidence.iter().find(|evidence| evidence.from == "rule B15").expect("told");
-    assert!(told.value.contains(" of what this memory can copy ("), "{}", told.value);
-    assert!(judged.ceilings.iter().any(|ceiling| ceiling.element == "memory"));
+    assert!(told.value.contains(" is more than this memory can copy ("), "{}", told.value);
+    assert!(!judged.ceilings.iter().any(|ceiling| ceiling.element == "memory"), "5 % above it");
 }

@@ -364,9 +364,16 @@ impl Requests {
     }
 }
 
-/// The latency below which a share of the requests lies: the floor of the step it falls into.
+/// Above the median, a percentile is told where so many requests lie beyond it.
+const BEYOND_MIN: f64 = 10.0;
+
+/// The latency below which a share of the requests lies: the floor of the step it falls into. None
+/// where too few requests are there to tell.
 pub fn percentile(steps: &[(u64, u64)], share: f64) -> Option<u64> {
     let all: u64 = steps.iter().map(|(_, count)| count).sum();
+    if share > 0.5 && (all as f64 * (1.0 - share)).round() < BEYOND_MIN {
+        return None;
+    }
     let rank = ((all as f64 * share).ceil() as u64).max(1);
     let mut seen = 0;
     steps.iter().find_map(|(floor, count)| {
@@ -452,10 +459,18 @@ mod tests {
 
     #[test]
     fn a_percentile_is_the_step_it_falls_into() {
-        let steps = [(10, 50), (20, 49), (40, 1)];
+        let steps = [(10, 5000), (20, 4900), (40, 100)];
         assert_eq!(percentile(&steps, 0.5), Some(10));
         assert_eq!(percentile(&steps, 0.99), Some(20));
         assert_eq!(percentile(&steps, 0.999), Some(40));
         assert_eq!(percentile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn a_percentile_takes_ten_beyond_it() {
+        assert_eq!(percentile(&[(10, 1)], 0.5), Some(10));
+        assert_eq!(percentile(&[(10, 949)], 0.99), None);
+        assert_eq!(percentile(&[(10, 1000)], 0.99), Some(10));
+        assert_eq!(percentile(&[(10, 1000)], 0.999), None);
     }
 }

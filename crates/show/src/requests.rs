@@ -212,8 +212,10 @@ fn pieces(of: &Requests) -> Vec<String> {
 }
 
 fn latency(steps: &[(u64, u64)]) -> Option<String> {
-    let at = |share: f64| percentile(steps, share).map(time_ns);
-    Some(format!("p50 {}, p99 {}, p99.9 {}", at(0.5)?, at(0.99)?, at(0.999)?))
+    let at = |(name, share)| percentile(steps, share).map(|ns| format!("{name} {}", time_ns(ns)));
+    let told: Vec<String> =
+        [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].into_iter().filter_map(at).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 fn issuers(of: &Requests) -> String {
@@ -254,7 +256,7 @@ mod tests {
           issued by candor (4711) 100 %
 
         sdb flush: 1 request
-          latency   p50 2.10 ms, p99 2.10 ms, p99.9 2.10 ms
+          latency   p50 2.10 ms
 
         Seen by BPF on raw tracepoints.
         ");
