@@ -85,7 +85,8 @@ fn flushes_are_told() {
         let words = format!("--rw randwrite --overwrite --direct {how} --seconds 1");
         let report = run(&scratch, &device.node, &words);
         report.named("C9");
-        assert!(report.finding("C10").is_none(), "{}", report.told());
+        // That flushes take no time may be told, but not that there were none.
+        assert!(!report.heavy().contains(&"C10".to_owned()), "{}", report.told());
         // The empty flush is a request too, but splits nothing.
         assert!(report.finding("C1").is_none(), "{}", report.told());
     }

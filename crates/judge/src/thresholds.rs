@@ -233,6 +233,14 @@ thresholds! {
     FLUSH_PER_WRITE = 0.05, [C9],
         "flushes per write", "evidence book C9",
         "a flush costs ten to a hundred times a write, so one in twenty already counts";
+    /// Time of a flush that no medium took part in.
+    FLUSH_QUICK_NS = 50_000.0, [C10],
+        "ns of a mean flush, less", "evidence book C10",
+        "even flash takes longer to write what its memory holds";
+    /// Flushes whose mean time is told.
+    FLUSHES_MIN = 1000.0, [C10],
+        "flushes, least", "judge",
+        "their time is counted in whole milliseconds";
     /// Share of the time spent flushing from which that is the limit.
     FLUSH_TIME = 0.5, [C9],
         "share of worker time spent flushing", "evidence book C9",

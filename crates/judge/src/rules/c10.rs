@@ -6,9 +6,9 @@ use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
 use crate::draft::Draft;
-use crate::fmt;
+use crate::fmt::{self, ratio};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::thresholds::BYTES_MIN;
+use crate::thresholds::{BYTES_MIN, FLUSH_QUICK_NS, FLUSHES_MIN};
 use crate::view::{Ran, View};
 
 pub const RULE: Rule = Rule {
@@ -19,7 +19,9 @@ pub const RULE: Rule = Rule {
             writes back acknowledges from its own memory, and what it acknowledged is lost with \
             the power unless it was flushed. Where a write rate is quoted without a single flush \
             on such a device, this is remarked: the rate is right, and it is not the rate of \
-            durable writes. Add a run with one flush per write, or a flush at the end.",
+            durable writes. Add a run with one flush per write, or a flush at the end. Flushes \
+            that take less than 50 µs on such a device are told too: its cache outlives a loss of \
+            power, or somebody below (a host, a bridge, a controller) does not carry them out.",
     },
     before: None,
     after,
@@ -27,16 +29,44 @@ pub const RULE: Rule = Rule {
 
 fn after(view: &View) -> Outcome {
     let unflushed = view.ran.iter().find(|ran| quoted_without_flush(ran));
-    let Some(ran) = unflushed.filter(|_| !view.all_memory()) else { return Outcome::Nothing };
     let leaves = view.leaves();
     let known: Vec<(&DeviceFacts, &str)> =
         leaves.iter().filter_map(|d| Some((*d, value(&d.queue.write_cache)?.as_str()))).collect();
-    if known.is_empty() {
-        return Outcome::lacks("whether the device writes back from its own cache");
+    let mut back =
+        known.iter().filter(|(device, cache)| *cache == "write back" && !device.kind.is_memory());
+    let found = match unflushed.filter(|_| !view.all_memory()) {
+        Some(_) if known.is_empty() => {
+            return Outcome::lacks("whether the device writes back from its own cache");
+        }
+        Some(ran) => back.next().map(|(device, _)| finding(view, ran, device)),
+        None => back.find_map(|(device, _)| quick(view, device)),
+    };
+    found.map_or(Outcome::Nothing, Outcome::one)
+}
+
+/// Flushes that no medium takes part in.
+fn quick(view: &View, device: &DeviceFacts) -> Option<Finding> {
+    let flow = view.flow_of(&device.name)?;
+    let mean_ns = ratio(flow.flush_ms * 1e6, flow.flushes);
+    if flow.flushes < FLUSHES_MIN.value || mean_ns >= FLUSH_QUICK_NS.value {
+        return None;
     }
-    let back =
-        known.iter().find(|(device, cache)| *cache == "write back" && !device.kind.is_memory());
-    back.map_or(Outcome::Nothing, |(device, _)| Outcome::one(finding(view, ran, device)))
+    let sentence = format!(
+        "A flush of {} took {}, which is no time for a medium: its cache outlives a loss of power, \
+         or flushes are not carried out; nothing here tells which.",
+        device.name,
+        fmt::time(mean_ns)
+    );
+    let stat = "/sys/class/block/*/stat: flushes";
+    let finding = Draft::new("C10", Weight::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("flushes", fmt::count(flow.flushes), stat)
+        .evidence("mean flush", fmt::time(mean_ns), stat)
+        .advice(
+            "Ask what protects the cache, and how a host treats the flushes of its guests.",
+            None,
+        );
+    Some(finding.done())
 }
 
 /// Direct writes of some size with no flush at all, not even at the end.
@@ -98,6 +128,27 @@ mod tests {
         let mut case = writes_back();
         case.blocks().durability.fsync_every = 8;
         assert_eq!(case.found(&RULE), []);
+    }
+
+    /// So many flushes that took so long together.
+    fn flushed(flushes: u64, flush_ms: u64) -> TestCase {
+        let mut case = writes_back();
+        case.blocks().durability.fsync_every = 1;
+        let top = case.after_top();
+        (top.flushes, top.flush_ms, top.writes) = (flushes, flush_ms, top.writes + flushes);
+        case
+    }
+
+    #[test]
+    fn flushes_that_take_no_time_are_told() {
+        let found = flushed(10_000, 420).found(&RULE);
+        assert!(found[0].sentence.starts_with("A flush of vda took 42 µs, which"), "{found:?}");
+        assert_eq!(found[0].weight, Weight::Explains);
+        assert_eq!(flushed(10_000, 600).found(&RULE), [], "60 µs");
+        assert_eq!(flushed(900, 9).found(&RULE), [], "too few to tell from milliseconds");
+        let mut through = flushed(10_000, 420);
+        through.disk().queue.write_cache = fact("write through".into());
+        assert_eq!(through.found(&RULE), []);
     }
 
     #[test]
