@@ -114,20 +114,28 @@ impl Means {
         self.moment.set(&[0; 4], &[from.to_ne_bytes(), until.to_ne_bytes()].concat())
     }
 
-    /// Ends the moment: requests that began in it are seen to their ends, new ones are not.
-    fn look_away(&self, held: Vec<OwnedFd>) {
-        let until = Instant::now() + LEAVE;
+    /// Ends the moment: requests that began in it are seen to their ends, new ones are not. `since`
+    /// is how many had ended before it, `lost` of how many no end was seen; the result is of how
+    /// many by now.
+    fn look_away(&self, held: Vec<OwnedFd>, since: u64, lost: u64) -> u64 {
+        let in_flight = || {
+            let [_, begun, ended] = self.counted();
+            (begun.saturating_sub(ended).saturating_sub(lost), ended)
+        };
+        let (mut left, ended) = in_flight();
+        let until = Instant::now() + patience(left, ended.saturating_sub(since));
         // The end of the moment is all that changes; if that cannot be said, its requests in
         // flight are lost.
         if self.set_moment(self.moment_begun(), now_ns()).is_ok() {
-            let [_, mut begun, mut ended] = self.counted();
-            while ended < begun && Instant::now() < until {
+            (left, _) = in_flight();
+            while left > 0 && Instant::now() < until {
                 thread::sleep(STEP);
-                [_, begun, ended] = self.counted();
+                (left, _) = in_flight();
             }
         }
         drop(held);
         self.pending.clear();
+        lost + left
     }
 
     fn moment_begun(&self) -> u64 {
@@ -148,13 +156,14 @@ impl Means {
         };
         let waited = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
         let mut purse = Purse::new(share, EVENT_NS);
-        let mut paid = self.counted()[SEEN];
+        let (mut paid, mut lost) = (self.counted()[SEEN], 0);
         // What came since it was asked last.
         let mut events = || {
             let seen = self.counted()[SEEN];
             seen.wrapping_sub(std::mem::replace(&mut paid, seen))
         };
         loop {
+            let [_, _, since] = self.counted();
             if !waited(MOMENT) {
                 return;
             }
@@ -163,7 +172,7 @@ impl Means {
             if !purse.is_empty() {
                 continue;
             }
-            self.look_away(held);
+            lost = self.look_away(held, since, lost);
             purse.pay(events());
             purse.saved_ns -= OPENING_NS;
             // As much is saved for events as it costs to see any.
@@ -176,6 +185,13 @@ impl Means {
             held = self.look().unwrap_or_default();
         }
     }
+}
+
+/// How long to wait for requests in flight: some twenty times what they take by Little's law. There
+/// are kernels that let the ends of some reach no program, and waiting sees all others begin.
+fn patience(in_flight: u64, ended_in_moment: u64) -> Duration {
+    let each = MOMENT.as_secs_f64() * in_flight as f64 / ended_in_moment.max(1) as f64;
+    Duration::from_secs_f64(20.0 * each).clamp(STEP * 2, LEAVE)
 }
 
 /// Time of a CPU that may be spent on events: a share of the time that passes, saved up for bursts
@@ -279,6 +295,14 @@ mod tests {
         // A tenth of a CPU, ten times as much as it may, but for what was saved up.
         let share = looked_at(200_000.0);
         assert!((0.1..0.12).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn requests_in_flight_are_waited_for_as_long_as_they_may_take() {
+        assert_eq!(patience(0, 1000), STEP * 2);
+        assert_eq!(patience(128, 2880), Duration::from_nanos(17_777_778), "144,000 a second");
+        assert_eq!(patience(32, 4), LEAVE, "a disk that turns");
+        assert_eq!(patience(1, 0), LEAVE, "none came back yet");
     }
 
     #[test]
