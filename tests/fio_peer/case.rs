@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::offsets::{self, Op};
+use super::offsets::{self, Direction};
 use crate::support::Scratch;
 
 /// No job file asks for so long.
@@ -51,7 +51,7 @@ pub struct Outcome {
     /// Its JSON, where there is one.
     pub json: Option<Value>,
     /// What it issued, where that is compared.
-    pub ops: Vec<Op>,
+    pub ops: Vec<Direction>,
     /// What it says itself that it did, without times: reads, writes, trims and flushes.
     pub trace: Vec<String>,
     /// Files left, with their sizes; of logs only the names.

@@ -130,7 +130,7 @@ fn ops(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
     if case.compares("order") && fio.ops != candor.ops {
         let differs = fio.ops.iter().zip(&candor.ops).position(|(a, b)| a != b);
         let at = differs.unwrap_or(fio.ops.len().min(candor.ops.len()));
-        let show = |op: Option<&offsets::Op>| format!("{op:?}");
+        let show = |op: Option<&offsets::Direction>| format!("{op:?}");
         let (a, b) = (show(fio.ops.get(at)), show(candor.ops.get(at)));
         found.push(format!("operation {at} is {b}, not {a}"));
     }
@@ -138,7 +138,7 @@ fn ops(case: &Case, fio: &Outcome, candor: &Outcome) -> Vec<String> {
         found.push(format!("trace {:?}, not {:?}", candor.trace, fio.trace));
     }
     if case.compares("set") {
-        let sorted = |ops: &[offsets::Op]| {
+        let sorted = |ops: &[offsets::Direction]| {
             let mut ops = ops.to_vec();
             ops.sort();
             ops

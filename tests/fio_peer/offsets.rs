@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Op {
+pub struct Direction {
     /// 0 for a read, 1 for a write, 2 for a trim.
     pub direction: u64,
     /// Bytes from the start of its file.
@@ -14,15 +14,15 @@ pub struct Op {
 }
 
 /// The operations of a log: lines of time, latency, direction, length and offset.
-pub fn read(text: &str) -> Vec<Op> {
+pub fn read(text: &str) -> Vec<Direction> {
     text.lines().filter_map(line).collect()
 }
 
-fn line(line: &str) -> Option<Op> {
+fn line(line: &str) -> Option<Direction> {
     let words: Vec<u64> =
         line.split(',').map(|word| word.trim().parse()).collect::<Result<_, _>>().ok()?;
     let [_, _, direction, length, offset, ..] = words[..] else { return None };
-    Some(Op { direction, offset, length })
+    Some(Direction { direction, offset, length })
 }
 
 /// Parts of the offset range that are counted.
@@ -34,10 +34,10 @@ const PARTS: u64 = 8;
 ///
 /// An operation that goes on tells nothing new of where operations are, so that only the others are
 /// counted by part: what hangs together would look like another distribution.
-pub fn alike(left: &[Op], right: &[Op]) -> bool {
+pub fn alike(left: &[Direction], right: &[Direction]) -> bool {
     let end =
         left.iter().chain(right).map(|op| op.offset + op.length).max().unwrap_or(0).max(PARTS);
-    let count = |ops: &[Op]| {
+    let count = |ops: &[Direction]| {
         let mut cells = BTreeMap::new();
         for op in jumps(ops) {
             *cells.entry((op.direction, op.offset * PARTS / end)).or_insert(0.0) += 1.0;
@@ -50,7 +50,7 @@ pub fn alike(left: &[Op], right: &[Op]) -> bool {
 }
 
 /// Operations that do not begin where the last one of their direction ended.
-fn jumps(ops: &[Op]) -> Vec<&Op> {
+fn jumps(ops: &[Direction]) -> Vec<&Direction> {
     let mut ends = BTreeMap::new();
     let jumps = ops.iter().filter(|op| {
         let last = ends.insert(op.direction, op.offset + op.length);
@@ -100,16 +100,16 @@ fn alike_cells(left: &Cells, right: &Cells) -> bool {
 
 #[test]
 fn a_different_distribution_is_noticed() {
-    let ops = |offset: fn(u64) -> u64| -> Vec<Op> {
-        let op = |i| Op { direction: 0, offset: offset(i), length: 1 };
+    let ops = |offset: fn(u64) -> u64| -> Vec<Direction> {
+        let op = |i| Direction { direction: 0, offset: offset(i), length: 1 };
         (0..1000).map(op).collect()
     };
     let even = ops(|i| (i * 37) % 1000);
     assert!(alike(&ops(|i| (i * 191) % 1000), &even));
     assert!(!alike(&even, &ops(|i| ((i * 37) % 1000).pow(2) / 1000)));
     assert!(!alike(&even, &ops(|i| i)), "in order");
-    let runs = |of: u64| -> Vec<Op> {
-        let op = |i| Op { direction: 0, offset: (i / of * 370 + i % of) % 1000, length: 1 };
+    let runs = |of: u64| -> Vec<Direction> {
+        let op = |i| Direction { direction: 0, offset: (i / of * 370 + i % of) % 1000, length: 1 };
         (0..1000).map(op).collect()
     };
     assert!(alike(&runs(2), &runs(2)) && !alike(&runs(2), &runs(3)));

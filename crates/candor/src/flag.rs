@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use candor_plan::{Place, Problem, Source};
+use candor_plan::{PlanPath, Problem, Source};
 use clap::{Arg, ArgAction, ArgMatches};
 
 /// One option, for a command whose options are gathered in a `T`.
@@ -119,7 +119,7 @@ impl CommandLine {
         }
         let (mut source, ranges) = Source::command_line(words.iter().map(|word| quoted(word)));
         // Problems that no word caused point at the command, not at nothing.
-        source.spans.insert(Place::root(), 0..ranges.get(1).map_or(0, |range| range.end));
+        source.spans.insert(PlanPath::root(), 0..ranges.get(1).map_or(0, |range| range.end));
         CommandLine { words, ranges, source }
     }
 
@@ -129,13 +129,13 @@ impl CommandLine {
     }
 
     /// Enters the places that an option sets, and gives the one to complain about.
-    fn point(&mut self, long: &str, nth: usize, fields: &[&str]) -> Place {
-        let own = Place::from(format!("--{long}").as_str());
+    fn point(&mut self, long: &str, nth: usize, fields: &[&str]) -> PlanPath {
+        let own = PlanPath::from(format!("--{long}").as_str());
         let Some(span) = self.span(long, nth) else { return own };
-        let places: Vec<Place> = fields
+        let places: Vec<PlanPath> = fields
             .iter()
             // `target[]` is the nth target where the option may be given several times.
-            .map(|field| Place::from(field.replace("[]", &format!("[{nth}]")).as_str()))
+            .map(|field| PlanPath::from(field.replace("[]", &format!("[{nth}]")).as_str()))
             .collect();
         let first = places.first().cloned().unwrap_or(own.clone());
         for place in places.into_iter().chain([own]) {
@@ -189,7 +189,7 @@ mod tests {
         let place = line.point("target", 1, &["target[].path"]);
         assert_eq!(place.as_str(), "target[1].path");
         assert_eq!(&line.source.text[line.source.span(&place).unwrap()], "--target c");
-        let elsewhere = Place::from("phase[0].job[0].workers");
+        let elsewhere = PlanPath::from("phase[0].job[0].workers");
         assert_eq!(&line.source.text[line.source.span(&elsewhere).unwrap()], "candor run");
     }
 

@@ -1,7 +1,7 @@
 //! Rates below which a job fails.
 
 use candor_plan::blocks::Floor;
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Bytes, BytesPerSec, OpsPerSec};
 
 use crate::stats::Totals;
@@ -17,7 +17,7 @@ const LOOK_EVERY_NS: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct FloorWatch {
     floor: Floor,
-    cycles: PerOp<Cycle>,
+    cycles: PerDirection<Cycle>,
     due_ns: u64,
 }
 
@@ -33,7 +33,7 @@ impl FloorWatch {
     /// Of a job that begins to count.
     pub fn new(floor: Floor) -> FloorWatch {
         let due_ns = floor.cycle.0.max(SETTLE_NS);
-        FloorWatch { floor, cycles: PerOp::default(), due_ns }
+        FloorWatch { floor, cycles: PerDirection::default(), due_ns }
     }
 
     /// When to look next.
@@ -47,10 +47,10 @@ impl FloorWatch {
             return None;
         }
         self.due_ns = now_ns + LOOK_EVERY_NS;
-        Op::ALL.into_iter().find_map(|op| self.look_at(op, totals, now_ns))
+        Direction::ALL.into_iter().find_map(|op| self.look_at(op, totals, now_ns))
     }
 
-    fn look_at(&mut self, op: Op, totals: &Totals, now_ns: u64) -> Option<String> {
+    fn look_at(&mut self, op: Direction, totals: &Totals, now_ns: u64) -> Option<String> {
         let now = Cycle { ops: *totals.ops.of(op), bytes: *totals.bytes.of(op), from_ns: now_ns };
         let last = *self.cycles.of(op);
         let length_ns = now_ns - last.from_ns;
@@ -66,7 +66,7 @@ impl FloorWatch {
         self.missed(op, bytes, per_second(now.ops - last.ops, length_ns))
     }
 
-    fn missed(&self, op: Op, bytes: u64, ops: u64) -> Option<String> {
+    fn missed(&self, op: Direction, bytes: u64, ops: u64) -> Option<String> {
         let name = op.name();
         let (least_bytes, least_ops) = (*self.floor.bytes.of(op), *self.floor.ops.of(op));
         if bytes < least_bytes.0 {
@@ -96,13 +96,13 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn totals(reads: u64) -> Totals {
-        let of = |read| PerOp { read, ..PerOp::default() };
+        let of = |read| PerDirection { read, ..PerDirection::default() };
         Totals { ops: of(reads), bytes: of(reads * 4096), latency_sum_ns: 0 }
     }
 
     fn floor(ops: u64, bytes: u64) -> FloorWatch {
-        let ops = PerOp { read: OpsPerSec(ops), ..PerOp::all(OpsPerSec(0)) };
-        let bytes = PerOp { read: BytesPerSec(bytes), ..PerOp::all(BytesPerSec(0)) };
+        let ops = PerDirection { read: OpsPerSec(ops), ..PerDirection::all(OpsPerSec(0)) };
+        let bytes = PerDirection { read: BytesPerSec(bytes), ..PerDirection::all(BytesPerSec(0)) };
         FloorWatch::new(Floor { ops, bytes, cycle: Nanos(SECOND) })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_plan::blocks::IoPriority;
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_record::{
     Depths, Ended, EngineUsed, Latency, Measurement, OfPriority, OpStats, Progress, ReadBack,
     Sample, VerifyStats,
@@ -19,7 +19,7 @@ use crate::worker::{Spent, WorkerEnd};
 
 /// What happened between two totals.
 pub fn sample(before: &Totals, after: &Totals, at_ns: u64, length_ns: u64) -> Sample {
-    let minus = |a: &PerOp<u64>, b: &PerOp<u64>| PerOp {
+    let minus = |a: &PerDirection<u64>, b: &PerDirection<u64>| PerDirection {
         read: a.read.saturating_sub(b.read),
         write: a.write.saturating_sub(b.write),
         trim: a.trim.saturating_sub(b.trim),
@@ -66,7 +66,11 @@ pub fn measurement(
         }
     }
     let stats = |kind: Kind| op_stats(job, kind.counted(), elapsed_ns, &clock);
-    let ops = PerOp { read: stats(Kind::Read), write: stats(Kind::Write), trim: stats(Kind::Trim) };
+    let ops = PerDirection {
+        read: stats(Kind::Read),
+        write: stats(Kind::Write),
+        trim: stats(Kind::Trim),
+    };
     let sync = stats(Kind::Fsync);
     let latency_sum_ns = latency_sum_ns(&ops, &sync);
     Measurement {
@@ -75,8 +79,8 @@ pub fn measurement(
         elapsed_ns,
         last_done: Progress {
             at_ns: elapsed_ns,
-            ops: Op::ALL.iter().map(|op| ops.of(*op).ops).sum(),
-            bytes: Op::ALL.iter().map(|op| ops.of(*op).bytes).sum(),
+            ops: Direction::ALL.iter().map(|op| ops.of(*op).ops).sum(),
+            bytes: Direction::ALL.iter().map(|op| ops.of(*op).bytes).sum(),
         },
         occupancy: if elapsed_ns == 0 { 0.0 } else { latency_sum_ns / elapsed_ns as f64 },
         sync,
@@ -102,7 +106,7 @@ pub fn measurement(
 
 /// Latencies of all operations together, in ns. A worker that waits for a flush is as busy as one
 /// that waits for a write.
-fn latency_sum_ns(ops: &PerOp<OpStats>, sync: &OpStats) -> f64 {
+fn latency_sum_ns(ops: &PerDirection<OpStats>, sync: &OpStats) -> f64 {
     let all = ops.iter().map(|(_, stats)| stats).chain([sync]);
     let latencies = all.filter_map(|stats| stats.latency.as_ref());
     latencies.map(|latency| latency.histogram.sum_ns() as f64).sum()
@@ -116,12 +120,12 @@ fn engine_name(job: &ReadyJob) -> &'static str {
 
 /// Takes bytes out of a measurement of work that moved none.
 pub fn forget_bytes(measurement: &mut Measurement) {
-    for op in Op::ALL {
+    for op in Direction::ALL {
         let stats = measurement.ops.of_mut(op);
         (stats.bytes, stats.bytes_per_s) = (0, 0.0);
     }
     measurement.per_worker.iter_mut().for_each(|worker| worker.bytes = 0);
-    measurement.samples.iter_mut().for_each(|sample| sample.bytes = PerOp::all(0));
+    measurement.samples.iter_mut().for_each(|sample| sample.bytes = PerDirection::all(0));
     measurement.last_done.bytes = 0;
     if let Some(first) = &mut measurement.first_done {
         first.bytes = 0;

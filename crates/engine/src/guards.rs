@@ -2,7 +2,7 @@
 
 use candor_plan::Stop;
 use candor_plan::blocks::Blocks;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 use crate::flow::FlowShare;
 use crate::goal::Search;
@@ -43,8 +43,8 @@ impl Guards {
         flow: Option<FlowShare>,
         depth: usize,
     ) -> Option<Guards> {
-        let limit = |op: Op| Some(stop.latency_max.of(op).0).filter(|ns| *ns > 0);
-        let limited = Op::ALL.into_iter().any(|op| limit(op).is_some());
+        let limit = |op: Direction| Some(stop.latency_max.of(op).0).filter(|ns| *ns > 0);
+        let limited = Direction::ALL.into_iter().any(|op| limit(op).is_some());
         let low = blocks.depth_low.map_or(depth, |low| (low as usize).min(depth));
         let search = blocks.pace.goal.map(|goal| Search::new(goal, depth));
         // In zones no write falls on another's bytes but behind a reset, which waits for all.
@@ -54,7 +54,7 @@ impl Guards {
             return None;
         }
         let mut latency_max_ns = [u64::MAX; Kind::COUNTED];
-        for op in Op::ALL {
+        for op in Direction::ALL {
             latency_max_ns[Kind::from(op).counted()] = limit(op).unwrap_or(u64::MAX);
         }
         Some(Guards {

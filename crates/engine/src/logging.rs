@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use candor_plan::trace::Step;
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Bytes, LogPlan};
 use candor_record::{Histogram, Log, LogHistogram, LogWindow, LoggedOp, SumAndMax, WindowSums};
 
@@ -22,10 +22,10 @@ pub struct Logging {
     rings: Vec<Arc<Ring>>,
     hand_overs: Vec<Arc<Ring>>,
     live: Arc<[Live]>,
-    last: PerOp<WindowSums>,
+    last: PerDirection<WindowSums>,
     window_from_ns: u64,
     window_due_ns: u64,
-    histograms: PerOp<Histogram>,
+    histograms: PerDirection<Histogram>,
     histogram_due_ns: u64,
     drain_due_ns: u64,
     drain_every_ns: u64,
@@ -49,10 +49,10 @@ impl Logging {
             rings,
             hand_overs,
             live,
-            last: PerOp::default(),
+            last: PerDirection::default(),
             window_from_ns: 0,
             window_due_ns: plan.window.map_or(u64::MAX, |window| window.0),
-            histograms: PerOp::default(),
+            histograms: PerDirection::default(),
             histogram_due_ns: plan.histogram.map_or(u64::MAX, |interval| interval.0),
             drain_due_ns: if plan.each || plan.trace { 0 } else { u64::MAX },
             drain_every_ns: *DRAIN_EVERY_NS.start(),
@@ -144,9 +144,9 @@ impl Logging {
                     log.lost += 1;
                     return;
                 }
-                let op = Op::ALL[entry.kind.counted()];
+                let op = Direction::ALL[entry.kind.counted()];
                 // A trim is no call of submission, also where others are.
-                let submitted = if op == Op::Trim { entry.started } else { entry.submitted };
+                let submitted = if op == Direction::Trim { entry.started } else { entry.submitted };
                 log.ops.push(LoggedOp {
                     at_ns: clock.ns(entry.ended.saturating_sub(zero)),
                     op,
@@ -162,17 +162,17 @@ impl Logging {
     }
 
     fn window(&mut self, now_ns: u64) {
-        let mut sums = PerOp::<WindowSums>::default();
+        let mut sums = PerDirection::<WindowSums>::default();
         for live in self.live.iter() {
-            for op in Op::ALL {
+            for op in Direction::ALL {
                 live.bank(true).of(op.into()).add_to_window(sums.of_mut(op));
             }
         }
-        let mut ops = PerOp::default();
-        for op in Op::ALL {
+        let mut ops = PerDirection::default();
+        for op in Direction::ALL {
             *ops.of_mut(op) = since(sums.of(op), self.last.of(op));
         }
-        let empty = ops.iter().all(|(_, sums): (Op, &WindowSums)| sums.ops == 0);
+        let empty = ops.iter().all(|(_, sums): (Direction, &WindowSums)| sums.ops == 0);
         if !empty {
             let length_ns = now_ns - self.window_from_ns;
             self.log.windows.push(LogWindow { at_ns: now_ns, length_ns, ops });
@@ -181,7 +181,7 @@ impl Logging {
     }
 
     fn histogram(&mut self, now_ns: u64) {
-        for op in Op::ALL {
+        for op in Direction::ALL {
             let mut now = Histogram::new();
             for live in self.live.iter() {
                 live.bank(true).of(op.into()).add_completions_to(&mut now);

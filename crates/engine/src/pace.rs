@@ -6,7 +6,7 @@
 
 use candor_plan::Nanos;
 use candor_plan::blocks::{Arrival, Pace, Think, ThinkCount};
-use candor_plan::units::{Mix, Op};
+use candor_plan::units::{Direction, Mix};
 
 use crate::random::Random;
 use crate::stream::trace::Cursor;
@@ -32,7 +32,7 @@ pub struct Pacer {
 #[derive(Clone, Debug)]
 struct Lane {
     /// The direction; absent where it is for all of them.
-    op: Option<Op>,
+    op: Option<Direction>,
     /// ns per operation, 0 for no limit.
     gap_op_ns: f64,
     /// ns per byte, 0 for no limit.
@@ -82,7 +82,7 @@ impl Pacer {
                 let (ops, bytes) = (pace.ops.map(|rate| rate.0), pace.bytes.map(|rate| rate.0));
                 vec![lane(None, ops.unwrap_or(0), bytes.unwrap_or(0))]
             }
-            (ops, bytes) => Op::ALL
+            (ops, bytes) => Direction::ALL
                 .into_iter()
                 .filter(|op| mix.of(*op) > 0)
                 .map(|op| {
@@ -139,7 +139,7 @@ impl Pacer {
         if self.lanes.len() > 1 {
             self.find_due(now_ns);
             let is_due = |lane: &Lane| !lane.is_free() && lane.next_ns <= now_ns as f64;
-            let trims = self.lanes.iter().any(|lane| lane.op == Some(Op::Trim));
+            let trims = self.lanes.iter().any(|lane| lane.op == Some(Direction::Trim));
             // A rate that cannot be kept does not change what is asked for: so many reads to so
             // many writes.
             self.open = !trims && self.lanes.iter().all(is_due);
@@ -148,7 +148,7 @@ impl Pacer {
 
     /// The mix has decided, where it was to.
     #[inline]
-    pub fn drew(&mut self, op: Op) {
+    pub fn drew(&mut self, op: Direction) {
         if self.open {
             self.open = false;
             self.due = self.lanes.iter().position(|lane| lane.op == Some(op)).unwrap_or(self.due);
@@ -168,7 +168,7 @@ impl Pacer {
     }
 
     /// The direction of the next operation, where the schedule decides it.
-    pub fn direction(&self) -> Option<Op> {
+    pub fn direction(&self) -> Option<Direction> {
         self.lanes[self.due].op.filter(|_| !self.open)
     }
 
@@ -250,7 +250,7 @@ mod tests {
     use std::sync::Arc;
 
     use candor_plan::trace::Trace;
-    use candor_plan::units::PerOp;
+    use candor_plan::units::PerDirection;
     use candor_plan::{BytesPerSec, OpsPerSec};
 
     use super::*;
@@ -331,7 +331,8 @@ mod tests {
 
     #[test]
     fn directions_have_rates_of_their_own() {
-        let rates = PerOp { read: OpsPerSec(900), write: OpsPerSec(100), trim: OpsPerSec(0) };
+        let rates =
+            PerDirection { read: OpsPerSec(900), write: OpsPerSec(100), trim: OpsPerSec(0) };
         let pace = Pace { per_direction: Some(rates), ..Pace::default() };
         let mix = Mix { read: 50, write: 50, trim: 0 };
         let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
@@ -347,7 +348,7 @@ mod tests {
 
     #[test]
     fn bytes_per_second_are_kept_per_direction() {
-        let rates = PerOp { read: 4 << 20, write: 1 << 20, trim: 0 }.map(BytesPerSec);
+        let rates = PerDirection { read: 4 << 20, write: 1 << 20, trim: 0 }.map(BytesPerSec);
         let pace = Pace { bytes_per_direction: Some(rates), ..Pace::default() };
         let mix = Mix { read: 50, write: 50, trim: 0 };
         let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
@@ -355,7 +356,7 @@ mod tests {
         while pacer.next_ns() < 10_000_000_000 {
             now = pacer.next_ns().max(now);
             pacer.choose(now);
-            let op = pacer.direction().unwrap_or(Op::Read);
+            let op = pacer.direction().unwrap_or(Direction::Read);
             pacer.drew(op);
             bytes[op as usize] += 65536;
             pacer.issued(65536);
@@ -366,7 +367,7 @@ mod tests {
 
     #[test]
     fn rates_that_cannot_be_kept_leave_the_directions_to_the_mix() {
-        let rates = PerOp { read: 100_000, write: 100_000, trim: 0 }.map(OpsPerSec);
+        let rates = PerDirection { read: 100_000, write: 100_000, trim: 0 }.map(OpsPerSec);
         let pace = Pace { per_direction: Some(rates), ..Pace::default() };
         let mix = Mix { read: 75, write: 25, trim: 0 };
         let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
@@ -374,7 +375,7 @@ mod tests {
         for nth in 1..=10_000 {
             pacer.choose(nth * 1_000_000);
             // Every fourth draw is a write.
-            let drawn = if nth % 4 == 0 { Op::Write } else { Op::Read };
+            let drawn = if nth % 4 == 0 { Direction::Write } else { Direction::Read };
             let op = pacer.direction().unwrap_or(drawn);
             pacer.drew(op);
             counts[op as usize] += 1;
@@ -385,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_direction_without_a_rate_goes_while_the_other_is_not_due() {
-        let rates = PerOp { read: 100, write: 0, trim: 0 }.map(OpsPerSec);
+        let rates = PerDirection { read: 100, write: 0, trim: 0 }.map(OpsPerSec);
         let pace = Pace { per_direction: Some(rates), ..Pace::default() };
         let mix = Mix { read: 50, write: 50, trim: 0 };
         let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();

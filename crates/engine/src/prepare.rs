@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Format, IoPriority, Pace};
 use candor_plan::rank::{self, Seat};
 use candor_plan::trace::{Action, Trace};
-use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
+use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, BytesPerSec, Entries, Job, Plan, Stop};
 use candor_record::Progress;
 
@@ -686,9 +686,13 @@ fn opened(plan: &Plan, job: &Job) -> Result<Option<(Blocks, Files)>, EngineError
 /// Steps over names as the loop sees them: each name is a file of one byte, and a step an operation
 /// of that length, counted in one direction.
 fn as_blocks(entries: &Entries) -> Blocks {
-    let share = |op| if entries.counted_as.unwrap_or(Op::Read) == op { 100 } else { 0 };
-    let mix = Mix { read: share(Op::Read), write: share(Op::Write), trim: share(Op::Trim) };
-    let size = PerOp::all(SizeSpec::Fixed(Bytes(1)));
+    let share = |op| if entries.counted_as.unwrap_or(Direction::Read) == op { 100 } else { 0 };
+    let mix = Mix {
+        read: share(Direction::Read),
+        write: share(Direction::Write),
+        trim: share(Direction::Trim),
+    };
+    let size = PerDirection::all(SizeSpec::Fixed(Bytes(1)));
     Blocks { mix, size, engine: Engine::Null, ..Blocks::default() }
 }
 
@@ -716,10 +720,10 @@ pub fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
     let gap = |per_s: u64| 1_000_000_000u64.saturating_mul(u64::from(workers)) / per_s.max(1);
     let size = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(0);
     let of_bytes = |rate: BytesPerSec| gap(rate.0).saturating_mul(size);
-    let used = |op: Op| blocks.mix.of(op) > 0;
-    let ops = pace.per_direction.iter().flat_map(PerOp::iter);
+    let used = |op: Direction| blocks.mix.of(op) > 0;
+    let ops = pace.per_direction.iter().flat_map(PerDirection::iter);
     let ops = ops.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, rate)| gap(rate.0));
-    let bytes = pace.bytes_per_direction.iter().flat_map(PerOp::iter);
+    let bytes = pace.bytes_per_direction.iter().flat_map(PerDirection::iter);
     let bytes = bytes.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, r)| of_bytes(*r));
     let whole = [pace.ops.map(|rate| gap(rate.0)), pace.bytes.map(of_bytes)];
     whole.into_iter().flatten().chain(ops).chain(bytes).max().unwrap_or(0)
@@ -740,10 +744,10 @@ fn recorded(blocks: &Blocks, trace: Option<&Trace>, usual: u16) -> Recorded {
         durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.range.is_some();
     let syncs = every || trace.is_some_and(has_flushes);
     let mut kinds = [false; Kind::COUNTED];
-    for op in Op::ALL {
+    for op in Direction::ALL {
         kinds[Kind::from(op).counted()] = blocks.mix.of(op) > 0;
     }
-    kinds[Kind::from(Op::Trim).counted()] |= trims_written(blocks);
+    kinds[Kind::from(Direction::Trim).counted()] |= trims_written(blocks);
     kinds[Kind::Fsync.counted()] = syncs;
     kinds[Kind::READ_BACK] = reads_back(blocks);
     Recorded {
@@ -752,9 +756,9 @@ fn recorded(blocks: &Blocks, trace: Option<&Trace>, usual: u16) -> Recorded {
             || (blocks.measure.submission && blocks.engine.is_async()),
         intended: blocks.pace.is_rated() || trace.is_some_and(Trace::is_timed),
         peaks: blocks.measure.log.peaks,
-        priorities: PerOp {
-            read: priority::occurring(Op::Read, &blocks.priorities, usual),
-            write: priority::occurring(Op::Write, &blocks.priorities, usual),
+        priorities: PerDirection {
+            read: priority::occurring(Direction::Read, &blocks.priorities, usual),
+            write: priority::occurring(Direction::Write, &blocks.priorities, usual),
             trim: Box::default(),
         },
     }

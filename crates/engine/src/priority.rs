@@ -1,7 +1,7 @@
 //! Which operations have an I/O priority of their own.
 
 use candor_plan::blocks::PriorityShare;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 use crate::random::Random;
 use crate::slots::Slot;
@@ -40,7 +40,7 @@ impl Priorities {
 
 /// The priorities that operations of a direction can have, the usual one first; none where there
 /// is but that.
-pub fn occurring(op: Op, shares: &[PriorityShare], usual: u16) -> Box<[u16]> {
+pub fn occurring(op: Direction, shares: &[PriorityShare], usual: u16) -> Box<[u16]> {
     let own = shares.iter().filter(|share| share.op == op && share.percent > 0);
     let mut all = vec![usual];
     for bits in own.map(|share| share.priority.bits()) {
@@ -55,12 +55,12 @@ pub fn occurring(op: Op, shares: &[PriorityShare], usual: u16) -> Box<[u16]> {
 mod tests {
     use candor_plan::Bytes;
     use candor_plan::blocks::{IoPriority, PriorityClass};
-    use candor_plan::units::Op;
+    use candor_plan::units::Direction;
 
     use super::*;
     use crate::slots::Kind;
 
-    fn share(op: Op, size: Option<Bytes>, percent: u8, level: u8) -> PriorityShare {
+    fn share(op: Direction, size: Option<Bytes>, percent: u8, level: u8) -> PriorityShare {
         let priority = IoPriority { class: PriorityClass::Realtime, level, hint: 0 };
         PriorityShare { op, size, percent, priority }
     }
@@ -68,9 +68,9 @@ mod tests {
     #[test]
     fn shares_are_met_per_direction_and_size() {
         let shares = [
-            share(Op::Read, None, 25, 1),
-            share(Op::Write, Some(Bytes(4096)), 50, 2),
-            share(Op::Write, Some(Bytes(4096)), 50, 3),
+            share(Direction::Read, None, 25, 1),
+            share(Direction::Write, Some(Bytes(4096)), 50, 2),
+            share(Direction::Write, Some(Bytes(4096)), 50, 3),
         ];
         let mut priorities = Priorities::new(1, &shares, 0x4004).expect("there are shares");
         let mut count = |kind, length, level: u16| {
@@ -83,8 +83,8 @@ mod tests {
         assert_eq!(count(Kind::Write, 8192, 2) + count(Kind::Trim, 4096, 2), 0);
         let others = Slot { kind: Kind::Trim, ..Slot::empty(std::ptr::null_mut()) };
         assert_eq!(priorities.of(&others), 0x4004);
-        assert_eq!(*occurring(Op::Write, &shares, 0x4004), [0x4004, 0x2002, 0x2003]);
-        assert!(occurring(Op::Trim, &shares, 0x4004).is_empty());
-        assert!(occurring(Op::Read, &shares, 0x2001).is_empty());
+        assert_eq!(*occurring(Direction::Write, &shares, 0x4004), [0x4004, 0x2002, 0x2003]);
+        assert!(occurring(Direction::Trim, &shares, 0x4004).is_empty());
+        assert!(occurring(Direction::Read, &shares, 0x2001).is_empty());
     }
 }

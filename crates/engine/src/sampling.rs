@@ -56,12 +56,12 @@ impl Sampling {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::units::PerOp;
+    use candor_plan::units::PerDirection;
 
     use super::*;
 
     fn totals(reads: u64) -> Totals {
-        Totals { ops: PerOp { read: reads, ..PerOp::default() }, ..Totals::default() }
+        Totals { ops: PerDirection { read: reads, ..PerDirection::default() }, ..Totals::default() }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Operation slots: everything about the operations in flight, allocated once per worker.
 
 use candor_plan::trace::Action;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,22 +39,22 @@ impl Kind {
     }
 
     /// The direction, for operations that have one.
-    pub fn op(self) -> Option<Op> {
+    pub fn op(self) -> Option<Direction> {
         match self {
-            Kind::Read => Some(Op::Read),
-            Kind::Write => Some(Op::Write),
-            Kind::Trim => Some(Op::Trim),
+            Kind::Read => Some(Direction::Read),
+            Kind::Write => Some(Direction::Write),
+            Kind::Trim => Some(Direction::Trim),
             Kind::Fsync | Kind::Fdatasync => None,
         }
     }
 }
 
-impl From<Op> for Kind {
-    fn from(op: Op) -> Kind {
+impl From<Direction> for Kind {
+    fn from(op: Direction) -> Kind {
         match op {
-            Op::Read => Kind::Read,
-            Op::Write => Kind::Write,
-            Op::Trim => Kind::Trim,
+            Direction::Read => Kind::Read,
+            Direction::Write => Kind::Write,
+            Direction::Trim => Kind::Trim,
         }
     }
 }
@@ -72,9 +72,9 @@ impl From<Action> for Kind {
 impl From<Kind> for Action {
     fn from(kind: Kind) -> Action {
         match kind {
-            Kind::Read => Action::Move(Op::Read),
-            Kind::Write => Action::Move(Op::Write),
-            Kind::Trim => Action::Move(Op::Trim),
+            Kind::Read => Action::Move(Direction::Read),
+            Kind::Write => Action::Move(Direction::Write),
+            Kind::Trim => Action::Move(Direction::Trim),
             Kind::Fsync => Action::Fsync,
             Kind::Fdatasync => Action::Fdatasync,
         }

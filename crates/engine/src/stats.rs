@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_record::histogram::{BUCKETS, bucket_of};
 use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
 
@@ -313,7 +313,7 @@ pub struct Recorded {
     /// Windows are logged with their greatest latencies.
     pub peaks: bool,
     /// I/O priorities that are told apart, per direction.
-    pub priorities: PerOp<Box<[u16]>>,
+    pub priorities: PerDirection<Box<[u16]>>,
 }
 
 impl Recorded {
@@ -424,9 +424,9 @@ impl Live {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
     /// Operations per direction.
-    pub ops: PerOp<u64>,
+    pub ops: PerDirection<u64>,
     /// Bytes per direction.
-    pub bytes: PerOp<u64>,
+    pub bytes: PerDirection<u64>,
     /// Sum of latencies of all directions.
     pub latency_sum_ns: u64,
 }
@@ -437,7 +437,7 @@ impl Totals {
         let mut totals = Totals::default();
         for worker in workers {
             let bank = worker.bank(counting);
-            for op in Op::ALL {
+            for op in Direction::ALL {
                 let counters = bank.of(op.into());
                 *totals.ops.of_mut(op) += counters.ops.load(Relaxed);
                 *totals.bytes.of_mut(op) += counters.bytes.load(Relaxed);
@@ -462,7 +462,7 @@ impl Totals {
 
     /// As a progress mark.
     pub fn progress(&self, at_ns: u64) -> Progress {
-        let sum = |per: &PerOp<u64>| per.read + per.write + per.trim;
+        let sum = |per: &PerDirection<u64>| per.read + per.write + per.trim;
         Progress { at_ns, ops: sum(&self.ops), bytes: sum(&self.bytes) }
     }
 }

@@ -152,7 +152,7 @@ fn slope(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use candor_plan::Nanos;
-    use candor_plan::units::PerOp;
+    use candor_plan::units::PerDirection;
 
     use super::*;
 
@@ -166,7 +166,7 @@ mod tests {
         for (nth, rate) in rates.iter().enumerate() {
             done += rate;
             now += SECOND;
-            let ops = PerOp { read: done, ..PerOp::default() };
+            let ops = PerDirection { read: done, ..PerDirection::default() };
             if watch.look(&Totals { ops, bytes: ops, latency_sum_ns: done * 1000 }, now) {
                 return Some(nth + 1);
             }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, Share, Verify};
-use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Nanos, OpsPerSec, Stop};
 use candor_record::{Ended, Measurement};
 use common::{FILE_BYTES, lay_out, plan, run, scratch};
@@ -64,7 +64,7 @@ fn written_data_verifies_through_every_engine_and_mix() {
             depth: depth_of(engine),
             mix: Mix { read: 50, write: 50, trim: 0 },
             access: Access::Random,
-            size: PerOp::all(SizeSpec::Range(Bytes(4096), Bytes(16384))),
+            size: PerDirection::all(SizeSpec::Range(Bytes(4096), Bytes(16384))),
             verify: Some(verify.clone()),
             ..Blocks::default()
         };

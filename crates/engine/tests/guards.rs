@@ -7,7 +7,7 @@ use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{
     Access, Blocks, Engine, Floor, Flow, LatencyGoal, Pace, Think, ThinkCount,
 };
-use candor_plan::units::{Mix, Op, PerOp};
+use candor_plan::units::{Direction, Mix, PerDirection};
 use candor_plan::{
     Bytes, BytesPerSec, Job, Measure, Nanos, OnDone, OnFailure, Phase, Plan, Steady, SteadyFigure,
     SteadyFit, Stop, Target, Tolerated,
@@ -72,7 +72,7 @@ fn jobs_of_one_flow_keep_their_proportion() {
 
 #[test]
 fn a_rate_in_bytes_holds_per_direction() {
-    let rates = PerOp { read: 8 << 20, write: 2 << 20, trim: 0 }.map(BytesPerSec);
+    let rates = PerDirection { read: 8 << 20, write: 2 << 20, trim: 0 }.map(BytesPerSec);
     let pace = Pace { bytes_per_direction: Some(rates), ..Pace::default() };
     let mix = Mix { read: 50, write: 50, trim: 0 };
     let ops = run(Blocks { mix, ..null(pace) }, time(500)).ops;
@@ -100,15 +100,15 @@ fn the_depth_found_meets_the_goal_and_ends_the_job() {
 
 #[test]
 fn an_operation_that_takes_too_long_fails_the_job() {
-    let latency_max = PerOp { read: Nanos(1), ..PerOp::default() };
+    let latency_max = PerDirection { read: Nanos(1), ..PerDirection::default() };
     for engine in [Engine::Psync, Engine::IoUring] {
         let stop = Stop { latency_max, ..time(5000) };
         let measurement = run(Blocks { engine, ..Blocks::default() }, stop);
         assert_eq!(measurement.ended, Ended::Failed);
         let error = &measurement.errors[0];
-        assert_eq!((error.errno, error.op), (110, Some(Op::Read)));
+        assert_eq!((error.errno, error.op), (110, Some(Direction::Read)));
         assert!(error.message.contains("more than the 1 ns allowed"), "{}", error.message);
-        let patient = Stop { latency_max: PerOp::all(Nanos(60_000 * MS)), ..time(50) };
+        let patient = Stop { latency_max: PerDirection::all(Nanos(60_000 * MS)), ..time(50) };
         assert_eq!(run(Blocks { engine, ..Blocks::default() }, patient).ended, Ended::Time);
     }
 }
@@ -179,9 +179,11 @@ fn only_the_errors_that_are_tolerated_are_survived() {
         prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
     };
     let tolerated = |op, errno| past_the_end(vec![Tolerated { op, errno }]);
-    assert_eq!(tolerated(Op::Read, 0).ended, Ended::Time);
-    assert!(tolerated(Op::Read, 0).ops.read.failed > 1);
-    for other in [tolerated(Op::Write, 0), tolerated(Op::Read, 5), past_the_end(Vec::new())] {
+    assert_eq!(tolerated(Direction::Read, 0).ended, Ended::Time);
+    assert!(tolerated(Direction::Read, 0).ops.read.failed > 1);
+    for other in
+        [tolerated(Direction::Write, 0), tolerated(Direction::Read, 5), past_the_end(Vec::new())]
+    {
         assert_eq!((other.ended, other.ops.read.failed), (Ended::Failed, 1));
     }
 }
@@ -245,7 +247,7 @@ fn without_another_bound_a_job_goes_on_until_it_is_steady() {
 #[test]
 fn a_job_below_its_floor_fails_alone() {
     let floor = |reads| {
-        let ops = PerOp { read: candor_plan::OpsPerSec(reads), ..Floor::default().ops };
+        let ops = PerDirection { read: candor_plan::OpsPerSec(reads), ..Floor::default().ops };
         let pace = Pace {
             ops: Some(candor_plan::OpsPerSec(1000)),
             floor: Some(Floor { ops, cycle: Nanos(100 * MS), ..Floor::default() }),

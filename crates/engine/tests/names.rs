@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Job, Phase, Plan, Stop, Target, TargetKind, check};
 use candor_record::{Ended, Measurement};
 
@@ -21,8 +21,12 @@ fn done(directory: &Path, over: Over, step: Step) -> Measurement {
         overwrite: true,
         ..Target::default()
     };
-    let entries =
-        Entries { over, steps: vec![step], counted_as: Some(Op::Write), ..Entries::default() };
+    let entries = Entries {
+        over,
+        steps: vec![step],
+        counted_as: Some(Direction::Write),
+        ..Entries::default()
+    };
     let targets = vec![target.name.clone()];
     let job = Job { workers: 3, targets, entries: Some(entries), ..Job::default() };
     let stop = Stop { continue_on_error: true, ..Stop::default() };

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Access, Blocks, Engine, TraceFile};
 use candor_plan::trace::{Action, Step, Trace};
-use candor_plan::units::{Mix, Op};
+use candor_plan::units::{Direction, Mix};
 use candor_plan::{Bytes, Job, Layout, LogPlan, Measure, Phase, Plan, Stop, Target};
 use candor_record::Measurement;
 
@@ -16,12 +16,12 @@ const FILE_BYTES: u64 = 1 << 20;
 /// Reads and writes of two files with flushes between them.
 fn steps(gap_ns: u64) -> Vec<Step> {
     let actions = [
-        Action::Move(Op::Write),
-        Action::Move(Op::Read),
-        Action::Move(Op::Read),
+        Action::Move(Direction::Write),
+        Action::Move(Direction::Read),
+        Action::Move(Direction::Read),
         Action::Fdatasync,
-        Action::Move(Op::Write),
-        Action::Move(Op::Read),
+        Action::Move(Direction::Write),
+        Action::Move(Direction::Read),
         Action::Fsync,
     ];
     let step = |nth: u64| {

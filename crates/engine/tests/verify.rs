@@ -9,7 +9,7 @@ use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{
     Access, Blocks, Content, Engine, Fill, Format, Pattern, ReadBack, Sum, TrimWritten, Verify,
 };
-use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
 
@@ -165,7 +165,7 @@ fn each_pass_is_read_back_before_the_next() {
 fn data_of_an_earlier_run_is_checked_without_writing() {
     let dir = scratch();
     let path = dir.path().join("file");
-    let size = PerOp::all(SizeSpec::Fixed(Bytes(16384)));
+    let size = PerDirection::all(SizeSpec::Fixed(Bytes(16384)));
     let first = Blocks { size: size.clone(), ..writing(CRC32C, ReadBack::default()) };
     all_intact(&run(&path, Stop::default(), first));
     let before = std::fs::read(&path).expect("read");
@@ -289,7 +289,7 @@ fn blocks_of(format: Format, (bs, interval, at, pattern): Shape) -> Blocks {
     let verify =
         Verify { format, interval: Bytes(interval), header_at: Bytes(at), ..Verify::default() };
     Blocks {
-        size: PerOp::all(SizeSpec::Fixed(Bytes(bs))),
+        size: PerDirection::all(SizeSpec::Fixed(Bytes(bs))),
         content: Content { fill, pattern, ..Content::default() },
         verify: Some(verify),
         ..Blocks::default()

@@ -9,7 +9,7 @@ use candor_plan::blocks::{
     Access, Blocks, Burn, Durability, Engine, IoPriority, Mmap, PriorityClass, PriorityShare,
     Program, RangeSync, Rwf, Uring,
 };
-use candor_plan::units::{Mix, Op};
+use candor_plan::units::{Direction, Mix};
 use candor_plan::{Bytes, Job, Measure, Nanos, Stop, Target};
 use candor_record::Ended;
 use common::{FILE_BYTES, lay_out, plan, run, scratch};
@@ -40,7 +40,10 @@ fn io_uring_in_every_dress() {
             (uring(Uring { fixed_files: Some(false), ..Uring::default() }), "fixed-buffers"),
             (Blocks { rwf: Rwf { dsync: true, ..Rwf::default() }, ..plain.clone() }, "rwf-dsync"),
             (
-                Blocks { priorities: vec![share(Op::Read), share(Op::Write)], ..plain.clone() },
+                Blocks {
+                    priorities: vec![share(Direction::Read), share(Direction::Write)],
+                    ..plain.clone()
+                },
                 "priorities",
             ),
         ];
@@ -60,7 +63,7 @@ fn libaio_carries_flags_and_priorities() {
         direct: true,
         mix: Mix::WRITE,
         rwf: Rwf { dsync: true, ..Rwf::default() },
-        priorities: vec![PriorityShare { op: Op::Write, size: None, percent: 50, priority }],
+        priorities: vec![PriorityShare { op: Direction::Write, size: None, percent: 50, priority }],
         ..Blocks::default()
     };
     assert!(whole_pass(blocks).engine.features.contains(&"rwf-dsync".to_owned()));
@@ -75,7 +78,7 @@ fn latencies_are_told_apart_by_priority() {
         let blocks = Blocks {
             engine,
             depth: 8,
-            priorities: vec![share(Op::Read, 40), share(Op::Write, 40)],
+            priorities: vec![share(Direction::Read, 40), share(Direction::Write, 40)],
             measure: Measure { submission, ..Measure::default() },
             ..Blocks::default()
         };

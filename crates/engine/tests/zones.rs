@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Access, Blocks, Engine, Format, ReadBack, Sum, Verify, Zones};
-use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, LogPlan, Measure, OnFailure, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
 
@@ -70,7 +70,7 @@ fn what_one_phase_wrote_the_next_reads_and_trims() {
     let trims = Blocks {
         access: Access::Random,
         mix: Mix::TRIM,
-        size: PerOp::all(SizeSpec::Fixed(Bytes(16 * KIB))),
+        size: PerDirection::all(SizeSpec::Fixed(Bytes(16 * KIB))),
         ..Blocks::default()
     };
     let phases = vec![

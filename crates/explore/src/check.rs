@@ -10,7 +10,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Access, Durability, Hints};
-use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, Job, Layout, Nanos, Phase, Plan, Stop, Target};
 use candor_record::{PhaseReport, Report};
 use candor_run::{Events, Local, Options, RunError, Runner, cut_short};
@@ -212,7 +212,7 @@ impl Check {
         Blocks {
             mix,
             access,
-            size: PerOp::all(SizeSpec::Fixed(size)),
+            size: PerDirection::all(SizeSpec::Fixed(size)),
             depth,
             engine: self.engine,
             direct: self.direct,

@@ -1,14 +1,19 @@
 //! What devices did between two snapshots, as rates, waits and shares of what is possible.
 
 use candor_record::facts::{DeviceFacts, Fact, Facts, value};
-use candor_record::requests::Trace;
+use candor_record::requests::RequestStats;
 use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
 
 use crate::fmt::{self, ratio};
 use crate::thresholds::{CEILING_NEAR, NEVER_IDLE};
 
 /// What each device did; `trace` is what was seen of single requests meanwhile.
-pub fn between(facts: &Facts, before: &Snapshot, after: &Snapshot, trace: &Trace) -> Vec<Activity> {
+pub fn between(
+    facts: &Facts,
+    before: &Snapshot,
+    after: &Snapshot,
+    trace: &RequestStats,
+) -> Vec<Activity> {
     let elapsed_s = elapsed_s(before, after);
     let of = |device: &DeviceFacts| {
         let did = before.device_delta(after, &device.name)?;
@@ -182,7 +187,7 @@ mod tests {
 
     fn did(facts: &Facts, elapsed_s: u64) -> Activity {
         let (before, after) = (look(5, DiskCounters::default()), look(5 + elapsed_s, DID));
-        between(facts, &before, &after, &Trace::default()).remove(0)
+        between(facts, &before, &after, &RequestStats::default()).remove(0)
     }
 
     #[test]
@@ -217,7 +222,7 @@ mod tests {
     fn too_short_for_the_clock_is_not_idle() {
         let quick = DiskCounters { busy_ms: 0, weighted_ms: 0, ..DID };
         let (before, after) = (look(5, DiskCounters::default()), look(6, quick));
-        let of = between(&facts(None), &before, &after, &Trace::default()).remove(0);
+        let of = between(&facts(None), &before, &after, &RequestStats::default()).remove(0);
         assert_eq!(of.sentence, "idle but for moments too short for the kernel's clock");
     }
 

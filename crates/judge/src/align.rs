@@ -1,13 +1,13 @@
 //! Whether requests suit disks with sectors of 4 KiB.
 
-use candor_record::requests::{Direction, Requests, Trace};
+use candor_record::requests::{RequestOp, RequestStats, Requests};
 
 use crate::fmt;
 
 /// A sentence about the reads and writes of each device: a disk with sectors of 4 KiB has to read
 /// and rewrite a sector for each write that covers only a part of one.
-pub fn friendliness(trace: &Trace) -> String {
-    let moving = |of: &&Requests| matches!(of.direction, Direction::Read | Direction::Write);
+pub fn friendliness(trace: &RequestStats) -> String {
+    let moving = |of: &&Requests| matches!(of.direction, RequestOp::Read | RequestOp::Write);
     let seen: Vec<&Requests> = trace.requests.iter().filter(moving).collect();
     let mut devices: Vec<&str> = seen.iter().map(|of| of.device.as_str()).collect();
     devices.dedup();
@@ -34,7 +34,7 @@ fn of_device(device: &str, seen: &[&Requests]) -> String {
     if off == 0 && odd == 0 {
         return format!("{device}: all of {what} begin and end on 4 KiB.");
     }
-    let writes = seen.iter().filter(|of| of.direction == Direction::Write);
+    let writes = seen.iter().filter(|of| of.direction == RequestOp::Write);
     let partial: u64 = writes.map(|of| unaligned(of).max(of.length_off_4k)).sum();
     let cost = match partial {
         0 => String::new(),
@@ -56,7 +56,7 @@ fn of_device(device: &str, seen: &[&Requests]) -> String {
 mod tests {
     use super::*;
 
-    fn seen(direction: Direction, starts_in_4k: &[(u64, u64)], length_off_4k: u64) -> Requests {
+    fn seen(direction: RequestOp, starts_in_4k: &[(u64, u64)], length_off_4k: u64) -> Requests {
         Requests {
             device: "sda".to_owned(),
             direction,
@@ -68,20 +68,20 @@ mod tests {
     }
 
     fn told(requests: Vec<Requests>) -> String {
-        friendliness(&Trace { requests, ..Trace::default() })
+        friendliness(&RequestStats { requests, ..RequestStats::default() })
     }
 
     #[test]
     fn aligned_requests_are_friendly() {
-        let told = told(vec![seen(Direction::Read, &[(0, 2740)], 0)]);
+        let told = told(vec![seen(RequestOp::Read, &[(0, 2740)], 0)]);
         assert_eq!(told, "sda: all of 2740 reads and writes begin and end on 4 KiB.");
     }
 
     #[test]
     fn misaligned_ones_are_counted_and_writes_cost_more() {
         let told = told(vec![
-            seen(Direction::Read, &[(0, 2000)], 3),
-            seen(Direction::Write, &[(0, 735), (512, 5)], 0),
+            seen(RequestOp::Read, &[(0, 2000)], 3),
+            seen(RequestOp::Write, &[(0, 735), (512, 5)], 0),
         ]);
         assert!(
             told.starts_with("sda: of 2740 reads and writes 5 begin off 4 KiB, and 3 have"),

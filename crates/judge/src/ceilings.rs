@@ -1,6 +1,6 @@
 //! What each element of the path could carry at best, with its arithmetic.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::Ceiling;
 use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
 
@@ -84,7 +84,7 @@ fn links(view: &View) -> Vec<Bound> {
 
 /// Bytes per second read and written by the application.
 pub fn app_rates(view: &View) -> Option<(f64, f64)> {
-    Some((view.bytes_per_s(Op::Read), view.bytes_per_s(Op::Write)))
+    Some((view.bytes_per_s(Direction::Read), view.bytes_per_s(Direction::Write)))
 }
 
 /// Bytes per second read and written by one device.
@@ -162,8 +162,8 @@ fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {
     };
     let io = &limit.value;
     let sides = [
-        (Op::Read, io.read_bytes_per_s, io.read_ops_per_s),
-        (Op::Write, io.write_bytes_per_s, io.write_ops_per_s),
+        (Direction::Read, io.read_bytes_per_s, io.read_ops_per_s),
+        (Direction::Write, io.write_bytes_per_s, io.write_ops_per_s),
     ];
     let mut bounds = Vec::new();
     for (op, bytes, ops) in sides {
@@ -183,7 +183,7 @@ fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {
 
 /// Rates in bytes and in operations, as the application and as the device saw them: the kernel
 /// throttles in between, so whichever lies nearer to the limit is the one it counted.
-fn group_rates(view: &View, device: &DeviceFacts, op: Op) -> (Vec<f64>, Vec<f64>) {
+fn group_rates(view: &View, device: &DeviceFacts, op: Direction) -> (Vec<f64>, Vec<f64>) {
     let mut bytes = vec![view.bytes_per_s(op)];
     let mut ops = vec![view.ops_per_s(op)];
     if let Some(flow) = view.flow_of(&device.name) {

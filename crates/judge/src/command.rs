@@ -1,7 +1,7 @@
 //! The command line that tries something else: candor's own, made from the plan's job.
 
 use candor_plan::blocks::{Access, Engine};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Job, Plan};
 
 use crate::ground::Planned;
@@ -31,7 +31,8 @@ impl Command {
     pub fn of(plan: &Plan, planned: &Planned) -> Option<Command> {
         let (job, blocks) = (planned.job, planned.blocks);
         let target = plan.target(job.targets.first()?)?;
-        let main = if blocks.mix.write > blocks.mix.read { Op::Write } else { Op::Read };
+        let main =
+            if blocks.mix.write > blocks.mix.read { Direction::Write } else { Direction::Read };
         Some(Command {
             target: target.path.to_string_lossy().into_owned(),
             rw: rw(blocks),

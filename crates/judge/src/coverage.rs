@@ -1,6 +1,6 @@
 //! How much of what was read came from a device, and how anyone can know.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::TargetFacts;
 
 use crate::fmt;
@@ -45,11 +45,11 @@ impl Cover {
 /// The process's own `read_bytes` is asked first: it counts what this process caused, wherever it
 /// went, and nothing of others. The device is asked where that cannot be read.
 pub fn of_reads(view: &View) -> Cover {
-    if view.app(Op::Read).bytes < BYTES_MIN.value {
+    if view.app(Direction::Read).bytes < BYTES_MIN.value {
         return Cover::Small;
     }
-    let Some(fetched) = view.process(Op::Read) else { return of_device_reads(view) };
-    let Some(share) = view.share_seen(Op::Read, fetched) else { return Cover::Small };
+    let Some(fetched) = view.process(Direction::Read) else { return of_device_reads(view) };
+    let Some(share) = view.share_seen(Direction::Read, fetched) else { return Cover::Small };
     if share < COVERAGE_FULL.value && !low_share_means_memory(view) {
         return Cover::Unknown(
             "a block device under the target, or a filesystem whose reads Linux charges to the \
@@ -62,7 +62,7 @@ pub fn of_reads(view: &View) -> Cover {
 
 fn of_device_reads(view: &View) -> Cover {
     let read = view.top.filter(|_| !view.blind()).map(|top| top.read.bytes);
-    let known = read.and_then(|bytes| Some((bytes, view.share_seen(Op::Read, bytes)?)));
+    let known = read.and_then(|bytes| Some((bytes, view.share_seen(Direction::Read, bytes)?)));
     match known {
         Some((bytes, share)) => Cover::Known { share, bytes, from: stat_of(view) },
         None => Cover::Unknown("/proc/self/io and the counters of the device".into()),
@@ -97,10 +97,10 @@ pub fn stat_of(view: &View) -> String {
 }
 
 /// What the devices on top read or wrote, as evidence.
-pub fn device_evidence(view: &View, op: Op) -> Option<(String, String, String)> {
+pub fn device_evidence(view: &View, op: Direction) -> Option<(String, String, String)> {
     let bytes = view.top?.side(op).bytes;
     let what = match op {
-        Op::Write => format!("written by {}", view.device_names()),
+        Direction::Write => format!("written by {}", view.device_names()),
         _ => format!("read by {}", view.device_names()),
     };
     Some((what, fmt::size(bytes), stat_of(view)))

@@ -5,7 +5,7 @@
 //! They are expectations, not laws: a cache that has warmed up may pass them, so no rule takes
 //! them for a limit.
 
-use candor_plan::units::{Op, SizeSpec};
+use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Job};
 use candor_record::{Ceiling, OpStats, PhaseReport, Verdict};
 
@@ -55,8 +55,8 @@ fn tells(report: &PhaseReport) -> bool {
 }
 
 /// The only direction and the only size of some work.
-fn single(blocks: &Blocks) -> Option<(Op, f64)> {
-    let op = Op::ALL.into_iter().find(|op| blocks.mix.of(*op) == 100)?;
+fn single(blocks: &Blocks) -> Option<(Direction, f64)> {
+    let op = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) == 100)?;
     match blocks.size.of(op) {
         SizeSpec::Fixed(size) => Some((op, size.0 as f64)),
         _ => None,
@@ -64,7 +64,7 @@ fn single(blocks: &Blocks) -> Option<(Op, f64)> {
 }
 
 /// The work of an earlier phase that differs from this one in size, order or depth only.
-fn alike<'a>(job: &'a Job, ran: &Ran, op: Op) -> Option<&'a Blocks> {
+fn alike<'a>(job: &'a Job, ran: &Ran, op: Direction) -> Option<&'a Blocks> {
     let blocks = job.blocks.as_ref()?;
     let durable = |blocks: &Blocks| {
         let d = &blocks.durability;
@@ -123,7 +123,7 @@ fn bound(element: String, ops_per_s: f64, arithmetic: String, stats: &OpStats) -
 mod tests {
     use candor_plan::Bytes;
     use candor_plan::blocks::Access;
-    use candor_plan::units::PerOp;
+    use candor_plan::units::PerDirection;
 
     use super::*;
     use crate::testcase::TestCase;
@@ -153,7 +153,7 @@ mod tests {
     fn the_sequential_rate_bounds_small_operations() {
         let bounds = after(TestCase::direct(1 << 20, 8, 1, 500.0), |blocks| {
             blocks.access = Access::Sequential;
-            blocks.size = PerOp::all(SizeSpec::Fixed(Bytes(1 << 20)));
+            blocks.size = PerDirection::all(SizeSpec::Fixed(Bytes(1 << 20)));
         });
         assert_eq!(bounds.len(), 1);
         assert_eq!(bounds[0].ceiling.arithmetic, "524 MB/s ÷ 4 KiB = 128k IOPS");

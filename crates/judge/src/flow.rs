@@ -1,6 +1,6 @@
 //! What devices counted between two snapshots, as numbers that cannot overflow.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
 use candor_record::{DiskCounters, Snapshot};
 
@@ -32,11 +32,11 @@ pub struct Flow {
 
 impl Flow {
     /// One direction.
-    pub fn side(&self, op: Op) -> Side {
+    pub fn side(&self, op: Direction) -> Side {
         match op {
-            Op::Read => self.read,
-            Op::Write => self.write,
-            Op::Trim => Side::default(),
+            Direction::Read => self.read,
+            Direction::Write => self.write,
+            Direction::Trim => Side::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 //! under them.
 
 use candor_plan::blocks::{Engine, OpenSync};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Phase, Plan, TargetKind};
 use candor_record::facts::{
     DeviceFacts, DeviceKind, DirectIo, Fact, FileFacts, TargetFacts, value,
@@ -33,7 +33,7 @@ impl Planned<'_> {
     }
 
     /// Some of its operations go in that direction.
-    pub fn does(&self, op: Op) -> bool {
+    pub fn does(&self, op: Direction) -> bool {
         self.blocks.mix.of(op) > 0
     }
 
@@ -183,7 +183,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Some job goes in that direction.
-    pub fn does(&self, op: Op) -> bool {
+    pub fn does(&self, op: Direction) -> bool {
         self.jobs.iter().any(|job| job.does(op))
     }
 

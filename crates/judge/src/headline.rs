@@ -1,6 +1,6 @@
 //! The verdict in one line.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Finding, Verdict, Weight};
 
 use crate::fmt::{self, ratio};
@@ -55,8 +55,9 @@ fn what(view: &View) -> String {
     if view.ran.is_empty() {
         return own_cost(view);
     }
-    let sides = [Op::Read, Op::Write].into_iter().filter(|op| view.app(*op).ops > 0.0);
-    let side = |op: Op| {
+    let sides =
+        [Direction::Read, Direction::Write].into_iter().filter(|op| view.app(*op).ops > 0.0);
+    let side = |op: Direction| {
         let app = view.app(op);
         let size = fmt::size(ratio(app.bytes, app.ops));
         let ops = fmt::count(view.ops_per_s(op));
@@ -64,7 +65,7 @@ fn what(view: &View) -> String {
     };
     let sides: Vec<String> = sides.map(side).collect();
     if sides.is_empty() {
-        return format!("{} trims/s", fmt::count(view.ops_per_s(Op::Trim)));
+        return format!("{} trims/s", fmt::count(view.ops_per_s(Direction::Trim)));
     }
     sides.join(" and ")
 }

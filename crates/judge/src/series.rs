@@ -1,6 +1,6 @@
 //! The rate from second to second: steps, plateaus, drifts.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Measurement, Sample};
 
 use crate::fmt::ratio;
@@ -20,7 +20,7 @@ pub struct Second {
 }
 
 /// Every full interval; the last one is usually cut where the phase ends.
-pub fn seconds(measured: &Measurement, does: impl Fn(Op) -> bool) -> Vec<Second> {
+pub fn seconds(measured: &Measurement, does: impl Fn(Direction) -> bool) -> Vec<Second> {
     let longest = measured.samples.iter().map(|s| s.length_ns).max().unwrap_or(0);
     let mut bytes_so_far = 0.0;
     let mut found = Vec::new();
@@ -45,8 +45,8 @@ pub fn ops_rates(measured: &Measurement) -> Vec<f64> {
     seconds(measured, |_| true).iter().map(|second| second.ops_per_s).collect()
 }
 
-fn sums(sample: &Sample, does: impl Fn(Op) -> bool) -> (f64, f64) {
-    let of = |values: &candor_plan::units::PerOp<u64>| -> f64 {
+fn sums(sample: &Sample, does: impl Fn(Direction) -> bool) -> (f64, f64) {
+    let of = |values: &candor_plan::units::PerDirection<u64>| -> f64 {
         values.iter().filter(|(op, _)| does(*op)).map(|(_, value)| *value as f64).sum()
     };
     (of(&sample.ops), of(&sample.bytes))

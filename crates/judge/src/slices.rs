@@ -6,7 +6,7 @@
 
 use candor_plan::Sharing;
 use candor_plan::blocks::{Access, Pace};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
 use candor_record::{Change, Ended, Measurement, Slice};
 
@@ -123,7 +123,7 @@ fn cache(view: &View, ran: &Ran, judged: &Judgement) -> Option<Question> {
     let cold = !view.written_before() && !known("A12") && !known("F13");
     let reach = reach(view, ran)?;
     // What was read over and over has shown what a second pass is like.
-    let once = view.app(Op::Read).bytes < 2.0 * reach;
+    let once = view.app(Direction::Read).bytes < 2.0 * reach;
     match cold && once && may_cache(view) && view.working_top().is_some() && !view.all_memory() {
         true => question(Change::SamePlaces, "what lies below this host may cache, unseen by it"),
         false => None,

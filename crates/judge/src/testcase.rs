@@ -2,7 +2,7 @@
 //! and the ways in which it can go wrong.
 
 use candor_plan::blocks::Engine;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Blocks, Plan};
 use candor_record::facts::*;
 use candor_record::*;
@@ -47,7 +47,7 @@ impl TestCase {
 
     /// Honest direct writes without any flush, on a device that writes through.
     pub fn direct_write() -> TestCase {
-        let mut case = Setup { op: Op::Write, depth: 8, ..Setup::default() }.case();
+        let mut case = Setup { op: Direction::Write, depth: 8, ..Setup::default() }.case();
         case.disk().queue.write_cache = fact("write through".into());
         case
     }
@@ -55,7 +55,7 @@ impl TestCase {
     /// Buffered writes that stayed in memory: all dirty, nothing on the device.
     pub fn buffered_write() -> TestCase {
         let setup = Setup {
-            op: Op::Write,
+            op: Direction::Write,
             engine: Engine::Psync,
             direct: false,
             ops_per_s: 578_000.0,
@@ -63,7 +63,7 @@ impl TestCase {
         };
         let mut case = setup.case();
         let bytes = case.report.measurements[0].ops.write.bytes;
-        case.after_disk(moved(Op::Write, 100, bytes / 9));
+        case.after_disk(moved(Direction::Write, 100, bytes / 9));
         let cache = case.report.after.cache.as_mut().unwrap();
         (cache.resident_bytes, cache.dirty_bytes) = (1024 * MIB, Some(bytes / 10 * 8));
         case
@@ -182,8 +182,8 @@ impl TestCase {
     /// A slice of half a second after the phase.
     pub fn slice(&mut self, change: Change, workers: u32, depth: u32, ops_per_s: f64) {
         let main = match self.report.measurements[0].ops.write.ops {
-            0 => Op::Read,
-            _ => Op::Write,
+            0 => Direction::Read,
+            _ => Direction::Write,
         };
         let bs = self.blocks().size.of(main).max().0;
         let mut of = Setup { op: main, bs, depth, workers, ops_per_s, ..Setup::default() }.case();

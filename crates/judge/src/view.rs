@@ -3,7 +3,7 @@
 
 use std::ops::Deref;
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Job, Phase};
 use candor_record::facts::{CanaryOutcome, DeviceFacts, value};
 use candor_record::{Latency, Measurement, OpStats, PhaseReport};
@@ -85,7 +85,7 @@ impl<'a> View<'a> {
     }
 
     /// What the application moved in one direction.
-    pub fn app(&self, op: Op) -> Moved {
+    pub fn app(&self, op: Direction) -> Moved {
         let sides = self.ran.iter().map(|ran| ran.measured.ops.of(op));
         sides.fold(Moved::default(), |sum, side| Moved {
             ops: sum.ops + side.ops as f64,
@@ -95,13 +95,17 @@ impl<'a> View<'a> {
 
     /// What the application moved.
     pub fn app_all(&self) -> Moved {
-        let (read, write) = (self.app(Op::Read), self.app(Op::Write));
+        let (read, write) = (self.app(Direction::Read), self.app(Direction::Write));
         Moved { ops: read.ops + write.ops, bytes: read.bytes + write.bytes }
     }
 
     /// The direction that moved more bytes.
-    pub fn main_op(&self) -> Op {
-        if self.app(Op::Write).bytes > self.app(Op::Read).bytes { Op::Write } else { Op::Read }
+    pub fn main_op(&self) -> Direction {
+        if self.app(Direction::Write).bytes > self.app(Direction::Read).bytes {
+            Direction::Write
+        } else {
+            Direction::Read
+        }
     }
 
     /// What one device did.
@@ -115,12 +119,12 @@ impl<'a> View<'a> {
     }
 
     /// Bytes that the kernel charged to this process in one direction.
-    pub fn process(&self, op: Op) -> Option<f64> {
+    pub fn process(&self, op: Direction) -> Option<f64> {
         let (before, after) = (self.report.before.process_io?, self.report.after.process_io?);
         let delta = match op {
-            Op::Read => after.read_bytes.checked_sub(before.read_bytes)?,
-            Op::Write => after.write_bytes.checked_sub(before.write_bytes)?,
-            Op::Trim => return None,
+            Direction::Read => after.read_bytes.checked_sub(before.read_bytes)?,
+            Direction::Write => after.write_bytes.checked_sub(before.write_bytes)?,
+            Direction::Trim => return None,
         };
         Some(delta as f64)
     }
@@ -145,7 +149,7 @@ impl<'a> View<'a> {
 
     /// Bytes that may be counted on one side and not on the other: operations in flight when the
     /// counters were read after a ramp, and a flat share for the edges.
-    pub fn slack_bytes(&self, op: Op) -> f64 {
+    pub fn slack_bytes(&self, op: Direction) -> f64 {
         let app = self.app(op).bytes;
         let largest = |ran: &Ran| ran.blocks.size.of(op).max().0 as f64 * ran.concurrency();
         let in_flight: f64 = match self.phase.ramp.0 {
@@ -157,7 +161,7 @@ impl<'a> View<'a> {
 
     /// The share of what the application moved that another level saw; all of it where the rest
     /// is within the slack. Absent where too little was moved for a ratio.
-    pub fn share_seen(&self, op: Op, seen_bytes: f64) -> Option<f64> {
+    pub fn share_seen(&self, op: Direction, seen_bytes: f64) -> Option<f64> {
         let app = self.app(op).bytes;
         if app < BYTES_MIN.value {
             return None;
@@ -224,12 +228,12 @@ impl<'a> View<'a> {
     }
 
     /// Rate of one direction over the phase, in bytes per second.
-    pub fn bytes_per_s(&self, op: Op) -> f64 {
+    pub fn bytes_per_s(&self, op: Direction) -> f64 {
         ratio(self.app(op).bytes, self.elapsed_s())
     }
 
     /// Rate of one direction over the phase, in operations per second.
-    pub fn ops_per_s(&self, op: Op) -> f64 {
+    pub fn ops_per_s(&self, op: Direction) -> f64 {
         ratio(self.app(op).ops, self.elapsed_s())
     }
 
@@ -303,9 +307,13 @@ pub fn mean<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<f64> {
 }
 
 /// The direction with the most operations of a job.
-pub fn busiest(measured: &Measurement) -> (Op, &OpStats) {
+pub fn busiest(measured: &Measurement) -> (Direction, &OpStats) {
     let ops = &measured.ops;
-    if ops.write.ops > ops.read.ops { (Op::Write, &ops.write) } else { (Op::Read, &ops.read) }
+    if ops.write.ops > ops.read.ops {
+        (Direction::Write, &ops.write)
+    } else {
+        (Direction::Read, &ops.read)
+    }
 }
 
 /// The value, or zero for what is no number.

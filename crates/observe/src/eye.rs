@@ -27,7 +27,7 @@ use std::io;
 use std::path::Path;
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Facts, Missing, value};
-use candor_record::requests::{Cost, Direction, Requests, Trace};
+use candor_record::requests::{Cost, RequestOp, RequestStats, Requests};
 
 use crate::Roots;
 use btf::Btf;
@@ -152,7 +152,7 @@ impl Eye {
     }
 
     /// What has been counted since it was opened.
-    pub fn look(&self) -> Trace {
+    pub fn look(&self) -> RequestStats {
         let numbers;
         let (mut issuers, left_out) = match &self.means {
             Means::Kernel(counting) => {
@@ -169,7 +169,7 @@ impl Eye {
         };
         let mut requests = Vec::new();
         for (place, numbers) in numbers.iter().enumerate() {
-            let direction = Direction::ALL[place % 4];
+            let direction = RequestOp::ALL[place % 4];
             let mut seen = tally::read(&self.devices[place / 4], direction, numbers);
             seen.issuers = issuers.remove(&(place as u32)).unwrap_or_default();
             seen.issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));
@@ -177,7 +177,7 @@ impl Eye {
         }
         requests.retain(|of: &Requests| !of.is_empty());
         let (way, cost) = (self.way.name().to_owned(), self.cost());
-        Trace { way, own_pid: std::process::id(), left_out, cost, requests }
+        RequestStats { way, own_pid: std::process::id(), left_out, cost, requests }
     }
 
     /// What looking took since it was opened.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 use crate::trace::Trace;
-use crate::units::{Extent, PerOp};
+use crate::units::{Extent, PerDirection};
 
 /// Order of offsets within a worker's share of a range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub enum Access {
     Zoned {
         /// The zones, from the start of the range, for all directions or per direction. Accesses
         /// add up to 100 %; sizes are all in percent that add up to 100, or all in bytes.
-        zones: PerOp<Vec<Zone>>,
+        zones: PerDirection<Vec<Zone>>,
     },
     /// A share of the accesses falls on one band of the range, the rest on all of it.
     HotBand {
@@ -151,7 +151,7 @@ pub enum Position {
 #[serde(default, deny_unknown_fields)]
 pub struct Stay {
     /// Share of operations that stay, in percent, per direction.
-    pub percent: PerOp<u8>,
+    pub percent: PerDirection<u8>,
     /// Of so many operations in a row, the first takes a new place and the others stay.
     pub run: u32,
     /// Where operations that stay begin.
@@ -160,7 +160,7 @@ pub struct Stay {
 
 impl Default for Stay {
     fn default() -> Self {
-        Stay { percent: PerOp::all(0), run: 1, at: StayAt::End }
+        Stay { percent: PerDirection::all(0), run: 1, at: StayAt::End }
     }
 }
 

@@ -11,7 +11,7 @@ pub use crate::engine::{
     Burn, Engine, IoPriority, Lock, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare,
     Program, Rwf, Uring,
 };
-use crate::units::{Extent, Mix, Op, PerOp, SizeSpec};
+use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 pub use crate::verify::{Finished, Format, ReadBack, Sum, TrimWritten, Verify, Written};
 use crate::{Bytes, Measure};
 
@@ -33,7 +33,7 @@ pub struct Blocks {
     pub position: Position,
     /// Share of operations that jump to a random place instead of following `access`, in percent,
     /// per direction. Only with an ordered access.
-    pub random_percent: PerOp<u8>,
+    pub random_percent: PerDirection<u8>,
     /// How operations of a random access stay where the last one was.
     pub stay: Stay,
     /// Parts of the range that are worked on one after another.
@@ -45,14 +45,14 @@ pub struct Blocks {
     /// Which of a worker's files comes next.
     pub rotation: Rotation,
     /// Bytes per operation: `"4k"`, `"4k-64k"`, `"4k:60,64k:40"`, or one of these per direction.
-    pub size: PerOp<SizeSpec>,
+    pub size: PerDirection<SizeSpec>,
     /// Bytes of operations that take a random place, whatever their direction, where others
     /// follow the last one; absent means those of their direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jump_size: Option<SizeSpec>,
     /// Offsets are multiples of it; absent means the smallest size.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub align: Option<PerOp<Bytes>>,
+    pub align: Option<PerDirection<Bytes>>,
     /// Part of each file or device that is used.
     pub range: Range,
     /// How workers divide that range.
@@ -120,12 +120,12 @@ impl Default for Blocks {
             pairs: false,
             access: Access::Sequential,
             position: Position::default(),
-            random_percent: PerOp::all(0),
+            random_percent: PerDirection::all(0),
             stay: Stay::default(),
             windows: None,
             zones: None,
             rotation: Rotation::default(),
-            size: PerOp::all(SizeSpec::Fixed(Bytes(4096))),
+            size: PerDirection::all(SizeSpec::Fixed(Bytes(4096))),
             jump_size: None,
             align: None,
             range: Range::default(),
@@ -184,14 +184,14 @@ impl Blocks {
     }
 
     /// What offsets of a direction are multiples of, at least 1 byte.
-    pub fn alignment(&self, op: Op) -> Bytes {
+    pub fn alignment(&self, op: Direction) -> Bytes {
         let align = self.align.as_ref().map(|align| *align.of(op));
         Bytes(align.unwrap_or(self.smallest()).0.max(1))
     }
 
     /// What parts of a range are multiples of: the coarsest alignment of any direction that occurs.
     pub fn alignment_max(&self) -> Bytes {
-        let used = Op::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);
+        let used = Direction::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);
         used.map(|op| self.alignment(op)).max().unwrap_or(Bytes(1))
     }
 }

@@ -21,7 +21,7 @@ mod zones;
 
 use std::collections::HashMap;
 
-use crate::{Blocks, Job, Phase, Place, Plan, Problem, Severity, Target};
+use crate::{Blocks, Job, Phase, Plan, PlanPath, Problem, Severity, Target};
 
 pub use limits::*;
 
@@ -32,7 +32,7 @@ pub fn check(plan: &Plan) -> Vec<Problem> {
     targets::check(plan, &mut out);
     let known = Known { plan, targets: plan.targets_by_name() };
     for (i, phase) in plan.phases.iter().enumerate() {
-        let at = Place::root().key("phase").index(i);
+        let at = PlanPath::root().key("phase").index(i);
         check_phase(&known, phase, &at, &mut out);
     }
     out.problems
@@ -49,7 +49,7 @@ struct Known<'p> {
     targets: HashMap<&'p str, &'p Target>,
 }
 
-fn check_phase(known: &Known<'_>, phase: &Phase, at: &Place, out: &mut Found) {
+fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found) {
     stop::check(&phase.stop, &at.key("stop"), out);
     whole::check_phase(phase, at, out);
     for (i, job) in phase.jobs.iter().enumerate() {
@@ -59,7 +59,7 @@ fn check_phase(known: &Known<'_>, phase: &Phase, at: &Place, out: &mut Found) {
     }
 }
 
-fn check_job(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
+fn check_job(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     jobs::check(known, job, at, out);
     if let Some(own) = &job.stop {
         stop::check(own, &at.key("stop"), out);
@@ -87,13 +87,13 @@ struct View<'p> {
     blocks: &'p Blocks,
     /// The job's targets, as far as they exist.
     targets: Vec<&'p Target>,
-    /// Place of `blocks`.
-    at: Place,
+    /// PlanPath of `blocks`.
+    at: PlanPath,
 }
 
 impl View<'_> {
     /// The place of a key of the blocks.
-    fn key(&self, key: &str) -> Place {
+    fn key(&self, key: &str) -> PlanPath {
         self.at.key(key)
     }
 
@@ -118,7 +118,7 @@ impl Found {
     fn error(
         &mut self,
         rule: &'static str,
-        place: Place,
+        place: PlanPath,
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
@@ -128,7 +128,7 @@ impl Found {
     fn warning(
         &mut self,
         rule: &'static str,
-        place: Place,
+        place: PlanPath,
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
@@ -136,7 +136,7 @@ impl Found {
     }
 
     /// A number that must lie between 1 and `max`.
-    fn count(&mut self, rule: &'static str, place: Place, value: u64, max: u64) {
+    fn count(&mut self, rule: &'static str, place: PlanPath, value: u64, max: u64) {
         let what = key_of(&place).to_owned();
         match value {
             0 => {
@@ -152,7 +152,7 @@ impl Found {
     }
 
     /// A share in percent that must lie between `low` and 100.
-    fn percent(&mut self, rule: &'static str, place: Place, value: f64, low: f64) {
+    fn percent(&mut self, rule: &'static str, place: PlanPath, value: f64, low: f64) {
         if !(low..=100.0).contains(&value) {
             let what = key_of(&place).to_owned();
             let remedy = format!("set it to {low} to 100");
@@ -162,7 +162,7 @@ impl Found {
 }
 
 /// The last key of a place.
-fn key_of(place: &Place) -> &str {
+fn key_of(place: &PlanPath) -> &str {
     place.as_str().rsplit('.').next().unwrap_or_default()
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::blocks::*;
 use crate::entries::{Entries, Loader, Over, Select, Step, Tree};
-use crate::units::{Extent, Mix, Op, PerOp, SizeSpec};
+use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use crate::*;
 
 /// A source of choices: the same bytes give the same plan, no bytes the simplest one.
@@ -95,9 +95,9 @@ impl Dice<'_> {
         Mix { read, write, trim: 100 - read - write }
     }
 
-    fn per_op<T: Clone>(&mut self, mut make: impl FnMut(&mut Self) -> T) -> PerOp<T> {
-        let mut all = PerOp::all(make(self));
-        for op in Op::ALL {
+    fn per_op<T: Clone>(&mut self, mut make: impl FnMut(&mut Self) -> T) -> PerDirection<T> {
+        let mut all = PerDirection::all(make(self));
+        for op in Direction::ALL {
             if self.yes() {
                 *all.of_mut(op) = make(self);
             }
@@ -172,8 +172,9 @@ impl Dice<'_> {
             }),
             until_full: self.yes(),
             continue_on_error: self.yes(),
-            tolerate: self.list(|d| Tolerated { op: d.pick(&Op::ALL), errno: d.byte().into() }),
-            latency_max: PerOp::all(self.nanos()),
+            tolerate: self
+                .list(|d| Tolerated { op: d.pick(&Direction::ALL), errno: d.byte().into() }),
+            latency_max: PerDirection::all(self.nanos()),
             stonewall: self.pick(&[Stonewall::Cut, Stonewall::WearOut]),
         }
     }
@@ -225,7 +226,8 @@ impl Dice<'_> {
             steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Put])),
             select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
             size: self.option(Self::bytes),
-            counted_as: self.option(|d| d.pick(&[Op::Read, Op::Write, Op::Trim])),
+            counted_as: self
+                .option(|d| d.pick(&[Direction::Read, Direction::Write, Direction::Trim])),
             direct: self.yes(),
             loader: self.option(|d| Loader {
                 batch: d.count(),
@@ -332,7 +334,7 @@ impl Dice<'_> {
             uring: self.uring(),
             rwf: self.rwf(),
             priorities: self.list(|d| PriorityShare {
-                op: d.pick(&[Op::Read, Op::Write]),
+                op: d.pick(&[Direction::Read, Direction::Write]),
                 size: d.option(Self::bytes),
                 percent: d.byte(),
                 priority: d.io_priority(),
@@ -499,9 +501,9 @@ impl Dice<'_> {
             bytes: self.option(|d| BytesPerSec(d.number())),
             per_direction: self.option(|d| {
                 let (read, write) = (OpsPerSec(d.number()), OpsPerSec(d.number()));
-                PerOp { read, write, trim: OpsPerSec(d.number()) }
+                PerDirection { read, write, trim: OpsPerSec(d.number()) }
             }),
-            bytes_per_direction: self.option(|d| PerOp::all(BytesPerSec(d.number()))),
+            bytes_per_direction: self.option(|d| PerDirection::all(BytesPerSec(d.number()))),
             arrival: self.pick(&[Arrival::Fixed, Arrival::Poisson]),
             think: self.option(|d| Think {
                 time: d.nanos(),

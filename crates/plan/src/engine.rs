@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Op;
+use crate::units::Direction;
 use crate::{Bytes, Nanos};
 
 /// A way to issue I/O.
@@ -305,7 +305,7 @@ impl IoPriority {
 #[serde(deny_unknown_fields)]
 pub struct PriorityShare {
     /// Of reads or of writes.
-    pub op: Op,
+    pub op: Direction,
     /// Only of operations of that length; absent means of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Op, SizeSpec};
+use crate::units::{Direction, SizeSpec};
 use crate::{Bytes, Nanos};
 
 /// A directory tree, and the files in it.
@@ -104,7 +104,7 @@ pub struct Entries {
     pub select: Select,
     /// Direction under which the figures of the steps appear; absent means reads.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted_as: Option<Op>,
+    pub counted_as: Option<Direction>,
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,

@@ -39,7 +39,7 @@ pub use entries::Entries;
 pub use measure::{LogPlan, Measure};
 pub use model::*;
 pub use nearest::nearest;
-pub use problem::{Place, Problem, Severity, Source};
+pub use problem::{PlanPath, Problem, Severity, Source};
 pub use target::{Create, Layout, Member, Target, TargetKind};
 pub use threads::{ControlGroup, MemoryPolicy, Threads};
 pub use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Extent, Op, PerOp};
+use crate::units::{Direction, Extent, PerDirection};
 use crate::{Blocks, Bytes, Entries, Nanos, Target, Threads};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
@@ -155,13 +155,13 @@ pub struct Stop {
     pub tolerate: Vec<Tolerated>,
     /// An operation that takes longer ends the job as a failure; 0 sets no limit.
     #[serde(skip_serializing_if = "no_limit")]
-    pub latency_max: PerOp<Nanos>,
+    pub latency_max: PerDirection<Nanos>,
     /// When time is up: stop at once, or carry every worker to the furthest one's count.
     pub stonewall: Stonewall,
 }
 
-fn no_limit(limits: &PerOp<Nanos>) -> bool {
-    *limits == PerOp::default()
+fn no_limit(limits: &PerDirection<Nanos>) -> bool {
+    *limits == PerDirection::default()
 }
 
 /// An error that does not end a job.
@@ -169,7 +169,7 @@ fn no_limit(limits: &PerOp<Nanos>) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Tolerated {
     /// Of operations in this direction.
-    pub op: Op,
+    pub op: Direction,
     /// The kernel's error number.
     pub errno: i32,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::PerOp;
+use crate::units::PerDirection;
 use crate::{BytesPerSec, Nanos, OpsPerSec};
 
 /// How fast a job goes.
@@ -19,10 +19,10 @@ pub struct Pace {
     /// Which direction comes next then follows from these rates, not from the mix; a direction
     /// with a rate of 0 goes whenever no other is due.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_direction: Option<PerOp<OpsPerSec>>,
+    pub per_direction: Option<PerDirection<OpsPerSec>>,
     /// The same in bytes per second. Where both are given, the slower one holds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes_per_direction: Option<PerOp<BytesPerSec>>,
+    pub bytes_per_direction: Option<PerDirection<BytesPerSec>>,
     /// Gaps between operations under a rate.
     pub arrival: Arrival,
     /// Rest after a number of operations.
@@ -44,8 +44,10 @@ pub struct Pace {
 impl Pace {
     /// True where there is a rate, so that latency also counts from the intended start.
     pub fn is_rated(&self) -> bool {
-        let ops = self.per_direction.iter().flat_map(PerOp::iter).any(|(_, rate)| rate.0 > 0);
-        let bytes = self.bytes_per_direction.iter().flat_map(PerOp::iter).any(|(_, r)| r.0 > 0);
+        let ops =
+            self.per_direction.iter().flat_map(PerDirection::iter).any(|(_, rate)| rate.0 > 0);
+        let bytes =
+            self.bytes_per_direction.iter().flat_map(PerDirection::iter).any(|(_, r)| r.0 > 0);
         self.ops.is_some() || self.bytes.is_some() || ops || bytes
     }
 }
@@ -118,16 +120,16 @@ pub enum ThinkCount {
 #[serde(default, deny_unknown_fields)]
 pub struct Floor {
     /// Bytes per second, per direction.
-    pub bytes: PerOp<BytesPerSec>,
+    pub bytes: PerDirection<BytesPerSec>,
     /// Operations per second, per direction.
-    pub ops: PerOp<OpsPerSec>,
+    pub ops: PerDirection<OpsPerSec>,
     /// Over how long each time. The first two seconds are not judged.
     pub cycle: Nanos,
 }
 
 impl Default for Floor {
     fn default() -> Self {
-        let (bytes, ops) = (PerOp::all(BytesPerSec(0)), PerOp::all(OpsPerSec(0)));
+        let (bytes, ops) = (PerDirection::all(BytesPerSec(0)), PerDirection::all(OpsPerSec(0)));
         Floor { bytes, ops, cycle: Nanos::from_secs(1) }
     }
 }

@@ -12,12 +12,12 @@ pub struct Source {
     /// The text.
     pub text: String,
     /// Byte ranges of `text` by place.
-    pub spans: BTreeMap<Place, Range<usize>>,
+    pub spans: BTreeMap<PlanPath, Range<usize>>,
 }
 
 impl Source {
     /// The narrowest range known for `place`: its own, else its nearest ancestor's.
-    pub fn span(&self, place: &Place) -> Option<Range<usize>> {
+    pub fn span(&self, place: &PlanPath) -> Option<Range<usize>> {
         let mut place = place.clone();
         loop {
             if let Some(span) = self.spans.get(&place) {
@@ -35,7 +35,7 @@ impl Source {
     }
 
     /// Line and column where `place`, or its nearest known ancestor, begins.
-    pub fn position(&self, place: &Place) -> Option<(usize, usize)> {
+    pub fn position(&self, place: &PlanPath) -> Option<(usize, usize)> {
         self.span(place).map(|span| self.line_column(span.start))
     }
 
@@ -71,27 +71,27 @@ impl Source {
 
 /// A place in a plan, as a path of keys and indices: `phase[0].job[1].blocks.depth`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place(String);
+pub struct PlanPath(String);
 
-impl Place {
+impl PlanPath {
     /// The plan itself.
     pub fn root() -> Self {
-        Place::default()
+        PlanPath::default()
     }
 
     /// The value of `key` in the table at this place.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
         match self.0.is_empty() {
-            true => Place(key.to_owned()),
-            false => Place(format!("{}.{key}", self.0)),
+            true => PlanPath(key.to_owned()),
+            false => PlanPath(format!("{}.{key}", self.0)),
         }
     }
 
     /// The `index`-th element of the array at this place.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
-        Place(format!("{}[{index}]", self.0))
+        PlanPath(format!("{}[{index}]", self.0))
     }
 
     /// The place that contains this one.
@@ -100,7 +100,7 @@ impl Place {
             return None;
         }
         let cut = self.0.rfind(['.', '[']).unwrap_or(0);
-        Some(Place(self.0[..cut].to_owned()))
+        Some(PlanPath(self.0[..cut].to_owned()))
     }
 
     /// The path as text.
@@ -109,13 +109,13 @@ impl Place {
     }
 }
 
-impl From<&str> for Place {
+impl From<&str> for PlanPath {
     fn from(path: &str) -> Self {
-        Place(path.to_owned())
+        PlanPath(path.to_owned())
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PlanPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -138,7 +138,7 @@ pub struct Problem {
     /// Stable short name of the rule that was broken, such as `depth-sync`.
     pub rule: &'static str,
     /// Where in the plan.
-    pub place: Place,
+    pub place: PlanPath,
     /// What is wrong, with the value.
     pub message: String,
     /// What to do about it.
@@ -149,7 +149,7 @@ impl Problem {
     /// A problem that keeps the plan from running.
     pub fn error(
         rule: &'static str,
-        place: Place,
+        place: PlanPath,
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
@@ -165,7 +165,7 @@ impl Problem {
     /// A problem that lets the plan run.
     pub fn warning(
         rule: &'static str,
-        place: Place,
+        place: PlanPath,
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
@@ -195,18 +195,18 @@ mod tests {
     #[test]
     fn a_place_without_a_range_takes_its_ancestors() {
         let mut source = Source { text: "one two".into(), ..Source::default() };
-        source.spans.insert(Place::from("phase[0]"), 4..7);
-        let place = Place::root().key("phase").index(0).key("job").index(1).key("blocks");
+        source.spans.insert(PlanPath::from("phase[0]"), 4..7);
+        let place = PlanPath::root().key("phase").index(0).key("job").index(1).key("blocks");
         assert_eq!(source.span(&place), Some(4..7));
         assert_eq!(source.position(&place), Some((1, 5)));
-        assert_eq!(source.span(&Place::from("target[0]")), None);
+        assert_eq!(source.span(&PlanPath::from("target[0]")), None);
     }
 
     #[test]
     fn a_command_line_knows_its_words() {
         let (mut source, ranges) = Source::command_line(["--size", "4q"]);
-        source.spans.insert(Place::from("phase[0].job[0].blocks.size"), ranges[1].clone());
-        let place = Place::from("phase[0].job[0].blocks.size");
+        source.spans.insert(PlanPath::from("phase[0].job[0].blocks.size"), ranges[1].clone());
+        let place = PlanPath::from("phase[0].job[0].blocks.size");
         let problem = Problem::error("value", place, "`4q` is not a size", "write 4k");
         assert_eq!(source.describe(&problem), "command line:1:8: `4q` is not a size");
     }

@@ -10,7 +10,7 @@ mod syntax;
 mod tree;
 mod write;
 
-use crate::{PLAN_VERSION, Place, Plan, Problem};
+use crate::{PLAN_VERSION, Plan, PlanPath, Problem};
 
 pub use read::read;
 pub use write::{write, write_commented};
@@ -35,12 +35,12 @@ pub fn from_json(text: &str) -> Result<Plan, Problem> {
     let remedy = "give a plan as candor wrote it";
     let wrong = |error: serde_json::Error| {
         let message = format!("the JSON text is not a plan: {error}");
-        Problem::error("json", Place::root(), message, remedy)
+        Problem::error("json", PlanPath::root(), message, remedy)
     };
     let value: serde_json::Value = serde_json::from_str(text).map_err(wrong)?;
     if !value.is_object() {
         let message = "the JSON text is not a plan: it is not an object";
-        return Err(Problem::error("json", Place::root(), message, remedy));
+        return Err(Problem::error("json", PlanPath::root(), message, remedy));
     }
     match value.get("version").and_then(serde_json::Value::as_u64) {
         Some(version) if version > u64::from(PLAN_VERSION) => Err(too_new(version)),
@@ -53,7 +53,7 @@ pub fn from_json(text: &str) -> Result<Plan, Problem> {
 fn too_new(version: u64) -> Problem {
     Problem::error(
         "version",
-        Place::root().key("version"),
+        PlanPath::root().key("version"),
         format!(
             "the plan is of version {version}, and this candor reads versions up to {PLAN_VERSION}"
         ),

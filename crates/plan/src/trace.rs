@@ -7,14 +7,14 @@
 
 use std::fmt::{self, Write};
 
-use crate::units::Op;
+use crate::units::Direction;
 use crate::{Bytes, Nanos};
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Reads, writes or trims.
-    Move(Op),
+    Move(Direction),
     /// `fsync`, once all that was issued before has ended.
     Fsync,
     /// `fdatasync`, likewise.
@@ -33,12 +33,12 @@ impl Action {
 
     /// The action of that name.
     pub fn named(name: &str) -> Option<Action> {
-        let moves = Op::ALL.into_iter().map(Action::Move);
+        let moves = Direction::ALL.into_iter().map(Action::Move);
         moves.chain([Action::Fsync, Action::Fdatasync]).find(|action| action.name() == name)
     }
 
     /// The direction; none for flushes.
-    pub fn op(self) -> Option<Op> {
+    pub fn op(self) -> Option<Direction> {
         match self {
             Action::Move(op) => Some(op),
             Action::Fsync | Action::Fdatasync => None,
@@ -187,8 +187,8 @@ mod tests {
         let step =
             |at_ns, offset, length, file, action| Step { at_ns, offset, length, file, action };
         let expected = [
-            step(0, 0, 4096, 0, Action::Move(Op::Read)),
-            step(2_000_000, 8192, 4096, 1, Action::Move(Op::Write)),
+            step(0, 0, 4096, 0, Action::Move(Direction::Read)),
+            step(2_000_000, 8192, 4096, 1, Action::Move(Direction::Write)),
             step(2_000_000, 0, 0, 1, Action::Fsync),
         ];
         assert_eq!(trace.steps(), expected);

@@ -12,11 +12,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 mod mix;
 mod number;
-mod per_op;
+mod per_direction;
 mod spec;
 
-pub use mix::{Mix, Op};
-pub use per_op::{PerOp, spelt_out};
+pub use mix::{Direction, Mix};
+pub use per_direction::{PerDirection, spelt_out};
 pub use spec::{Extent, SizeSpec};
 
 /// A number of bytes.

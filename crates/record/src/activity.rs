@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Ceiling;
 use crate::facts::Missing;
-use crate::requests::{Direction, Requests};
+use crate::requests::{RequestOp, Requests};
 
 /// What happened on some devices between two looks: one line of `candor watch --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,9 +69,9 @@ pub struct Traffic {
 
 impl Activity {
     /// What went which way.
-    pub fn ways(&self) -> impl Iterator<Item = (Direction, &Traffic)> {
+    pub fn ways(&self) -> impl Iterator<Item = (RequestOp, &Traffic)> {
         let ways = [&self.read, &self.write, &self.discard, &self.flush];
-        Direction::ALL.into_iter().zip(ways)
+        RequestOp::ALL.into_iter().zip(ways)
     }
 
     /// True if nothing happened.

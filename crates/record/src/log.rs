@@ -6,7 +6,7 @@
 //! asked for it writes it to files of its own.
 
 use candor_plan::trace::Step;
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 
 use crate::Histogram;
 
@@ -34,7 +34,7 @@ pub struct LoggedOp {
     /// Its completion.
     pub at_ns: u64,
     /// Its direction.
-    pub op: Op,
+    pub op: Direction,
     /// I/O priority it was issued with: class in the upper three bits, level below.
     pub priority: u16,
     /// Its file, as an index into the job's files in the plan's order.
@@ -70,7 +70,7 @@ pub struct LogWindow {
     /// Its length.
     pub length_ns: u64,
     /// What completed in it, per direction.
-    pub ops: PerOp<WindowSums>,
+    pub ops: PerDirection<WindowSums>,
 }
 
 /// What completed in one window in one direction.
@@ -103,7 +103,7 @@ pub struct LogHistogram {
     /// End of the interval.
     pub at_ns: u64,
     /// The direction.
-    pub op: Op,
+    pub op: Direction,
     /// Greatest size of an operation in it, in bytes.
     pub bytes: u32,
     /// From the end of the submitting call to completion.

@@ -2,7 +2,7 @@
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{IoPriority, PriorityClass};
-use candor_plan::units::{Op, PerOp, spelt_out};
+use candor_plan::units::{Direction, PerDirection, spelt_out};
 use serde::{Deserialize, Serialize};
 
 use crate::{Histogram, Log};
@@ -20,7 +20,7 @@ pub struct Measurement {
     pub elapsed_with_flush_ns: Option<u64>,
     /// Counters and latencies per direction.
     #[serde(serialize_with = "spelt_out")]
-    pub ops: PerOp<OpStats>,
+    pub ops: PerDirection<OpStats>,
     /// `fsync` and `fdatasync` calls.
     pub sync: OpStats,
     /// All workers' counts when the first of them ended.
@@ -295,10 +295,10 @@ pub struct Sample {
     pub length_ns: u64,
     /// Operations per direction.
     #[serde(serialize_with = "spelt_out")]
-    pub ops: PerOp<u64>,
+    pub ops: PerDirection<u64>,
     /// Bytes per direction.
     #[serde(serialize_with = "spelt_out")]
-    pub bytes: PerOp<u64>,
+    pub bytes: PerDirection<u64>,
     /// Sum of latencies of the operations that completed, over all directions.
     pub latency_sum_ns: u64,
 }
@@ -346,7 +346,7 @@ pub struct WorkerStats {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoFailure {
     /// Read, write, trim; absent for flushes and set-up.
-    pub op: Option<Op>,
+    pub op: Option<Direction>,
     /// The file or device.
     pub path: String,
     /// Offset of the first one.

@@ -3,7 +3,7 @@
 use candor_plan::Plan;
 use serde::{Deserialize, Serialize};
 
-use crate::requests::Trace;
+use crate::requests::RequestStats;
 use crate::{Facts, Finding, Measurement, Note, Silence, Slice, Snapshot, Verdict};
 
 /// Version of the report's shape. Adding a field keeps it; anything else raises it.
@@ -64,7 +64,7 @@ pub struct PhaseReport {
     pub during: Vec<Snapshot>,
     /// What the block layer did, request by request, where that may be seen.
     #[serde(default)]
-    pub requests: Option<Trace>,
+    pub requests: Option<RequestStats>,
     /// Traffic of others on the devices in the idle moment before the phase.
     pub idle: Option<IdleWindow>,
     /// Short slices of other work after it, where it could not tell by itself what limited it.

@@ -7,7 +7,7 @@ use crate::facts::{Facts, Missing};
 
 /// What was seen of the requests of some devices between two looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trace {
+pub struct RequestStats {
     /// How it was seen, such as `BPF on raw tracepoints`.
     pub way: String,
     /// The process that looked, and ran the load if there was one.
@@ -24,9 +24,9 @@ pub struct Trace {
     pub requests: Vec<Requests>,
 }
 
-impl Trace {
+impl RequestStats {
     /// What was seen of a device in one direction.
-    pub fn of(&self, device: &str, direction: Direction) -> Option<&Requests> {
+    pub fn of(&self, device: &str, direction: RequestOp) -> Option<&Requests> {
         self.requests.iter().find(|of| of.device == device && of.direction == direction)
     }
 
@@ -48,20 +48,20 @@ impl Trace {
 
     /// The same with what the kernel's own counters say of the same time.
     #[must_use]
-    pub fn beside(mut self, before: &Snapshot, after: &Snapshot) -> Trace {
+    pub fn beside(mut self, before: &Snapshot, after: &Snapshot) -> RequestStats {
         for of in &mut self.requests {
             let did = before.device_delta(after, &of.device);
             of.counted = did.map(|did| match of.direction {
-                Direction::Read => did.reads,
-                Direction::Write => did.writes,
-                Direction::Discard => did.discards,
-                Direction::Flush => did.flushes,
+                RequestOp::Read => did.reads,
+                RequestOp::Write => did.writes,
+                RequestOp::Discard => did.discards,
+                RequestOp::Flush => did.flushes,
             });
             of.merged = did.and_then(|did| match of.direction {
-                Direction::Read => Some(did.read_merges),
-                Direction::Write => Some(did.write_merges),
-                Direction::Discard => Some(did.discard_merges),
-                Direction::Flush => None,
+                RequestOp::Read => Some(did.read_merges),
+                RequestOp::Write => Some(did.write_merges),
+                RequestOp::Discard => Some(did.discard_merges),
+                RequestOp::Flush => None,
             });
         }
         self
@@ -69,7 +69,7 @@ impl Trace {
 
     /// The same with the names of whole processes, where they are still known.
     #[must_use]
-    pub fn named(mut self, name: impl Fn(u32) -> Option<String>) -> Trace {
+    pub fn named(mut self, name: impl Fn(u32) -> Option<String>) -> RequestStats {
         for issuer in self.requests.iter_mut().flat_map(|of| &mut of.issuers) {
             issuer.command = name(issuer.pid).unwrap_or(std::mem::take(&mut issuer.command));
         }
@@ -78,13 +78,13 @@ impl Trace {
 
     /// What happened between an earlier look and this one.
     #[must_use]
-    pub fn since(&self, earlier: &Trace) -> Trace {
+    pub fn since(&self, earlier: &RequestStats) -> RequestStats {
         let since = |now: &Requests| match earlier.of(&now.device, now.direction) {
             Some(before) => now.since(before),
             None => now.clone(),
         };
         let requests = self.requests.iter().map(since).filter(|of| !of.is_empty());
-        Trace {
+        RequestStats {
             way: self.way.clone(),
             own_pid: self.own_pid,
             left_out: self.left_out.wrapping_sub(earlier.left_out),
@@ -126,7 +126,7 @@ pub struct Seen {
     /// How long was looked, in seconds.
     pub elapsed_s: f64,
     /// The requests; without privilege only their number and bytes.
-    pub trace: Trace,
+    pub trace: RequestStats,
     /// What kept it from seeing each request; absent where nothing did.
     pub blind: Option<Missing>,
     /// What lies under the paths.
@@ -136,7 +136,7 @@ pub struct Seen {
 /// A direction of requests, as the kernel's own statistics divide them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum RequestOp {
     /// Reads.
     #[default]
     Read,
@@ -148,12 +148,12 @@ pub enum Direction {
     Flush,
 }
 
-impl Direction {
-    /// All, in the order of [`Direction::number`].
-    pub const ALL: [Direction; 4] =
-        [Direction::Read, Direction::Write, Direction::Discard, Direction::Flush];
+impl RequestOp {
+    /// All, in the order of [`RequestOp::number`].
+    pub const ALL: [RequestOp; 4] =
+        [RequestOp::Read, RequestOp::Write, RequestOp::Discard, RequestOp::Flush];
 
-    /// Its place in [`Direction::ALL`].
+    /// Its place in [`RequestOp::ALL`].
     pub fn number(self) -> usize {
         self as usize
     }
@@ -161,10 +161,10 @@ impl Direction {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Direction::Read => "read",
-            Direction::Write => "write",
-            Direction::Discard => "discard",
-            Direction::Flush => "flush",
+            RequestOp::Read => "read",
+            RequestOp::Write => "write",
+            RequestOp::Discard => "discard",
+            RequestOp::Flush => "flush",
         }
     }
 }
@@ -181,7 +181,7 @@ pub struct Requests {
     /// Name of the device: whole disks, as partitions have no queue.
     pub device: String,
     /// Which way.
-    pub direction: Direction,
+    pub direction: RequestOp,
     /// Requests.
     pub count: u64,
     /// Bytes they moved.
@@ -410,9 +410,12 @@ mod tests {
 
     #[test]
     fn what_happened_is_the_difference_of_two_looks() {
-        let look = |count, of_4k| Trace { requests: vec![reads(count, of_4k)], ..Trace::default() };
+        let look = |count, of_4k| RequestStats {
+            requests: vec![reads(count, of_4k)],
+            ..RequestStats::default()
+        };
         let between = look(10, 6).since(&look(4, 4));
-        let seen = between.of("sda", Direction::Read).unwrap();
+        let seen = between.of("sda", RequestOp::Read).unwrap();
         assert_eq!((seen.count, seen.bytes), (6, 6 * 4096));
         assert_eq!(seen.sizes_4k, [(4096, 2), (8192, 4)]);
         assert_eq!(look(4, 4).since(&look(4, 4)).requests, []);
@@ -440,10 +443,10 @@ mod tests {
         let kernel = |command| issuer(99, command, 1).is_kernel();
         assert!(["md127_raid1", "loop0", "jbd2/sda1-8", "dmcrypt_write/2"].into_iter().all(kernel));
         assert!(!["mdadm", "loopback", "rsync"].into_iter().any(kernel));
-        let trace = Trace {
+        let trace = RequestStats {
             own_pid: 7,
             requests: vec![Requests { issuers, ..reads(4, 4) }],
-            ..Trace::default()
+            ..RequestStats::default()
         };
         assert_eq!(trace.largest_other(&["sda"]).map(|issuer| issuer.pid), Some(9));
         assert_eq!(trace.largest_other(&["sdb"]), None);

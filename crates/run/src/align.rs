@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use candor_observe::eye::{Budget, Eye, Way};
 use candor_observe::{Look, Roots, Sampler};
 use candor_record::facts::DeviceKind;
-use candor_record::requests::{Direction, Requests, Seen, Trace};
+use candor_record::requests::{RequestOp, RequestStats, Requests, Seen};
 use candor_record::{Facts, REPORT_VERSION, Snapshot};
 
 use crate::stop::interrupted;
@@ -61,16 +61,16 @@ pub fn align(
 }
 
 /// What the kernel's counters tell of each device: how many requests, and their bytes.
-fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> Trace {
+fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> RequestStats {
     let disks = facts.devices.iter().filter(|device| device.kind != DeviceKind::Partition);
     let mut requests = Vec::new();
     for device in disks {
         let Some(did) = before.device_delta(after, &device.name) else { continue };
         for (direction, count, sectors) in [
-            (Direction::Read, did.reads, did.read_sectors),
-            (Direction::Write, did.writes, did.write_sectors),
-            (Direction::Discard, did.discards, did.discard_sectors),
-            (Direction::Flush, did.flushes, 0),
+            (RequestOp::Read, did.reads, did.read_sectors),
+            (RequestOp::Write, did.writes, did.write_sectors),
+            (RequestOp::Discard, did.discards, did.discard_sectors),
+            (RequestOp::Flush, did.flushes, 0),
         ] {
             let device = device.name.clone();
             let bytes = sectors.saturating_mul(512);
@@ -78,5 +78,5 @@ fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> Trace {
         }
     }
     requests.retain(|of| of.count > 0);
-    Trace { way: MEANS.to_owned(), requests, ..Trace::default() }
+    RequestStats { way: MEANS.to_owned(), requests, ..RequestStats::default() }
 }

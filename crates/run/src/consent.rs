@@ -6,7 +6,7 @@ use std::path::Path;
 
 use candor_engine::files;
 use candor_observe::Roots;
-use candor_plan::{Blocks, Create, Layout, Place, Plan, Problem, Target, TargetKind};
+use candor_plan::{Blocks, Create, Layout, Plan, PlanPath, Problem, Target, TargetKind};
 
 use crate::claims::{self, Claims};
 use crate::error::RunError;
@@ -144,7 +144,7 @@ impl Guard {
         target: &Target,
         path: &Path,
         destroys: bool,
-        place: &Place,
+        place: &PlanPath,
     ) -> Vec<Problem> {
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
@@ -175,7 +175,7 @@ impl Guard {
     }
 
     /// A name that stands for nothing is made a file, unless it was meant for something else.
-    fn check_missing(&self, target: &Target, path: &Path, place: &Place) -> Option<Problem> {
+    fn check_missing(&self, target: &Target, path: &Path, place: &PlanPath) -> Option<Problem> {
         let (why, remedy) = if path.is_symlink() {
             ("is a link to nothing", "name the file itself")
         } else if target.kind == TargetKind::Device {
@@ -201,7 +201,7 @@ impl Guard {
         parent.starts_with(&self.roots.dev) && device(&parent) == device(&self.roots.dev)
     }
 
-    fn check_device(&self, target: &Target, path: &Path, place: &Place) -> Vec<Problem> {
+    fn check_device(&self, target: &Target, path: &Path, place: &PlanPath) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !target.overwrite {
             let shown = path.display();
@@ -218,7 +218,7 @@ impl Guard {
         problems
     }
 
-    fn check_holders(&self, path: &Path, place: &Place) -> Option<Problem> {
+    fn check_holders(&self, path: &Path, place: &PlanPath) -> Option<Problem> {
         let Some(name) = candor_observe::device_of_path(path, &self.roots) else {
             let message = format!("who uses `{}` cannot be told", path.display());
             let remedy = "mount sysfs on /sys, which lists the users of every device";
@@ -257,11 +257,11 @@ pub fn is_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.file_type().is_block_device())
 }
 
-fn place(index: usize) -> Place {
-    Place::root().key("target").index(index)
+fn place(index: usize) -> PlanPath {
+    PlanPath::root().key("target").index(index)
 }
 
-fn held(path: &Path, place: &Place, why: &str, name: &str) -> Problem {
+fn held(path: &Path, place: &PlanPath, why: &str, name: &str) -> Problem {
     Problem::error(
         "held-device",
         place.key("path"),
@@ -270,7 +270,7 @@ fn held(path: &Path, place: &Place, why: &str, name: &str) -> Problem {
     )
 }
 
-fn foreign_file(path: &Path, place: &Place, destroys: bool) -> Problem {
+fn foreign_file(path: &Path, place: &PlanPath, destroys: bool) -> Problem {
     let shown = path.display();
     let what = if destroys { "writes to it" } else { "makes it longer" };
     Problem::error(
@@ -286,7 +286,7 @@ fn made_up_device(number: u64) -> bool {
     libc::major(number) == 1 && [3, 5, 7, 8, 9].contains(&libc::minor(number))
 }
 
-fn not_usable(target: &Target, path: &Path, place: &Place) -> Problem {
+fn not_usable(target: &Target, path: &Path, place: &PlanPath) -> Problem {
     let wanted = match target.kind {
         TargetKind::Device => "not a block device",
         TargetKind::File | TargetKind::FileSet => "not a regular file",

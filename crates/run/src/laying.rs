@@ -8,7 +8,7 @@ use candor_engine::layout::{self, Wanted};
 use candor_engine::{Absent, Session, files};
 use candor_plan::blocks::{Access, Engine, Share};
 use candor_plan::entries::{Entries, Over};
-use candor_plan::units::{Extent, PerOp, SizeSpec};
+use candor_plan::units::{Extent, PerDirection, SizeSpec};
 use candor_plan::{
     Blocks, Bytes, Create, Job, Layout, OnFailure, Phase, Plan, Sharing, Target, TargetKind,
 };
@@ -35,7 +35,7 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
         || matches!(blocks.range.start, Extent::Percent(percent) if percent == 0.0);
     only_writes
         && blocks.access == Access::Sequential
-        && blocks.random_percent == PerOp::all(0)
+        && blocks.random_percent == PerDirection::all(0)
         && blocks.share == Share::Whole
         && blocks.windows.is_none()
         && blocks.zones.is_none()
@@ -193,7 +193,7 @@ mod tests {
         let made = |job: Job, blocks: &Blocks| makes_all_bytes(&(&job, blocks));
         assert!(made(Job::default(), &plain));
         assert!(made(Job { workers: 4, sharing: Sharing::Own, ..Job::default() }, &plain));
-        let fine = Some(PerOp::all(Bytes(512)));
+        let fine = Some(PerDirection::all(Bytes(512)));
         assert!(made(Job::default(), &Blocks { align: fine, ..plain.clone() }));
         assert!(!made(Job { workers: 2, ..Job::default() }, &plain));
         let start = Extent::Percent(50.0);
@@ -204,10 +204,10 @@ mod tests {
             Blocks { access: Access::Backward, ..plain.clone() },
             Blocks { access: Access::Holes { hole: Bytes(4096) }, ..plain.clone() },
             Blocks { access: Access::Random, ..plain.clone() },
-            Blocks { random_percent: PerOp::all(10), ..plain.clone() },
+            Blocks { random_percent: PerDirection::all(10), ..plain.clone() },
             Blocks { share: Share::Slice, ..plain.clone() },
             Blocks { engine: Engine::Mmap, ..plain.clone() },
-            Blocks { align: Some(PerOp::all(Bytes(8192))), ..plain.clone() },
+            Blocks { align: Some(PerDirection::all(Bytes(8192))), ..plain.clone() },
             Blocks { range, ..plain.clone() },
         ];
         for blocks in gaps {

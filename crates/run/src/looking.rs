@@ -7,7 +7,7 @@ use candor_observe::Roots;
 use candor_observe::eye::{Budget, Eye};
 use candor_record::Facts;
 use candor_record::facts::Missing;
-use candor_record::requests::Trace;
+use candor_record::requests::RequestStats;
 
 /// The share of one CPU that looking at requests may take.
 const SHARE: f64 = 0.0025;
@@ -71,7 +71,7 @@ impl Looking {
     }
 
     /// What has been seen so far; nothing while it is not open.
-    pub fn look(&self) -> Option<Trace> {
+    pub fn look(&self) -> Option<RequestStats> {
         self.eye.get()?.as_ref().ok().map(Eye::look)
     }
 }

@@ -2,7 +2,7 @@
 
 use candor_engine::Watch;
 use candor_observe::{Look, Sampler};
-use candor_record::requests::Trace;
+use candor_record::requests::RequestStats;
 use candor_record::{Event, Measurement, PhaseReport, Sample, Snapshot};
 
 use crate::{Events, Local};
@@ -22,7 +22,7 @@ pub struct Watcher<'a, 'e> {
     /// Every interval in between.
     pub during: Vec<Snapshot>,
     /// Requests until counting began; from the end on, those since then.
-    pub requests: Option<Trace>,
+    pub requests: Option<RequestStats>,
     /// The interval whose snapshot was taken: the sampled jobs of one interval share it.
     sampled_at_ns: u64,
 }

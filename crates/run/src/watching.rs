@@ -7,7 +7,7 @@ use candor_judge::activity;
 use candor_observe::eye::{Budget, Eye};
 use candor_observe::{Look, Roots, Sampler, diskstats};
 use candor_record::facts::Missing;
-use candor_record::requests::Trace;
+use candor_record::requests::RequestStats;
 use candor_record::{Facts, REPORT_VERSION, Snapshot, Watched};
 
 use crate::{RunError, inspected};
@@ -41,7 +41,7 @@ struct Watch {
     groups: Vec<(String, Vec<String>)>,
     sampler: Sampler,
     eye: Result<Eye, Missing>,
-    before: (Snapshot, Trace),
+    before: (Snapshot, RequestStats),
 }
 
 impl Watching {
@@ -155,7 +155,7 @@ pub(crate) fn devices_under(
 }
 
 /// What has been seen so far; nothing where nothing can be.
-pub(crate) fn look(eye: &Result<Eye, Missing>) -> Trace {
+pub(crate) fn look(eye: &Result<Eye, Missing>) -> RequestStats {
     eye.as_ref().map(Eye::look).unwrap_or_default()
 }
 

@@ -85,7 +85,7 @@ fn tally(problems: &[Problem]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::Place;
+    use candor_plan::PlanPath;
     use insta::assert_snapshot;
 
     use super::*;
@@ -98,9 +98,9 @@ mod tests {
             start..start + words.len()
         };
         let spans = [
-            (Place::from("phase[0].job[0].blocks.depth"), at("32")),
-            (Place::from("phase[0].job[0].blocks.engine"), at("\"psync\"")),
-            (Place::from("phase[0]"), at("[[phase]]")),
+            (PlanPath::from("phase[0].job[0].blocks.depth"), at("32")),
+            (PlanPath::from("phase[0].job[0].blocks.engine"), at("\"psync\"")),
+            (PlanPath::from("phase[0]"), at("[[phase]]")),
         ];
         Source { name: "job.toml".into(), text: text.into(), spans: spans.into() }
     }
@@ -110,13 +110,13 @@ mod tests {
         let problems = [
             Problem::warning(
                 "stop-none",
-                Place::from("phase[0].stop"),
+                PlanPath::from("phase[0].stop"),
                 "the phase has no end of its own",
                 "it ends after one pass over the file; set `stop.time` to change that",
             ),
             Problem::error(
                 "depth-sync",
-                Place::from("phase[0].job[0].blocks.depth"),
+                PlanPath::from("phase[0].job[0].blocks.depth"),
                 "psync does one operation at a time, so a depth of 32 has no effect",
                 "use `engine = \"io_uring\"` with `direct = true`, or 32 workers",
             ),
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_problem_without_a_place_in_the_text_names_it() {
-        let problems = [Problem::error("target-none", Place::from("target"), "no target", "")];
+        let problems = [Problem::error("target-none", PlanPath::from("target"), "no target", "")];
         let source = Source { name: "command line".into(), ..Source::default() };
         assert_snapshot!(text(&problems, &source, false), @r#"
         error[target-none]: no target
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn spans_beyond_the_text_are_cut() {
         let mut source = source();
-        source.spans.insert(Place::from("seed"), 500..600);
-        let problem = Problem::error("seed", Place::from("seed"), "a seed", "");
+        source.spans.insert(PlanPath::from("seed"), 500..600);
+        let problem = Problem::error("seed", PlanPath::from("seed"), "a seed", "");
         assert!(text(&[problem], &source, false).contains("job.toml"));
     }
 }

@@ -4,7 +4,7 @@
 //! stderr. On a terminal the line is written over itself; elsewhere only beginnings and ends of
 //! phases are told, a line each, so that a log stays short.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Event, Measurement, PrepareStep, Sample};
 
 use crate::layout::{cut, width};
@@ -151,7 +151,7 @@ impl Line {
         let (mut ops_per_s, mut bytes_per_s) = (0.0, 0.0);
         for (_, sample) in self.phase.samples.iter().filter(|(_, sample)| sample.length_ns > 0) {
             let seconds = sample.length_ns as f64 / 1e9;
-            for op in Op::ALL {
+            for op in Direction::ALL {
                 ops_per_s += *sample.ops.of(op) as f64 / seconds;
                 bytes_per_s += *sample.bytes.of(op) as f64 / seconds;
             }
@@ -215,7 +215,7 @@ fn rates(ops_per_s: f64, bytes_per_s: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::units::PerOp;
+    use candor_plan::units::PerDirection;
     use candor_record::{Snapshot, Verdict};
 
     use super::*;
@@ -227,8 +227,8 @@ mod tests {
         let sample = Sample {
             at_ns: 4 * SECOND,
             length_ns: SECOND,
-            ops: PerOp { read: 12_300, write: 0, trim: 0 },
-            bytes: PerOp { read: 50_380_800, write: 0, trim: 0 },
+            ops: PerDirection { read: 12_300, write: 0, trim: 0 },
+            bytes: PerDirection { read: 50_380_800, write: 0, trim: 0 },
             latency_sum_ns: SECOND,
         };
         let name = "random read 4 KiB, depth 1".to_owned();
@@ -245,7 +245,7 @@ mod tests {
             expected_ns: Some(8 * SECOND),
         };
         let measurements =
-            vec![sample::measurement(Op::Read, sample::stats(12_300.0, 4096, 80_000))];
+            vec![sample::measurement(Direction::Read, sample::stats(12_300.0, 4096, 80_000))];
         let start =
             Event::RunStarted { name: "check".into(), phases: 6, expected_ns: Some(50 * SECOND) };
         vec![

@@ -2,7 +2,7 @@
 
 use candor_record::Report;
 use candor_record::facts::Missing;
-use candor_record::requests::{Requests, Seen, Trace, percentile, share_of};
+use candor_record::requests::{RequestStats, Requests, Seen, percentile, share_of};
 
 use crate::layout::{Page, width};
 use crate::number::{count, counted, share, size, time_ns};
@@ -34,7 +34,7 @@ pub(crate) fn blind(page: &mut Page, missing: Option<&Missing>) {
 }
 
 /// One block for each device and direction.
-pub(crate) fn section(page: &mut Page, trace: &Trace) {
+pub(crate) fn section(page: &mut Page, trace: &RequestStats) {
     for of in &trace.requests {
         page.blank();
         page.paragraph("", &headline(of));
@@ -47,7 +47,7 @@ pub(crate) fn section(page: &mut Page, trace: &Trace) {
 }
 
 /// What was not seen though it was looked for.
-fn left_out(trace: &Trace) -> String {
+fn left_out(trace: &RequestStats) -> String {
     let mut text = String::new();
     if trace.left_out > 0 {
         text = format!("; the kernel left out {}", counted(trace.left_out, "event"));
@@ -268,7 +268,11 @@ mod tests {
             vec![Requests { device: "sdb".into(), count: 2, bytes: 8192, ..Requests::default() }];
         let seen = Seen {
             verdict: "sdb: 2 reads and writes.".into(),
-            trace: Trace { way: "the kernel's counters".into(), requests, ..Trace::default() },
+            trace: RequestStats {
+                way: "the kernel's counters".into(),
+                requests,
+                ..RequestStats::default()
+            },
             blind: Some(Missing {
                 what: "single requests".into(),
                 why: "no rights".into(),

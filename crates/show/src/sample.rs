@@ -2,7 +2,7 @@
 
 pub(crate) mod below;
 
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Stop, Target};
 use candor_record::facts::*;
 use candor_record::requests::*;
@@ -32,8 +32,8 @@ pub(crate) fn stats(ops_per_s: f64, size: u64, median_ns: u64) -> OpStats {
 }
 
 /// A job that went in one direction.
-pub(crate) fn measurement(op: Op, stats: OpStats) -> Measurement {
-    let mut ops: PerOp<OpStats> = PerOp::default();
+pub(crate) fn measurement(op: Direction, stats: OpStats) -> Measurement {
+    let mut ops: PerDirection<OpStats> = PerDirection::default();
     *ops.of_mut(op) = stats;
     Measurement {
         job: "job".into(),
@@ -289,11 +289,39 @@ pub(crate) fn report(headline: &str, phases: Vec<PhaseReport>) -> Report {
 /// The honest series of `candor check`, in which nothing is wrong.
 pub(crate) fn series() -> Vec<PhaseReport> {
     let named = [
-        ("sequential write 1 MiB, depth 8", Op::Write, 498.0, 1 << 20, 15_900_000, "the SATA link"),
-        ("sequential read 1 MiB, depth 8", Op::Read, 535.0, 1 << 20, 14_900_000, "the SATA link"),
-        ("random read 4 KiB, depth 1", Op::Read, 9_120.0, 4096, 105_000, "one request at a time"),
-        ("random read 4 KiB, depth 32", Op::Read, 91_400.0, 4096, 346_000, "the device"),
-        ("random write 4 KiB, depth 1", Op::Write, 22_800.0, 4096, 41_000, "one request at a time"),
+        (
+            "sequential write 1 MiB, depth 8",
+            Direction::Write,
+            498.0,
+            1 << 20,
+            15_900_000,
+            "the SATA link",
+        ),
+        (
+            "sequential read 1 MiB, depth 8",
+            Direction::Read,
+            535.0,
+            1 << 20,
+            14_900_000,
+            "the SATA link",
+        ),
+        (
+            "random read 4 KiB, depth 1",
+            Direction::Read,
+            9_120.0,
+            4096,
+            105_000,
+            "one request at a time",
+        ),
+        ("random read 4 KiB, depth 32", Direction::Read, 91_400.0, 4096, 346_000, "the device"),
+        (
+            "random write 4 KiB, depth 1",
+            Direction::Write,
+            22_800.0,
+            4096,
+            41_000,
+            "one request at a time",
+        ),
     ];
     let mut phases: Vec<PhaseReport> = named
         .into_iter()
@@ -307,7 +335,7 @@ pub(crate) fn series() -> Vec<PhaseReport> {
             }
         })
         .collect();
-    let mut durable = measurement(Op::Write, stats(640.0, 4096, 48_000));
+    let mut durable = measurement(Direction::Write, stats(640.0, 4096, 48_000));
     durable.sync = OpStats { bytes: 0, ..stats(640.0, 0, 1_500_000) };
     phases.push(PhaseReport {
         limited_by: Some("the flush after each write".into()),
@@ -399,11 +427,15 @@ fn full_measurement() -> Measurement {
     let progress = Progress { at_ns: 9_000_000_000, ops: 8_900, bytes: 36_454_400 };
     Measurement {
         elapsed_with_flush_ns: Some(11_000_000_000),
-        ops: PerOp::all(stats.clone()),
+        ops: PerDirection::all(stats.clone()),
         sync: stats.clone(),
         first_done: Some(progress),
         last_done: progress,
-        samples: vec![Sample { at_ns: 1_000_000_000, ops: PerOp::all(900), ..Sample::default() }],
+        samples: vec![Sample {
+            at_ns: 1_000_000_000,
+            ops: PerDirection::all(900),
+            ..Sample::default()
+        }],
         per_worker: vec![WorkerStats {
             run_wait_ns: Some(1000),
             thread_id: Some(4711),
@@ -418,7 +450,7 @@ fn full_measurement() -> Measurement {
         }),
         start_unix_ms: Some(1_795_260_000_000),
         errors: vec![IoFailure {
-            op: Some(Op::Write),
+            op: Some(Direction::Write),
             path: "/data/candor.0".into(),
             offset: 4096,
             errno: 28,
@@ -449,7 +481,7 @@ fn full_measurement() -> Measurement {
             cpu_user_ns: 1_000_000,
             cpu_system_ns: 2_000_000,
         }),
-        ..measurement(Op::Write, stats)
+        ..measurement(Direction::Write, stats)
     }
 }
 
@@ -477,10 +509,10 @@ fn full_snapshot() -> Snapshot {
 }
 
 /// What the eye saw of random reads with some writes of the filesystem's own.
-pub(crate) fn requests() -> Trace {
+pub(crate) fn requests() -> RequestStats {
     let reads = Requests {
         device: "sdb".into(),
-        direction: Direction::Read,
+        direction: RequestOp::Read,
         count: 20_000,
         bytes: 20_000 * 4096,
         counted: Some(200_000),
@@ -507,16 +539,16 @@ pub(crate) fn requests() -> Trace {
     };
     let flushes = Requests {
         device: "sdb".into(),
-        direction: Direction::Flush,
+        direction: RequestOp::Flush,
         count: 1,
         counted: Some(1),
         latency_ns: vec![(2_097_152, 1)],
         ..Requests::default()
     };
-    Trace {
+    RequestStats {
         way: "BPF on raw tracepoints".into(),
         own_pid: 4711,
         requests: vec![reads, flushes],
-        ..Trace::default()
+        ..RequestStats::default()
     }
 }

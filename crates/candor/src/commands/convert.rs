@@ -7,7 +7,7 @@ use candor_dialects::fio::lower::{self, Lowered};
 use candor_dialects::fio::options;
 use candor_dialects::fio::words::{self, Mistake, Texts, Written};
 use candor_plan::blocks::Access;
-use candor_plan::{Place, Plan, check, text};
+use candor_plan::{Plan, PlanPath, check, text};
 use candor_record::Note;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
@@ -101,14 +101,14 @@ fn refused(mistakes: &[Mistake], texts: &Texts) -> u8 {
 }
 
 /// What the notes and the plan's warnings say, each at the places of the plan that it is about.
-fn comments(lowered: &Lowered, texts: &Texts) -> Vec<(Place, String)> {
+fn comments(lowered: &Lowered, texts: &Texts) -> Vec<(PlanPath, String)> {
     let mut comments = Vec::new();
     for Note { asked, did, why, place } in &lowered.notes {
         let written_at = place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
         let comment = format!("{asked}: {did}; {why}{written_at}").replace('\n', " ");
         let option = place.iter().flat_map(|place| lowered.origins.of_option(place, texts));
         let places: Vec<_> = option.collect();
-        let places = if places.is_empty() { vec![Place::root()] } else { places };
+        let places = if places.is_empty() { vec![PlanPath::root()] } else { places };
         comments.extend(places.into_iter().map(|place| (place, comment.clone())));
     }
     let warnings = check::check(&lowered.plan).into_iter().filter(|problem| !problem.is_error());

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_plan::units::PerOp;
+use candor_plan::units::PerDirection;
 
 pub use super::state::StateFile;
 
@@ -71,7 +71,7 @@ pub struct Shape {
     /// The word of `rw`, such as `randread`.
     pub rw: String,
     /// Smallest and greatest block in bytes, per direction.
-    pub sizes: PerOp<(u64, u64)>,
+    pub sizes: PerDirection<(u64, u64)>,
     /// The first two of these are for sequential and random I/O (`bs_is_seq_rand`).
     pub sizes_by_order: bool,
     /// fio's name of the engine.

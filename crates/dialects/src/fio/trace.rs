@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
 use candor_plan::trace::{Action, STEP_MAX, Step};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Bytes, nearest};
 
 use crate::fio::settings::Trace as Said;
@@ -137,9 +137,9 @@ impl<'a> Steps<'a> {
     fn add(&mut self, at_ns: u64, file: u32, action: Action, [offset, length]: [u64; 2]) -> Added {
         let skip = self.said.skip;
         let skipped = match action {
-            Action::Move(Op::Read) => skip.read,
-            Action::Move(Op::Write) => skip.write,
-            Action::Move(Op::Trim) => skip.trim,
+            Action::Move(Direction::Read) => skip.read,
+            Action::Move(Direction::Write) => skip.write,
+            Action::Move(Direction::Trim) => skip.trim,
             Action::Fsync | Action::Fdatasync => skip.flush,
         };
         let moves = action.op().is_some();

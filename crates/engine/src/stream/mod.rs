@@ -14,7 +14,7 @@ pub mod trace;
 pub mod visited;
 
 use candor_plan::blocks::{Access, Blocks, Stay};
-use candor_plan::units::{Mix, Op, PerOp};
+use candor_plan::units::{Direction, Mix, PerDirection};
 use std::ops::Range;
 
 use self::places::{How, Places, fixed_size};
@@ -63,7 +63,7 @@ struct Given {
 /// The second of a pair of operations at one place.
 #[derive(Clone, Copy)]
 struct Second {
-    op: Op,
+    op: Direction,
     file: u32,
     offset: u64,
     length: u32,
@@ -74,11 +74,11 @@ pub struct Stream {
     random: Random,
     mix: Mix,
     /// The only direction, or the one that a schedule wants next.
-    direction: Option<Op>,
+    direction: Option<Direction>,
     /// Both directions of a pair, in order.
-    pair: Option<(Op, Op)>,
+    pair: Option<(Direction, Direction)>,
     second: Option<Second>,
-    random_percent: PerOp<u8>,
+    random_percent: PerDirection<u8>,
     any_random_percent: bool,
     stay: Stay,
     stays: bool,
@@ -101,7 +101,7 @@ pub struct Stream {
 /// length, uniform over a contiguous share.
 #[derive(Clone, Copy)]
 struct Uniform {
-    op: Op,
+    op: Direction,
     file: u32,
     length: u32,
     start: u64,
@@ -125,8 +125,8 @@ impl Uniform {
     }
 }
 
-fn only_direction(mix: Mix) -> Option<Op> {
-    Op::ALL.into_iter().find(|op| mix.of(*op) == 100)
+fn only_direction(mix: Mix) -> Option<Direction> {
+    Direction::ALL.into_iter().find(|op| mix.of(*op) == 100)
 }
 
 /// What a stream is made from.
@@ -270,14 +270,14 @@ impl Stream {
     }
 
     #[inline(always)]
-    fn how(&mut self, op: Op) -> How {
+    fn how(&mut self, op: Direction) -> How {
         if self.any_random_percent && self.random.percent(*self.random_percent.of(op)) {
             return How::Jump;
         }
         if self.stays { self.how_to_stay(op) } else { How::Order }
     }
 
-    fn how_to_stay(&mut self, op: Op) -> How {
+    fn how_to_stay(&mut self, op: Direction) -> How {
         let percent = *self.stay.percent.of(op);
         if self.run_left > 0 {
             self.run_left -= 1;
@@ -301,7 +301,7 @@ impl Stream {
 
     /// A pass over a file has used it up; false when nothing more is to come.
     #[cold]
-    fn used_up(&mut self, index: usize, op: Op) -> bool {
+    fn used_up(&mut self, index: usize, op: Direction) -> bool {
         if self.wraps {
             self.places.restart_direction(index, op);
         } else if self.rotation.is_skewed() {
@@ -340,7 +340,7 @@ impl Stream {
     }
 
     /// The next operation is to have that direction, or one of the mix.
-    pub fn direct(&mut self, op: Option<Op>) {
+    pub fn direct(&mut self, op: Option<Direction>) {
         self.direction = op;
     }
 
@@ -356,18 +356,18 @@ impl Stream {
 
     /// A sequential access goes on at that byte of a file.
     #[cold]
-    pub fn go_on_at(&mut self, file: u32, op: Op, offset: u64) {
+    pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
         self.places.go_on_at(file, op, offset);
     }
 
-    fn pick_direction(&mut self) -> Op {
+    fn pick_direction(&mut self) -> Direction {
         let draw = self.random.below(100) as u8;
         if draw < self.mix.read {
-            Op::Read
+            Direction::Read
         } else if draw < self.mix.read.saturating_add(self.mix.write) {
-            Op::Write
+            Direction::Write
         } else {
-            Op::Trim
+            Direction::Trim
         }
     }
 
@@ -380,8 +380,10 @@ impl Stream {
 }
 
 /// Both directions of a pair, in order.
-fn pair(mix: Mix) -> Option<(Op, Op)> {
-    let mut used = [Op::Trim, Op::Read, Op::Write].into_iter().filter(|op| mix.of(*op) > 0);
+fn pair(mix: Mix) -> Option<(Direction, Direction)> {
+    let mut used = [Direction::Trim, Direction::Read, Direction::Write]
+        .into_iter()
+        .filter(|op| mix.of(*op) > 0);
     Some((used.next()?, used.next()?))
 }
 

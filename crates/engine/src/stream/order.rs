@@ -4,7 +4,7 @@
 //! [`super::places`] keeps.
 
 use candor_plan::blocks::{Access, Blocks};
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 
 use super::permutation::Permutation;
 use super::skew::{Bands, Normal, Zipf};
@@ -53,7 +53,7 @@ pub enum Order {
     /// Normal around a place.
     Normal(Normal),
     /// Uniform within bands that are chosen by weight, per direction.
-    Bands(PerOp<Bands>),
+    Bands(PerDirection<Bands>),
 }
 
 /// Ranks of popularity, scattered over positions.
@@ -125,15 +125,15 @@ impl Order {
             }
             Access::Zoned { zones } => {
                 let bands = |op| Bands::zoned(zones.of(op), space.length());
-                Order::Bands(PerOp {
-                    read: bands(Op::Read),
-                    write: bands(Op::Write),
-                    trim: bands(Op::Trim),
+                Order::Bands(PerDirection {
+                    read: bands(Direction::Read),
+                    write: bands(Direction::Write),
+                    trim: bands(Direction::Trim),
                 })
             }
-            Access::HotBand { hit_percent, start_percent, length_percent } => {
-                Order::Bands(PerOp::all(Bands::hot(*hit_percent, *start_percent, *length_percent)))
-            }
+            Access::HotBand { hit_percent, start_percent, length_percent } => Order::Bands(
+                PerDirection::all(Bands::hot(*hit_percent, *start_percent, *length_percent)),
+            ),
         }
     }
 
@@ -190,7 +190,7 @@ impl Order {
 
     /// Index of the next of `positions` positions of a random access.
     #[inline(always)]
-    pub fn index(&self, positions: u64, op: Op, random: &mut Random) -> u64 {
+    pub fn index(&self, positions: u64, op: Direction, random: &mut Random) -> u64 {
         let share = |unit: f64| (positions as f64 * unit) as u64;
         let index = match self {
             Order::Zipf { zipf, scatter } => scatter.at(zipf.rank(random)),

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use candor_plan::blocks::{Access, Blocks, FileOrder, Position, StayAt, Windows};
-use candor_plan::units::{Op, PerOp, SizeSpec};
+use candor_plan::units::{Direction, PerDirection, SizeSpec};
 
 use super::order::{self, Order, Stretch};
 use super::sizes::Sizes;
@@ -92,9 +92,9 @@ pub struct Places {
     classes: Box<[Class]>,
     shapes: Shapes,
     own: Own,
-    sizes: PerOp<Sizes>,
-    jump_sizes: PerOp<Sizes>,
-    align: PerOp<u64>,
+    sizes: PerDirection<Sizes>,
+    jump_sizes: PerDirection<Sizes>,
+    align: PerDirection<u64>,
     /// What orders remember: of each file, per direction where `lanes` is 3.
     state: Box<[u64]>,
     lanes: usize,
@@ -127,7 +127,7 @@ impl Places {
         let count = own.count as usize;
         let has_state = classes.iter().any(|class| class.order.has_state());
         let apart = blocks.position == Position::PerDirection && !blocks.access.is_random();
-        let lanes = if apart { Op::ALL.len() } else { 1 };
+        let lanes = if apart { Direction::ALL.len() } else { 1 };
         let in_step = count > 1 && in_step(blocks, classes.len());
         let kept = if in_step { 1 } else { count };
         let stays = !blocks.stay.is_never();
@@ -137,13 +137,17 @@ impl Places {
         let (sizes, align) = (sizes(blocks), |op| blocks.alignment(op).0);
         let jumps = blocks.jump_size.as_ref().map(Sizes::new);
         Places {
-            jump_sizes: jumps.map_or_else(|| sizes.clone(), PerOp::all),
+            jump_sizes: jumps.map_or_else(|| sizes.clone(), PerDirection::all),
             sizes,
-            align: PerOp { read: align(Op::Read), write: align(Op::Write), trim: align(Op::Trim) },
+            align: PerDirection {
+                read: align(Direction::Read),
+                write: align(Direction::Write),
+                trim: align(Direction::Trim),
+            },
             state: vec![0; if has_state { kept * lanes } else { 0 }].into(),
             lanes,
             in_step,
-            last: vec![(0, 0); if stays { count * Op::ALL.len() } else { 0 }].into(),
+            last: vec![(0, 0); if stays { count * Direction::ALL.len() } else { 0 }].into(),
             stay_at: blocks.stay.at,
             maps,
             grain,
@@ -186,12 +190,12 @@ impl Places {
     }
 
     /// Number of places for operations of that length, in the only file.
-    pub fn positions(&self, length: u32, op: Op) -> u64 {
+    pub fn positions(&self, length: u32, op: Direction) -> u64 {
         self.length(0).saturating_sub(u64::from(length)) / self.align.of(op) + 1
     }
 
     /// What offsets of a direction are multiples of.
-    pub fn align(&self, op: Op) -> u64 {
+    pub fn align(&self, op: Direction) -> u64 {
         *self.align.of(op)
     }
 
@@ -202,7 +206,13 @@ impl Places {
 
     /// The next place in a file; none when a pass over it has used it up.
     #[inline(always)]
-    pub fn next(&mut self, index: usize, op: Op, how: How, random: &mut Random) -> Option<Spot> {
+    pub fn next(
+        &mut self,
+        index: usize,
+        op: Direction,
+        how: How,
+        random: &mut Random,
+    ) -> Option<Spot> {
         if self.windows.is_some() || !self.last.is_empty() || !self.maps.is_empty() {
             return self.next_special(index, op, how, random);
         }
@@ -219,7 +229,7 @@ impl Places {
     fn next_special(
         &mut self,
         index: usize,
-        op: Op,
+        op: Direction,
         how: How,
         random: &mut Random,
     ) -> Option<Spot> {
@@ -240,7 +250,7 @@ impl Places {
         })?;
         let end = position + u64::from(length);
         self.window_bytes += u64::from(length);
-        if let Some(last) = self.last.get_mut(index * Op::ALL.len() + op as usize) {
+        if let Some(last) = self.last.get_mut(index * Direction::ALL.len() + op as usize) {
             *last = (position, end);
         }
         Some((self.class(index).space.offset(position), length))
@@ -267,7 +277,7 @@ impl Places {
     fn by_order(
         &mut self,
         index: usize,
-        op: Op,
+        op: Direction,
         stretch: Stretch,
         random: &mut Random,
     ) -> Option<Spot> {
@@ -291,7 +301,13 @@ impl Places {
         }
     }
 
-    fn once(&mut self, index: usize, op: Op, at: Stretch, random: &mut Random) -> Option<Spot> {
+    fn once(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
         let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
         let step = self.class(index).space.step(length, self.align(op));
         let positions = (at.to - at.from - u64::from(length)) / step + 1;
@@ -306,7 +322,13 @@ impl Places {
         Some((at.from + number * step, length))
     }
 
-    fn draw(&mut self, index: usize, op: Op, at: Stretch, random: &mut Random) -> Option<Spot> {
+    fn draw(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
         let class = self.class(index);
         let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
         let step = class.space.step(length, self.align(op));
@@ -314,7 +336,13 @@ impl Places {
         Some((at.from + class.order.index(positions, op, random) * step, length))
     }
 
-    fn jump(&mut self, index: usize, op: Op, at: Stretch, random: &mut Random) -> Option<Spot> {
+    fn jump(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
         let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
         let step = self.class(index).space.step(length, self.align(op));
         let positions = (at.to - at.from - u64::from(length)) / step + 1;
@@ -322,7 +350,13 @@ impl Places {
     }
 
     /// A free block, or the next free one behind it, as far as blocks behind it are free.
-    fn by_map(&mut self, index: usize, op: Op, at: Stretch, random: &mut Random) -> Option<Spot> {
+    fn by_map(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
         let (map, align) = (&self.maps[index], (self.align(op) / self.grain).max(1));
         let (first, end) = (at.from.div_ceil(self.grain), (at.to / self.grain).min(map.blocks()));
         let find = |from: u64, to: u64| {
@@ -345,8 +379,14 @@ impl Places {
     }
 
     /// Where the last operation of that direction was; none where there is no room left.
-    fn stay(&mut self, index: usize, op: Op, at: Stretch, random: &mut Random) -> Option<Spot> {
-        let (start, end) = self.last[index * Op::ALL.len() + op as usize];
+    fn stay(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let (start, end) = self.last[index * Direction::ALL.len() + op as usize];
         let position = match self.stay_at {
             StayAt::Start => start,
             StayAt::End => end,
@@ -372,7 +412,7 @@ impl Places {
     }
 
     /// A sequential access goes on at that byte of a file, of which the share is one piece.
-    pub fn go_on_at(&mut self, file: u32, op: Op, offset: u64) {
+    pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
         let index = self.index(file);
         let position = offset.saturating_sub(self.class(index).space.start());
         let lane = if self.lanes > 1 { op as usize } else { 0 };
@@ -389,7 +429,7 @@ impl Places {
     }
 
     /// A direction starts over in a file, and with it all others that share its position.
-    pub fn restart_direction(&mut self, index: usize, op: Op) {
+    pub fn restart_direction(&mut self, index: usize, op: Direction) {
         if self.lanes > 1 {
             self.state_of(index)[op as usize] = 0;
         } else {
@@ -426,8 +466,8 @@ impl Places {
 }
 
 /// Lengths of operations, per direction.
-fn sizes(blocks: &Blocks) -> PerOp<Sizes> {
-    PerOp {
+fn sizes(blocks: &Blocks) -> PerDirection<Sizes> {
+    PerDirection {
         read: Sizes::new(&blocks.size.read),
         write: Sizes::new(&blocks.size.write),
         trim: Sizes::new(&blocks.size.trim),
@@ -453,7 +493,7 @@ fn in_step(blocks: &Blocks, classes: usize) -> bool {
     let rotation = &blocks.rotation;
     let in_turn = rotation.order == FileOrder::RoundRobin && rotation.every <= 1;
     let alike = classes == 1 && fixed_size(blocks).is_some() && rotation.at_once.is_none();
-    let one_way = Op::ALL.into_iter().any(|op| blocks.mix.of(op) == 100);
+    let one_way = Direction::ALL.into_iter().any(|op| blocks.mix.of(op) == 100);
     let alone = blocks.position == Position::Shared || one_way;
     let plain = blocks.windows.is_none() && blocks.zones.is_none();
     let plain = plain && blocks.random_percent.iter().all(|(_, p)| *p == 0);

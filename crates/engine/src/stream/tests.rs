@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Access, Blocks, Share, Zone};
-use candor_plan::units::{Extent, Mix, PerOp, SizeSpec};
+use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use proptest::prelude::*;
 
 use super::permutation::Permutation;
@@ -113,7 +113,7 @@ fn skewed_accesses_have_their_shares() {
         Zone { access_percent: 10.0, size: Extent::Percent(70.0) },
     ];
     let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / 1000.0;
-    let zoned = histogram(Access::Zoned { zones: PerOp::all(zones) }, 100_000);
+    let zoned = histogram(Access::Zoned { zones: PerDirection::all(zones) }, 100_000);
     assert!((share(&zoned[..10]) - 60.0).abs() < 1.0);
     assert!((share(&zoned[10..30]) - 30.0).abs() < 1.0);
     let hot = Access::HotBand { hit_percent: 90.0, start_percent: 50.0, length_percent: 10.0 };
@@ -142,7 +142,7 @@ fn zipf_weights_follow_their_ranks() {
 fn mixes_and_weights_are_kept() {
     let blocks = Blocks {
         mix: Mix { read: 70, write: 20, trim: 10 },
-        size: PerOp::all(SizeSpec::Weighted(vec![(Bytes(4096), 60), (Bytes(65536), 40)])),
+        size: PerDirection::all(SizeSpec::Weighted(vec![(Bytes(4096), 60), (Bytes(65536), 40)])),
         ..with(Access::Random)
     };
     let mut stream = stream(&blocks, &[1 << 24], ALONE, false);

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use candor_plan::blocks::{Access, Blocks, Engine, ZoneReset, Zones};
-use candor_plan::units::{Mix, PerOp, SizeSpec};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, Plan, Stop, Target, TargetKind};
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ impl Hand {
 }
 
 fn blocks(access: Access, mix: Mix, bytes: u64, zones: Zones) -> Blocks {
-    let size = PerOp::all(SizeSpec::Fixed(Bytes(bytes)));
+    let size = PerDirection::all(SizeSpec::Fixed(Bytes(bytes)));
     Blocks { access, mix, size, zones: Some(zones), ..Blocks::default() }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, MutexGuard};
 
 use candor_plan::Stop;
 use candor_plan::blocks::{Access, Blocks, Zones};
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 
 use super::{Map, State};
 use crate::files::{Files, OpenFile};
@@ -34,7 +34,7 @@ struct Own {
     id: u32,
     plan: Zones,
     /// The shortest operation of each direction.
-    least: PerOp<u64>,
+    least: PerDirection<u64>,
     is_random: bool,
     /// Reads that find nothing begin again at the start.
     wraps: bool,
@@ -80,8 +80,12 @@ impl Visit {
         ranges: Box<[Range<u32>]>,
     ) -> Option<Visit> {
         let plan = blocks.zones.clone()?;
-        let least = |op: Op| blocks.size.of(op).min().0.max(1);
-        let least = PerOp { read: least(Op::Read), write: least(Op::Write), trim: least(Op::Trim) };
+        let least = |op: Direction| blocks.size.of(op).min().0.max(1);
+        let least = PerDirection {
+            read: least(Direction::Read),
+            write: least(Direction::Write),
+            trim: least(Direction::Trim),
+        };
         Some(Visit {
             own: Own {
                 id: VISITS.fetch_add(1, Relaxed),
@@ -143,9 +147,9 @@ impl Visit {
         };
         let drawn = (slot.offset, slot.length);
         let placed = match op {
-            Op::Read => desk.read(slot),
-            Op::Write => desk.write(slot),
-            Op::Trim => desk.trim(slot),
+            Direction::Read => desk.read(slot),
+            Direction::Write => desk.write(slot),
+            Direction::Trim => desk.trim(slot),
         };
         if placed != Placed::There {
             return placed;
@@ -155,7 +159,7 @@ impl Visit {
         let next = desk.next(number, slot);
         let start = desk.start(number);
         drop(desk);
-        self.own.writes_first &= op != Op::Write;
+        self.own.writes_first &= op != Direction::Write;
         if self.own.resets > resets && map.ground.is_strict() {
             self.emptied = Some((slot.file, start..start + map.length));
         }

@@ -1,6 +1,6 @@
 //! A1: reads served from the page cache.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -41,9 +41,9 @@ fn finding(view: &View, share: f64, bytes: f64, from: String) -> Finding {
     let mut draft = Draft::new("A1", Weight::MeasuresElse, sentence(view, share))
         .confidence(confidence)
         .measures(measures)
-        .evidence("bytes read", fmt::size(view.app(Op::Read).bytes), "candor")
+        .evidence("bytes read", fmt::size(view.app(Direction::Read).bytes), "candor")
         .evidence("bytes fetched from storage", fmt::size(bytes), from)
-        .evidence_if(coverage::device_evidence(view, Op::Read));
+        .evidence_if(coverage::device_evidence(view, Direction::Read));
     if let Some(limits) = limits {
         draft = draft.limits(limits);
     }
@@ -53,7 +53,7 @@ fn finding(view: &View, share: f64, bytes: f64, from: String) -> Finding {
 
 /// The device tells the same story, as far as it can be asked.
 fn agrees(view: &View, share: f64) -> bool {
-    let seen = view.top.and_then(|top| view.share_seen(Op::Read, top.read.bytes));
+    let seen = view.top.and_then(|top| view.share_seen(Direction::Read, top.read.bytes));
     seen.is_none_or(|seen| seen < share + 0.1)
 }
 
@@ -68,7 +68,7 @@ fn words(view: &View, share: f64) -> (&'static str, Option<&'static str>) {
 }
 
 fn sentence(view: &View, share: f64) -> String {
-    let rate = fmt::rate(view.bytes_per_s(Op::Read));
+    let rate = fmt::rate(view.bytes_per_s(Direction::Read));
     let (device, memory) = (view.device_names(), fmt::percent(1.0 - share));
     if stored_compressed(view) {
         return format!(

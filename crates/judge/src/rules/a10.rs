@@ -1,6 +1,6 @@
 //! A10: blocks below the block layer that hold nothing.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
 use candor_record::{Confidence, Finding, PhaseReport, Weight, ZramPages};
 
@@ -35,7 +35,7 @@ fn after(view: &View) -> Outcome {
 /// repeated word, costs it nothing to read.
 fn of_zram(view: &View, zram: &ZramPages) -> Option<Finding> {
     let top = view.tops().into_iter().find(|top| top.name == zram.device)?;
-    if !view.does(Op::Read) || view.does(Op::Write) || top.kind != DeviceKind::Zram {
+    if !view.does(Direction::Read) || view.does(Direction::Write) || top.kind != DeviceKind::Zram {
         return None;
     }
     // Without a word about the range, the run reached all of the device.
@@ -44,7 +44,8 @@ fn of_zram(view: &View, zram: &ZramPages) -> Option<Finding> {
     let sized = view.plan.target(&target.target).is_none_or(|target| target.size.is_some());
     let content = zram.stored_bytes.saturating_sub(zram.same_filled_bytes) as f64;
     let blank = 1.0 - ratio(content, top.size_bytes as f64);
-    let covers = view.app(Op::Read).bytes >= BYTES_MIN.value && view.ran.iter().all(anywhere);
+    let covers =
+        view.app(Direction::Read).bytes >= BYTES_MIN.value && view.ran.iter().all(anywhere);
     (covers && !sized && blank > BLANK_SHARE.value).then(|| {
         let sentence = format!(
             "{} of {} was never written, or holds one repeated word; reading it needs no content.",
@@ -65,7 +66,7 @@ fn of_zram(view: &View, zram: &ZramPages) -> Option<Finding> {
 
 /// The same reads were much faster before a phase in between wrote the blocks.
 fn before_writing(view: &View, ran: &Ran) -> Option<Finding> {
-    let reads_only = |ran: &Ran| ran.does(Op::Read) && !ran.does(Op::Write);
+    let reads_only = |ran: &Ran| ran.does(Direction::Read) && !ran.does(Direction::Write);
     if !reads_only(ran) || !ran.blocks.direct || view.ran.len() > 1 {
         return None;
     }

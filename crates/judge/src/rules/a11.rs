@@ -1,6 +1,6 @@
 //! A11: fewer bytes reached the device than were written or read: they were compressed.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{TargetFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -30,8 +30,8 @@ fn after(view: &View) -> Outcome {
     if view.blind() || view.all_memory() {
         return Outcome::Nothing;
     }
-    let sides = [Op::Write, Op::Read].into_iter().map(|op| (op, moved(view, op)));
-    let known: Vec<(Op, f64)> = sides.filter_map(|(op, bytes)| Some((op, bytes?))).collect();
+    let sides = [Direction::Write, Direction::Read].into_iter().map(|op| (op, moved(view, op)));
+    let known: Vec<(Direction, f64)> = sides.filter_map(|(op, bytes)| Some((op, bytes?))).collect();
     if known.is_empty() {
         return Outcome::lacks("the counters of the device, or a flush of what was written");
     }
@@ -66,11 +66,13 @@ fn by_options(target: &TargetFacts) -> Option<(String, String)> {
 
 /// Bytes that the device moved, where all of what was written had to reach it, and where what was
 /// read could not come from the page cache.
-fn moved(view: &View, op: Op) -> Option<f64> {
+fn moved(view: &View, op: Direction) -> Option<f64> {
     let mut jobs = view.ran.iter().filter(|ran| ran.does(op)).peekable();
     jobs.peek()?;
     let reached = |ran: &Ran| match op {
-        Op::Write => ran.blocks.direct || ran.durable() || ran.blocks.durability.fsync_at_end,
+        Direction::Write => {
+            ran.blocks.direct || ran.durable() || ran.blocks.durability.fsync_at_end
+        }
         _ => ran.blocks.direct,
     };
     if !jobs.all(reached) {
@@ -80,8 +82,14 @@ fn moved(view: &View, op: Op) -> Option<f64> {
     Some(Flow::between(&view.tops(), &view.report.before, end)?.side(op).bytes)
 }
 
-fn finding(view: &View, op: Op, app: f64, moved: f64, (what, from): &(String, String)) -> Finding {
-    let (verb, done) = if op == Op::Write { ("wrote", "written") } else { ("read", "read") };
+fn finding(
+    view: &View,
+    op: Direction,
+    app: f64,
+    moved: f64,
+    (what, from): &(String, String),
+) -> Finding {
+    let (verb, done) = if op == Direction::Write { ("wrote", "written") } else { ("read", "read") };
     let times = match ratio(app, moved) {
         times if times > 0.0 => format!("{}:1", fmt::number(times)),
         _ => "to nothing".into(),
@@ -117,7 +125,7 @@ mod tests {
     fn compressed(options: &str) -> TestCase {
         let mut case = on_btrfs(TestCase::direct_write(), options);
         let bytes = case.report.measurements[0].ops.write.bytes;
-        case.after_disk(counters(Op::Write, 100, bytes / 32));
+        case.after_disk(counters(Direction::Write, 100, bytes / 32));
         case
     }
 

@@ -1,6 +1,6 @@
 //! A12: a cache below this host.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::value;
 use candor_record::{Confidence, Finding, Measurement, PhaseReport, Weight};
 
@@ -31,7 +31,10 @@ pub const RULE: Rule = Rule {
 
 fn after(view: &View) -> Outcome {
     let [ran] = view.ran.as_slice() else { return Outcome::Nothing };
-    let reads = ran.does(Op::Read) && !ran.does(Op::Write) && ran.blocks.direct && !ran.paced();
+    let reads = ran.does(Direction::Read)
+        && !ran.does(Direction::Write)
+        && ran.blocks.direct
+        && !ran.paced();
     if !reads || view.working_top().is_none() || view.all_memory() {
         return Outcome::Nothing;
     }
@@ -53,7 +56,10 @@ fn is_same(view: &View, report: &PhaseReport, ran: &Ran) -> bool {
 
 fn of(view: &View, ran: &Ran, first: &PhaseReport, before: &Measurement) -> Option<Finding> {
     let rates = |measured: &Measurement| -> Vec<f64> {
-        series::seconds(measured, |op| op == Op::Read).iter().map(|s| s.bytes_per_s).collect()
+        series::seconds(measured, |op| op == Direction::Read)
+            .iter()
+            .map(|s| s.bytes_per_s)
+            .collect()
     };
     let (then, now) = (rates(before), rates(ran.measured));
     let times = ratio(series::mean(&now), series::mean(&then));

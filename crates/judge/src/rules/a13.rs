@@ -1,6 +1,6 @@
 //! A13: loop devices and the cache of their backing file.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, LoopBacking, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -53,7 +53,7 @@ fn after(view: &View) -> Outcome {
         };
         match (direct, below(view, device)) {
             (false, share) => found.push(buffered(view, device, backing, share)),
-            (true, Some((Op::Read, share))) if share < LEAF_COVERAGE.value => {
+            (true, Some((Direction::Read, share))) if share < LEAF_COVERAGE.value => {
                 found.push(unwritten(view, device, backing, share));
             }
             (true, _) => {}
@@ -63,7 +63,7 @@ fn after(view: &View) -> Outcome {
 }
 
 /// Of what the loop moved in the main direction, the share that the disks below moved.
-fn below(view: &View, device: &DeviceFacts) -> Option<(Op, f64)> {
+fn below(view: &View, device: &DeviceFacts) -> Option<(Direction, f64)> {
     let op = view.main_op();
     let end = view.report.after_flush.as_ref().unwrap_or(&view.report.after);
     let upper = view.flow_of(&device.name)?;
@@ -85,10 +85,10 @@ fn buffered(
     view: &View,
     device: &DeviceFacts,
     backing: &LoopBacking,
-    share: Option<(Op, f64)>,
+    share: Option<(Direction, f64)>,
 ) -> Finding {
     let names: Vec<_> = leaves(view, device).iter().map(|leaf| leaf.name.as_str()).collect();
-    let least = |op| if op == Op::Write { WRITTEN_OUT.value } else { LEAF_COVERAGE.value };
+    let least = |op| if op == Direction::Write { WRITTEN_OUT.value } else { LEAF_COVERAGE.value };
     let file = &backing.file.value;
     let (weight, sentence) = match share {
         Some((op, share)) if share < least(op) => (
@@ -163,7 +163,11 @@ mod tests {
     #[test]
     fn a_cached_backing_file_is_memory() {
         let mut case = TestCase::direct(4096, 32, 1, 400_000.0).on_loop(false);
-        case.after_disk(moved(Op::Read, 100, case.report.measurements[0].ops.read.bytes / 3));
+        case.after_disk(moved(
+            Direction::Read,
+            100,
+            case.report.measurements[0].ops.read.bytes / 3,
+        ));
         let found = case.found(&RULE);
         assert_eq!(found[0].weight, Weight::MeasuresElse);
         assert!(found[0].sentence.contains("vda moved only 34 %"), "{}", found[0].sentence);
@@ -181,7 +185,7 @@ mod tests {
         let mut case = TestCase::direct(4096, 32, 1, 40_000.0).on_loop(true);
         assert_eq!(case.found(&RULE), []);
         assert_eq!(case.ahead(), []);
-        case.after_disk(moved(Op::Read, 1, 4096));
+        case.after_disk(moved(Direction::Read, 1, 4096));
         assert_eq!(case.found(&RULE)[0].weight, Weight::MeasuresElse);
     }
 

@@ -1,6 +1,6 @@
 //! A14: a network filesystem's client answered from its own cache.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, MountBytes, Weight};
 
 use crate::draft::Draft;
@@ -45,7 +45,7 @@ fn after(view: &View) -> Outcome {
         return Outcome::lacks("the bytes of the mount (/proc/self/mountstats)");
     };
     let found = deltas.into_iter().filter_map(|(point, app, server)| {
-        let share = ratio(server + view.slack_bytes(Op::Read), app);
+        let share = ratio(server + view.slack_bytes(Direction::Read), app);
         let cached = app >= BYTES_MIN.value && share < COVERAGE_FULL.value;
         cached.then(|| finding(point, app, server))
     });

@@ -1,6 +1,6 @@
 //! A15: a second cache between filesystem and disk.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{CacheHits, Confidence, Finding, Weight};
 
 use crate::draft::Draft;
@@ -25,7 +25,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    if !view.does(Op::Read) {
+    if !view.does(Direction::Read) {
         return Outcome::Nothing;
     }
     let (before, after) = (&view.report.before.state.caches, &view.report.after.state.caches);

@@ -1,6 +1,6 @@
 //! A17: Linux does not count I/O on this target.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{CanaryOutcome, TargetFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -86,7 +86,7 @@ fn stood_still(view: &View) -> bool {
     let op = view.main_op();
     let seen = view.top.and_then(|top| view.share_seen(op, top.side(op).bytes));
     let charged = view.process(op).and_then(|bytes| view.share_seen(op, bytes));
-    let direct_or_read = op == Op::Read || view.all_direct();
+    let direct_or_read = op == Direction::Read || view.all_direct();
     direct_or_read
         && seen.is_some_and(|share| share < COVERAGE_MEMORY.value)
         && charged.is_some_and(|share| share >= COVERAGE_FULL.value)
@@ -136,9 +136,10 @@ fn nobody_vouches(view: &View) -> Option<Finding> {
 /// dirty or clean, and the process was not charged for direct writes.
 fn writes_unseen(view: &View) -> bool {
     let clean = view.report.after.cache.is_some_and(|cache| cache.dirty_bytes.is_some());
-    let charged = view.process(Op::Write).and_then(|bytes| view.share_seen(Op::Write, bytes));
+    let charged =
+        view.process(Direction::Write).and_then(|bytes| view.share_seen(Direction::Write, bytes));
     let charged = charged.is_some_and(|share| share >= COVERAGE_FULL.value);
-    view.app(Op::Write).bytes >= BYTES_MIN.value
+    view.app(Direction::Write).bytes >= BYTES_MIN.value
         && view.top.is_none()
         && !clean
         && !(charged && view.all_direct())

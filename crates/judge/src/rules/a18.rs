@@ -1,7 +1,7 @@
 //! A18: reads through a mapping are page faults.
 
 use candor_plan::blocks::Engine;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
@@ -34,7 +34,8 @@ fn of(ran: &Ran) -> Option<Finding> {
     let reads = &ran.measured.ops.read;
     let major: f64 = ran.measured.per_worker.iter().map(|w| w.faults_major as f64).sum();
     let minor: f64 = ran.measured.per_worker.iter().map(|w| w.faults_minor as f64).sum();
-    let told = ran.does(Op::Read) && reads.bytes as f64 >= BYTES_MIN.value && major + minor > 0.0;
+    let told =
+        ran.does(Direction::Read) && reads.bytes as f64 >= BYTES_MIN.value && major + minor > 0.0;
     told.then(|| {
         let sentence = format!(
             "Reads happened through page faults: {} for {} reads, {} of them major.",

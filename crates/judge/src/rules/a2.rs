@@ -1,6 +1,6 @@
 //! A2: the data set is cached before it is read.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{CacheState, Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -41,7 +41,7 @@ fn before(ground: &Ground) -> Outcome {
 }
 
 fn reads_buffered(ground: &Ground) -> bool {
-    ground.jobs.iter().any(|job| job.does(Op::Read) && !job.blocks.direct)
+    ground.jobs.iter().any(|job| job.does(Direction::Read) && !job.blocks.direct)
 }
 
 /// After the run, what was fetched says more than what was cached: where all was fetched, nothing
@@ -63,7 +63,7 @@ fn finding(ground: &Ground, cache: CacheState, share: f64) -> Finding {
         "{} of the data set is still cached{since}; reading it measures memory.",
         fmt::percent(share)
     );
-    let reader = ground.jobs.iter().find(|job| job.does(Op::Read) && !job.blocks.direct);
+    let reader = ground.jobs.iter().find(|job| job.does(Direction::Read) && !job.blocks.direct);
     let command = reader.and_then(|job| Command::of(ground.plan, job));
     Draft::new("A2", Weight::Remark, sentence)
         .confidence(Confidence::Likely)

@@ -1,7 +1,7 @@
 //! A3: buffered writes absorbed by the page cache.
 
 use candor_plan::blocks::Fill;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -88,7 +88,7 @@ fn absorbs(view: &View, ran: &Ran) -> bool {
         let ours = |other: &crate::ground::Planned| other.index == ran.index;
         !ran.blocks.direct || view.refuses_direct(&view.targets_of(ours))
     };
-    ran.does(Op::Write) && !ran.durable() && buffered()
+    ran.does(Direction::Write) && !ran.durable() && buffered()
 }
 
 /// Bytes of the files that were dirty or being written when the clock stopped; of the whole host
@@ -125,7 +125,7 @@ fn share(ground: &Ground) -> f64 {
 
 fn both_rates(view: &View, ground: &Ground, seconds: f64) -> Finding {
     let media = fmt::rate(ratio(ground.written, seconds));
-    let memory = fmt::rate(view.bytes_per_s(Op::Write));
+    let memory = fmt::rate(view.bytes_per_s(Direction::Write));
     let sentence = format!(
         "To media, final flush included, it wrote {media}; {memory} is the rate to memory, because \
          {} had reached {} when the clock stopped.",
@@ -138,7 +138,7 @@ fn both_rates(view: &View, ground: &Ground, seconds: f64) -> Finding {
 }
 
 fn memory_rate(view: &View, ground: &Ground, writers: &[Ran]) -> Finding {
-    let rate = fmt::rate(view.bytes_per_s(Op::Write));
+    let rate = fmt::rate(view.bytes_per_s(Direction::Write));
     let reached = share(ground);
     let how_much = if reached < 0.5 { "" } else { "in part " };
     let sentence = format!(
@@ -174,7 +174,7 @@ fn draft(view: &View, ground: &Ground, weight: Weight, sentence: String) -> Draf
             _ => Confidence::Likely,
         })
         .evidence("bytes written", fmt::size(ground.written), "candor")
-        .evidence_if(coverage::device_evidence(view, Op::Write))
+        .evidence_if(coverage::device_evidence(view, Direction::Write))
         .evidence_if(dirty)
         .evidence_if(after_flush(view))
 }
@@ -236,10 +236,10 @@ mod tests {
     fn a_long_run_that_the_kernel_wrote_out_is_silent() {
         let mut case = TestCase::buffered_write();
         let bytes = case.report.measurements[0].ops.write.bytes;
-        case.after_disk(moved(Op::Write, 1000, bytes / 100 * 97));
+        case.after_disk(moved(Direction::Write, 1000, bytes / 100 * 97));
         case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
         assert_eq!(case.found(&RULE), []);
-        case.after_disk(moved(Op::Write, 1000, bytes));
+        case.after_disk(moved(Direction::Write, 1000, bytes));
         case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 10);
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.starts_with("Only 90 % of the bytes"), "{sentence}");
@@ -249,7 +249,7 @@ mod tests {
     fn pages_that_somebody_else_made_dirty_are_not_ours() {
         let mut case = TestCase::buffered_write();
         let bytes = case.report.measurements[0].ops.write.bytes;
-        case.after_disk(moved(Op::Write, 1000, bytes));
+        case.after_disk(moved(Direction::Write, 1000, bytes));
         case.report.after.cache.as_mut().unwrap().dirty_bytes = None;
         let idle = VmStat::default();
         case.report.before.vmstat = Some(idle);

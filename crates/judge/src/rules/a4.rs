@@ -1,6 +1,6 @@
 //! A4: the same pages are overwritten in memory.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -25,22 +25,23 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let app = view.app(Op::Write);
-    let buffered = |ran: &crate::view::Ran| ran.does(Op::Write) && !ran.blocks.direct;
+    let app = view.app(Direction::Write);
+    let buffered = |ran: &crate::view::Ran| ran.does(Direction::Write) && !ran.blocks.direct;
     let Some(ran) = view.ran.iter().find(|ran| buffered(ran)) else { return Outcome::Nothing };
     if app.bytes < BYTES_MIN.value
-        || !view.ran.iter().all(|ran| !ran.does(Op::Write) || buffered(ran))
+        || !view.ran.iter().all(|ran| !ran.does(Direction::Write) || buffered(ran))
     {
         return Outcome::Nothing;
     }
     // Filesystems without a device, FUSE for one, charge in ways of their own.
-    let charged =
-        view.process(Op::Write).filter(|_| view.targets().iter().all(|t| t.device.is_some()));
+    let charged = view
+        .process(Direction::Write)
+        .filter(|_| view.targets().iter().all(|t| t.device.is_some()));
     let Some(charged) = charged else {
         return Outcome::lacks("what the kernel charged to this process (/proc/self/io)");
     };
     // A page is charged whole, so that small writes are charged more than they wrote.
-    let times = ratio(app.bytes, charged + view.slack_bytes(Op::Write));
+    let times = ratio(app.bytes, charged + view.slack_bytes(Direction::Write));
     if charged >= BYTES_MIN.value && times > OVERWRITTEN.value {
         return Outcome::one(finding(view, ran, app.bytes, charged));
     }
@@ -72,7 +73,7 @@ mod tests {
 
     fn buffered(charged: f64) -> TestCase {
         let setup = Setup {
-            op: Op::Write,
+            op: Direction::Write,
             engine: Engine::Psync,
             direct: false,
             ops_per_s: 20_000.0,

@@ -1,6 +1,6 @@
 //! A5: direct I/O that went through the page cache.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::DirectIo;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -97,7 +97,7 @@ fn finding(view: &View, growth: Option<f64>) -> Finding {
 /// What was moved did not reach the device within the measured time.
 fn missed_the_device(view: &View) -> bool {
     let reads = coverage::of_reads(view).share();
-    let writes = view.top.and_then(|top| view.share_seen(Op::Write, top.write.bytes));
+    let writes = view.top.and_then(|top| view.share_seen(Direction::Write, top.write.bytes));
     reads.is_some_and(|share| share < COVERAGE_FULL.value)
         || writes.is_some_and(|share| share < WRITTEN_OUT.value)
 }

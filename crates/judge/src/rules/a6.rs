@@ -1,6 +1,6 @@
 //! A6: eviction that left pages behind.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Weight};
 
 use crate::draft::Draft;
@@ -25,7 +25,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn asked(job: &Planned) -> bool {
-    job.blocks.hints.evict && !job.blocks.direct && job.does(Op::Read)
+    job.blocks.hints.evict && !job.blocks.direct && job.does(Direction::Read)
 }
 
 fn before(ground: &Ground) -> Outcome {

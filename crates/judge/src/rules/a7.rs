@@ -1,6 +1,6 @@
 //! A7: a working set that memory can hold.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::value;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -27,7 +27,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let buffered = |job: &crate::ground::Planned| job.does(Op::Read) && !job.blocks.direct;
+    let buffered = |job: &crate::ground::Planned| job.does(Direction::Read) && !job.blocks.direct;
     if !view.jobs.iter().any(buffered) {
         return Outcome::Nothing;
     }

@@ -72,7 +72,7 @@ fn after(view: &View) -> Outcome {
     let sentence = format!(
         "{} of the data set are holes; reading them needs no disk, so {} is not the speed of {}.",
         fmt::percent(share),
-        fmt::rate(view.bytes_per_s(candor_plan::units::Op::Read)),
+        fmt::rate(view.bytes_per_s(candor_plan::units::Direction::Read)),
         view.device_names()
     );
     Outcome::one(finding(weight, sentence, holes, exact))

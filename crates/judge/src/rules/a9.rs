@@ -1,6 +1,6 @@
 //! A9: reading blocks that were reserved but never written.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::value;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -61,7 +61,7 @@ fn after(view: &View) -> Outcome {
         "{} of the data set was preallocated and never written: {} is the filesystem returning \
          zeros.",
         fmt::percent(share),
-        fmt::rate(view.bytes_per_s(Op::Read))
+        fmt::rate(view.bytes_per_s(Direction::Read))
     );
     Outcome::one(finding(weight, sentence, bytes))
 }

@@ -1,6 +1,6 @@
 //! B18: the filesystem lets one writer at a time allocate blocks.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{FileFacts, value};
 use candor_record::{Change, Confidence, Finding, Weight, WorkerStats};
 
@@ -30,8 +30,12 @@ pub const RULE: Rule = Rule {
 fn after(view: &View) -> Outcome {
     let direct = !view.ran.is_empty() && view.all_direct() && !view.paced();
     let [ran] = view.ran.as_slice() else { return Outcome::Nothing };
-    let many = ran.does(Op::Write) && ran.concurrency() > 1.0;
-    if !direct || !many || view.written_before() || view.app(Op::Write).bytes < BYTES_MIN.value {
+    let many = ran.does(Direction::Write) && ran.concurrency() > 1.0;
+    if !direct
+        || !many
+        || view.written_before()
+        || view.app(Direction::Write).bytes < BYTES_MIN.value
+    {
         return Outcome::Nothing;
     }
     let files = view.files(&view.targets());
@@ -102,7 +106,8 @@ mod tests {
 
     /// Four writers on a file of which so much was there, with so little in the device.
     fn writing(mapped_mib: u64, weighted_ms: u64) -> TestCase {
-        let setup = Setup { op: Op::Write, workers: 4, ops_per_s: 17_800.0, ..Setup::default() };
+        let setup =
+            Setup { op: Direction::Write, workers: 4, ops_per_s: 17_800.0, ..Setup::default() };
         let mut case = setup.case();
         case.file().extents.as_mut().unwrap().value.mapped_bytes = mapped_mib * MIB;
         case.after_top().weighted_ms = weighted_ms;

@@ -1,6 +1,6 @@
 //! B19: workers get in each other's way in a file that they share.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Sharing};
 use candor_record::{Change, Confidence, Finding, PhaseReport, Weight};
 
@@ -30,7 +30,7 @@ pub const RULE: Rule = Rule {
 
 fn after(view: &View) -> Outcome {
     let [ran] = view.ran.as_slice() else { return Outcome::Nothing };
-    let compared = ran.blocks.direct || (ran.does(Op::Write) && !ran.does(Op::Read));
+    let compared = ran.blocks.direct || (ran.does(Direction::Write) && !ran.does(Direction::Read));
     if !compared || ran.paced() || ran.job.workers < 2 {
         return Outcome::Nothing;
     }
@@ -135,7 +135,7 @@ mod tests {
     /// Eight writers in one file and then in eight, or the other way round.
     fn two(first: (Sharing, f64), second: (Sharing, f64)) -> TestCase {
         let of = |(sharing, ops_per_s): (Sharing, f64)| {
-            let setup = Setup { op: Op::Write, workers: 8, ops_per_s, ..Setup::default() };
+            let setup = Setup { op: Direction::Write, workers: 8, ops_per_s, ..Setup::default() };
             let mut case = setup.case();
             let job = &mut case.plan.phases[0].jobs[0];
             job.sharing = sharing;

@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::requests::{Direction, share_of};
+use candor_record::requests::{RequestOp, share_of};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -31,7 +31,7 @@ pub const RULE: Rule = Rule {
 
 /// A split, as one device shows it.
 struct Split<'a> {
-    op: Op,
+    op: Direction,
     device: &'a DeviceFacts,
     operation: f64,
     piece: f64,
@@ -46,12 +46,12 @@ fn after(view: &View) -> Outcome {
     if view.top.is_none() {
         return Outcome::lacks("the number of requests of the device");
     }
-    let found = [Op::Read, Op::Write].into_iter().filter_map(|op| of_side(view, op));
+    let found = [Direction::Read, Direction::Write].into_iter().filter_map(|op| of_side(view, op));
     found.collect::<Vec<_>>().into()
 }
 
 /// The first device from the top whose requests are smaller than the operations.
-fn of_side(view: &View, op: Op) -> Option<Finding> {
+fn of_side(view: &View, op: Direction) -> Option<Finding> {
     let app = view.app(op);
     let operation = ratio(app.bytes, app.ops);
     // The device's mean request tells of ours only where its bytes are ours.
@@ -115,7 +115,7 @@ fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
 /// The sizes that most requests had, where they were seen one by one and are not alike: a mean
 /// of 512 KiB can be 1016 KiB and 8 KiB in turn.
 fn unlike(view: &View, split: &Split) -> Option<String> {
-    let direction = if split.op == Op::Read { Direction::Read } else { Direction::Write };
+    let direction = if split.op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
     let seen = view.report.requests.as_ref()?.of(&split.device.name, direction)?;
     let mut sizes = seen.sizes();
     sizes.retain(|(_, count)| share_of(*count, seen.count) >= COMMON.value);
@@ -156,7 +156,7 @@ fn finding(view: &View, split: &Split, cause: Option<&(f64, String)>) -> Finding
 
 #[cfg(test)]
 mod tests {
-    use candor_record::requests::{Requests, Trace};
+    use candor_record::requests::{RequestStats, Requests};
 
     use super::*;
     use crate::testcase::{MIB, TestCase, fact};
@@ -199,7 +199,8 @@ mod tests {
             sizes_4k: vec![(8192, 4990), (4096, 20), (1016 << 10, 4990)],
             ..Requests::default()
         };
-        case.report.requests = Some(Trace { requests: vec![seen], ..Trace::default() });
+        case.report.requests =
+            Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
         assert_eq!(
             case.found(&RULE)[0].sentence,
             "Each 1 MiB read became 2 requests, of 1016 KiB and 8 KiB, on loop0 (max_segments = \

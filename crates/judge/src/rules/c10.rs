@@ -1,6 +1,6 @@
 //! C10: direct is not durable.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -83,7 +83,7 @@ fn finding(view: &View, ran: &Ran, device: &DeviceFacts) -> Finding {
         "Direct does not mean durable: {} may acknowledge from its own cache, and nothing in this \
          run made it empty that; {} is the rate without a flush.",
         device.name,
-        fmt::rate(view.bytes_per_s(Op::Write))
+        fmt::rate(view.bytes_per_s(Direction::Write))
     );
     let cache = device.queue.write_cache.as_ref();
     let command = Command::of(view.plan, &ran.planned);

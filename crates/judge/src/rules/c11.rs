@@ -1,6 +1,6 @@
 //! C11: the device wrote more than was written.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::coverage::stat_of;
@@ -27,7 +27,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let app = view.app(Op::Write).bytes;
+    let app = view.app(Direction::Write).bytes;
     if app < BYTES_MIN.value {
         return Outcome::Nothing;
     }
@@ -36,7 +36,7 @@ fn after(view: &View) -> Outcome {
         return Outcome::lacks("what the device wrote");
     };
     // What was in flight when counting began is the device's, not the application's.
-    let written = flow.write.bytes - view.slack_bytes(Op::Write);
+    let written = flow.write.bytes - view.slack_bytes(Direction::Write);
     let factor = ratio(written, app);
     match factor > AMPLIFIED.value {
         true => Outcome::one(finding(view, flow.write.bytes, app)),
@@ -72,7 +72,7 @@ mod tests {
     fn a_journal_of_data_writes_everything_twice() {
         let mut case = TestCase::direct_write();
         let bytes = case.report.measurements[0].ops.write.bytes;
-        case.after_disk(moved(Op::Write, 200_000, 2 * bytes));
+        case.after_disk(moved(Direction::Write, 200_000, 2 * bytes));
         let found = case.found(&RULE);
         assert_eq!(found[0].sentence, "vda wrote 2 bytes for each byte of ours.");
         assert_eq!(found[0].weight, Weight::Explains);
@@ -83,7 +83,7 @@ mod tests {
         let mut case = TestCase::direct_write();
         let bytes = case.report.measurements[0].ops.write.bytes;
         let mut flushed = case.report.after.clone();
-        flushed.devices[0].1 = moved(Op::Write, 200_000, 2 * bytes);
+        flushed.devices[0].1 = moved(Direction::Write, 200_000, 2 * bytes);
         case.report.after_flush = Some(flushed);
         assert_eq!(case.found(&RULE).len(), 1);
     }

@@ -1,6 +1,6 @@
 //! C2: readahead shapes buffered reads.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::value;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -32,7 +32,7 @@ fn after(view: &View) -> Outcome {
         return Outcome::Nothing;
     }
     let Some(top) = view.working_top() else { return Outcome::Nothing };
-    let app = view.app(Op::Read);
+    let app = view.app(Direction::Read);
     let operation = ratio(app.bytes, app.ops);
     let piece = ratio(top.read.bytes, top.read.requests);
     let factor = ratio(piece, operation);

@@ -1,6 +1,6 @@
 //! C3: operations are merged on the way to the device.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::coverage::stat_of;
@@ -33,16 +33,16 @@ fn after(view: &View) -> Outcome {
     let Some(top) = view.top else {
         return Outcome::lacks("the number of requests of the device");
     };
-    let merged = |op: &Op| {
+    let merged = |op: &Direction| {
         let side = top.side(*op);
         let ours = view.app(*op).bytes >= BYTES_MIN.value;
         ours && ratio(side.merges, side.merges + side.requests) > MERGED.value
     };
-    let found = [Op::Read, Op::Write].into_iter().filter(merged);
+    let found = [Direction::Read, Direction::Write].into_iter().filter(merged);
     found.map(|op| finding(view, op, top.side(op))).collect::<Vec<_>>().into()
 }
 
-fn finding(view: &View, op: Op, side: Side) -> Finding {
+fn finding(view: &View, op: Direction, side: Side) -> Finding {
     let app = view.app(op);
     let operation = fmt::size(ratio(app.bytes, app.ops));
     let request = fmt::size(ratio(side.bytes, side.requests));
@@ -65,7 +65,7 @@ mod tests {
     use crate::testcase::{Setup, TestCase};
 
     fn merging(merges: u64) -> TestCase {
-        let mut case = Setup { op: Op::Write, depth: 32, ..Setup::default() }.case();
+        let mut case = Setup { op: Direction::Write, depth: 32, ..Setup::default() }.case();
         let top = case.after_top();
         (top.writes, top.write_merges) = (top.writes - merges, merges);
         case

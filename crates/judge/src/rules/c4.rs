@@ -1,7 +1,7 @@
 //! C4: operations smaller than a sector, or across sectors.
 
 use candor_plan::Bytes;
-use candor_plan::units::{Extent, Op, PerOp, SizeSpec};
+use candor_plan::units::{Direction, Extent, PerDirection, SizeSpec};
 use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -61,14 +61,14 @@ fn misfit<'a, 'b>(job: &'b Planned<'a>, sector: u64) -> Option<(&'b Planned<'a>,
         return None;
     }
     let odd = |bytes: &Bytes| !bytes.0.is_multiple_of(sector);
-    let used = Op::ALL.into_iter().filter(|op| job.does(*op));
+    let used = Direction::ALL.into_iter().filter(|op| job.does(*op));
     let mut sizes = used.flat_map(|op| sizes(job.blocks.size.of(op)));
     let start = match job.blocks.range.start {
         Extent::Bytes(bytes) => Some(bytes),
         Extent::Percent(_) => None,
     };
     let size = sizes.find(odd).map(|size| format!("{} I/O", fmt::size(size.0 as f64)));
-    let aligns = job.blocks.align.iter().flat_map(PerOp::iter);
+    let aligns = job.blocks.align.iter().flat_map(PerDirection::iter);
     let mut aligns = aligns.filter(|(op, _)| job.does(*op)).map(|(_, align)| *align);
     let align = aligns.find(odd);
     let align = align.map(|by| format!("I/O aligned to {}", fmt::size(by.0 as f64)));
@@ -87,10 +87,11 @@ fn sizes(spec: &SizeSpec) -> Vec<Bytes> {
 
 fn finding(ground: &Ground, job: &Planned, what: &str, sector: u64) -> Finding {
     let sector_text = fmt::size(sector as f64);
-    let writes = job.does(Op::Write);
+    let writes = job.does(Direction::Write);
     let cost = if writes { "writes need read-modify-write" } else { "reads fetch more than asked" };
     let sentence = format!("{what} on {sector_text} sectors: {cost}.");
-    let largest = job.blocks.size.of(if writes { Op::Write } else { Op::Read }).max().0;
+    let largest =
+        job.blocks.size.of(if writes { Direction::Write } else { Direction::Read }).max().0;
     let rounded = largest.max(1).checked_next_multiple_of(sector).unwrap_or(sector);
     let command = Command::of(ground.plan, job);
     let from = ground.tops().into_iter().find_map(|d| d.queue.physical_block_bytes.as_ref());
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn writes_and_odd_alignments_too() {
         let mut case = TestCase::direct_write();
-        case.blocks().align = Some(PerOp::all(Bytes(512)));
+        case.blocks().align = Some(PerDirection::all(Bytes(512)));
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("aligned to 512 bytes on 4 KiB sectors: writes need"));
     }

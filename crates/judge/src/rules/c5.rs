@@ -1,6 +1,6 @@
 //! C5: a partition or volume that starts between two sectors.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -57,7 +57,7 @@ fn off(device: &DeviceFacts) -> Option<Off<'_>> {
 
 fn finding(ground: &Ground, (device, bytes, from): &Off) -> Finding {
     let off = fmt::size(*bytes as f64);
-    let writes = ground.does(Op::Write);
+    let writes = ground.does(Direction::Write);
     let cost = if writes { "small writes cost twice" } else { "small reads cost twice" };
     let sentence = format!("{} starts {off} off a sector boundary: {cost}.", device.name);
     let weight = if writes { Weight::Remark } else { Weight::Explains };

@@ -1,6 +1,6 @@
 //! C6: one request at a time.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -35,7 +35,7 @@ fn after(view: &View) -> Outcome {
 /// One operation in flight, always, and nothing reads ahead or writes behind it.
 fn applies(view: &View, ran: &Ran) -> bool {
     let uncached = || {
-        let random_read = ran.blocks.access.is_random() && !ran.does(Op::Write);
+        let random_read = ran.blocks.access.is_random() && !ran.does(Direction::Write);
         ran.blocks.direct || (random_read && coverage::of_reads(view).is_full())
     };
     ran.concurrency() == 1.0
@@ -60,7 +60,7 @@ fn finding(view: &View, ran: &Ran) -> Outcome {
     Outcome::one(sentence(view, ran, op, latency.mean_ns))
 }
 
-fn sentence(view: &View, ran: &Ran, op: Op, mean_ns: f64) -> Finding {
+fn sentence(view: &View, ran: &Ran, op: Direction, mean_ns: f64) -> Finding {
     let app = view.app(op);
     let size = fmt::size(crate::fmt::ratio(app.bytes, app.ops));
     let (time, rate) = (fmt::time(mean_ns), fmt::rate(view.bytes_per_s(op)));

@@ -1,6 +1,6 @@
 //! C7: parity that has to be read before it is written.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -27,7 +27,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    if view.does(Op::Read) || view.app(Op::Write).bytes < BYTES_MIN.value {
+    if view.does(Direction::Read) || view.app(Direction::Write).bytes < BYTES_MIN.value {
         return Outcome::Nothing;
     }
     let mut found = Vec::new();
@@ -38,11 +38,11 @@ fn after(view: &View) -> Outcome {
         let Some(flows) = view.flows_below(array) else {
             return Outcome::lacks(format!("the counters of the members of {}", array.name));
         };
-        let per_write = |op: Op| {
+        let per_write = |op: Direction| {
             let requests: f64 = flows.iter().map(|flow| flow.side(op).requests).sum();
-            ratio(requests, view.app(Op::Write).ops)
+            ratio(requests, view.app(Direction::Write).ops)
         };
-        let (read, written) = (per_write(Op::Read), per_write(Op::Write));
+        let (read, written) = (per_write(Direction::Read), per_write(Direction::Write));
         if read >= PARITY_READS.value {
             found.push(finding(view, array, parity, (read, written)));
         }
@@ -66,7 +66,7 @@ fn stripe(array: &DeviceFacts, parity: u64) -> Option<u64> {
 }
 
 fn finding(view: &View, array: &DeviceFacts, parity: u64, (read, written): (f64, f64)) -> Finding {
-    let app = view.app(Op::Write);
+    let app = view.app(Direction::Write);
     let name = &array.name;
     let stripe = stripe(array, parity);
     let of = stripe.map_or(String::new(), |bytes| format!(" of {}", fmt::size(bytes as f64)));
@@ -99,7 +99,7 @@ mod tests {
 
     /// 4 KiB at random on an array of three, with so many reads of its members per write.
     fn writing(level: &str, reads: f64) -> TestCase {
-        let setup = Setup { op: Op::Write, depth: 8, ops_per_s: 600.0, ..Setup::default() };
+        let setup = Setup { op: Direction::Write, depth: 8, ops_per_s: 600.0, ..Setup::default() };
         let mut case = setup.case().on_array(level, &[0.34, 0.33, 0.33]);
         case.facts.devices[0].queue.chunk_bytes = crate::testcase::fact(65_536);
         for (name, counters) in &mut case.report.after.devices {

@@ -1,6 +1,6 @@
 //! C8: a scheduler that has its say.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -35,7 +35,7 @@ fn after(view: &View) -> Outcome {
 
 /// Write-back from the page cache that is held back in favour of reads.
 fn held_back(view: &View) -> Option<Finding> {
-    let buffered = |ran: &Ran| ran.does(Op::Write) && !ran.blocks.direct;
+    let buffered = |ran: &Ran| ran.does(Direction::Write) && !ran.blocks.direct;
     if !view.ran.iter().any(buffered) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! C9: what flushing costs.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -49,7 +49,7 @@ fn after(view: &View) -> Outcome {
 }
 
 fn writes_durably(ran: &Ran) -> bool {
-    ran.does(Op::Write) && ran.durable()
+    ran.does(Direction::Write) && ran.durable()
 }
 
 /// Calls of fsync and fdatasync, where workers made them.

@@ -1,6 +1,6 @@
 //! E2: operations and the chunk of an array.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -69,7 +69,7 @@ fn cut(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Findin
 
 /// One operation at a time keeps one member busy. Writes with parity touch several.
 fn alone(view: &View, array: &DeviceFacts, size: f64, chunk: f64) -> Option<Finding> {
-    let single = view.requested() <= 1.0 && view.all_direct() && view.main_op() == Op::Read;
+    let single = view.requested() <= 1.0 && view.all_direct() && view.main_op() == Direction::Read;
     let sentence = format!(
         "One {} read at a time keeps one of the {} members of {} busy (chunk {}); the others are \
          idle.",

@@ -1,6 +1,6 @@
 //! E6: a volume of a fast and a slow tier.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -62,7 +62,7 @@ fn of(view: &View, volume: &DeviceFacts) -> Option<Finding> {
         let tier = if is_slow { &mut slow } else { &mut fast };
         tier.names.push(name);
         // Where nothing is written, what the fast tier takes in is not what it served.
-        tier.bytes += if view.does(Op::Write) { flow.bytes() } else { flow.read.bytes };
+        tier.bytes += if view.does(Direction::Write) { flow.bytes() } else { flow.read.bytes };
     }
     let all = fast.bytes + slow.bytes;
     let share = ratio(fast.bytes, all);

@@ -1,6 +1,6 @@
 //! F1: the write rate still drifts.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -36,11 +36,11 @@ fn after(view: &View) -> Outcome {
 
 /// It writes, at full speed, and not to memory.
 pub(super) fn writes_to_media(ran: &Ran) -> bool {
-    ran.does(Op::Write) && (ran.blocks.direct || ran.durable_each()) && !ran.paced()
+    ran.does(Direction::Write) && (ran.blocks.direct || ran.durable_each()) && !ran.paced()
 }
 
 fn of(view: &View, ran: &Ran) -> Option<Finding> {
-    let seconds = series::seconds(ran.measured, |op| op == Op::Write);
+    let seconds = series::seconds(ran.measured, |op| op == Direction::Write);
     if (seconds.len() as f64) < DRIFT_S.value {
         return None;
     }

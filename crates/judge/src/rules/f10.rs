@@ -1,6 +1,6 @@
 //! F10: others used the device.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind};
 use candor_record::requests::{Issuer, Requests, share_of};
 use candor_record::{Confidence, Finding, Weight};
@@ -116,12 +116,12 @@ fn seen_of_others(view: &View, devices: &[&DeviceFacts], kernel_too: bool) -> Op
 /// process made none, because journals and write-back of earlier phases would look foreign.
 fn beside_ours<'a>(view: &View<'a>) -> Option<Foreign<'a>> {
     let top = view.top?;
-    let reads = (top.read.bytes - view.process(Op::Read)?.max(direct_reads(view))).max(0.0);
-    let writes = match (view.does(Op::Write), view.process(Op::Write)?) {
+    let reads = (top.read.bytes - view.process(Direction::Read)?.max(direct_reads(view))).max(0.0);
+    let writes = match (view.does(Direction::Write), view.process(Direction::Write)?) {
         (false, ours) => (top.write.bytes - ours).max(0.0),
         (true, _) => 0.0,
     };
-    let slack = view.slack_bytes(Op::Read);
+    let slack = view.slack_bytes(Direction::Read);
     Some(Foreign {
         bytes: (reads - slack).max(0.0) + writes,
         all: top.bytes(),
@@ -133,7 +133,7 @@ fn beside_ours<'a>(view: &View<'a>) -> Option<Foreign<'a>> {
 
 /// Bytes that this process read directly, which are its own whatever it was charged for.
 fn direct_reads(view: &View) -> f64 {
-    if view.all_direct() { view.app(Op::Read).bytes } else { 0.0 }
+    if view.all_direct() { view.app(Direction::Read).bytes } else { 0.0 }
 }
 
 fn finding(view: &View, foreign: &Foreign, app: f64) -> Finding {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, moved};
     use candor_record::IdleWindow;
-    use candor_record::requests::{Issuer, Requests, Trace};
+    use candor_record::requests::{Issuer, RequestStats, Requests};
 
     #[test]
     fn reads_of_others_are_seen_beside_ours() {
@@ -185,7 +185,8 @@ mod tests {
         case.after_top().read_sectors += 84_000_000 / 512;
         let who = Issuer { pid: 99, command: "rsync".into(), count: 9, bytes: 84_000_000 };
         let seen = Requests { device: "vda".into(), issuers: vec![who], ..Requests::default() };
-        case.report.requests = Some(Trace { requests: vec![seen], ..Trace::default() });
+        case.report.requests =
+            Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.ends_with("most seen by process: rsync (99))."), "{sentence}");
     }
@@ -205,7 +206,7 @@ mod tests {
         idle.after.at_ns += 1_000_000_000;
         case.report.idle = Some(idle.clone());
         assert_eq!(case.found(&RULE), []);
-        idle.after.devices[0].1 = moved(Op::Write, 100, 8 * MIB);
+        idle.after.devices[0].1 = moved(Direction::Write, 100, 8 * MIB);
         case.report.idle = Some(idle);
         assert_eq!(case.found(&RULE), [], "a burst that did not go on");
         case.after_top().write_sectors += 80 * MIB / 512;
@@ -220,7 +221,7 @@ mod tests {
                 issuers: vec![who],
                 ..Requests::default()
             };
-            Some(Trace { own_pid, requests: vec![seen], ..Trace::default() })
+            Some(RequestStats { own_pid, requests: vec![seen], ..RequestStats::default() })
         };
         case.report.requests = trace(7);
         assert_eq!(case.found(&RULE), []);
@@ -234,7 +235,7 @@ mod tests {
         let mut idle =
             IdleWindow { before: case.report.before.clone(), after: case.report.before.clone() };
         idle.after.at_ns += 1_000_000_000;
-        idle.after.devices[1].1 = moved(Op::Read, 100, 8 * MIB);
+        idle.after.devices[1].1 = moved(Direction::Read, 100, 8 * MIB);
         case.report.idle = Some(idle);
         case.report.after.devices[1].1.read_sectors += 80 * MIB / 512;
         let sentence = &case.found(&RULE)[0].sentence;

@@ -1,6 +1,6 @@
 //! F12: random writes to a zoned device.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Weight};
 
@@ -28,7 +28,7 @@ fn after(view: &View) -> Outcome {
         |device: &&DeviceFacts| value(&device.queue.zoned).is_some_and(|model| model != "none");
     let Some(device) = view.devices().into_iter().find(zoned) else { return Outcome::Nothing };
     let Some(model) = &device.queue.zoned else { return Outcome::Nothing };
-    let unaware = |job: &&Planned| job.does(Op::Write) && job.blocks.zones.is_none();
+    let unaware = |job: &&Planned| job.does(Direction::Write) && job.blocks.zones.is_none();
     let writers: Vec<&Planned> = view.jobs.iter().filter(unaware).collect();
     let head = format!("{} is zoned ({})", device.name, model.value);
     let (sentence, advice) = if writers.iter().any(|_| refused(view)) {
@@ -51,7 +51,7 @@ fn after(view: &View) -> Outcome {
 fn refused(view: &View) -> bool {
     const EIO: i32 = 5;
     let mut failures = view.report.measurements.iter().flat_map(|measured| &measured.errors);
-    failures.any(|failure| failure.op == Some(Op::Write) && failure.errno == EIO)
+    failures.any(|failure| failure.op == Some(Direction::Write) && failure.errno == EIO)
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
         case.blocks().access = Access::default();
         assert_eq!(case.found(&RULE), []);
         case.measured().errors.push(IoFailure {
-            op: Some(Op::Write),
+            op: Some(Direction::Write),
             path: "/dev/vda".into(),
             offset: 0,
             errno: 5,

@@ -1,6 +1,6 @@
 //! F13: a cloud volume that is still being filled.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -31,7 +31,7 @@ const MODELS: [&str; 3] = ["Amazon Elastic Block Store", "PersistentDisk", "nvme
 
 fn after(view: &View) -> Outcome {
     let [ran] = view.ran.as_slice() else { return Outcome::Nothing };
-    if !ran.does(Op::Read) || ran.does(Op::Write) || !ran.blocks.direct {
+    if !ran.does(Direction::Read) || ran.does(Direction::Write) || !ran.blocks.direct {
         return Outcome::Nothing;
     }
     let Some((volume, model)) = view.leaves().into_iter().find_map(cloud) else {

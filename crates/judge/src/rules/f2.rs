@@ -1,6 +1,6 @@
 //! F2: the write rate falls off a cliff.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use super::{f1, f3};
@@ -32,7 +32,7 @@ fn after(view: &View) -> Outcome {
 }
 
 fn of(view: &View, ran: &Ran) -> Option<Finding> {
-    let seconds = series::seconds(ran.measured, |op| op == Op::Write);
+    let seconds = series::seconds(ran.measured, |op| op == Direction::Write);
     let rates: Vec<f64> = seconds.iter().map(|second| second.bytes_per_s).collect();
     let step = series::step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
     let bytes = seconds.get(step.at.checked_sub(1)?)?.bytes_so_far;

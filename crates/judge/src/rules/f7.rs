@@ -1,6 +1,6 @@
 //! F7: a drive that was emptied.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -26,7 +26,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    if !view.does(Op::Write) {
+    if !view.does(Direction::Write) {
         return Outcome::Nothing;
     }
     let flash = view.leaves().into_iter().filter(is_flash);

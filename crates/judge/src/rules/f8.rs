@@ -1,6 +1,6 @@
 //! F8: a filesystem that is full, a file that is in pieces.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{FileFacts, Filesystem, TargetFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
@@ -28,7 +28,7 @@ pub const RULE: Rule = Rule {
 
 fn after(view: &View) -> Outcome {
     let mut found: Vec<Finding> = Vec::new();
-    let written = view.targets_of(|job| job.does(Op::Write)).into_iter();
+    let written = view.targets_of(|job| job.does(Direction::Write)).into_iter();
     let on = written.filter(|target| takes_blocks(target)).filter_map(|t| t.filesystem.as_ref());
     found.extend(on.filter_map(full).take(1));
     let in_order = |job: &crate::ground::Planned| !job.blocks.access.is_random();

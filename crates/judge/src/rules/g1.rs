@@ -1,6 +1,6 @@
 //! G1: too short.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Weight};
 
 use crate::command::Command;
@@ -68,7 +68,7 @@ fn writes_behind(ran: &Ran) -> bool {
     !ran.blocks.direct
         && !ran.durable()
         && !ran.blocks.durability.fsync_at_end
-        && ran.measured.ops.of(Op::Write).bytes as f64 >= BYTES_MIN.value
+        && ran.measured.ops.of(Direction::Write).bytes as f64 >= BYTES_MIN.value
 }
 
 #[cfg(test)]

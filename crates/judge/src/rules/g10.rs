@@ -1,7 +1,7 @@
 //! G10: the same few blocks again and again.
 
 use candor_plan::Bytes;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::PathKind;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -39,7 +39,7 @@ fn of_job(view: &View, ran: &Ran) -> Option<Finding> {
     let read = ran.measured.ops.read.bytes as f64;
     let range = range(view, ran)?;
     let few = read >= BYTES_MIN.value && range < REPEATED.value * read;
-    (few && ran.does(Op::Read)).then(|| finding(ran, read, range))
+    (few && ran.does(Direction::Read)).then(|| finding(ran, read, range))
 }
 
 /// Bytes that the job may have read from: of its files or devices, or of the part it was given.

@@ -1,7 +1,7 @@
 //! G11: looking at requests slowed them down.
 
 use candor_record::facts::value;
-use candor_record::requests::Trace;
+use candor_record::requests::RequestStats;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::command::Command;
@@ -45,7 +45,7 @@ fn workers_ns(view: &View) -> f64 {
     workers.min(cpus) * view.elapsed_s() * 1e9
 }
 
-fn finding(view: &View, trace: &Trace, share: f64) -> Finding {
+fn finding(view: &View, trace: &RequestStats, share: f64) -> Finding {
     let cost = trace.cost;
     let sentence = format!(
         "Looking at {} requests took {} of the time that the workers had: without it they do more.",
@@ -84,7 +84,8 @@ mod tests {
         let cost = Cost { events, events_ns: events * 500, thread_ns: 10_000_000 };
         let requests = vec![Requests { count: events / 2, ..Requests::default() }];
         let way = "BPF on raw tracepoints".into();
-        case.report.requests = Some(Trace { way, cost, requests, ..Trace::default() });
+        case.report.requests =
+            Some(RequestStats { way, cost, requests, ..RequestStats::default() });
         case
     }
 

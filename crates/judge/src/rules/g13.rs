@@ -1,6 +1,6 @@
 //! G13: reading that writes.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::Filesystem;
 use candor_record::{Confidence, Finding, Weight};
 
@@ -25,7 +25,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let (Some(top), false) = (view.top, view.ran.is_empty() || view.does(Op::Write)) else {
+    let (Some(top), false) = (view.top, view.ran.is_empty() || view.does(Direction::Write)) else {
         return Outcome::Nothing;
     };
     let targets = view.targets();

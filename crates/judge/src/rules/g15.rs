@@ -1,7 +1,7 @@
 //! G15: blocks that are all alike.
 
 use candor_plan::blocks::{Content, Fill, Pattern};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::draft::Draft;
@@ -32,7 +32,7 @@ fn after(view: &View) -> Outcome {
 fn of_job(ran: &Ran) -> Option<Finding> {
     let written = ran.measured.ops.write.bytes as f64;
     let how = alike(&ran.blocks.content)?;
-    (ran.does(Op::Write) && written >= BYTES_MIN.value).then(|| finding(ran, &how))
+    (ran.does(Direction::Write) && written >= BYTES_MIN.value).then(|| finding(ran, &how))
 }
 
 /// In what way blocks are alike.

@@ -1,6 +1,6 @@
 //! G4: operations that were never sent while one took long.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Latency, OpStats, Weight};
 
 use crate::draft::Draft;
@@ -31,7 +31,7 @@ fn after(view: &View) -> Outcome {
     found.collect::<Vec<_>>().into()
 }
 
-fn of_side(ran: &Ran, op: Op, stats: &OpStats) -> Option<Finding> {
+fn of_side(ran: &Ran, op: Direction, stats: &OpStats) -> Option<Finding> {
     let latency = stats.latency.as_ref()?;
     match &stats.from_intended {
         Some(intended) => paced(ran, op, latency, intended),
@@ -41,7 +41,7 @@ fn of_side(ran: &Ran, op: Op, stats: &OpStats) -> Option<Finding> {
 }
 
 /// Under a rate both are measured: they are told where they differ.
-fn paced(ran: &Ran, op: Op, latency: &Latency, intended: &Latency) -> Option<Finding> {
+fn paced(ran: &Ran, op: Direction, latency: &Latency, intended: &Latency) -> Option<Finding> {
     let (served, wanted) = (latency.percentile_ns(99.0)?, intended.percentile_ns(99.0)?);
     let differ = served > 0 && ratio(wanted as f64, served as f64) >= INTENDED.value;
     differ.then(|| {
@@ -61,7 +61,7 @@ fn paced(ran: &Ran, op: Op, latency: &Latency, intended: &Latency) -> Option<Fin
 }
 
 /// Without a rate, what was left out can only be estimated.
-fn closed(ran: &Ran, op: Op, latency: &Latency) -> Option<Finding> {
+fn closed(ran: &Ran, op: Direction, latency: &Latency) -> Option<Finding> {
     let missed = ratio(latency.max_ns as f64, finite(latency.mean_ns));
     let many = missed > OMITTED.value * latency.count as f64 && missed >= BEYOND.value;
     many.then(|| {

@@ -9,7 +9,7 @@ use crate::names::{self, OnNames};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::thresholds::{NAME_BYTES, NAMES_AGAIN, NAMES_MIN};
 use crate::view::View;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -34,7 +34,7 @@ fn after(view: &View) -> Outcome {
     if looks.is_empty() {
         return Outcome::Nothing;
     }
-    let fetched = view.process(Op::Read);
+    let fetched = view.process(Direction::Read);
     let found = looks.iter().filter_map(|names| of(view, names, fetched));
     let found: Vec<Finding> = found.collect();
     match (found.is_empty(), fetched) {

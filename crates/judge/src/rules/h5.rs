@@ -1,6 +1,6 @@
 //! H5: later passes over the same data came from memory.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, PhaseReport, Weight};
 
 use crate::command::Command;
@@ -31,7 +31,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let reads = view.does(Op::Read) && !view.does(Op::Write);
+    let reads = view.does(Direction::Read) && !view.does(Direction::Write);
     if !reads || view.ran.iter().any(|ran| ran.blocks.direct) {
         return Outcome::Nothing;
     }
@@ -60,7 +60,7 @@ fn within(view: &View, fetched: f64) -> Option<Passes> {
     let cache = view.report.before.cache?;
     let (size, cached) = (cache.size_bytes as f64, cache.resident_bytes as f64);
     let whole = view.ran.iter().all(|ran| ran.blocks.range == Default::default());
-    let count = ratio(view.app(Op::Read).bytes, size);
+    let count = ratio(view.app(Direction::Read).bytes, size);
     let cold = cached <= CACHED_AT_START.value * size;
     let once = fetched >= READ_ONCE.value * size && fetched <= size / COVERAGE_FULL.value;
     let enough = size >= BYTES_MIN.value && count >= PASSES.value;
@@ -106,7 +106,7 @@ fn within_phase(view: &View, passes: &Passes) -> Finding {
         fmt::size(passes.fetched)
     );
     draft(view, sentence)
-        .evidence("bytes read", fmt::size(view.app(Op::Read).bytes), "candor")
+        .evidence("bytes read", fmt::size(view.app(Direction::Read).bytes), "candor")
         .evidence(
             "bytes fetched from storage",
             fmt::size(passes.fetched),
@@ -120,7 +120,7 @@ fn within_phase(view: &View, passes: &Passes) -> Finding {
 /// follow each other.
 fn rates(view: &View, size: f64) -> Option<(f64, f64)> {
     let [ran] = view.ran.as_slice() else { return None };
-    let seconds = series::seconds(ran.measured, |op| op == Op::Read);
+    let seconds = series::seconds(ran.measured, |op| op == Direction::Read);
     let (first, rest): (Vec<Second>, Vec<Second>) =
         seconds.into_iter().partition(|second| second.bytes_so_far < size);
     // The interval in which the first pass ended belongs to both.
@@ -139,7 +139,7 @@ fn after_phase(view: &View, first: &PhaseReport) -> Finding {
             |m: &candor_record::Measurement| ratio(m.ops.read.bytes as f64, m.elapsed_ns as f64);
         report.measurements.iter().map(of).sum::<f64>() * 1e9
     };
-    let now = fmt::rate(view.bytes_per_s(Op::Read));
+    let now = fmt::rate(view.bytes_per_s(Direction::Read));
     let sentence = format!(
         "Phase {} read the same data from storage, at {}; this pass found it in memory: {now} is \
          not the speed of {}.",

@@ -1,6 +1,6 @@
 //! What E7 says of a member of an array that is slower than the others.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, DiskCounters, Finding, Weight};
 
@@ -54,7 +54,7 @@ fn member<'a>(view: &View, name: &'a str) -> Option<Member<'a>> {
     view.flow_of(name)?;
     let did: DiskCounters = before.device_delta(after, name)?;
     let (requests, sectors, ms) = match view.main_op() {
-        Op::Write => (did.writes, did.write_sectors, did.write_ms),
+        Direction::Write => (did.writes, did.write_sectors, did.write_ms),
         _ => (did.reads, did.read_sectors, did.read_ms),
     };
     Some(Member {
@@ -88,7 +88,7 @@ fn is_no_chance(
     let app = view.app_all();
     let stripe = view.chunk(array).map(|chunk| chunk.value as f64 * members.len() as f64);
     let meets_all = stripe.is_some_and(|stripe| ratio(app.bytes, app.ops) >= stripe)
-        || (is_mirror(array) && view.main_op() == Op::Write);
+        || (is_mirror(array) && view.main_op() == Direction::Write);
     let requests: f64 = members.iter().map(|member| member.requests).sum();
     let in_flight = view.occupancy().max(1.0);
     meets_all
@@ -134,7 +134,7 @@ fn finding(array: &DeviceFacts, slow: &Member, others: &[Member], like_ms: f64) 
 mod tests {
     use super::of;
     use crate::testcase::{Setup, TestCase};
-    use candor_plan::units::Op;
+    use candor_plan::units::Direction;
     use candor_record::{ArrayState, Finding};
 
     fn found(case: &TestCase) -> Vec<Finding> {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_mirror_is_written_as_fast_as_the_slower_one() {
-        let setup = Setup { op: Op::Write, depth: 4, ops_per_s: 434.0, ..Setup::default() };
+        let setup = Setup { op: Direction::Write, depth: 4, ops_per_s: 434.0, ..Setup::default() };
         let case = members(setup.case().on_array("raid1", &[1.0, 1.0]), &[(1.3, 0.5), (8.5, 1.0)]);
         assert!(found(&case)[0].sentence.contains("sd1 took 8.5 ms"));
     }

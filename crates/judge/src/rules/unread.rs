@@ -1,6 +1,6 @@
 //! What A8 and A9 share: files on whose bytes no disk needs to be asked.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::FileFacts;
 
 use crate::coverage;
@@ -20,7 +20,7 @@ pub enum Verdict {
 
 /// Files that some job reads.
 pub fn read_files<'a>(ground: &Ground<'a>) -> Vec<&'a FileFacts> {
-    ground.files(&ground.targets_of(|job| job.does(Op::Read)))
+    ground.files(&ground.targets_of(|job| job.does(Direction::Read)))
 }
 
 /// What a share of such ground means, given what was fetched.

@@ -135,9 +135,9 @@ impl TestCase {
     pub fn seconds(mut self, count: u64, ops_per_s: impl Fn(u64) -> f64) -> TestCase {
         let measured = self.measured();
         let op = if measured.ops.write.ops > 0 {
-            candor_plan::units::Op::Write
+            candor_plan::units::Direction::Write
         } else {
-            candor_plan::units::Op::Read
+            candor_plan::units::Direction::Read
         };
         let stats = measured.ops.of(op).clone();
         let bs = stats.bytes / stats.ops.max(1);

@@ -1,7 +1,7 @@
 //! An honest run on a virtual disk, from a few figures.
 
 use candor_plan::blocks::{Access, Engine};
-use candor_plan::units::{Mix, Op, PerOp, SizeSpec};
+use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Stop, Target};
 use candor_record::facts::*;
 use candor_record::*;
@@ -11,7 +11,7 @@ use super::TestCase;
 /// What an honest run is made of.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    pub op: Op,
+    pub op: Direction,
     pub bs: u64,
     pub depth: u32,
     pub workers: u32,
@@ -25,7 +25,7 @@ pub struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         Setup {
-            op: Op::Read,
+            op: Direction::Read,
             bs: 4096,
             depth: 1,
             workers: 1,
@@ -69,9 +69,9 @@ impl Setup {
 
     fn plan(&self) -> Plan {
         let blocks = Blocks {
-            mix: if self.op == Op::Read { Mix::READ } else { Mix::WRITE },
+            mix: if self.op == Direction::Read { Mix::READ } else { Mix::WRITE },
             access: Access::Random,
-            size: PerOp::all(SizeSpec::Fixed(Bytes(self.bs))),
+            size: PerDirection::all(SizeSpec::Fixed(Bytes(self.bs))),
             depth: self.depth,
             engine: self.engine,
             direct: self.direct,
@@ -100,7 +100,7 @@ impl Setup {
             latency: Some(latency(self.ops(), mean_ns)),
             ..OpStats::default()
         };
-        let mut ops = PerOp::<OpStats>::default();
+        let mut ops = PerDirection::<OpStats>::default();
         *ops.of_mut(self.op) = stats;
         Measurement {
             job: "job".into(),
@@ -159,7 +159,7 @@ impl Setup {
         let mut after = snapshot(1_000_000_000 * (self.seconds + 1), counters);
         let io = after.process_io.as_mut().unwrap();
         match self.op {
-            Op::Read => (io.rchar, io.read_bytes) = (self.bytes(), self.bytes()),
+            Direction::Read => (io.rchar, io.read_bytes) = (self.bytes(), self.bytes()),
             _ => (io.wchar, io.write_bytes) = (self.bytes(), self.bytes()),
         }
         after
@@ -167,10 +167,10 @@ impl Setup {
 }
 
 /// Counters of a device that did so much.
-pub fn moved(op: Op, requests: u64, bytes: u64) -> DiskCounters {
+pub fn moved(op: Direction, requests: u64, bytes: u64) -> DiskCounters {
     let mut counters = DiskCounters::default();
     match op {
-        Op::Read => (counters.reads, counters.read_sectors) = (requests, bytes / 512),
+        Direction::Read => (counters.reads, counters.read_sectors) = (requests, bytes / 512),
         _ => (counters.writes, counters.write_sectors) = (requests, bytes / 512),
     }
     counters

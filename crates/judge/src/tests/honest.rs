@@ -1,7 +1,7 @@
 //! Honest runs must not be blamed: engines × direct or cold × devices × depths × sizes.
 
 use candor_plan::blocks::Engine;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Verdict, Weight};
 
 use crate::testcase::{MIB, Setup, TestCase, fact};
@@ -9,7 +9,7 @@ use crate::testcase::{MIB, Setup, TestCase, fact};
 /// Setups of honest runs, with and without ramp.
 fn setups() -> Vec<Setup> {
     let mut setups = Vec::new();
-    for op in [Op::Read, Op::Write] {
+    for op in [Direction::Read, Direction::Write] {
         for engine in [Engine::Psync, Engine::Pvsync, Engine::Libaio, Engine::IoUring] {
             for (bs, ops_per_s) in [(4096, 20_000.0), (65_536, 5000.0), (MIB, 700.0)] {
                 for (depth, workers) in [(1, 1), (1, 4), (32, 1), (32, 4)] {
@@ -91,7 +91,7 @@ fn a_little_metadata_traffic_is_no_finding() {
 fn honest_buffered_runs_are_believable() {
     let mut setup = Setup { engine: Engine::Psync, direct: false, ..Setup::default() };
     assert_eq!(setup.case().judge().verdict, Verdict::Believable);
-    (setup.op, setup.ops_per_s) = (Op::Write, 600.0);
+    (setup.op, setup.ops_per_s) = (Direction::Write, 600.0);
     let mut case = setup.case();
     case.blocks().durability.fsync_every = 1;
     assert_eq!(case.judge().verdict, Verdict::Believable);

@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use candor_record::facts::Missing;
-use candor_record::requests::Direction;
+use candor_record::requests::RequestOp;
 
 use super::counter::{Event, Moment};
 use super::sampling::Tap;
@@ -252,12 +252,12 @@ fn moment(action: u32) -> Option<Moment> {
     })
 }
 
-fn direction(what: u32, bytes: u32) -> Direction {
+fn direction(what: u32, bytes: u32) -> RequestOp {
     match what {
-        _ if what & DISCARD != 0 => Direction::Discard,
-        _ if what & WRITE != 0 => Direction::Write,
-        _ if what & FLUSH != 0 && bytes == 0 => Direction::Flush,
-        _ => Direction::Read,
+        _ if what & DISCARD != 0 => RequestOp::Discard,
+        _ if what & WRITE != 0 => RequestOp::Write,
+        _ if what & FLUSH != 0 && bytes == 0 => RequestOp::Flush,
+        _ => RequestOp::Read,
     }
 }
 
@@ -307,7 +307,7 @@ mod tests {
         let [write, flush] = &events[..] else { panic!("{events:?}") };
         assert_eq!((write.moment, write.bytes, write.flags), (Moment::Issued, 4096, 0b101));
         assert_eq!((write.device, write.sector, &*write.command), ([8, 16], 9, "dd"));
-        assert_eq!((flush.moment, flush.direction), (Moment::Completed, Direction::Flush));
+        assert_eq!((flush.moment, flush.direction), (Moment::Completed, RequestOp::Flush));
         assert_eq!(take(&[b'x'; 60], &mut names, &mut events), 60);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor_record::requests::{Direction, Issuer};
+use candor_record::requests::{Issuer, RequestOp};
 
 use super::programs::RECENT;
 use super::{Device, Watched, tally};
@@ -32,7 +32,7 @@ pub struct Event {
     pub device: [u32; 2],
     pub sector: u64,
     pub bytes: u64,
-    pub direction: Direction,
+    pub direction: RequestOp,
     /// One bit for each of [`tally::FLAGS`].
     pub flags: u32,
     pub pid: u32,
@@ -259,7 +259,7 @@ fn quarter(ns: u64) -> usize {
 }
 
 /// Operation and flags from the letters of a record, such as `FWFS`; none for what drivers ask.
-pub fn letters(rwbs: &[u8], bytes: u64) -> Option<(Direction, u32)> {
+pub fn letters(rwbs: &[u8], bytes: u64) -> Option<(RequestOp, u32)> {
     let flag = |name: &str| tally::FLAGS.iter().position(|(known, _)| *known == name);
     let bit = |name: &str| flag(name).map_or(0, |at| 1_u32 << at);
     let end = rwbs.iter().position(|letter| *letter == 0).unwrap_or(rwbs.len());
@@ -268,14 +268,14 @@ pub fn letters(rwbs: &[u8], bytes: u64) -> Option<(Direction, u32)> {
         rest = more;
         match more.first() {
             Some(b'W' | b'R' | b'D' | b'N' | b'Z') => flags |= bit("preflush"),
-            _ => return Some((Direction::Flush, flags)),
+            _ => return Some((RequestOp::Flush, flags)),
         }
     }
     let (direction, rest) = match rest {
-        [b'R', rest @ ..] => (Direction::Read, rest),
-        [b'W', rest @ ..] | [b'Z', b'A', rest @ ..] => (Direction::Write, rest),
-        [b'D', rest @ ..] => (Direction::Discard, rest),
-        [b'N', rest @ ..] if bytes > 0 => (Direction::Write, rest),
+        [b'R', rest @ ..] => (RequestOp::Read, rest),
+        [b'W', rest @ ..] | [b'Z', b'A', rest @ ..] => (RequestOp::Write, rest),
+        [b'D', rest @ ..] => (RequestOp::Discard, rest),
+        [b'N', rest @ ..] if bytes > 0 => (RequestOp::Write, rest),
         _ => return None,
     };
     for letter in rest {
@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn event(moment: Moment, at_ns: u64, sector: u64, bytes: u64) -> Event {
-        let (device, direction) = ([8, 0], Direction::Read);
+        let (device, direction) = ([8, 0], RequestOp::Read);
         let command = "dd".to_owned();
         Event { moment, at_ns, device, sector, bytes, direction, flags: 1, pid: 7, command }
     }
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(counter.numbers(0)[tally::COUNT], 0);
         counter.count(&event(Moment::Completed, 1000 + 1792, 9, 8192));
         counter.count(&event(Moment::Issued, 9000, 25, 512));
-        let seen = tally::read("sda", Direction::Read, &counter.numbers(0));
+        let seen = tally::read("sda", RequestOp::Read, &counter.numbers(0));
         assert_eq!((seen.count, seen.bytes, seen.placed, seen.sequential), (1, 8192, 2, 1));
         assert_eq!(seen.starts_in_4k, [(512, 1)]);
         assert_eq!((seen.off_physical_sector, seen.off_optimal), (1, 1));
@@ -337,7 +337,7 @@ mod tests {
         for moment in [Moment::Issued, Moment::Requeued, Moment::Issued, Moment::Completed] {
             counter.count(&event(moment, 5, 8, 4096));
         }
-        let seen = tally::read("sda", Direction::Read, &counter.numbers(0));
+        let seen = tally::read("sda", RequestOp::Read, &counter.numbers(0));
         assert_eq!((seen.count, seen.placed, seen.sequential), (1, 1, 0));
         assert_eq!((seen.seeks.len(), counter.in_flight()), (0, 0));
     }
@@ -357,11 +357,11 @@ mod tests {
     #[test]
     fn letters_are_read_as_the_kernel_writes_them() {
         let read = |text: &str, bytes| letters(text.as_bytes(), bytes);
-        assert_eq!(read("R", 512), Some((Direction::Read, 0)));
-        assert_eq!(read("RA\0", 512), Some((Direction::Read, 16)));
-        assert_eq!(read("FWFSM", 512), Some((Direction::Write, 0b1111)));
-        assert_eq!(read("FF", 0), Some((Direction::Flush, 0)));
-        assert_eq!(read("DS", 512), Some((Direction::Discard, 1)));
-        assert_eq!((read("N", 0), read("N", 8).map(|(to, _)| to)), (None, Some(Direction::Write)));
+        assert_eq!(read("R", 512), Some((RequestOp::Read, 0)));
+        assert_eq!(read("RA\0", 512), Some((RequestOp::Read, 16)));
+        assert_eq!(read("FWFSM", 512), Some((RequestOp::Write, 0b1111)));
+        assert_eq!(read("FF", 0), Some((RequestOp::Flush, 0)));
+        assert_eq!(read("DS", 512), Some((RequestOp::Discard, 1)));
+        assert_eq!((read("N", 0), read("N", 8).map(|(to, _)| to)), (None, Some(RequestOp::Write)));
     }
 }

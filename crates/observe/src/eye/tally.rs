@@ -1,7 +1,7 @@
 //! What a program counts for a device and direction: an array of numbers of 8 bytes, and what they
 //! mean.
 
-use candor_record::requests::{Direction, Requests};
+use candor_record::requests::{RequestOp, Requests};
 
 /// Numbers of one tally.
 pub const NUMBERS: usize = 928;
@@ -45,7 +45,7 @@ pub const FLAGS: [(&str, &str); 6] = [
 ];
 
 /// What the numbers say, without who issued the requests.
-pub fn read(device: &str, direction: Direction, numbers: &[u64; NUMBERS]) -> Requests {
+pub fn read(device: &str, direction: RequestOp, numbers: &[u64; NUMBERS]) -> Requests {
     let steps = |from: usize, many: usize, floor: &dyn Fn(usize) -> u64| -> Vec<(u64, u64)> {
         let counts = numbers[from..from + many].iter().enumerate();
         counts.filter(|(_, count)| **count > 0).map(|(i, count)| (floor(i), *count)).collect()
@@ -97,7 +97,7 @@ mod tests {
         numbers[STARTS + 7] = 1;
         numbers[LATENCIES + 4 * 10 + 3] = 5;
         numbers[FLAGGED + 2] = 1;
-        let seen = read("sda", Direction::Write, &numbers);
+        let seen = read("sda", RequestOp::Write, &numbers);
         assert_eq!(seen.sizes_4k, [(4096, 2), (1 << 20, 1)]);
         assert_eq!(seen.sizes_log2, [(512, 1)]);
         assert_eq!(seen.starts_in_4k, [(3584, 1)]);

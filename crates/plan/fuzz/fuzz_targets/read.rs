@@ -3,7 +3,7 @@
 //! `cargo +nightly fuzz run read`, in the folder above.
 #![no_main]
 
-use candor_plan::{Place, check, text};
+use candor_plan::{PlanPath, check, text};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &str| {
@@ -20,7 +20,7 @@ fuzz_target!(|input: &str| {
             assert!(!problems.is_empty());
             for problem in problems {
                 let place = &problem.place;
-                assert!(*place == Place::root() || source.position(place).is_some());
+                assert!(*place == PlanPath::root() || source.position(place).is_some());
             }
         }
     }

@@ -3,8 +3,8 @@
 use super::sizes::{check_spec, distinct};
 use super::{Found, View, WEIGHTS_MAX};
 use crate::blocks::{Access, FileOrder, Zone};
-use crate::units::{Extent, Op};
-use crate::{Bytes, Place};
+use crate::units::{Direction, Extent};
+use crate::{Bytes, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     mix(view, out);
@@ -89,7 +89,7 @@ fn random_percent(view: &View<'_>, out: &mut Found) {
 /// Pairs are of two directions, half and half.
 fn pairs(view: &View<'_>, out: &mut Found) {
     let mix = view.blocks.mix;
-    if view.blocks.pairs && Op::ALL.into_iter().filter(|op| mix.of(*op) == 50).count() != 2 {
+    if view.blocks.pairs && Direction::ALL.into_iter().filter(|op| mix.of(*op) == 50).count() != 2 {
         let message = format!("pairs are of two directions, half and half, but the mix is {mix}");
         let remedy = "write mix = \"write:50,trim:50\", for example, or remove pairs";
         out.error("pairs", view.key("pairs"), message, remedy);
@@ -171,13 +171,13 @@ fn permutation(view: &View<'_>, out: &mut Found) {
     }
 }
 
-fn center(percent: Option<f64>, at: &Place, out: &mut Found) {
+fn center(percent: Option<f64>, at: &PlanPath, out: &mut Found) {
     if let Some(percent) = percent {
         out.percent("percent", at.key("center_percent"), percent, 0.0);
     }
 }
 
-fn zipf(theta: f64, place: Place, out: &mut Found) {
+fn zipf(theta: f64, place: PlanPath, out: &mut Found) {
     // Around 1 the generator's sums lose all their digits.
     const NEAR: f64 = 1e-6;
     if !(theta > 0.0 && theta <= 100.0) || (theta - 1.0).abs() < NEAR {
@@ -186,21 +186,21 @@ fn zipf(theta: f64, place: Place, out: &mut Found) {
     }
 }
 
-fn pareto(h: f64, place: Place, out: &mut Found) {
+fn pareto(h: f64, place: PlanPath, out: &mut Found) {
     if !(h > 0.0 && h < 1.0) {
         let message = format!("h is {h}, not between 0 and 1");
         out.error("pareto", place, message, "use 0.2 for 80 % of accesses on 20 % of the space");
     }
 }
 
-fn normal(deviation: f64, place: Place, out: &mut Found) {
+fn normal(deviation: f64, place: PlanPath, out: &mut Found) {
     if !(deviation > 0.0 && deviation <= 100.0) {
         let message = format!("deviation_percent is {deviation}, not above 0 and up to 100");
         out.error("normal", place, message, "use 10, for example");
     }
 }
 
-fn zoned(zones: &[Zone], at: &Place, out: &mut Found) {
+fn zoned(zones: &[Zone], at: &PlanPath, out: &mut Found) {
     if zones.is_empty() || zones.len() > WEIGHTS_MAX {
         let message = format!("there are {} zones, not 1 to {WEIGHTS_MAX}", zones.len());
         out.error("zoned", at.clone(), message, "give some zones");
@@ -233,7 +233,7 @@ fn zoned(zones: &[Zone], at: &Place, out: &mut Found) {
     }
 }
 
-fn adds_up(sum: f64, what: &str, at: &Place, out: &mut Found) {
+fn adds_up(sum: f64, what: &str, at: &PlanPath, out: &mut Found) {
     // People write thirds as 33.3.
     const SLACK: f64 = 0.5;
     if (sum - 100.0).abs() > SLACK || sum.is_nan() {
@@ -242,7 +242,7 @@ fn adds_up(sum: f64, what: &str, at: &Place, out: &mut Found) {
     }
 }
 
-fn hot_band([hit, start, length]: [f64; 3], at: &Place, out: &mut Found) {
+fn hot_band([hit, start, length]: [f64; 3], at: &PlanPath, out: &mut Found) {
     out.percent("hot-band", at.key("hit_percent"), hit, 0.0);
     out.percent("hot-band", at.key("start_percent"), start, 0.0);
     out.percent("hot-band", at.key("length_percent"), length, 0.0);
@@ -256,7 +256,7 @@ fn hot_band([hit, start, length]: [f64; 3], at: &Place, out: &mut Found) {
     }
 }
 
-fn trace_file(file: &std::path::Path, place: Place, out: &mut Found) {
+fn trace_file(file: &std::path::Path, place: PlanPath, out: &mut Found) {
     if file.as_os_str().is_empty() {
         out.error("trace-file", place, "the trace has no file", "set file to its path");
     } else if file.to_str().is_none() {
@@ -266,6 +266,6 @@ fn trace_file(file: &std::path::Path, place: Place, out: &mut Found) {
 }
 
 /// True if the job does anything in that direction.
-pub(super) fn does(view: &View<'_>, op: Op) -> bool {
+pub(super) fn does(view: &View<'_>, op: Direction) -> bool {
     view.blocks.mix.of(op) > 0
 }

@@ -5,7 +5,7 @@ use super::sizes::distinct;
 use super::{Found, SECTOR, View};
 use crate::Bytes;
 use crate::blocks::{Access, Content, Duplicates, Fill, Format, Share, Sum, Verify};
-use crate::units::{Op, PerOp, SizeSpec};
+use crate::units::{Direction, PerDirection, SizeSpec};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     let content = &view.blocks.content;
@@ -112,7 +112,8 @@ fn verify_sizes(view: &View<'_>, verify: &Verify, out: &mut Found) {
             out.error("verify-interval", place.clone(), message, "use a smaller interval");
         }
     }
-    let aligns = view.blocks.align.iter().flat_map(PerOp::iter).filter(|(op, _)| does(view, *op));
+    let aligns =
+        view.blocks.align.iter().flat_map(PerDirection::iter).filter(|(op, _)| does(view, *op));
     let aligns: Vec<Bytes> = aligns.map(|(_, align)| *align).collect();
     if let Some(align) = first_undivided(&aligns, interval) {
         let message = format!("the interval of {interval} does not divide the alignment {align}");
@@ -153,7 +154,7 @@ fn verify_content(view: &View<'_>, verify: &Verify, out: &mut Found) {
 
 /// A block that is read while it is being written looks damaged and is not.
 fn verify_races(view: &View<'_>, out: &mut Found) {
-    let both = does(view, Op::Read) && view.blocks.mix.destroys();
+    let both = does(view, Direction::Read) && view.blocks.mix.destroys();
     let shared = view.seats_max() > 1 && view.blocks.share == Share::Whole;
     let in_flight = view.blocks.engine.is_async() && view.blocks.depth > 1;
     let meets = view.blocks.access.is_random() && view.blocks.access != Access::Permutation;

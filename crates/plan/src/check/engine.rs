@@ -7,7 +7,7 @@ use crate::blocks::{
     Burn, Engine, IoPriority, Lock, Memory, MemoryKind, Mmap, OpenSync, PriorityShare, Program,
     Rwf, Uring,
 };
-use crate::units::Op;
+use crate::units::Direction;
 
 /// A page, behind which a buffer may begin.
 const PAGE: Bytes = Bytes(4096);
@@ -174,13 +174,13 @@ fn priorities(view: &View<'_>, out: &mut Found) {
     for (i, share) in view.blocks.priorities.iter().enumerate() {
         let at = at.index(i);
         let PriorityShare { op, priority, .. } = *share;
-        if op == Op::Trim {
+        if op == Direction::Trim {
             let message = "a trim cannot have a priority of its own";
             out.error("priorities", at.key("op"), message, "write op = \"read\" or \"write\"");
         }
         io_priority(priority, &at.key("priority"), out);
     }
-    for op in [Op::Read, Op::Write] {
+    for op in [Direction::Read, Direction::Write] {
         let of = |size| move |share: &&PriorityShare| (share.op, share.size) == (op, size);
         let sum = |size| -> u32 {
             view.blocks.priorities.iter().filter(of(size)).map(|s| u32::from(s.percent)).sum()
@@ -193,7 +193,7 @@ fn priorities(view: &View<'_>, out: &mut Found) {
 }
 
 /// Level and hint are those that the kernel knows.
-pub(super) fn io_priority(priority: IoPriority, at: &crate::Place, out: &mut Found) {
+pub(super) fn io_priority(priority: IoPriority, at: &crate::PlanPath, out: &mut Found) {
     let IoPriority { level, hint, .. } = priority;
     if level >= IoPriority::LEVELS {
         let message = format!("level is {level}, and the kernel knows 0 to 7");
@@ -227,7 +227,7 @@ fn memory(view: &View<'_>, out: &mut Found) {
 }
 
 fn ftruncate(view: &View<'_>, out: &mut Found) {
-    if does(view, Op::Read) || does(view, Op::Trim) {
+    if does(view, Direction::Read) || does(view, Direction::Trim) {
         let message = format!("ftruncate only writes, but the mix is {}", view.blocks.mix);
         out.error("ftruncate-mix", view.key("mix"), message, "set mix = \"write\"");
     }

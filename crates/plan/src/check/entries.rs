@@ -6,9 +6,9 @@ use super::whole::time_limit;
 use super::{DIRECTORIES_MAX, Found, TREE_DEPTH_MAX};
 use crate::entries::{Entries, Select, Step, Tree};
 use crate::units::SizeSpec;
-use crate::{Bytes, Place};
+use crate::{Bytes, PlanPath};
 
-pub(super) fn check_tree(tree: &Tree, at: &Place, out: &mut Found) {
+pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
     if tree.width == 0 && tree.depth > 0 {
         let message = format!("a tree {} deep has width 0", tree.depth);
         out.error("tree-width", at.key("width"), message, "set width to 1 or more");
@@ -34,7 +34,7 @@ pub(super) fn check_tree(tree: &Tree, at: &Place, out: &mut Found) {
 }
 
 /// One step that the kernel can do to a name, in order.
-fn of_targets(entries: &Entries, at: &Place, out: &mut Found) {
+fn of_targets(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.single().is_none() && !entries.steps.is_empty() {
         let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
         let message = format!("over names of targets, {} is not run", steps.join(" and "));
@@ -49,7 +49,7 @@ fn of_targets(entries: &Entries, at: &Place, out: &mut Found) {
     }
 }
 
-pub(super) fn check_job(entries: &Entries, at: &Place, out: &mut Found) {
+pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.over.is_of_targets() {
         of_targets(entries, at, out);
     } else {

@@ -6,9 +6,9 @@ use super::threads;
 use super::whole::time_limit;
 use super::{CPU_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
 use crate::blocks::Share;
-use crate::{Job, Phase, Place, Plan, Sharing, Target, TargetKind, nearest, rank};
+use crate::{Job, Phase, Plan, PlanPath, Sharing, Target, TargetKind, nearest, rank};
 
-pub(super) fn check(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
+pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     out.count("workers", at.key("workers"), job.workers.into(), WORKERS_MAX.into());
     time_limit(job.delay, at.key("delay"), out);
     family(job, at, out);
@@ -20,7 +20,7 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
 }
 
 /// A job waits only for jobs that stand before it, so that no two wait for each other.
-pub(super) fn check_after(phase: &Phase, index: usize, at: &Place, out: &mut Found) {
+pub(super) fn check_after(phase: &Phase, index: usize, at: &PlanPath, out: &mut Found) {
     let earlier = &phase.jobs[..index];
     for (i, name) in phase.jobs[index].after.iter().enumerate() {
         if !earlier.iter().any(|job| job.name == *name) {
@@ -30,7 +30,7 @@ pub(super) fn check_after(phase: &Phase, index: usize, at: &Place, out: &mut Fou
     }
 }
 
-fn hooks(job: &Job, at: &Place, out: &mut Found) {
+fn hooks(job: &Job, at: &PlanPath, out: &mut Found) {
     let hooks = [("before", &job.hooks.before), ("after", &job.hooks.after)];
     for (key, hook) in hooks.into_iter().filter_map(|(key, hook)| Some((key, hook.as_ref()?))) {
         if hook.command.trim().is_empty() {
@@ -42,7 +42,7 @@ fn hooks(job: &Job, at: &Place, out: &mut Found) {
 }
 
 /// Exactly one family of work.
-fn family(job: &Job, at: &Place, out: &mut Found) {
+fn family(job: &Job, at: &PlanPath, out: &mut Found) {
     match (&job.blocks, &job.entries) {
         (None, None) => {
             let message = format!("job {} has no work", job.name);
@@ -56,7 +56,7 @@ fn family(job: &Job, at: &Place, out: &mut Found) {
     }
 }
 
-fn check_targets(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
+fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let at = at.key("targets");
     if job.targets.is_empty() {
         let message = format!("job {} names no target", job.name);
@@ -86,7 +86,7 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &Place, out: &mut Found) {
     }
 }
 
-fn unknown(plan: &Plan, name: &str, place: Place, out: &mut Found) {
+fn unknown(plan: &Plan, name: &str, place: PlanPath, out: &mut Found) {
     // A few dozen names are compared and shown; more would help nobody.
     let names = || plan.targets.iter().map(|target| target.name.as_str()).take(50);
     let (message, remedy) = match nearest(name, names()) {
@@ -105,7 +105,7 @@ fn unknown(plan: &Plan, name: &str, place: Place, out: &mut Found) {
 }
 
 /// The kind of work suits the kind of target.
-fn suits(job: &Job, target: &Target, place: Place, out: &mut Found) {
+fn suits(job: &Job, target: &Target, place: PlanPath, out: &mut Found) {
     let name = &target.name;
     let uses = job.blocks.as_ref().is_some_and(crate::Blocks::uses_targets);
     if job.entries.as_ref().is_some_and(|entries| entries.over.is_of_targets()) {
@@ -138,7 +138,7 @@ fn suits(job: &Job, target: &Target, place: Place, out: &mut Found) {
     }
 }
 
-fn placement(job: &Job, at: &Place, out: &mut Found) {
+fn placement(job: &Job, at: &PlanPath, out: &mut Found) {
     let placement = &job.placement;
     if placement.split && placement.cpus.is_empty() {
         let message = "split is set, but no cpus are named";
@@ -162,7 +162,7 @@ fn placement(job: &Job, at: &Place, out: &mut Found) {
 }
 
 /// A shift that leaves every worker with its own data defeats its purpose, silently.
-fn rank_shift(job: &Job, place: Place, out: &mut Found) {
+fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
     if job.rank_shift == 0 || job.workers == 0 {
         return;
     }

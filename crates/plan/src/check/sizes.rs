@@ -1,8 +1,8 @@
 //! Sizes of operations, their alignment, and the memory they take.
 
 use super::{BUFFERS_MAX, Found, OPERATION_MAX, SECTOR, View, WEIGHTS_MAX};
-use crate::units::{Op, PerOp, SizeSpec};
-use crate::{Blocks, Bytes, Place};
+use crate::units::{Direction, PerDirection, SizeSpec};
+use crate::{Blocks, Bytes, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     let place = view.key("size");
@@ -16,8 +16,8 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
 }
 
 /// The sizes of the directions that occur, each only once.
-pub(super) fn distinct(blocks: &Blocks) -> Vec<(Op, &SizeSpec)> {
-    let mut specs: Vec<(Op, &SizeSpec)> = Vec::new();
+pub(super) fn distinct(blocks: &Blocks) -> Vec<(Direction, &SizeSpec)> {
+    let mut specs: Vec<(Direction, &SizeSpec)> = Vec::new();
     for (op, spec) in blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0) {
         if specs.iter().all(|(_, known)| *known != spec) {
             specs.push((op, spec));
@@ -52,7 +52,12 @@ fn same_for_all(blocks: &Blocks) -> bool {
 }
 
 /// One specification; `op` where it holds for one direction only.
-pub(super) fn check_spec(spec: &SizeSpec, place: &Place, op: Option<Op>, out: &mut Found) {
+pub(super) fn check_spec(
+    spec: &SizeSpec,
+    place: &PlanPath,
+    op: Option<Direction>,
+    out: &mut Found,
+) {
     let place = op.map_or_else(|| place.clone(), |op| place.key(op.name()));
     match spec {
         SizeSpec::Fixed(_) => {}
@@ -71,7 +76,7 @@ pub(super) fn check_spec(spec: &SizeSpec, place: &Place, op: Option<Op>, out: &m
     }
 }
 
-fn range(low: Bytes, high: Bytes, step: Bytes, place: &Place, out: &mut Found) {
+fn range(low: Bytes, high: Bytes, step: Bytes, place: &PlanPath, out: &mut Found) {
     if step == Bytes(0) && low > Bytes(0) {
         let message = format!("the sizes {low}-{high} go up in steps of 0");
         out.error("size-range", place.clone(), message, "give a step of 1 or more");
@@ -85,7 +90,7 @@ fn range(low: Bytes, high: Bytes, step: Bytes, place: &Place, out: &mut Found) {
     }
 }
 
-fn weights(list: &[(Bytes, u8)], place: &Place, out: &mut Found) {
+fn weights(list: &[(Bytes, u8)], place: &PlanPath, out: &mut Found) {
     let total: u64 = list.iter().map(|(_, percent)| u64::from(*percent)).sum();
     if total != 100 {
         let message = format!("the weights of the sizes add up to {total} %, not to 100 %");
@@ -98,7 +103,7 @@ fn weights(list: &[(Bytes, u8)], place: &Place, out: &mut Found) {
 }
 
 fn align(view: &View<'_>, out: &mut Found) {
-    let aligns = view.blocks.align.iter().flat_map(PerOp::iter);
+    let aligns = view.blocks.align.iter().flat_map(PerDirection::iter);
     if aligns.filter(|(op, _)| view.blocks.mix.of(*op) > 0).any(|(_, align)| *align == Bytes(0)) {
         let remedy = "give an alignment such as \"4k\", or remove it";
         out.error("align", view.key("align"), "align is 0", remedy);
@@ -123,7 +128,7 @@ fn direct(view: &View<'_>, out: &mut Found) {
             unaligned("size", size, place, out);
         }
     }
-    let aligns = view.blocks.align.iter().flat_map(PerOp::iter);
+    let aligns = view.blocks.align.iter().flat_map(PerDirection::iter);
     let used = aligns.filter(|(op, _)| view.blocks.mix.of(*op) > 0);
     if let Some(align) = used.filter_map(|(_, align)| odd(*align)).next() {
         unaligned("align", align, view.key("align"), out);
@@ -135,7 +140,7 @@ pub(super) fn odd(size: Bytes) -> Option<Bytes> {
     Some(size).filter(|size| !size.0.is_multiple_of(SECTOR.0))
 }
 
-pub(super) fn unaligned(what: &str, value: Bytes, place: Place, out: &mut Found) {
+pub(super) fn unaligned(what: &str, value: Bytes, place: PlanPath, out: &mut Found) {
     let message = format!("{what} {value} is not a multiple of 512 bytes, as direct I/O needs");
     let remedy = "use a multiple of 512 (better 4k), or direct = false";
     out.error("direct-alignment", place, message, remedy);

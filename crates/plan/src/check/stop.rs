@@ -3,9 +3,9 @@
 use super::whole::time_limit;
 use super::{Found, TIME_MAX, WINDOWS_MAX};
 use crate::units::Extent;
-use crate::{Nanos, Place, Steady, Stonewall, Stop};
+use crate::{Nanos, PlanPath, Steady, Stonewall, Stop};
 
-pub(super) fn check(stop: &Stop, at: &Place, out: &mut Found) {
+pub(super) fn check(stop: &Stop, at: &PlanPath, out: &mut Found) {
     bounds(stop, at, out);
     if let Some(time) = stop.time {
         time_limit(time, at.key("time"), out);
@@ -19,7 +19,7 @@ pub(super) fn check(stop: &Stop, at: &Place, out: &mut Found) {
 }
 
 /// A bound of nothing ends the run before it starts.
-fn bounds(stop: &Stop, at: &Place, out: &mut Found) {
+fn bounds(stop: &Stop, at: &PlanPath, out: &mut Found) {
     let bounds = [
         ("time", stop.time.map(|time| time.0)),
         ("bytes", stop.bytes.map(|bytes| bytes.0)),
@@ -43,7 +43,7 @@ fn whole(extent: Extent) -> u64 {
     }
 }
 
-fn check_steady(steady: &Steady, at: &Place, out: &mut Found) {
+fn check_steady(steady: &Steady, at: &PlanPath, out: &mut Found) {
     let (windows, window) = (steady.windows(), steady.window());
     let at = match steady {
         Steady::Snia { .. } => at.key("snia"),
@@ -76,7 +76,7 @@ fn check_steady(steady: &Steady, at: &Place, out: &mut Found) {
     }
 }
 
-fn wear_out(stop: &Stop, place: Place, out: &mut Found) {
+fn wear_out(stop: &Stop, place: PlanPath, out: &mut Found) {
     let message = "carrying on to the furthest worker's count is not done yet";
     out.error("not-yet-wear-out", place.clone(), message, "set stonewall = \"cut\"");
     if stop.time.is_none() {

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use super::{FILES_MAX, Found, TARGET_MAX, entries};
-use crate::{Bytes, Place, Plan, Target, TargetKind};
+use crate::{Bytes, Plan, PlanPath, Target, TargetKind};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
     let mut names = HashSet::new();
     for (i, target) in plan.targets.iter().enumerate() {
-        let at = Place::root().key("target").index(i);
+        let at = PlanPath::root().key("target").index(i);
         if !names.insert(target.name.as_str()) {
             let message = format!("another target is called {} too", target.name);
             out.error("target-name", at.key("name"), message, "give each target its own name");
@@ -27,7 +27,7 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
     }
 }
 
-fn check_path(plan: &Plan, target: &Target, at: &Place, out: &mut Found) {
+fn check_path(plan: &Plan, target: &Target, at: &PlanPath, out: &mut Found) {
     let place = at.key("path");
     if target.path.to_str().is_none() {
         let message = format!("the path {} is not valid UTF-8", target.path.display());
@@ -49,7 +49,7 @@ fn needs_path(plan: &Plan, target: &Target) -> bool {
     !used || users.any(|job| job.blocks.as_ref().is_none_or(crate::Blocks::uses_targets))
 }
 
-fn check_size(target: &Target, at: &Place, out: &mut Found) {
+fn check_size(target: &Target, at: &PlanPath, out: &mut Found) {
     let place = at.key("size");
     match target.size {
         Some(Bytes(0)) => {
@@ -73,7 +73,7 @@ fn has_no_size_of_its_own(target: &Target) -> bool {
     no_path || target.kind == TargetKind::Null
 }
 
-fn check_files(target: &Target, at: &Place, out: &mut Found) {
+fn check_files(target: &Target, at: &PlanPath, out: &mut Found) {
     out.count("files", at.key("files"), target.files.into(), FILES_MAX.into());
     let kind = target.kind;
     let one = matches!(kind, TargetKind::File | TargetKind::Device | TargetKind::Existing);
@@ -84,7 +84,7 @@ fn check_files(target: &Target, at: &Place, out: &mut Found) {
 }
 
 /// Files by name: each has one, below the target's path.
-fn members(target: &Target, at: &Place, out: &mut Found) {
+fn members(target: &Target, at: &PlanPath, out: &mut Found) {
     let (members, at) = (&target.members, at.key("members"));
     if members.is_empty() {
         return;
@@ -125,14 +125,14 @@ fn members(target: &Target, at: &Place, out: &mut Found) {
 }
 
 /// To remove what others made takes the same consent as to overwrite it.
-fn remove(target: &Target, at: &Place, out: &mut Found) {
+fn remove(target: &Target, at: &PlanPath, out: &mut Found) {
     if target.remove && !target.overwrite {
         let message = "remove is set without overwrite: files of others would be lost";
         out.error("remove", at.key("remove"), message, "consent with overwrite = true");
     }
 }
 
-fn check_kind(target: &Target, at: &Place, out: &mut Found) {
+fn check_kind(target: &Target, at: &PlanPath, out: &mut Found) {
     if target.kind == TargetKind::Tree {
         let message = "directory trees are not worked on yet";
         out.error("not-yet-tree", at.key("kind"), message, "use a file, a file set or a device");
@@ -152,7 +152,7 @@ fn check_kind(target: &Target, at: &Place, out: &mut Found) {
 }
 
 /// A device that others use as well gets another scheduler.
-fn scheduler(target: &Target, at: &Place, out: &mut Found) {
+fn scheduler(target: &Target, at: &PlanPath, out: &mut Found) {
     let Some(name) = &target.scheduler else { return };
     let place = at.key("scheduler");
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == '\0') {

@@ -431,7 +431,7 @@ fn what_only_code_can_build_is_found_too() {
     plan.version = 0;
     if let Some(blocks) = &mut plan.phases[0].jobs[0].blocks {
         blocks.mix = crate::units::Mix { read: 50, write: 0, trim: 0 };
-        blocks.size = crate::units::PerOp::all(crate::units::SizeSpec::Weighted(Vec::new()));
+        blocks.size = crate::units::PerDirection::all(crate::units::SizeSpec::Weighted(Vec::new()));
     }
     let rules: Vec<_> = check(&plan).iter().map(|p| p.rule).collect();
     assert_eq!(rules, ["version", "weights", "mix"]);

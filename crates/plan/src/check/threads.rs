@@ -2,12 +2,12 @@
 
 use super::engine::io_priority;
 use super::{CPU_MAX, Found};
-use crate::{Place, Threads};
+use crate::{PlanPath, Threads};
 
 const NICE_MIN: i8 = -20;
 const NICE_MAX: i8 = 19;
 
-pub(super) fn check(threads: &Threads, at: &Place, out: &mut Found) {
+pub(super) fn check(threads: &Threads, at: &PlanPath, out: &mut Found) {
     let nice = threads.nice.unwrap_or(0);
     if !(NICE_MIN..=NICE_MAX).contains(&nice) {
         let message = format!("nice is {nice}");
@@ -34,7 +34,7 @@ pub(super) fn check(threads: &Threads, at: &Place, out: &mut Found) {
     }
 }
 
-fn memory(threads: &Threads, at: &Place, out: &mut Found) {
+fn memory(threads: &Threads, at: &PlanPath, out: &mut Found) {
     let Some(policy) = &threads.memory else { return };
     for node in policy.nodes().iter().filter(|node| **node > CPU_MAX) {
         let message = format!("there is no NUMA node {node}");

@@ -3,7 +3,7 @@
 use super::whole::time_limit;
 use super::{Found, INTERVAL_MIN, View};
 use crate::blocks::{Arrival, Durability, OpenSync, Think};
-use crate::{BytesPerSec, Nanos, OpsPerSec, Place};
+use crate::{BytesPerSec, Nanos, OpsPerSec, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     pace(view, out);
@@ -48,7 +48,7 @@ fn pace(view: &View<'_>, out: &mut Found) {
     goals(view, out);
 }
 
-fn check_think(think: &Think, at: &Place, out: &mut Found) {
+fn check_think(think: &Think, at: &PlanPath, out: &mut Found) {
     if think.every == 0 {
         let message = "think.every is 0: after how many operations is the rest?";
         out.error("think", at.key("every"), message, "set every = 1");

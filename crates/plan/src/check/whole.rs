@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use super::{Found, INTERVAL_MIN, PARTS_MAX, REPEATS_MAX, TIME_MAX, WORKERS_MAX};
-use crate::{Nanos, PLAN_VERSION, Phase, Place, Plan};
+use crate::{Nanos, PLAN_VERSION, Phase, Plan, PlanPath};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
-    let root = Place::root();
+    let root = PlanPath::root();
     if plan.version != PLAN_VERSION {
         let message = format!("the plan is of version {}", plan.version);
         out.error("version", root.key("version"), message, format!("set it to {PLAN_VERSION}"));
@@ -18,7 +18,7 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
     duplicates(names, &root.key("phase"), "phase", out);
 }
 
-pub(super) fn check_phase(phase: &Phase, at: &Place, out: &mut Found) {
+pub(super) fn check_phase(phase: &Phase, at: &PlanPath, out: &mut Found) {
     out.count("repeats", at.key("repeats"), phase.repeats.into(), REPEATS_MAX.into());
     time_limit(phase.ramp, at.key("ramp"), out);
     time_limit(phase.delay, at.key("delay"), out);
@@ -41,7 +41,7 @@ pub(super) fn check_phase(phase: &Phase, at: &Place, out: &mut Found) {
 }
 
 /// At least one part, and not more than are supported.
-fn parts(rule: &'static str, number: usize, at: &Place, key: &str, out: &mut Found) {
+fn parts(rule: &'static str, number: usize, at: &PlanPath, key: &str, out: &mut Found) {
     let whole = if at.parent().is_none() { "the plan" } else { "the phase" };
     match number {
         0 => {
@@ -56,11 +56,16 @@ fn parts(rule: &'static str, number: usize, at: &Place, key: &str, out: &mut Fou
     }
 }
 
-fn section(at: &Place, key: &str) -> String {
+fn section(at: &PlanPath, key: &str) -> String {
     if at.parent().is_none() { key.to_owned() } else { format!("phase.{key}") }
 }
 
-fn duplicates<'a>(names: impl Iterator<Item = &'a str>, at: &Place, what: &str, out: &mut Found) {
+fn duplicates<'a>(
+    names: impl Iterator<Item = &'a str>,
+    at: &PlanPath,
+    what: &str,
+    out: &mut Found,
+) {
     let mut seen = HashSet::new();
     for (i, name) in names.enumerate() {
         // Two that were left unnamed are not confused by anyone who wrote names.
@@ -73,7 +78,7 @@ fn duplicates<'a>(names: impl Iterator<Item = &'a str>, at: &Place, what: &str, 
 }
 
 /// No time is longer than a year.
-pub(super) fn time_limit(time: Nanos, place: Place, out: &mut Found) {
+pub(super) fn time_limit(time: Nanos, place: PlanPath, out: &mut Found) {
     if time > TIME_MAX {
         let what = super::key_of(&place).to_owned();
         let message = format!("{what} is {time}, more than a year");

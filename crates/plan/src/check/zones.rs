@@ -3,7 +3,7 @@
 use super::{Found, View};
 use crate::blocks::{Access, Share, Zones};
 use crate::units::SizeSpec;
-use crate::{Bytes, Place};
+use crate::{Bytes, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     let Some(zones) = &view.blocks.zones else { return };
@@ -14,7 +14,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     beside(view, &at, out);
 }
 
-fn lengths(zones: &Zones, at: &Place, out: &mut Found) {
+fn lengths(zones: &Zones, at: &PlanPath, out: &mut Found) {
     let of = [("length", zones.length), ("capacity", zones.capacity)];
     for (key, _) in of.into_iter().filter(|(_, size)| *size == Some(Bytes(0))) {
         let remedy = format!("give {key} a size, or remove it");
@@ -33,7 +33,7 @@ fn lengths(zones: &Zones, at: &Place, out: &mut Found) {
 
 /// A write lies in one zone; a trim is all of it. Longer reads find no place, which is no mistake
 /// where a zone is shorter than what a program reads at a time.
-fn operations(view: &View<'_>, zones: &Zones, at: &Place, out: &mut Found) {
+fn operations(view: &View<'_>, zones: &Zones, at: &PlanPath, out: &mut Found) {
     let Some(length) = zones.length.filter(|length| length.0 > 0) else { return };
     let holds = zones.capacity.unwrap_or(length).min(length);
     let jumps = view.blocks.jump_size.as_ref().map(SizeSpec::max);
@@ -49,7 +49,7 @@ fn operations(view: &View<'_>, zones: &Zones, at: &Place, out: &mut Found) {
     }
 }
 
-fn limits(zones: &Zones, at: &Place, out: &mut Found) {
+fn limits(zones: &Zones, at: &PlanPath, out: &mut Found) {
     for (key, limit) in
         [("open_max", zones.open_max), ("open_max_per_worker", zones.open_max_per_worker)]
     {
@@ -66,7 +66,7 @@ fn limits(zones: &Zones, at: &Place, out: &mut Found) {
 }
 
 /// What does not go together with zones.
-fn beside(view: &View<'_>, at: &Place, out: &mut Found) {
+fn beside(view: &View<'_>, at: &PlanPath, out: &mut Found) {
     let blocks = view.blocks;
     let mut refuse = |message: &str, remedy: &str| {
         out.error("zones", at.clone(), message.to_owned(), remedy.to_owned());

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::Place;
+use crate::PlanPath;
 
 /// A value without its type, as serde sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl Node {
     }
 
     /// The value at a place.
-    pub fn at(&self, place: &Place) -> Option<&Node> {
+    pub fn at(&self, place: &PlanPath) -> Option<&Node> {
         let steps = place.as_str().split(['.', '[']).filter(|step| !step.is_empty());
         steps.into_iter().try_fold(self, |node, step| match node {
             Node::List(elements) => elements.get(step.strip_suffix(']')?.parse::<usize>().ok()?),

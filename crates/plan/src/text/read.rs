@@ -8,7 +8,7 @@
 use serde::Deserialize;
 use toml::de::DeTable;
 
-use crate::{Engine, PLAN_VERSION, Place, Plan, Problem, Severity, Source};
+use crate::{Engine, PLAN_VERSION, Plan, PlanPath, Problem, Severity, Source};
 
 use super::said::Complaint;
 use super::syntax::Syntax;
@@ -151,12 +151,12 @@ fn with_engine(plan: &Plan, engine: Engine) -> Plan {
 fn too_long(text: &str) -> Problem {
     Problem::error(
         "text-limit",
-        Place::root(),
+        PlanPath::root(),
         format!("the text has {} bytes; at most {TEXT_BYTES_MAX} are read", text.len()),
         "is this really a plan?",
     )
 }
 
 fn unplaced(message: &str) -> Problem {
-    Problem::error("value", Place::root(), message, "see the description of plans")
+    Problem::error("value", PlanPath::root(), message, "see the description of plans")
 }

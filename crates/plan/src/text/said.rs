@@ -4,7 +4,7 @@
 //! snapshots in `text/tests.rs` change should a new serde word them differently, and a complaint
 //! that is not understood is passed on as it is.
 
-use crate::{Place, Problem, nearest};
+use crate::{PlanPath, Problem, nearest};
 
 use super::tree::Node;
 
@@ -166,7 +166,7 @@ impl Complaint<'_> {
 }
 
 /// The complaint about a list where a table is meant, which serde lets pass.
-pub(super) fn list_for_table(place: &Place) -> Problem {
+pub(super) fn list_for_table(place: &PlanPath) -> Problem {
     let name = last_key(place);
     let message = format!("{} is a table, not a list", quoted(name));
     Problem::error("type", place.clone(), message, format!("write {name} = {{ … }}"))
@@ -191,7 +191,7 @@ fn expectation(expected: &str) -> String {
 }
 
 /// `plan` for the root, else the last key on the way to the place.
-fn last_key(place: &Place) -> &str {
+fn last_key(place: &PlanPath) -> &str {
     let path = place.as_str();
     let path = match path.rfind('[') {
         Some(bracket) if path.ends_with(']') => &path[..bracket],

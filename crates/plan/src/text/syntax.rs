@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Place, Problem, Source};
+use crate::{PlanPath, Problem, Source};
 
 /// What is wrong with the form of a text, and how far the text can be trusted in spite of it.
 pub(super) struct Syntax {
@@ -61,9 +61,9 @@ fn line_around(text: &str, offset: usize) -> Range<usize> {
 }
 
 /// Gives a place to a range that belongs to no value.
-fn mark(source: &mut Source, range: Range<usize>) -> Place {
+fn mark(source: &mut Source, range: Range<usize>) -> PlanPath {
     let (line, column) = source.line_column(range.start);
-    let place = Place::from(format!("line {line}, column {column}").as_str());
+    let place = PlanPath::from(format!("line {line}, column {column}").as_str());
     source.spans.insert(place.clone(), range);
     place
 }
@@ -76,7 +76,7 @@ fn is_local(message: &str) -> bool {
     begins(&LOCAL) && !begins(&NOT_LOCAL)
 }
 
-fn problem(error: &toml::de::Error, found: &str, place: Place) -> Problem {
+fn problem(error: &toml::de::Error, found: &str, place: PlanPath) -> Problem {
     let message = error.message();
     let (message, remedy) = match message.starts_with("string values must") {
         true if found.is_empty() => {

@@ -83,10 +83,10 @@ fn a_good_text_is_read_with_its_places() {
         // Not given, so its place is the section where it would stand.
         ("phase[1].job[0].blocks.direct", "[phase.job.blocks]"),
     ] {
-        let span = source.span(&Place::from(place)).unwrap_or_else(|| panic!("{place}"));
+        let span = source.span(&PlanPath::from(place)).unwrap_or_else(|| panic!("{place}"));
         assert_eq!(&source.text[span], text, "{place}");
     }
-    assert_eq!(source.position(&Place::from("target[0].path")), Some((8, 8)));
+    assert_eq!(source.position(&PlanPath::from("target[0].path")), Some((8, 8)));
 }
 
 #[test]
@@ -379,7 +379,7 @@ fn holds(text: &str) {
             assert!(!problems.is_empty());
             for problem in problems {
                 let place = &problem.place;
-                assert!(source.span(place).is_some() || *place == Place::root(), "{problem:?}");
+                assert!(source.span(place).is_some() || *place == PlanPath::root(), "{problem:?}");
                 let (line, column) = source.position(place).unwrap_or((1, 1));
                 let shown = text.split('\n').nth(line - 1).expect("the line exists");
                 assert!(column <= shown.chars().count() + 1, "{problem:?}");

@@ -6,13 +6,13 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::Place;
+use crate::PlanPath;
 
 /// One value in the text.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// Where in the plan.
-    pub place: Place,
+    pub place: PlanPath,
     /// Where its key stands; elements of arrays have none.
     pub key: Option<Range<usize>>,
     /// Where its value stands; for a section, its header.
@@ -25,14 +25,14 @@ pub(super) struct Node {
 pub(super) struct Tree<'t> {
     root: DeTable<'t>,
     nodes: Vec<Node>,
-    struck: BTreeSet<Place>,
+    struck: BTreeSet<PlanPath>,
 }
 
 impl<'t> Tree<'t> {
     /// The tree over the values in `root`.
     pub fn new(root: DeTable<'t>) -> Self {
         let mut nodes = Vec::new();
-        list_table(&root, &Place::root(), &mut nodes);
+        list_table(&root, &PlanPath::root(), &mut nodes);
         Tree { root, nodes, struck: BTreeSet::new() }
     }
 
@@ -48,7 +48,7 @@ impl<'t> Tree<'t> {
     }
 
     /// Leaves the entry at `place` out from now on.
-    pub fn strike(&mut self, place: Place) {
+    pub fn strike(&mut self, place: PlanPath) {
         self.struck.insert(place);
     }
 
@@ -58,14 +58,14 @@ impl<'t> Tree<'t> {
     }
 
     /// True if something below `place` was struck out.
-    pub fn struck_below(&self, place: &Place) -> bool {
-        let below = |other: &Place| other.parent().is_some_and(|parent| parent == *place);
+    pub fn struck_below(&self, place: &PlanPath) -> bool {
+        let below = |other: &PlanPath| other.parent().is_some_and(|parent| parent == *place);
         self.struck.iter().any(below)
     }
 
     /// What is left of the text.
     pub fn rest(&self) -> Spanned<DeTable<'t>> {
-        Spanned::new(0..0, keep_table(&self.root, &Place::root(), &self.struck))
+        Spanned::new(0..0, keep_table(&self.root, &PlanPath::root(), &self.struck))
     }
 
     /// The innermost entry not struck out whose key or value has the given range; else the
@@ -78,7 +78,7 @@ impl<'t> Tree<'t> {
             .or_else(|| live().find(|node| around(&node.value)))
     }
 
-    fn is_struck(&self, place: &Place) -> bool {
+    fn is_struck(&self, place: &PlanPath) -> bool {
         let mut place = Some(place.clone());
         while let Some(current) = place {
             if self.struck.contains(&current) {
@@ -90,7 +90,7 @@ impl<'t> Tree<'t> {
     }
 }
 
-fn list_table(table: &DeTable<'_>, at: &Place, nodes: &mut Vec<Node>) {
+fn list_table(table: &DeTable<'_>, at: &PlanPath, nodes: &mut Vec<Node>) {
     for (key, value) in table.iter() {
         list_value(value, &at.key(key.get_ref()), Some(key.span()), nodes);
     }
@@ -98,7 +98,7 @@ fn list_table(table: &DeTable<'_>, at: &Place, nodes: &mut Vec<Node>) {
 
 fn list_value(
     value: &Spanned<DeValue<'_>>,
-    place: &Place,
+    place: &PlanPath,
     key: Option<Range<usize>>,
     nodes: &mut Vec<Node>,
 ) {
@@ -119,7 +119,7 @@ fn list_value(
     }
 }
 
-fn keep_table<'t>(table: &DeTable<'t>, at: &Place, struck: &BTreeSet<Place>) -> DeTable<'t> {
+fn keep_table<'t>(table: &DeTable<'t>, at: &PlanPath, struck: &BTreeSet<PlanPath>) -> DeTable<'t> {
     let mut kept = DeTable::new();
     for (key, value) in table.iter() {
         if let Some(value) = keep_value(value, &at.key(key.get_ref()), struck) {
@@ -131,8 +131,8 @@ fn keep_table<'t>(table: &DeTable<'t>, at: &Place, struck: &BTreeSet<Place>) -> 
 
 fn keep_value<'t>(
     value: &Spanned<DeValue<'t>>,
-    place: &Place,
-    struck: &BTreeSet<Place>,
+    place: &PlanPath,
+    struck: &BTreeSet<PlanPath>,
 ) -> Option<Spanned<DeValue<'t>>> {
     if struck.contains(place) {
         return None;

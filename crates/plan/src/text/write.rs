@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::entries::{Entries, Tree};
-use crate::{Job, Nanos, Phase, Place, Plan, Stop, Target};
+use crate::{Job, Nanos, Phase, Plan, PlanPath, Stop, Target};
 
 use super::node::Node;
 
@@ -48,11 +48,11 @@ pub fn write(plan: &Plan) -> String {
 
 /// The same with comments, each above the line of its place, or of the nearest that contains it:
 /// what is a default is not written. A comment is one line.
-pub fn write_commented(plan: &Plan, comments: &[(Place, String)]) -> String {
+pub fn write_commented(plan: &Plan, comments: &[(PlanPath, String)]) -> String {
     let mut node = tree(plan);
     prune(&mut node, Some(&tree(&template())), "");
-    let mut lines = vec![Line { place: Place::root(), text: String::new() }];
-    section(&mut lines, &node, "", &Place::root());
+    let mut lines = vec![Line { place: PlanPath::root(), text: String::new() }];
+    section(&mut lines, &node, "", &PlanPath::root());
     let nth: HashMap<_, _> =
         lines.iter().enumerate().map(|(nth, line)| (&line.place, nth)).collect();
     let mut above: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
@@ -74,7 +74,7 @@ pub fn write_commented(plan: &Plan, comments: &[(Place, String)]) -> String {
 
 /// What is written for a key or the head of a section.
 struct Line {
-    place: Place,
+    place: PlanPath,
     text: String,
 }
 
@@ -174,7 +174,7 @@ fn is_list_section(path: &str) -> bool {
 }
 
 /// The entries of a table: first those on one line, then the sections below it.
-fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &Place) {
+fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &PlanPath) {
     let Node::Table(entries) = node else { return };
     let is_section = |key: &str| SECTIONS.contains(&child(path, key).as_str());
     for (key, value) in entries.iter().filter(|(key, _)| !is_section(key)) {

@@ -12,7 +12,7 @@ use super::spec::parse_percent;
 /// A direction of I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Op {
+pub enum Direction {
     /// Bytes to the host.
     Read,
     /// Bytes to the target.
@@ -21,16 +21,16 @@ pub enum Op {
     Trim,
 }
 
-impl Op {
+impl Direction {
     /// All directions, in the order of reports.
-    pub const ALL: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
+    pub const ALL: [Direction; 3] = [Direction::Read, Direction::Write, Direction::Trim];
 
     /// The name used in plans and reports.
     pub fn name(self) -> &'static str {
         match self {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Trim => "trim",
+            Direction::Read => "read",
+            Direction::Write => "write",
+            Direction::Trim => "trim",
         }
     }
 }
@@ -55,25 +55,25 @@ impl Mix {
     pub const TRIM: Mix = Mix { read: 0, write: 0, trim: 100 };
 
     /// The share of a direction, in percent.
-    pub fn of(self, op: Op) -> u8 {
+    pub fn of(self, op: Direction) -> u8 {
         match op {
-            Op::Read => self.read,
-            Op::Write => self.write,
-            Op::Trim => self.trim,
+            Direction::Read => self.read,
+            Direction::Write => self.write,
+            Direction::Trim => self.trim,
         }
     }
 
-    fn of_mut(&mut self, op: Op) -> &mut u8 {
+    fn of_mut(&mut self, op: Direction) -> &mut u8 {
         match op {
-            Op::Read => &mut self.read,
-            Op::Write => &mut self.write,
-            Op::Trim => &mut self.trim,
+            Direction::Read => &mut self.read,
+            Direction::Write => &mut self.write,
+            Direction::Trim => &mut self.trim,
         }
     }
 
     /// The sum of the shares: 100 in a mix that was read from text.
     pub fn total(self) -> u32 {
-        Op::ALL.into_iter().map(|op| u32::from(self.of(op))).sum()
+        Direction::ALL.into_iter().map(|op| u32::from(self.of(op))).sum()
     }
 
     /// True if anything on the target changes.
@@ -84,7 +84,7 @@ impl Mix {
 
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<_> = Op::ALL.into_iter().filter(|op| self.of(*op) > 0).collect();
+        let parts: Vec<_> = Direction::ALL.into_iter().filter(|op| self.of(*op) > 0).collect();
         if let [only] = parts[..] {
             return f.write_str(only.name());
         }
@@ -102,7 +102,7 @@ impl FromStr for Mix {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let parts: Vec<_> = text.split(',').collect();
-        if parts.len() > Op::ALL.len() {
+        if parts.len() > Direction::ALL.len() {
             return Err(UnitError(format!("{} has too many parts; {MIX_HOW}", quote(text))));
         }
         let mut mix = Mix { read: 0, write: 0, trim: 0 };
@@ -127,7 +127,7 @@ impl FromStr for Mix {
 }
 
 /// One part of a mix, `read:70`, or, where it is the only one, `read`.
-fn parse_part(part: &str, only: bool) -> Result<(Op, u8), UnitError> {
+fn parse_part(part: &str, only: bool) -> Result<(Direction, u8), UnitError> {
     let (name, percent) = match part.split_once(':') {
         Some((name, percent)) => (name, parse_percent(percent)?),
         None if only => (part, 100),
@@ -135,7 +135,7 @@ fn parse_part(part: &str, only: bool) -> Result<(Op, u8), UnitError> {
             return Err(UnitError(format!("{} has no share; {MIX_HOW}", quote(part))));
         }
     };
-    let op = Op::ALL.into_iter().find(|op| op.name() == name.trim());
+    let op = Direction::ALL.into_iter().find(|op| op.name() == name.trim());
     let op = op.ok_or_else(|| {
         UnitError(format!("{} is not read, write or trim; {MIX_HOW}", quote(name)))
     })?;

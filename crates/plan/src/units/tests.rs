@@ -218,26 +218,29 @@ fn long_texts_are_shortened_in_messages() {
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Holder {
-    size: PerOp<SizeSpec>,
+    size: PerDirection<SizeSpec>,
 }
 
 #[test]
 fn one_value_or_a_table_of_directions() {
     let fixed = |bytes| SizeSpec::Fixed(Bytes(bytes));
-    let per_op =
-        |read, write, trim| PerOp { read: fixed(read), write: fixed(write), trim: fixed(trim) };
+    let per_direction = |read, write, trim| PerDirection {
+        read: fixed(read),
+        write: fixed(write),
+        trim: fixed(trim),
+    };
     for (text, value, written) in [
-        ("size = 4096", per_op(4096, 4096, 4096), "size = \"4KiB\"\n"),
-        ("size = \"4k\"", per_op(4096, 4096, 4096), "size = \"4KiB\"\n"),
-        ("size = { write = \"8k\" }", per_op(8192, 8192, 8192), "size = \"8KiB\"\n"),
+        ("size = 4096", per_direction(4096, 4096, 4096), "size = \"4KiB\"\n"),
+        ("size = \"4k\"", per_direction(4096, 4096, 4096), "size = \"4KiB\"\n"),
+        ("size = { write = \"8k\" }", per_direction(8192, 8192, 8192), "size = \"8KiB\"\n"),
         (
             "size = { trim = 1, read = 2 }",
-            per_op(2, 2, 1),
+            per_direction(2, 2, 1),
             "[size]\nread = \"2B\"\ntrim = \"1B\"\n",
         ),
         (
             "size = { trim = 1, write = 2 }",
-            per_op(2, 2, 1),
+            per_direction(2, 2, 1),
             "[size]\nread = \"2B\"\ntrim = \"1B\"\n",
         ),
     ] {
@@ -252,9 +255,9 @@ fn one_value_or_a_table_of_directions() {
 
 #[test]
 fn percentages_per_direction_keep_to_their_type() {
-    let read = |text: &str| serde_json::from_str::<PerOp<u8>>(text);
-    assert_eq!(read("7").ok(), Some(PerOp::all(7)));
-    assert_eq!(read("{\"write\":9}").ok(), Some(PerOp::all(9)));
+    let read = |text: &str| serde_json::from_str::<PerDirection<u8>>(text);
+    assert_eq!(read("7").ok(), Some(PerDirection::all(7)));
+    assert_eq!(read("{\"write\":9}").ok(), Some(PerDirection::all(9)));
     assert!(read("256").is_err() && read("\"7\"").is_err() && read("{\"read\":-1}").is_err());
 }
 

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::blocks::{Access, Engine};
-use crate::units::{Mix, PerOp, SizeSpec};
+use crate::units::{Mix, PerDirection, SizeSpec};
 use crate::*;
 
 const TOML: &str = r#"
@@ -68,14 +68,14 @@ fn plan() -> Plan {
     let reads = SizeSpec::Weighted(vec![(k4, 60), (k64, 40)]);
     let fill = Blocks {
         mix: Mix::WRITE,
-        size: PerOp::all(SizeSpec::Fixed(Bytes(1 << 20))),
+        size: PerDirection::all(SizeSpec::Fixed(Bytes(1 << 20))),
         depth: 16,
         ..Blocks::default()
     };
     let mixed = Blocks {
         mix: Mix { read: 70, write: 30, trim: 0 },
         access: Access::Random,
-        size: PerOp {
+        size: PerDirection {
             read: reads.clone(),
             write: SizeSpec::Weighted(vec![(k8, 100)]),
             trim: reads,
@@ -105,6 +105,6 @@ fn two_sections_with_a_stonewall_and_a_split() {
 fn walk_it(plan: &Plan) {
     super::walk(plan, TOML, &[]);
     let size = |op| plan.phases[1].jobs[0].blocks.as_ref().map(|b| b.size.of(op).max());
-    assert_eq!(size(units::Op::Read), Some(Bytes(64 << 10)));
-    assert_eq!(size(units::Op::Write), Some(Bytes(8 << 10)));
+    assert_eq!(size(units::Direction::Read), Some(Bytes(64 << 10)));
+    assert_eq!(size(units::Direction::Write), Some(Bytes(8 << 10)));
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::blocks::{Durability, Share};
 use crate::rank::{Seat, data_rank};
-use crate::units::{Mix, PerOp, SizeSpec};
+use crate::units::{Mix, PerDirection, SizeSpec};
 use crate::*;
 
 const MIB: u64 = 1 << 20;
@@ -51,7 +51,7 @@ share = { segments = { block = "16m", count = 16 } }
 fn phase(name: &str, mix: Mix, rank_shift: i64) -> Phase {
     let blocks = Blocks {
         mix,
-        size: PerOp::all(SizeSpec::Fixed(Bytes(MIB))),
+        size: PerDirection::all(SizeSpec::Fixed(Bytes(MIB))),
         share: Share::Segments { block: Bytes(16 * MIB), count: 16 },
         durability: Durability { fsync_at_end: mix == Mix::WRITE, ..Durability::default() },
         ..Blocks::default()

@@ -315,7 +315,7 @@ mod tests {
     use std::path::Path;
 
     use candor_plan::blocks::Access;
-    use candor_plan::units::{Mix, Op, PerOp};
+    use candor_plan::units::{Direction, Mix, PerDirection};
     use candor_plan::{Layout, Target};
     use candor_record::OpStats;
 
@@ -343,8 +343,8 @@ mod tests {
     /// A phase that read so many bytes.
     fn read(bytes: u64) -> PhaseReport {
         let stats = OpStats { ops: 1, bytes, bytes_per_s: 4096.0, ..OpStats::default() };
-        let mut ops = PerOp::default();
-        *ops.of_mut(Op::Read) = stats;
+        let mut ops = PerDirection::default();
+        *ops.of_mut(Direction::Read) = stats;
         let measurement = Measurement { ops, ..Measurement::default() };
         PhaseReport { measurements: vec![measurement], ..PhaseReport::default() }
     }

@@ -1,6 +1,6 @@
 //! The table of results, expectation beside measurement.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{
     Ceiling, Latency, Measurement, OpStats, PhaseReport, Report, Slice, Verdict, Weight,
 };
@@ -20,7 +20,7 @@ const NAME_COLUMNS_MIN: usize = 12;
 struct Row {
     name: String,
     /// What it counts; absent where it only adds to the row above.
-    direction: Option<Op>,
+    direction: Option<Direction>,
     /// IOPS, MB/s, MiB/s, median and 99th percentile.
     numbers: [Cell; 5],
     /// Set in the first row of a phase.
@@ -67,7 +67,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 /// The steps of a search, in one line: they chose what was measured, and are no results.
 fn probes(page: &mut Page, report: &Report) {
     let step = |phase: &PhaseReport| {
-        let all = phase.measurements.iter().flat_map(|m| Op::ALL.map(|op| m.ops.of(op)));
+        let all = phase.measurements.iter().flat_map(|m| Direction::ALL.map(|op| m.ops.of(op)));
         let rates = all.filter(|stats| stats.ops > 0).map(|stats| number::iops(stats.ops_per_s));
         format!("{}: {} IOPS", phase.name, rates.collect::<Vec<_>>().join(" and "))
     };
@@ -216,8 +216,8 @@ fn phase_rows(phase: &PhaseReport) -> Vec<Row> {
 }
 
 /// The name of a phase, with what tells its only row from others.
-fn title(phase: &PhaseReport, direction: Option<Op>) -> String {
-    let unnamed = |op: &Op| !phase.name.to_lowercase().contains(op.name());
+fn title(phase: &PhaseReport, direction: Option<Direction>) -> String {
+    let unnamed = |op: &Direction| !phase.name.to_lowercase().contains(op.name());
     let direction = direction.filter(unnamed).map(|op| format!(", {}", op.name()));
     let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
     let after = [direction, repeat].into_iter().flatten().collect::<String>();
@@ -235,7 +235,7 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
         ..Row::default()
     };
     let mut rows = Vec::new();
-    for op in Op::ALL {
+    for op in Direction::ALL {
         let stats = measurement.ops.of(op);
         if stats.ops == 0 && stats.failed == 0 {
             continue;

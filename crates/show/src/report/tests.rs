@@ -2,7 +2,7 @@
 
 use candor_plan::Bytes;
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::*;
 use insta::assert_snapshot;
 
@@ -139,7 +139,7 @@ fn measures_something_else() {
         findings: vec![sample::page_cache()],
         ceilings: vec![sample::link_ceiling(Some(9.05))],
         verdict: Verdict::MeasuresElse,
-        ..phase("re-read 1 MiB", measurement(Op::Read, stats(5180.0, 1 << 20, 180_000)))
+        ..phase("re-read 1 MiB", measurement(Direction::Read, stats(5180.0, 1 << 20, 180_000)))
     };
     let report = sample::report(
         "Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.",
@@ -184,7 +184,7 @@ fn not_verifiable() {
         }],
         ceilings: vec![],
         verdict: Verdict::NotVerifiable,
-        ..phase("phase", measurement(Op::Read, stats(9_000.0, 4096, 100_000)))
+        ..phase("phase", measurement(Direction::Read, stats(9_000.0, 4096, 100_000)))
     };
     assert_snapshot!(plain(&sample::report("", vec![blind])), @r#"
     Not verifiable here.
@@ -243,18 +243,18 @@ fn interrupted() {
 
 #[test]
 fn out_of_space_and_corrupted() {
-    let mut full = measurement(Op::Write, stats(900.0, 65536, 400_000));
+    let mut full = measurement(Direction::Write, stats(900.0, 65536, 400_000));
     full.ended = Ended::Failed;
     full.ops.write.short = 1;
     full.errors = vec![IoFailure {
-        op: Some(Op::Write),
+        op: Some(Direction::Write),
         path: "/data/candor.0".into(),
         offset: 589_824_000,
         errno: 28,
         message: "No space left on device".into(),
         count: 3,
     }];
-    let mut wrong = measurement(Op::Read, stats(900.0, 65536, 400_000));
+    let mut wrong = measurement(Direction::Read, stats(900.0, 65536, 400_000));
     wrong.verify = Some(VerifyStats {
         blocks: 144_000,
         flipped: 1,
@@ -270,7 +270,7 @@ fn out_of_space_and_corrupted() {
         }],
         ..VerifyStats::default()
     });
-    let mut right = measurement(Op::Read, stats(900.0, 65536, 400_000));
+    let mut right = measurement(Direction::Read, stats(900.0, 65536, 400_000));
     right.verify = Some(VerifyStats { blocks: 144_000, ..VerifyStats::default() });
     let phases = vec![phase("fill", full), phase("check one", wrong), phase("check two", right)];
     let mut report = sample::report("the figures cover what ran until the error.", phases);
@@ -310,9 +310,9 @@ fn out_of_space_and_corrupted() {
 /// Steps over names are counted as reads, and are none.
 #[test]
 fn names_that_cannot_be_made() {
-    let mut made = measurement(Op::Read, stats(900.0, 1, 400_000));
+    let mut made = measurement(Direction::Read, stats(900.0, 1, 400_000));
     made.errors = vec![IoFailure {
-        op: Some(Op::Read),
+        op: Some(Direction::Read),
         path: "/data/a".into(),
         offset: 0,
         errno: 28,
@@ -339,7 +339,8 @@ fn a_series_with_one_result_that_is_none() {
     phases[1].headline = headline.into();
     phases[1].verdict = Verdict::MeasuresElse;
     phases[1].findings = vec![sample::page_cache()];
-    let mut trial = phase("searching at depth 4", measurement(Op::Read, stats(20e3, 4096, 1000)));
+    let mut trial =
+        phase("searching at depth 4", measurement(Direction::Read, stats(20e3, 4096, 1000)));
     trial.probe = true;
     phases.insert(3, trial);
     phases[4].slices.push(sample::slice());

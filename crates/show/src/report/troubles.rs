@@ -1,7 +1,7 @@
 //! What went wrong while it ran: failed operations, short ones, blocks that are not as written.
 
 use candor_plan::entries::Step;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{IoFailure, Measurement, PhaseReport, Report, VerifyStats};
 
 use crate::layout::Page;
@@ -37,7 +37,7 @@ fn step(report: &Report, phase: &PhaseReport, measurement: &Measurement) -> Opti
 fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {
     let told = |of: &IoFailure| failure(of, step);
     let mut lines: Vec<String> = measurement.errors.iter().map(told).collect();
-    for op in Op::ALL {
+    for op in Direction::ALL {
         let short = measurement.ops.of(op).short;
         if short > 0 {
             lines.push(format!("{} moved fewer bytes than asked", counted(short, op.name())));
@@ -66,7 +66,7 @@ fn failure(failure: &IoFailure, step: Option<Step>) -> String {
     if let Some(step) = step {
         return format!("{} of {path} failed {times}: {message}", step.name());
     }
-    let what = failure.op.map_or("flush or set-up", Op::name);
+    let what = failure.op.map_or("flush or set-up", Direction::name);
     format!("{what} of {path} failed {times}, first at offset {offset}: {message}")
 }
 

@@ -3,7 +3,7 @@
 use candor_dialects::fio::flags::DebugKind;
 use candor_dialects::fio::words::Written;
 use candor_engine::phase::worker_seed;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Plan, text};
 use candor_record::{Event, Measurement};
 
@@ -120,7 +120,7 @@ fn steady_limit(value: &str) -> String {
 }
 
 fn moved(job: &Measurement) -> impl Iterator<Item = String> {
-    let done = Op::ALL.into_iter().filter(|op| job.ops.of(*op).ops > 0);
+    let done = Direction::ALL.into_iter().filter(|op| job.ops.of(*op).ops > 0);
     done.map(|op| {
         let stats = job.ops.of(op);
         format!("job `{}`: {}: {} operations, {} bytes", job.job, op.name(), stats.ops, stats.bytes)

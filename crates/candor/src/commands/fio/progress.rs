@@ -7,7 +7,7 @@ use candor_dialects::fio::flags::{Eta, Flags};
 use candor_dialects::fio::job::{FioJob, Format};
 use candor_dialects::fio::write::status::Status;
 use candor_plan::Plan;
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_record::{Event, Sample};
 
 use crate::screen;
@@ -27,8 +27,8 @@ pub struct Progress<'a> {
     began: Instant,
     expected: Option<Duration>,
     /// Counts since the last line, and how long it is since.
-    ops: PerOp<u64>,
-    bytes: PerOp<u64>,
+    ops: PerDirection<u64>,
+    bytes: PerDirection<u64>,
     length_ns: u64,
     tick_ns: u64,
     /// When the last line was written, and when the last line end.
@@ -64,8 +64,8 @@ impl<'a> Progress<'a> {
             phase: 0,
             began: Instant::now(),
             expected: None,
-            ops: PerOp::default(),
-            bytes: PerOp::default(),
+            ops: PerDirection::default(),
+            bytes: PerDirection::default(),
             length_ns: 0,
             tick_ns: 0,
             last: None,
@@ -120,7 +120,7 @@ impl<'a> Progress<'a> {
             self.length_ns += sample.length_ns;
         }
         self.letter(Some(job), |job| if in_ramp { '/' } else { Status::letter(&job.shape.rw) });
-        for op in Op::ALL {
+        for op in Direction::ALL {
             *self.ops.of_mut(op) += sample.ops.of(op);
             *self.bytes.of_mut(op) += sample.bytes.of(op);
         }
@@ -144,14 +144,15 @@ impl<'a> Progress<'a> {
         say(&format!("{line:<width$}{end}", width = self.width));
         self.width = if end == '\n' { 0 } else { line.len() };
         self.last = Some(Instant::now());
-        (self.ops, self.bytes, self.length_ns) = (PerOp::default(), PerOp::default(), 0);
+        (self.ops, self.bytes, self.length_ns) =
+            (PerDirection::default(), PerDirection::default(), 0);
     }
 
     fn status(&self) -> Status {
         let runs = |letter: &char| ![WAITS, GONE].contains(letter);
         let files = self.planned.iter().zip(&self.letters).filter(|(_, letter)| runs(letter));
         let seconds = self.length_ns as f64 / 1e9;
-        let per_s = |counts: &PerOp<u64>| PerOp {
+        let per_s = |counts: &PerDirection<u64>| PerDirection {
             read: counts.read as f64 / seconds,
             write: counts.write as f64 / seconds,
             trim: counts.trim as f64 / seconds,
@@ -169,7 +170,7 @@ impl<'a> Progress<'a> {
             bytes_per_s: per_s(&self.bytes),
             ops_per_s: per_s(&self.ops),
             left_s: self.expected.map(left),
-            directions: PerOp {
+            directions: PerDirection {
                 read: any(|rw| rw.contains("read") || rw.ends_with("rw")),
                 write: any(|rw| rw.contains("write") || rw.ends_with("rw")),
                 trim: any(|rw| rw.contains("trim")),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use candor_plan::blocks::Access;
-use candor_plan::units::{Mix, Op, SizeSpec};
-use candor_plan::{Blocks, Bytes, Job, Phase, Place, Plan, Problem, Target, TargetKind};
+use candor_plan::units::{Direction, Mix, SizeSpec};
+use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
 use candor_show::number;
 
 /// One job under construction.
@@ -35,7 +35,7 @@ impl Draft {
         (self.paths.is_empty() && self.blocks.uses_targets()).then(|| {
             Problem::error(
                 "no-targets",
-                Place::root(),
+                PlanPath::root(),
                 "nothing says what to run on",
                 "add --target PATH, or name a plan: candor run FILE.toml",
             )
@@ -96,7 +96,7 @@ impl Draft {
 
 /// `read`, or `read/write 70/30`.
 fn mix(mix: Mix) -> String {
-    let used: Vec<Op> = Op::ALL.into_iter().filter(|op| mix.of(*op) > 0).collect();
+    let used: Vec<Direction> = Direction::ALL.into_iter().filter(|op| mix.of(*op) > 0).collect();
     let names = used.iter().map(|op| op.name()).collect::<Vec<_>>().join("/");
     let shares: Vec<_> = used.iter().map(|op| mix.of(*op).to_string()).collect();
     match used.len() {

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Access, FileOrder, Position};
-use candor_plan::units::{Extent, Op, SizeSpec};
+use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Member, Stop, Target};
 
 use super::{Instance, Told};
@@ -162,7 +162,7 @@ fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
 /// with the file, or the next one begins within it and has no room. fio counts from the offset
 /// where it asks whether it begins within the file, and so does this.
 fn holes_end(blocks: &Blocks, hole: u64, length: u64) -> bool {
-    let op = Op::ALL.into_iter().find(|op| blocks.mix.of(*op) > 0);
+    let op = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) > 0);
     let Some(SizeSpec::Fixed(size)) = op.map(|op| blocks.size.of(op)) else { return true };
     let stride = size.0.saturating_add(hole).max(1);
     let Some(room) = length.checked_sub(size.0) else { return true };

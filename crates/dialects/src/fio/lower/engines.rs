@@ -6,7 +6,7 @@ use candor_plan::blocks::{
     IoPriority, Lock, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
 };
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Engine};
 
 use super::{Instance, Told};
@@ -163,7 +163,7 @@ fn hipri(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
 fn priorities(said: &EngineOptions) -> Vec<PriorityShare> {
     let own = &said.priorities;
     let mut shares = Vec::new();
-    for op in [Op::Read, Op::Write] {
+    for op in [Direction::Read, Direction::Write] {
         let priority = |split: Option<&PrioritySplit>| {
             let level = split.and_then(|split| split.level).unwrap_or(*own.level.of(op));
             // Class 0 is none said: the highest for all, the usual one in a split.
@@ -241,9 +241,9 @@ pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
     // fio counts what it does to names under the direction of rw.
     let direction = from.settings.rw.direction;
     let counted_as = match (direction.writes(), direction.trims()) {
-        (true, _) => Op::Write,
-        (false, true) => Op::Trim,
-        (false, false) => Op::Read,
+        (true, _) => Direction::Write,
+        (false, true) => Direction::Trim,
+        (false, false) => Direction::Read,
     };
     let counted_as = Some(counted_as);
     Some(Entries { over, steps: vec![step], counted_as, ..Entries::default() })

@@ -1,7 +1,7 @@
 //! Errors that do not end a job.
 
 use candor_plan::Tolerated;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 use super::{Instance, Told};
 use crate::fio::settings::ContinueOn;
@@ -53,7 +53,7 @@ pub(super) fn tolerated(from: &Instance<'_>, told: &mut Told) -> Vec<Tolerated> 
     let goes_on = |kind: ContinueOn| {
         said.continue_on == kind || matches!(said.continue_on, ContinueOn::Io | ContinueOn::All)
     };
-    let of = |op: Op, kind: usize, which: ContinueOn| {
+    let of = |op: Direction, kind: usize, which: ContinueOn| {
         let errnos = match listed(kind) {
             Some(list) => list.clone(),
             None if goes_on(which) => NON_FATAL.to_vec(),
@@ -61,10 +61,10 @@ pub(super) fn tolerated(from: &Instance<'_>, told: &mut Told) -> Vec<Tolerated> 
         };
         errnos.into_iter().map(move |errno| Tolerated { op, errno })
     };
-    let reads = of(Op::Read, 0, ContinueOn::Read);
-    let writes = of(Op::Write, 1, ContinueOn::Write);
+    let reads = of(Direction::Read, 0, ContinueOn::Read);
+    let writes = of(Direction::Write, 1, ContinueOn::Write);
     // A trim changes data, as a write does.
-    reads.chain(writes).chain(of(Op::Trim, 1, ContinueOn::Write)).collect()
+    reads.chain(writes).chain(of(Direction::Trim, 1, ContinueOn::Write)).collect()
 }
 
 /// Lists of error numbers: of reads, of writes, of verification.

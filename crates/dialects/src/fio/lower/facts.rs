@@ -1,7 +1,7 @@
 //! What the output must know about a job.
 
 use candor_plan::blocks::{IoPriority, Program};
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, Engine, Nanos};
 
 use super::groups::Seat;
@@ -74,7 +74,7 @@ fn without_size(settings: &Settings) -> bool {
 /// Operations on names count as if the files were gone through in blocks.
 fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
     let entries = super::engines::entries(from)?;
-    let bytes = blocks.size.of(entries.counted_as.unwrap_or(Op::Read)).min().0.max(1);
+    let bytes = blocks.size.of(entries.counted_as.unwrap_or(Direction::Read)).min().0.max(1);
     let files = &from.settings.files;
     let length = match (files.size, from.settings.area.size) {
         (Some((low, _)), _) => low,
@@ -86,12 +86,16 @@ fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
 
 fn shape(from: &Instance<'_>, blocks: &Blocks) -> Shape {
     let settings = from.settings;
-    let sizes = |op: Op| (blocks.size.of(op).min().0, blocks.size.of(op).max().0);
+    let sizes = |op: Direction| (blocks.size.of(op).min().0, blocks.size.of(op).max().0);
     let engine = settings.issue.engine.as_str();
     let engine = options::engine(engine).map_or(engine, |known| known.name);
     Shape {
         rw: settings.rw.direction.word().to_owned(),
-        sizes: PerOp { read: sizes(Op::Read), write: sizes(Op::Write), trim: sizes(Op::Trim) },
+        sizes: PerDirection {
+            read: sizes(Direction::Read),
+            write: sizes(Direction::Write),
+            trim: sizes(Direction::Trim),
+        },
         sizes_by_order: settings.blocks.by_order,
         engine: engine.to_owned(),
         depth: u32::try_from(settings.issue.depth).unwrap_or(u32::MAX),

@@ -1,13 +1,11 @@
 //! Directions, block sizes, and the order of offsets.
 
 use candor_plan::blocks::{Access, FileOrder, Position, Rotation, Stay, StayAt, Windows, Zone};
-use candor_plan::units::{Extent, Mix, Op, PerOp, SizeSpec};
+use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes};
 
 use super::{Instance, Told};
-use crate::fio::settings::{
-    Amount, Direction, Distribution, Generator, Sequencer, Service, ZoneMode,
-};
+use crate::fio::settings::{Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode};
 use crate::fio::values::Share;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
@@ -26,29 +24,36 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
 fn mix(from: &Instance<'_>) -> Mix {
     let rw = &from.settings.rw;
     match rw.direction {
-        Direction::Read | Direction::RandRead => Mix::READ,
-        Direction::Write | Direction::RandWrite => Mix::WRITE,
-        Direction::Trim | Direction::RandTrim => Mix::TRIM,
-        Direction::ReadWrite | Direction::RandReadWrite => {
+        RwMode::Read | RwMode::RandRead => Mix::READ,
+        RwMode::Write | RwMode::RandWrite => Mix::WRITE,
+        RwMode::Trim | RwMode::RandTrim => Mix::TRIM,
+        RwMode::ReadWrite | RwMode::RandReadWrite => {
             let read = rw.mix_read.min(100) as u8;
             Mix { read, write: 100 - read, trim: 0 }
         }
-        Direction::TrimWrite | Direction::RandTrimWrite => Mix { read: 0, write: 50, trim: 50 },
+        RwMode::TrimWrite | RwMode::RandTrimWrite => Mix { read: 0, write: 50, trim: 50 },
     }
 }
 
 /// A split goes before a range, and a range before one size. Where they are said of ordered and
 /// random operations, those of reads are for the ordered ones and those of writes for the others.
-fn sizes(from: &Instance<'_>) -> PerOp<SizeSpec> {
+fn sizes(from: &Instance<'_>) -> PerDirection<SizeSpec> {
     if from.settings.blocks.by_order {
         let only_random = from.settings.rw.direction.is_random() && !jumps_at_times(from);
-        return PerOp::all(size(from, if only_random { Op::Write } else { Op::Read }));
+        return PerDirection::all(size(
+            from,
+            if only_random { Direction::Write } else { Direction::Read },
+        ));
     }
     let one = |op| size(from, op);
-    PerOp { read: one(Op::Read), write: one(Op::Write), trim: one(Op::Trim) }
+    PerDirection {
+        read: one(Direction::Read),
+        write: one(Direction::Write),
+        trim: one(Direction::Trim),
+    }
 }
 
-fn size(from: &Instance<'_>, op: Op) -> SizeSpec {
+fn size(from: &Instance<'_>, op: Direction) -> SizeSpec {
     let said = &from.settings.blocks;
     let split = said.split.as_ref().map(|split| split.of(op)).filter(|list| !list.is_empty());
     match (split, said.range.as_ref().map(|range| *range.of(op))) {
@@ -172,10 +177,14 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     if !jumps_at_times(from) {
         return;
     }
-    let stays = |op: Op| 100 - (*said.percent.of(op)).min(100) as u8;
+    let stays = |op: Direction| 100 - (*said.percent.of(op)).min(100) as u8;
     let run = from.settings.rw.suffix.unwrap_or(1).clamp(1, u32::MAX.into()) as u32;
     blocks.stay = Stay {
-        percent: PerOp { read: stays(Op::Read), write: stays(Op::Write), trim: stays(Op::Trim) },
+        percent: PerDirection {
+            read: stays(Direction::Read),
+            write: stays(Direction::Write),
+            trim: stays(Direction::Trim),
+        },
         run,
         at: match from.settings.rw.sequencer {
             Sequencer::Sequential => StayAt::End,
@@ -183,7 +192,7 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         },
     };
     if from.settings.blocks.by_order {
-        blocks.jump_size = Some(size(from, Op::Write));
+        blocks.jump_size = Some(size(from, Direction::Write));
     }
 }
 
@@ -198,7 +207,7 @@ fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
 
 /// True where all operations have one size.
 fn one_size(blocks: &Blocks) -> bool {
-    let mut used = Op::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
+    let mut used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
     let first = used.next().map(|op| blocks.size.of(op));
     let fixed = matches!(first, Some(SizeSpec::Fixed(_)));
     fixed && used.all(|op| Some(blocks.size.of(op)) == first)
@@ -206,11 +215,15 @@ fn one_size(blocks: &Blocks) -> bool {
 
 fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> Access {
     let percent = |share: f64| share * 100.0;
-    let zones = |zones: &PerOp<Vec<(u64, u64)>>, size: fn(u64) -> Extent| {
+    let zones = |zones: &PerDirection<Vec<(u64, u64)>>, size: fn(u64) -> Extent| {
         let zone = |zone: &(u64, u64)| Zone { access_percent: zone.0 as f64, size: size(zone.1) };
         let of = |op| zones.of(op).iter().map(zone).collect();
         Access::Zoned {
-            zones: PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) },
+            zones: PerDirection {
+                read: of(Direction::Read),
+                write: of(Direction::Write),
+                trim: of(Direction::Trim),
+            },
         }
     };
     match distribution {
@@ -241,9 +254,9 @@ fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> 
 }
 
 /// Zones in percent, with one more that nothing falls into where they end before the file does.
-fn to_the_end(zones: &PerOp<Vec<(u64, u64)>>) -> PerOp<Vec<(u64, u64)>> {
+fn to_the_end(zones: &PerDirection<Vec<(u64, u64)>>) -> PerDirection<Vec<(u64, u64)>> {
     let mut zones = zones.clone();
-    for op in Op::ALL {
+    for op in Direction::ALL {
         let sum: u64 = zones.of(op).iter().map(|(_, size)| size).sum();
         if sum < 100 && !zones.of(op).is_empty() {
             zones.of_mut(op).push((0, 100 - sum));
@@ -253,13 +266,17 @@ fn to_the_end(zones: &PerOp<Vec<(u64, u64)>>) -> PerOp<Vec<(u64, u64)>> {
 }
 
 /// Random offsets are multiples of an alignment, or else of the direction's smallest block.
-fn align(from: &Instance<'_>, blocks: &Blocks) -> Option<PerOp<Bytes>> {
+fn align(from: &Instance<'_>, blocks: &Blocks) -> Option<PerDirection<Bytes>> {
     let said = from.settings.blocks.align;
-    let of = |op: Op| match said.as_ref().map(|align| *align.of(op)) {
+    let of = |op: Direction| match said.as_ref().map(|align| *align.of(op)) {
         Some(align) if align > 0 => Bytes(align),
         _ => blocks.size.of(op).min(),
     };
-    let align = PerOp { read: of(Op::Read), write: of(Op::Write), trim: of(Op::Trim) };
+    let align = PerDirection {
+        read: of(Direction::Read),
+        write: of(Direction::Write),
+        trim: of(Direction::Trim),
+    };
     let used = align.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
     let alike = used.into_iter().all(|(_, align)| *align == blocks.smallest());
     (!alike).then_some(align)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor_plan::{Place, Problem};
+use candor_plan::{PlanPath, Problem};
 
 use super::Instance;
 use crate::fio::options;
@@ -12,14 +12,14 @@ use crate::fio::words::{At, Mistake, Texts};
 /// Places in the user's texts by places in the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
-    places: BTreeMap<Place, At>,
+    places: BTreeMap<PlanPath, At>,
     /// The options of each job: where name and value stand, and what they lower to first.
-    options: Vec<([At; 2], Place)>,
+    options: Vec<([At; 2], PlanPath)>,
 }
 
 impl Origins {
     /// Where a place of the plan, or the nearest that contains it, was written.
-    pub fn at(&self, place: &Place) -> Option<At> {
+    pub fn at(&self, place: &PlanPath) -> Option<At> {
         let mut place = place.clone();
         loop {
             if let Some(at) = self.places.get(&place) {
@@ -30,14 +30,14 @@ impl Origins {
     }
 
     /// `file:line:column` of a place of the plan.
-    pub fn place(&self, place: &Place, texts: &Texts) -> Option<String> {
+    pub fn place(&self, place: &PlanPath, texts: &Texts) -> Option<String> {
         self.at(place).map(|at| texts.place(at))
     }
 
     /// The places of the plan that the option with name or value at `file:line:column` lowers to:
     /// one for each job that has the option.
-    pub fn of_option(&self, written: &str, texts: &Texts) -> Vec<Place> {
-        let here = |(at, _): &&([At; 2], Place)| at.iter().any(|at| texts.place(*at) == written);
+    pub fn of_option(&self, written: &str, texts: &Texts) -> Vec<PlanPath> {
+        let here = |(at, _): &&([At; 2], PlanPath)| at.iter().any(|at| texts.place(*at) == written);
         self.options.iter().filter(here).map(|(_, place)| place.clone()).collect()
     }
 
@@ -53,8 +53,8 @@ impl Origins {
     }
 
     /// Enters where the options of a job were written, and gives the job's place.
-    pub(super) fn job(&mut self, phase: usize, job: usize, from: &Instance<'_>) -> Place {
-        let phase = Place::root().key("phase").index(phase);
+    pub(super) fn job(&mut self, phase: usize, job: usize, from: &Instance<'_>) -> PlanPath {
+        let phase = PlanPath::root().key("phase").index(phase);
         self.places.entry(phase.clone()).or_insert(from.at);
         let job = phase.key("job").index(job);
         self.places.insert(job.clone(), from.at);
@@ -65,9 +65,9 @@ impl Origins {
     }
 
     /// Enters where the targets of a job were written.
-    pub(super) fn targets(&mut self, indices: &[usize], from: &Instance<'_>, job: &Place) {
+    pub(super) fn targets(&mut self, indices: &[usize], from: &Instance<'_>, job: &PlanPath) {
         for (nth, index) in indices.iter().enumerate() {
-            let target = Place::root().key("target").index(*index);
+            let target = PlanPath::root().key("target").index(*index);
             self.places.insert(job.key("targets").index(nth), from.at);
             self.places.entry(target.clone()).or_insert(from.at);
             for (given, paths) in given(from) {
@@ -77,7 +77,7 @@ impl Origins {
         }
     }
 
-    fn option(&mut self, given: &GivenOption, places: impl Iterator<Item = Place>) {
+    fn option(&mut self, given: &GivenOption, places: impl Iterator<Item = PlanPath>) {
         for (nth, place) in places.enumerate() {
             if nth == 0 {
                 self.options.push(([given.name_at, given.at], place.clone()));
@@ -88,7 +88,7 @@ impl Origins {
 }
 
 /// A path of the plan as a place in a job; none where it is elsewhere.
-fn in_job(job: &Place, path: &str) -> Option<Place> {
+fn in_job(job: &PlanPath, path: &str) -> Option<PlanPath> {
     let below = match path.strip_prefix("job.") {
         Some(below) => below,
         None if path.starts_with("blocks.") || path.starts_with("stop.") => path,

@@ -1,7 +1,7 @@
 //! How fast: rates, think time, latency goals, shares between jobs.
 
 use candor_plan::blocks::{Arrival, Floor, Flow, LatencyGoal, Pace, Think, ThinkCount};
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, BytesPerSec, Nanos, OpsPerSec};
 
 use super::{Instance, Told};
@@ -32,15 +32,16 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
 /// fio holds each direction of a mix to a rate of its own; a job that goes in one has one rate.
 fn rates(from: &Instance<'_>, blocks: &Blocks, pace: &mut Pace) {
     let said = &from.settings.rate;
-    let used: Vec<Op> = Op::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0).collect();
+    let used: Vec<Direction> =
+        Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0).collect();
     let some = |rate: u64| Some(rate).filter(|rate| *rate > 0);
     if let [only] = used[..] {
         pace.bytes = some(*said.bytes.of(only)).map(BytesPerSec);
         pace.ops = some(*said.iops.of(only)).map(OpsPerSec);
         return;
     }
-    let of_used = |rates: &PerOp<u64>| {
-        let mut kept = PerOp::all(0);
+    let of_used = |rates: &PerDirection<u64>| {
+        let mut kept = PerDirection::all(0);
         used.iter().for_each(|op| *kept.of_mut(*op) = *rates.of(*op));
         kept.iter().any(|(_, rate)| *rate > 0).then_some(kept)
     };

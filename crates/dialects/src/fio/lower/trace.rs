@@ -6,12 +6,12 @@ use std::sync::Arc;
 use candor_plan::blocks::{Access, Position, Range, Rotation, Stay, TraceFile};
 use candor_plan::check::FILES_MAX;
 use candor_plan::trace::Trace;
-use candor_plan::units::{Mix, Op, PerOp};
+use candor_plan::units::{Direction, Mix, PerDirection};
 use candor_plan::{Blocks, Bytes, Create, Layout, Stop, Target, TargetKind};
 
 use super::{Found, Instance, Told};
 use crate::fio::job::FioJob;
-use crate::fio::settings::{Direction, Settings, Trace as Said};
+use crate::fio::settings::{RwMode, Settings, Trace as Said};
 use crate::fio::trace::{self, Fault, Recorded, merge};
 
 /// What a clone replays.
@@ -169,10 +169,10 @@ impl Replay {
         let mut settings = said.clone();
         let mix = self.mix();
         settings.rw.direction = match (mix.read > 0, mix.write > 0) {
-            (true, true) => Direction::ReadWrite,
-            (false, true) => Direction::Write,
-            (false, false) if mix.trim > 0 => Direction::Trim,
-            _ => Direction::Read,
+            (true, true) => RwMode::ReadWrite,
+            (false, true) => RwMode::Write,
+            (false, false) if mix.trim > 0 => RwMode::Trim,
+            _ => RwMode::Read,
         };
         settings.rw.suffix = None;
         settings.trace.write = None;
@@ -182,14 +182,18 @@ impl Replay {
     /// The directions that occur, in shares that add up to 100.
     fn mix(&self) -> Mix {
         let ops = self.trace.steps().iter().filter_map(|step| step.action.op());
-        let mut used = PerOp::all(0u8);
+        let mut used = PerDirection::all(0u8);
         ops.for_each(|op| *used.of_mut(op) = 1);
         let many = used.read + used.write + used.trim;
         if many == 0 {
             return Mix::READ;
         }
-        let share = |op: Op| 100 / many * used.of(op);
-        let mut mix = Mix { read: share(Op::Read), write: share(Op::Write), trim: share(Op::Trim) };
+        let share = |op: Direction| 100 / many * used.of(op);
+        let mut mix = Mix {
+            read: share(Direction::Read),
+            write: share(Direction::Write),
+            trim: share(Direction::Trim),
+        };
         let rest = 100 - mix.total() as u8;
         match used.read {
             0 => mix.write += rest,
@@ -205,7 +209,7 @@ impl Replay {
         blocks.mix = self.mix();
         blocks.position = Position::default();
         (blocks.pairs, blocks.stay, blocks.jump_size) = (false, Stay::default(), None);
-        blocks.random_percent = PerOp::all(0);
+        blocks.random_percent = PerDirection::all(0);
         (blocks.windows, blocks.align) = (None, None);
         (blocks.rotation, blocks.range) = (Rotation::default(), Range::default());
         if let Some(depth) = self.recorded.depth

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, Verify, Written};
-use candor_plan::units::{Op, SizeSpec};
+use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
 
 use super::{Instance, Told, patterns};
@@ -138,7 +138,7 @@ fn format(method: Method) -> Option<Format> {
 /// The interval asked for, else the smallest block; where that does not divide every block, and
 /// where none was asked for the alignment of blocks, the greatest that does.
 fn interval(asked: Option<u64>, blocks: &Blocks, format: Format) -> u64 {
-    let used = Op::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
+    let used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
     let mut sizes: Vec<u64> = used.flat_map(|op| sizes(blocks.size.of(op))).collect();
     let least = sizes.iter().copied().min().unwrap_or(4096);
     if asked.is_none() {

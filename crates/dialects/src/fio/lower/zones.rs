@@ -2,7 +2,7 @@
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, ZoneReset, Zones};
-use candor_plan::units::{Extent, Mix, Op, SizeSpec};
+use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
 
 use super::files::{File, share};
 use super::{Instance, Told};
@@ -110,7 +110,7 @@ pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told
         let remedy = "make zones longer, or blocks shorter";
         return told.wrong_known_as(from, "bs", [message, known_as], remedy);
     }
-    let uneven = |(op, size): (Op, &SizeSpec)| {
+    let uneven = |(op, size): (Direction, &SizeSpec)| {
         let sizes = [size.min().0, size.max().0];
         let uneven = sizes.into_iter().find(|size| *size > 0 && !zone.is_multiple_of(*size));
         uneven.filter(|_| blocks.mix.of(op) > 0)

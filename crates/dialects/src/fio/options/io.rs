@@ -1,9 +1,9 @@
-//! Direction, mix, engine and depth.
+//! RwMode, mix, engine and depth.
 
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{Direction, OpenSync, Sequencer, SubmitMode};
+use crate::fio::settings::{OpenSync, RwMode, Sequencer, SubmitMode};
 
 pub(super) const CATEGORY: Category = Category::Io;
 
@@ -12,7 +12,7 @@ const MANY: u64 = u32::MAX as u64;
 pub(super) const ROWS: &[Row] = &[
     bare(
         "rw",
-        Kind::Own("DIRECTION[:N]", Direction::CHOICES, own::rw),
+        Kind::Own("DIRECTION[:N]", RwMode::CHOICES, own::rw),
         "direction and order; random: N in order between jumps; in order: N \
              bytes left out each time",
     )

@@ -1,7 +1,7 @@
 //! What values look like, and what is read from them.
 
 use candor_plan::Nanos;
-use candor_plan::units::PerOp;
+use candor_plan::units::PerDirection;
 
 use crate::fio::settings::{Amount, Choice, Settings};
 use crate::fio::values::{Refused, TimeUnit, Units};
@@ -56,13 +56,13 @@ pub enum Parsed {
     /// Of a signed int.
     Signed(i64),
     /// Of ints and sizes; directions that are not given stay as they are.
-    Ints(PerOp<Option<u64>>),
+    Ints(PerDirection<Option<u64>>),
     /// Of an amount.
     Amount(Amount),
     /// Of a time.
     Time(Nanos),
     /// Of times; directions that are not given stay as they are.
-    Times(PerOp<Option<Nanos>>),
+    Times(PerDirection<Option<Nanos>>),
     /// Of a choice: its index.
     Choice(usize),
     /// Of a text, or of a little language, which has entered the settings by itself.
@@ -85,7 +85,7 @@ impl Parsed {
         if let Parsed::Signed(value) = self { *value } else { 0 }
     }
 
-    pub(super) fn ints(&self, into: &mut PerOp<u64>) {
+    pub(super) fn ints(&self, into: &mut PerDirection<u64>) {
         if let Parsed::Ints(given) = self {
             for (op, value) in given.iter() {
                 *into.of_mut(op) = value.unwrap_or(*into.of(op));
@@ -93,7 +93,7 @@ impl Parsed {
         }
     }
 
-    pub(super) fn times(&self, into: &mut PerOp<Nanos>) {
+    pub(super) fn times(&self, into: &mut PerDirection<Nanos>) {
         if let Parsed::Times(given) = self {
             for (op, value) in given.iter() {
                 *into.of_mut(op) = value.unwrap_or(*into.of(op));

@@ -1,10 +1,10 @@
 //! Values with a little language of their own, read into the settings.
 
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 
 use super::value::{choose, per_op};
 use crate::fio::settings::{
-    Choice, Direction, Distribution, FileService, MemoryKind, MemoryPolicy, PrioritySplit, Service,
+    Choice, Distribution, FileService, MemoryKind, MemoryPolicy, PrioritySplit, RwMode, Service,
     Settings, Skip, SteadyOf, SyncFileRange,
 };
 use crate::fio::values::{self, Refused, TimeUnit, Units};
@@ -62,7 +62,7 @@ fn head(text: &str) -> (&str, Option<&str>) {
 
 pub(super) fn rw(s: &mut Settings, text: &str, units: Units) -> Done {
     let (name, suffix) = head(text);
-    let direction = Direction::ALL[choose(name, Direction::CHOICES)?];
+    let direction = RwMode::ALL[choose(name, RwMode::CHOICES)?];
     let mut remark = None;
     s.rw.suffix = match suffix {
         None => None,
@@ -115,9 +115,10 @@ pub(super) fn steady(s: &mut Settings, text: &str, units: Units) -> Done {
 }
 
 /// Fills directions that were given; others keep what they had.
-fn merge<T: Clone>(into: &mut PerOp<T>, given: PerOp<Option<T>>) {
-    let PerOp { read, write, trim } = given;
-    for (op, value) in [(Op::Read, read), (Op::Write, write), (Op::Trim, trim)] {
+fn merge<T: Clone>(into: &mut PerDirection<T>, given: PerDirection<Option<T>>) {
+    let PerDirection { read, write, trim } = given;
+    for (op, value) in [(Direction::Read, read), (Direction::Write, write), (Direction::Trim, trim)]
+    {
         if let Some(value) = value {
             *into.of_mut(op) = value;
         }
@@ -133,7 +134,7 @@ pub(super) fn align(s: &mut Settings, text: &str, units: Units) -> Done {
         }
     };
     let read = values::by_direction(text, &[','], one)?;
-    let mut align = s.blocks.align.unwrap_or(PerOp::all(0));
+    let mut align = s.blocks.align.unwrap_or(PerDirection::all(0));
     merge(&mut align, per_op(read.value));
     s.blocks.align = Some(align);
     Ok(read.remark)
@@ -146,7 +147,7 @@ pub(super) fn ranges(s: &mut Settings, text: &str, units: Units) -> Done {
     }
     let fixed = &s.blocks.fixed;
     let one = |size: u64| (size, size);
-    let mut range = s.blocks.range.unwrap_or(PerOp {
+    let mut range = s.blocks.range.unwrap_or(PerDirection {
         read: one(fixed.read),
         write: one(fixed.write),
         trim: one(fixed.trim),
@@ -247,7 +248,7 @@ fn zones(
     text: &str,
     rest: Option<&str>,
     size: impl Fn(&str) -> Result<u64, Refused>,
-) -> Result<PerOp<Vec<(u64, u64)>>, Refused> {
+) -> Result<PerDirection<Vec<(u64, u64)>>, Refused> {
     let rest = rest.ok_or_else(|| {
         let message = format!("`{text}` names no zones");
         Refused::whole(text, message, "write zoned:60/10:30/20:10/70")
@@ -266,7 +267,7 @@ fn zones(
     }
     let last = lists.last().cloned().unwrap_or_default();
     let nth = |n: usize| lists.get(n).cloned().unwrap_or_else(|| last.clone());
-    Ok(PerOp { read: nth(0), write: nth(1), trim: nth(2) })
+    Ok(PerDirection { read: nth(0), write: nth(1), trim: nth(2) })
 }
 
 /// Blanks filled with equal parts of what the others leave of 100.

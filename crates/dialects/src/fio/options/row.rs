@@ -90,7 +90,7 @@ categories! {
     Description = "Description of the job",
     Units = "Units",
     Runtime = "Run time",
-    Io = "Direction, engine and depth",
+    Io = "RwMode, engine and depth",
     Blocks = "Block sizes",
     Area = "Sizes and offsets",
     Random = "Random offsets",

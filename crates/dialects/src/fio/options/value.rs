@@ -1,6 +1,6 @@
 //! From a word to a value of a kind.
 
-use candor_plan::units::PerOp;
+use candor_plan::units::PerDirection;
 
 use super::kind::{Kind, Parsed};
 use crate::fio::settings::Choice;
@@ -86,8 +86,8 @@ fn times(text: &str, unit: TimeUnit) -> Value<Parsed> {
 }
 
 /// Three values as reads, writes and trims.
-pub(super) fn per_op<T>([read, write, trim]: [T; 3]) -> PerOp<T> {
-    PerOp { read, write, trim }
+pub(super) fn per_op<T>([read, write, trim]: [T; 3]) -> PerDirection<T> {
+    PerDirection { read, write, trim }
 }
 
 /// The index of a word among those to choose from.

@@ -1,6 +1,6 @@
 //! Options that only some engines have.
 
-use candor_plan::units::PerOp;
+use candor_plan::units::PerDirection;
 
 use super::choice::choices;
 
@@ -78,26 +78,26 @@ pub struct EngineOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Priorities {
     /// `cmdprio_percentage`.
-    pub percent: PerOp<u64>,
+    pub percent: PerDirection<u64>,
     /// `cmdprio_class`, by its number.
-    pub class: PerOp<u64>,
+    pub class: PerDirection<u64>,
     /// `cmdprio`.
-    pub level: PerOp<u64>,
+    pub level: PerDirection<u64>,
     /// `cmdprio_hint`.
-    pub hint: PerOp<u64>,
+    pub hint: PerDirection<u64>,
     /// `cmdprio_bssplit`.
-    pub splits: PerOp<Vec<PrioritySplit>>,
+    pub splits: PerDirection<Vec<PrioritySplit>>,
 }
 
 impl Default for Priorities {
     fn default() -> Self {
         Priorities {
-            percent: PerOp::all(0),
+            percent: PerDirection::all(0),
             // The highest.
-            class: PerOp::all(1),
-            level: PerOp::all(0),
-            hint: PerOp::all(0),
-            splits: PerOp { read: Vec::new(), write: Vec::new(), trim: Vec::new() },
+            class: PerDirection::all(1),
+            level: PerDirection::all(0),
+            hint: PerDirection::all(0),
+            splits: PerDirection { read: Vec::new(), write: Vec::new(), trim: Vec::new() },
         }
     }
 }

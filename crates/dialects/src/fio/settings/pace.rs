@@ -1,7 +1,7 @@
 //! How fast: rates, think time, latency goals, flow between jobs.
 
 use candor_plan::Nanos;
-use candor_plan::units::PerOp;
+use candor_plan::units::PerDirection;
 
 use super::choice::choices;
 
@@ -18,13 +18,13 @@ choices! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rate {
     /// `rate`: bytes per second.
-    pub bytes: PerOp<u64>,
+    pub bytes: PerDirection<u64>,
     /// `rate_min`: bytes per second.
-    pub bytes_min: PerOp<u64>,
+    pub bytes_min: PerDirection<u64>,
     /// `rate_iops`.
-    pub iops: PerOp<u64>,
+    pub iops: PerDirection<u64>,
     /// `rate_iops_min`.
-    pub iops_min: PerOp<u64>,
+    pub iops_min: PerDirection<u64>,
     /// `rate_process`.
     pub process: RateProcess,
     /// `rate_cycle` in milliseconds.
@@ -43,10 +43,10 @@ impl Rate {
 impl Default for Rate {
     fn default() -> Self {
         Rate {
-            bytes: PerOp::all(0),
-            bytes_min: PerOp::all(0),
-            iops: PerOp::all(0),
-            iops_min: PerOp::all(0),
+            bytes: PerDirection::all(0),
+            bytes_min: PerDirection::all(0),
+            iops: PerDirection::all(0),
+            iops_min: PerDirection::all(0),
             process: RateProcess::Linear,
             cycle_ms: 1000,
             ignore_think: false,
@@ -97,7 +97,7 @@ impl Default for Think {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goals {
     /// `max_latency`; 0 is none.
-    pub max: PerOp<Nanos>,
+    pub max: PerDirection<Nanos>,
     /// `latency_target`; 0 is none.
     pub target: Nanos,
     /// `latency_window`.
@@ -111,7 +111,7 @@ pub struct Goals {
 impl Default for Goals {
     fn default() -> Self {
         Goals {
-            max: PerOp::all(Nanos(0)),
+            max: PerDirection::all(Nanos(0)),
             target: Nanos(0),
             window: Nanos(0),
             percentile: 100.0,

@@ -1,13 +1,13 @@
 //! What is read and written: directions, block sizes, offsets, their order, how they are issued.
 
-use candor_plan::units::PerOp;
+use candor_plan::units::PerDirection;
 
 use super::choice::choices;
 use crate::fio::values::{Amount, Share};
 
 choices! {
     /// `rw`: directions and whether offsets are random.
-    pub enum Direction {
+    pub enum RwMode {
         #[default]
         Read = "reads in order": "read",
         Write = "writes in order": "write",
@@ -22,56 +22,50 @@ choices! {
     }
 }
 
-impl Direction {
+impl RwMode {
     /// Offsets are random.
     pub fn is_random(self) -> bool {
         matches!(
             self,
-            Direction::RandRead
-                | Direction::RandWrite
-                | Direction::RandTrim
-                | Direction::RandReadWrite
-                | Direction::RandTrimWrite
+            RwMode::RandRead
+                | RwMode::RandWrite
+                | RwMode::RandTrim
+                | RwMode::RandReadWrite
+                | RwMode::RandTrimWrite
         )
     }
 
     /// It reads.
     pub fn reads(self) -> bool {
-        matches!(
-            self,
-            Direction::Read | Direction::RandRead | Direction::ReadWrite | Direction::RandReadWrite
-        )
+        matches!(self, RwMode::Read | RwMode::RandRead | RwMode::ReadWrite | RwMode::RandReadWrite)
     }
 
     /// It writes.
     pub fn writes(self) -> bool {
         matches!(
             self,
-            Direction::Write
-                | Direction::RandWrite
-                | Direction::ReadWrite
-                | Direction::RandReadWrite
-                | Direction::TrimWrite
-                | Direction::RandTrimWrite
+            RwMode::Write
+                | RwMode::RandWrite
+                | RwMode::ReadWrite
+                | RwMode::RandReadWrite
+                | RwMode::TrimWrite
+                | RwMode::RandTrimWrite
         )
     }
 
     /// It trims.
     pub fn trims(self) -> bool {
-        matches!(
-            self,
-            Direction::Trim | Direction::RandTrim | Direction::TrimWrite | Direction::RandTrimWrite
-        )
+        matches!(self, RwMode::Trim | RwMode::RandTrim | RwMode::TrimWrite | RwMode::RandTrimWrite)
     }
 
     /// It reads and writes.
     pub fn is_mixed(self) -> bool {
-        matches!(self, Direction::ReadWrite | Direction::RandReadWrite)
+        matches!(self, RwMode::ReadWrite | RwMode::RandReadWrite)
     }
 
     /// It trims each block before it writes it.
     pub fn trims_and_writes(self) -> bool {
-        matches!(self, Direction::TrimWrite | Direction::RandTrimWrite)
+        matches!(self, RwMode::TrimWrite | RwMode::RandTrimWrite)
     }
 }
 
@@ -84,11 +78,11 @@ choices! {
     }
 }
 
-/// Direction, mix, and the number behind `rw=…:N`.
+/// RwMode, mix, and the number behind `rw=…:N`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rw {
     /// The direction.
-    pub direction: Direction,
+    pub direction: RwMode,
     /// Random: so many operations at a time are in order. In order: so many bytes are left out
     /// after each operation, which may be negative.
     pub suffix: Option<i64>,
@@ -103,7 +97,7 @@ pub struct Rw {
 impl Default for Rw {
     fn default() -> Self {
         Rw {
-            direction: Direction::Read,
+            direction: RwMode::Read,
             suffix: None,
             sequencer: Sequencer::Sequential,
             mix_read: 50,
@@ -116,13 +110,13 @@ impl Default for Rw {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockSizes {
     /// `bs`.
-    pub fixed: PerOp<u64>,
+    pub fixed: PerDirection<u64>,
     /// `bsrange`.
-    pub range: Option<PerOp<(u64, u64)>>,
+    pub range: Option<PerDirection<(u64, u64)>>,
     /// `bssplit`; an empty list is a direction that was not given.
-    pub split: Option<PerOp<Vec<Share>>>,
+    pub split: Option<PerDirection<Vec<Share>>>,
     /// `ba`.
-    pub align: Option<PerOp<u64>>,
+    pub align: Option<PerDirection<u64>>,
     /// `bs_unaligned`: sizes of a range are any number of bytes.
     pub unaligned: bool,
     /// `bs_is_seq_rand`: sizes are of ordered and random operations, not of reads and writes.
@@ -134,7 +128,7 @@ pub struct BlockSizes {
 impl Default for BlockSizes {
     fn default() -> Self {
         BlockSizes {
-            fixed: PerOp::all(4096),
+            fixed: PerDirection::all(4096),
             range: None,
             split: None,
             align: None,
@@ -201,9 +195,9 @@ pub enum Distribution {
     /// Normal with its deviation in percent of the range.
     Normal(f64, Option<f64>),
     /// Shares of accesses (percent) on shares of the range (percent), per direction.
-    Zoned(PerOp<Vec<(u64, u64)>>),
+    Zoned(PerDirection<Vec<(u64, u64)>>),
     /// Shares of accesses (percent) on numbers of bytes, per direction.
-    ZonedAbsolute(PerOp<Vec<(u64, u64)>>),
+    ZonedAbsolute(PerDirection<Vec<(u64, u64)>>),
     /// A sequence: order of its own (newer versions).
     Sequence,
 }
@@ -224,7 +218,7 @@ pub struct Random {
     /// `random_distribution`.
     pub distribution: Distribution,
     /// `percentage_random`.
-    pub percent: PerOp<u64>,
+    pub percent: PerDirection<u64>,
 }
 
 impl Default for Random {
@@ -236,7 +230,7 @@ impl Default for Random {
             soft_map: false,
             generator: Generator::Tausworthe,
             distribution: Distribution::Uniform,
-            percent: PerOp::all(100),
+            percent: PerDirection::all(100),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 
 use candor_plan::trace::Action;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 use super::{Fault, FindDevice, Recorded, Steps, unreadable};
 use crate::fio::settings::Trace as Said;
@@ -199,9 +199,9 @@ impl Replay<'_> {
             return Ok(());
         }
         let op = match (event.is(DISCARD), event.is(WRITE)) {
-            (true, _) => Op::Trim,
-            (false, true) => Op::Write,
-            (false, false) => Op::Read,
+            (true, _) => Direction::Trim,
+            (false, true) => Direction::Write,
+            (false, false) => Direction::Read,
         };
         add(Action::Move(op), event.bytes)
     }

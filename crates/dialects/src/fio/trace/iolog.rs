@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
 use candor_plan::trace::Action;
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 use super::{Fault, Recorded, Steps, meant, unreadable};
 use crate::fio::settings::Trace as Said;
@@ -202,9 +202,9 @@ impl Reader<'_> {
     ) -> Result<Odd, Wrong> {
         let kind = match action.1 {
             "wait" => return self.wait(action, rest),
-            "read" => Action::Move(Op::Read),
-            "write" => Action::Move(Op::Write),
-            "trim" => Action::Move(Op::Trim),
+            "read" => Action::Move(Direction::Read),
+            "write" => Action::Move(Direction::Write),
+            "trim" => Action::Move(Direction::Trim),
             "sync" => Action::Fsync,
             _ => Action::Fdatasync,
         };

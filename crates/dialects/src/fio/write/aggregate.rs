@@ -2,40 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_record::Report;
 
 /// Name and text of each of the three logs.
 pub fn files(report: &Report) -> [(&'static str, String); 3] {
     let rates = rates(report);
-    let text = |op: Op, number: u8| {
-        let line = |(ns, rates): &(u64, PerOp<f64>)| {
+    let text = |op: Direction, number: u8| {
+        let line = |(ns, rates): &(u64, PerDirection<f64>)| {
             format!("{}, {:.0}, {number}, 0, 0\n", ns / 1_000_000, rates.of(op) / 1024.0)
         };
         rates.iter().map(line).collect()
     };
     [
-        ("agg-read_bw.log", text(Op::Read, 0)),
-        ("agg-write_bw.log", text(Op::Write, 1)),
-        ("agg-trim_bw.log", text(Op::Trim, 2)),
+        ("agg-read_bw.log", text(Direction::Read, 0)),
+        ("agg-write_bw.log", text(Direction::Write, 1)),
+        ("agg-trim_bw.log", text(Direction::Trim, 2)),
     ]
 }
 
 /// Bytes per second of all jobs, each with the end of its interval in ns since the first phase
 /// began.
-fn rates(report: &Report) -> Vec<(u64, PerOp<f64>)> {
+fn rates(report: &Report) -> Vec<(u64, PerDirection<f64>)> {
     let (mut rates, mut begin_ns) = (Vec::new(), 0);
     for phase in report.phases.iter().filter(|phase| !phase.probe) {
         let planned = report.plan.phases.get(phase.plan_phase);
         let interval_ns = planned.map_or(1, |planned| planned.interval.0.max(1));
-        let mut intervals = BTreeMap::<u64, (u64, PerOp<f64>)>::new();
+        let mut intervals = BTreeMap::<u64, (u64, PerDirection<f64>)>::new();
         for sample in phase.measurements.iter().flat_map(|measured| &measured.samples) {
             // Jobs that end a little sooner than others still share the last interval.
             let nearest = (sample.at_ns + interval_ns / 2) / interval_ns;
             let (end_ns, all) = intervals.entry(nearest).or_default();
             *end_ns = (*end_ns).max(begin_ns + sample.at_ns);
             let per_second = 1e9 / sample.length_ns.max(1) as f64;
-            for op in Op::ALL {
+            for op in Direction::ALL {
                 *all.of_mut(op) += *sample.bytes.of(op) as f64 * per_second;
             }
         }
@@ -57,7 +57,7 @@ mod tests {
         let sample = |at_ns, read| Sample {
             at_ns,
             length_ns: 500_000_000,
-            bytes: PerOp { read, ..PerOp::default() },
+            bytes: PerDirection { read, ..PerDirection::default() },
             ..Sample::default()
         };
         let job = |reads: [u64; 2]| Measurement {

@@ -1,6 +1,6 @@
 //! What happened in one direction of a job or a group, and its rates interval by interval.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::{Measurement, OpStats, Sample};
 
 use super::by_priority::ByPriority;
@@ -9,7 +9,7 @@ use crate::fio::job::{FioJob, Reporting};
 
 /// What happened in one direction.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Direction {
+pub(super) struct DirectionFigures {
     /// Operations.
     pub ops: u64,
     /// Bytes they moved.
@@ -41,9 +41,9 @@ pub(super) struct Interval {
     pub ops_per_s: f64,
 }
 
-impl Direction {
+impl DirectionFigures {
     /// Of one measurement.
-    pub fn of(op: Op, measured: &Measurement, job: &FioJob) -> Direction {
+    pub fn of(op: Direction, measured: &Measurement, job: &FioJob) -> DirectionFigures {
         let stats = measured.ops.of(op);
         let (slat, clat, lat) = latencies(stats, &job.reporting);
         let by_priority = ByPriority::of(stats, job);
@@ -56,8 +56,8 @@ impl Direction {
         let samples = if stats.ops > 0 { samples(&measured.samples, op) } else { Vec::new() };
         // fio counts what was issued.
         let (ops, bytes, short) = (stats.ops + stats.failed, stats.bytes, stats.short);
-        let zone_resets = if op == Op::Write { measured.zone_resets } else { 0 };
-        Direction {
+        let zone_resets = if op == Direction::Write { measured.zone_resets } else { 0 };
+        DirectionFigures {
             ops,
             bytes,
             short,
@@ -71,7 +71,7 @@ impl Direction {
         }
     }
 
-    fn add_counts(&mut self, other: &Direction) {
+    fn add_counts(&mut self, other: &DirectionFigures) {
         let (mine, theirs) = match other.by_priority.total {
             true => (&self.lat, &other.lat),
             false => (&self.clat, &other.clat),
@@ -87,7 +87,7 @@ impl Direction {
     }
 
     /// Adds what happened at the same time: rates add up, interval by interval.
-    pub fn add_beside(&mut self, other: &Direction) {
+    pub fn add_beside(&mut self, other: &DirectionFigures) {
         self.add_counts(other);
         self.runtime_ns = self.runtime_ns.max(other.runtime_ns);
         for (at, theirs) in other.samples.iter().enumerate() {
@@ -102,7 +102,7 @@ impl Direction {
     }
 
     /// Adds what happened afterwards: times add up.
-    pub fn add_after(&mut self, other: Direction) {
+    pub fn add_after(&mut self, other: DirectionFigures) {
         self.add_counts(&other);
         self.runtime_ns += other.runtime_ns;
         self.samples.extend(other.samples);
@@ -165,7 +165,7 @@ fn latencies(stats: &OpStats, reporting: &Reporting) -> (Spread, Spread, Spread)
 }
 
 /// Whole intervals; the last one is often a rest.
-fn samples(samples: &[Sample], op: Op) -> Vec<Interval> {
+fn samples(samples: &[Sample], op: Direction) -> Vec<Interval> {
     let longest = samples.iter().map(|sample| sample.length_ns).max().unwrap_or(0);
     samples
         .iter()

@@ -1,9 +1,9 @@
 //! What is shown of one job, or of one group: figures in fio's terms out of measurements.
 
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_record::{Depths, Measurement, ReadBack, Report, SteadyState};
 
-use super::direction::Direction;
+use super::direction::DirectionFigures;
 use super::spread::{Spread, Table, share};
 use crate::fio::job::{FioJob, Reporting};
 
@@ -69,7 +69,7 @@ const INVALID: u32 = 22;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     /// Reads, writes and trims.
-    pub ops: PerOp<Direction>,
+    pub ops: PerDirection<DirectionFigures>,
     /// Flushes of all kinds.
     pub sync: Spread,
     /// Calls of `fsync` among them: fio counts no others.
@@ -116,12 +116,12 @@ impl Figures {
     fn of_measurement(measured: &Measurement, job: &FioJob) -> Figures {
         let workers = &measured.per_worker;
         let sum = |of: fn(&candor_record::WorkerStats) -> u64| workers.iter().map(of).sum();
-        let direction = |op| Direction::of(op, measured, job);
-        let mut read = direction(Op::Read);
+        let direction = |op| DirectionFigures::of(op, measured, job);
+        let mut read = direction(Direction::Read);
         // fio counts what it reads back among the reads.
         let back = measured.read_back.as_ref();
         if let Some(back) = back {
-            let checked = Direction::of(Op::Read, &as_measured(back), job);
+            let checked = DirectionFigures::of(Direction::Read, &as_measured(back), job);
             let longer_ns = read.runtime_ns.max(checked.runtime_ns);
             read.add_after(checked);
             if job.checks_beside {
@@ -135,12 +135,12 @@ impl Figures {
             true => measured.elapsed_ns.max(back_ns),
             false => measured.elapsed_ns + back_ns,
         };
-        let mut write = direction(Op::Write);
+        let mut write = direction(Direction::Write);
         if let Some(back) = back.filter(|_| job.verify_only) {
             write.ops += back.reads.ops;
             write.bytes += back.reads.bytes;
         }
-        let mut trim = direction(Op::Trim);
+        let mut trim = direction(Direction::Trim);
         if job.shape.instead.is_some() {
             // What moves nothing has no rate.
             for direction in [&mut read, &mut write, &mut trim] {
@@ -163,7 +163,7 @@ impl Figures {
             .as_ref()
             .map_or(0, |v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign);
         Figures {
-            ops: PerOp { read, write, trim },
+            ops: PerDirection { read, write, trim },
             sync: Spread::of(measured.sync.latency.as_ref()),
             fsyncs: measured.fsyncs,
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
@@ -191,7 +191,7 @@ impl Figures {
 
     fn add_beside(&mut self, other: &Figures) {
         self.add_counts(other);
-        for op in Op::ALL {
+        for op in Direction::ALL {
             self.ops.of_mut(op).add_beside(other.ops.of(op));
         }
     }
@@ -222,9 +222,9 @@ impl Figures {
     }
 
     /// All directions as one.
-    pub fn mixed(&self) -> Direction {
-        let mut mixed = Direction::default();
-        Op::ALL.iter().for_each(|op| mixed.add_beside(self.ops.of(*op)));
+    pub fn mixed(&self) -> DirectionFigures {
+        let mut mixed = DirectionFigures::default();
+        Direction::ALL.iter().for_each(|op| mixed.add_beside(self.ops.of(*op)));
         mixed
     }
 
@@ -261,7 +261,7 @@ fn batches(depths: Depths, job: &FioJob) -> Depths {
 
 /// Reading back as a measurement of its own.
 fn as_measured(back: &ReadBack) -> Measurement {
-    let ops = PerOp { read: back.reads.clone(), ..PerOp::default() };
+    let ops = PerDirection { read: back.reads.clone(), ..PerDirection::default() };
     Measurement { ops, elapsed_ns: back.elapsed_ns, ..Measurement::default() }
 }
 
@@ -275,9 +275,9 @@ pub(super) fn shares(counts: &[u64; 7]) -> [f64; 7] {
 fn trouble(measured: &Measurement, job: &FioJob, mismatches: u64) -> Option<Trouble> {
     if let Some(error) = measured.errors.first() {
         let doing = match error.op {
-            Some(Op::Read) => "read",
-            Some(Op::Write) => "write",
-            Some(Op::Trim) => "trim",
+            Some(Direction::Read) => "read",
+            Some(Direction::Write) => "write",
+            Some(Direction::Trim) => "trim",
             None => "sync",
         };
         let errno = error.errno.unsigned_abs();

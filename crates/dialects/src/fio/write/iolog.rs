@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use candor_plan::trace::{Action, Step};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Job, Plan, Target, TargetKind};
 use candor_record::Report;
 
@@ -87,9 +87,9 @@ impl<W: Write> Lines<'_, W> {
 
 fn word(action: Action) -> &'static str {
     match action {
-        Action::Move(Op::Read) => "read",
-        Action::Move(Op::Write) => "write",
-        Action::Move(Op::Trim) => "trim",
+        Action::Move(Direction::Read) => "read",
+        Action::Move(Direction::Write) => "write",
+        Action::Move(Direction::Trim) => "trim",
         Action::Fsync => "sync",
         Action::Fdatasync => "datasync",
     }
@@ -148,8 +148,8 @@ mod tests {
     fn what_was_done_becomes_lines() {
         let step = |at_ns, file, action, length| Step { at_ns, offset: 0, length, file, action };
         let steps = vec![
-            step(1_999, 1, Action::Move(Op::Write), 4096),
-            step(5_000, 0, Action::Move(Op::Read), 512),
+            step(1_999, 1, Action::Move(Direction::Write), 4096),
+            step(5_000, 0, Action::Move(Direction::Read), 512),
             step(6_000, 1, Action::Fdatasync, 0),
         ];
         let logs = Logs { trace: Some("t".into()), ..Logs::default() };

@@ -1,10 +1,10 @@
 //! Results as JSON, with fio's keys in fio's order.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::Report;
 
 use super::VERSION;
-use super::direction::{Direction, whole_ms};
+use super::direction::{DirectionFigures, whole_ms};
 use super::disks::{Disk, disks};
 use super::figures::{Entry, shares};
 use super::idleness;
@@ -84,7 +84,9 @@ fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
         object.put("mixed", direction(&figures.mixed(), &entry.reporting, share, bins));
     } else {
-        for (op, name) in [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim")] {
+        for (op, name) in
+            [(Direction::Read, "read"), (Direction::Write, "write"), (Direction::Trim, "trim")]
+        {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
             object.put(name, direction(figures.ops.of(op), &entry.reporting, share, bins));
         }
@@ -185,7 +187,12 @@ pub(super) fn group_rate(all: &[Entry], group_id: u32, of: impl Fn(&Entry) -> f6
     group.map(of).sum::<f64>() / 1024.0
 }
 
-fn direction(direction: &Direction, reporting: &Reporting, group_rate: f64, bins: bool) -> Object {
+fn direction(
+    direction: &DirectionFigures,
+    reporting: &Reporting,
+    group_rate: f64,
+    bins: bool,
+) -> Object {
     let bandwidth = direction.bandwidth(reporting);
     let iops = direction.iops();
     let latency = |spread: &Spread, percentiles| latency(spread, percentiles, reporting, bins);

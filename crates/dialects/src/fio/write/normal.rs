@@ -3,10 +3,10 @@
 mod groups;
 mod latency;
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::Report;
 
-use super::direction::Direction;
+use super::direction::DirectionFigures;
 use super::figures::{Entry, shares};
 use super::json::{BATCHES, DEPTHS, disks_shown, group_rate};
 use super::moment::Moment;
@@ -46,7 +46,9 @@ fn job(entry: &Entry, all: &[Entry], now: &Moment, text: &mut String) {
         *text += &format!("  Description  : [{description}]\n");
     }
     if entry.reporting.unified_rw != 1 {
-        for (op, name) in [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim")] {
+        for (op, name) in
+            [(Direction::Read, "read"), (Direction::Write, "write"), (Direction::Trim, "trim")]
+        {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
             direction(name, figures.ops.of(op), &entry.reporting, share, text);
         }
@@ -79,7 +81,7 @@ fn process(entry: &Entry, text: &mut String) {
     *text += &format!("  IO depths    : {}\n", row(DEPTHS, &figures.depths.in_flight));
     *text += &format!("     submit    : {}\n", row(BATCHES, &figures.depths.submitted));
     *text += &format!("     complete  : {}\n", row(BATCHES, &figures.depths.reaped));
-    let per = |of: fn(&Direction) -> u64| {
+    let per = |of: fn(&DirectionFigures) -> u64| {
         let ops = &figures.ops;
         format!("{},{},{}", of(&ops.read), of(&ops.write), of(&ops.trim))
     };
@@ -126,7 +128,7 @@ fn steadiness(entry: &Entry, goal: &crate::fio::job::SteadyGoal, text: &mut Stri
 
 fn direction(
     name: &str,
-    direction: &Direction,
+    direction: &DirectionFigures,
     reporting: &Reporting,
     group_rate: f64,
     text: &mut String,
@@ -176,7 +178,12 @@ fn direction(
 }
 
 /// The lines of sampled bandwidth and IOPS.
-fn samples(direction: &Direction, reporting: &Reporting, group_rate: f64, text: &mut String) {
+fn samples(
+    direction: &DirectionFigures,
+    reporting: &Reporting,
+    group_rate: f64,
+    text: &mut String,
+) {
     let bandwidth = direction.bandwidth(reporting);
     if bandwidth.count > 0 {
         // The prefix is binary whatever kb_base says.

@@ -1,7 +1,7 @@
 //! What became of fio's I/O below: the requests that reached the devices, where they were seen.
 
 use candor_record::Report;
-use candor_record::requests::{Requests, Trace, percentile, share_of};
+use candor_record::requests::{RequestStats, Requests, percentile, share_of};
 
 use super::tree::Object;
 
@@ -12,7 +12,7 @@ const SIZES_MAX: usize = 3;
 fn seen(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
     let judged = report.phases.iter().filter(|phase| !phase.probe);
     judged.flat_map(|phase| {
-        let trace = phase.requests.iter().flat_map(Trace::main);
+        let trace = phase.requests.iter().flat_map(RequestStats::main);
         trace.map(|of| (phase.name.as_str(), of))
     })
 }
@@ -88,14 +88,15 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use candor_record::PhaseReport;
-    use candor_record::requests::Direction;
+    use candor_record::requests::RequestOp;
 
     use super::*;
 
     /// Reads of `sda` in a phase.
     fn report(of: Requests) -> Report {
-        let requests = vec![Requests { device: "sda".into(), direction: Direction::Read, ..of }];
-        let requests = Some(Trace { requests, ..Trace::default() });
+        let requests =
+            vec![Requests { device: "sda".into(), direction: RequestOp::Read, ..of }];
+        let requests = Some(RequestStats { requests, ..RequestStats::default() });
         let phase = PhaseReport { name: "job".into(), requests, ..PhaseReport::default() };
         Report { phases: vec![phase], ..Report::default() }
     }

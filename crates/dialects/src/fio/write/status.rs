@@ -1,6 +1,6 @@
 //! The line that shows how far a run has come.
 
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 
 use super::number::Units;
 use crate::fio::job::Reporting;
@@ -19,13 +19,13 @@ pub struct Status {
     /// How much is done, in percent; absent where nobody can say.
     pub percent: Option<f64>,
     /// Bytes per second since the last line.
-    pub bytes_per_s: PerOp<f64>,
+    pub bytes_per_s: PerDirection<f64>,
     /// Operations per second since the last line.
-    pub ops_per_s: PerOp<f64>,
+    pub ops_per_s: PerDirection<f64>,
     /// Seconds to go; absent where nobody can say.
     pub left_s: Option<u64>,
     /// The directions that any job goes in.
-    pub directions: PerOp<bool>,
+    pub directions: PerDirection<bool>,
 }
 
 impl Status {
@@ -50,12 +50,12 @@ impl Status {
     pub fn line(&self, reporting: &Reporting) -> String {
         let units = Units::of(reporting);
         let percent = self.percent.map_or("-.-".into(), |p| format!("{:.1}", p.clamp(0.0, 100.0)));
-        let each = |show: &dyn Fn(Op) -> String| {
-            let shown = Op::ALL.into_iter().filter(|op| *self.directions.of(*op));
+        let each = |show: &dyn Fn(Direction) -> String| {
+            let shown = Direction::ALL.into_iter().filter(|op| *self.directions.of(*op));
             let word = |op| match op {
-                Op::Read => "r",
-                Op::Write => "w",
-                Op::Trim => "t",
+                Direction::Read => "r",
+                Direction::Write => "w",
+                Direction::Trim => "t",
             };
             shown.map(|op| format!("{}={}", word(op), show(op))).collect::<Vec<_>>().join(",")
         };
@@ -101,10 +101,14 @@ mod tests {
             open_files: 20,
             letters: [vec!['R'; 10], vec!['W'; 10]].concat(),
             percent: Some(4.0),
-            bytes_per_s: PerOp { read: 20.5 * 1048576.0, write: 23.5 * 1048576.0, trim: 0.0 },
-            ops_per_s: PerOp { read: 82.0, write: 94.0, trim: 0.0 },
+            bytes_per_s: PerDirection {
+                read: 20.5 * 1048576.0,
+                write: 23.5 * 1048576.0,
+                trim: 0.0,
+            },
+            ops_per_s: PerDirection { read: 82.0, write: 94.0, trim: 0.0 },
             left_s: Some(57 * 60 + 36),
-            directions: PerOp { read: true, write: true, trim: false },
+            directions: PerDirection { read: true, write: true, trim: false },
         };
         assert_eq!(
             status.line(&Reporting::default()),
@@ -113,7 +117,7 @@ mod tests {
         );
         let unknown = Status {
             letters: vec!['r', '_', 'r'],
-            directions: PerOp { read: true, ..PerOp::default() },
+            directions: PerDirection { read: true, ..PerDirection::default() },
             ..Status::default()
         };
         assert_eq!(

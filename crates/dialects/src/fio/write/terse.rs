@@ -1,10 +1,10 @@
 //! Results as one line per job, fields divided by semicolons: versions 2 to 5.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::Report;
 
 use super::VERSION;
-use super::direction::Direction;
+use super::direction::DirectionFigures;
 use super::figures::{Entry, shares};
 use super::json::{disks_shown, group_rate};
 use super::spread::Spread;
@@ -63,7 +63,7 @@ fn job(entry: &Entry, all: &[Entry], version: u32) -> Vec<String> {
     fields.push(figures.trouble.as_ref().map_or(0, |trouble| trouble.errno).to_string());
     let reporting = &entry.reporting;
     if reporting.unified_rw != 1 {
-        for op in Op::ALL.into_iter().filter(|op| version != 3 || *op != Op::Trim) {
+        for op in Direction::ALL.into_iter().filter(|op| version != 3 || *op != Direction::Trim) {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
             direction(figures.ops.of(op), reporting, share, version, &mut fields);
         }
@@ -77,7 +77,7 @@ fn job(entry: &Entry, all: &[Entry], version: u32) -> Vec<String> {
 }
 
 fn direction(
-    direction: &Direction,
+    direction: &DirectionFigures,
     reporting: &Reporting,
     group_rate: f64,
     version: u32,

@@ -1,4 +1,4 @@
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_record::facts::{DeviceFacts, DeviceKind, Fact, TargetFacts};
 use candor_record::*;
 use jiff::tz::TimeZone;
@@ -36,8 +36,8 @@ fn measurement(reads: u64, writes: u64) -> Measurement {
     let sample = |second: u64, reads: u64| Sample {
         at_ns: second * 1_000_000_000,
         length_ns: 1_000_000_000,
-        ops: PerOp { read: reads, write: writes / 2, trim: 0 },
-        bytes: PerOp { read: reads * 4096, write: writes * 2048, trim: 0 },
+        ops: PerDirection { read: reads, write: writes / 2, trim: 0 },
+        bytes: PerDirection { read: reads * 4096, write: writes * 2048, trim: 0 },
         latency_sum_ns: 0,
     };
     let worker = WorkerStats {
@@ -54,10 +54,10 @@ fn measurement(reads: u64, writes: u64) -> Measurement {
         job: "mix".into(),
         workers: 1,
         elapsed_ns: 2_000_400_000,
-        ops: PerOp {
+        ops: PerDirection {
             read: stats(reads, 150_000),
             write: stats(writes, 90_000),
-            ..PerOp::default()
+            ..PerDirection::default()
         },
         sync: OpStats { ops: 40, latency: latency(40, 1_500_000), ..OpStats::default() },
         fsyncs: 40,
@@ -91,7 +91,7 @@ fn job(name: &str, number: u32) -> FioJob {
         options: Some(vec![("rw".into(), "randrw".into()), ("fsync".into(), "16".into())]),
         shape: Shape {
             rw: "randrw".into(),
-            sizes: PerOp::all((4096, 4096)),
+            sizes: PerDirection::all((4096, 4096)),
             engine: "libaio".into(),
             depth: 8,
             ..Shape::default()

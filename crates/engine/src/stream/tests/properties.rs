@@ -28,7 +28,7 @@ fn some_access(which: usize) -> Access {
         Access::Pareto { h: 0.3, center_percent: Some(0.0) },
         Access::Normal { deviation_percent: 30.0, center_percent: Some(90.0) },
         Access::Zoned {
-            zones: PerOp::all(vec![
+            zones: PerDirection::all(vec![
                 Zone { access_percent: 50.0, size: Extent::Bytes(Bytes(9000)) },
                 Zone { access_percent: 50.0, size: Extent::Bytes(Bytes(1 << 30)) },
             ]),
@@ -66,7 +66,7 @@ proptest! {
         sizes in proptest::collection::vec(512u64..40_000, 1..5),
     ) {
         let access = some_access(access);
-        let stay = Stay { percent: PerOp::all(stay), run, at: StayAt::End };
+        let stay = Stay { percent: PerDirection::all(stay), run, at: StayAt::End };
         let windows =
             windows.then_some(Windows { length: Bytes(6000), bytes: Bytes(9000), gap: Bytes(777) });
         let blocks = Blocks {
@@ -75,7 +75,7 @@ proptest! {
             stay: if access.is_random() { stay } else { Stay::default() },
             access,
             position: if own { Position::PerDirection } else { Position::Shared },
-            size: PerOp::all(some_size(size)),
+            size: PerDirection::all(some_size(size)),
             rotation: Rotation { order: some_order(order), every, at_once },
             windows,
             ..Blocks::default()
@@ -92,7 +92,7 @@ proptest! {
         size in 0usize..4, blocks in 1u64..300, write in 0u8..100, pass in 1u64..4,
     ) {
         let mix = Mix { read: 100 - write, write, trim: 0 };
-        let size = PerOp::all(some_size(size));
+        let size = PerDirection::all(some_size(size));
         let plan = Blocks { mix, size, ..with(Access::Permutation) };
         let mut taken = vec![0u64; blocks as usize];
         let budget = Budget { passes: pass, ..Budget::NONE };
@@ -149,7 +149,7 @@ fn operations_that_stay_follow_the_last_one() {
 #[test]
 fn jumps_have_sizes_of_their_own() {
     let k8 = SizeSpec::Fixed(Bytes(8192));
-    let stay = Stay { percent: PerOp::all(70), ..Stay::default() };
+    let stay = Stay { percent: PerDirection::all(70), ..Stay::default() };
     let plan = Blocks { stay, jump_size: Some(k8), ..with(Access::Random) };
     let list = all(&plan, &[1 << 30], Budget { ops: 10_000, ..Budget::NONE });
     let jumps = list.iter().filter(|(.., length)| *length == 8192).count();
@@ -185,7 +185,7 @@ fn zones_of_bytes_and_of_single_directions() {
         size: Extent::Bytes(Bytes(blocks * 4096)),
     };
     let reads = vec![zone(60.0, 10), zone(40.0, 25)];
-    let zones = PerOp { read: reads, write: vec![zone(100.0, 5)], trim: Vec::new() };
+    let zones = PerDirection { read: reads, write: vec![zone(100.0, 5)], trim: Vec::new() };
     let mix = Mix { read: 50, write: 50, trim: 0 };
     let plan = Blocks { mix, ..with(Access::Zoned { zones }) };
     let list = all(&plan, &[400 << 10], Budget { ops: 10_000, ..Budget::NONE });
@@ -203,9 +203,9 @@ fn zones_of_bytes_and_of_single_directions() {
 #[test]
 fn directions_have_alignments_of_their_own() {
     let mix = Mix { read: 50, write: 50, trim: 0 };
-    let align = Some(PerOp { read: Bytes(1024), write: Bytes(16384), trim: Bytes(1) });
+    let align = Some(PerDirection { read: Bytes(1024), write: Bytes(16384), trim: Bytes(1) });
     for access in [Access::Random, Access::Permutation] {
-        let size = PerOp::all(SizeSpec::Fixed(Bytes(1024)));
+        let size = PerDirection::all(SizeSpec::Fixed(Bytes(1024)));
         let plan = Blocks { mix, align, size, ..with(access) };
         let list = all(&plan, &[1 << 20], Budget { ops: 60, ..Budget::NONE });
         let writes = list.iter().filter(|(_, kind, ..)| *kind == Kind::Write);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::facts::{CanaryOutcome, DeviceKind, PathKind};
 use candor_record::{Change, Confidence, Ended, MismatchKind, REPORT_VERSION, Verdict, Weight};
 use serde::de::value::Error as Nothing;
@@ -101,7 +101,7 @@ fn words(path: &str) -> Option<Value> {
         "phases[].measurements[].ended" | "phases[].slices[].measurement.ended" => {
             Words::of::<Ended>()
         }
-        "phases[].measurements[].errors[].op" => Words::of::<Op>(),
+        "phases[].measurements[].errors[].op" => Words::of::<Direction>(),
         "phases[].measurements[].verify.first[].kind" => Words::of::<MismatchKind>(),
         "facts.targets[].kind" => Words::of::<PathKind>(),
         "facts.targets[].canary.outcome" => Words::of::<CanaryOutcome>(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use candor_plan::units::PerOp;
+use candor_plan::units::PerDirection;
 use candor_record::Report;
 use candor_record::facts::*;
 use candor_record::requests::*;
@@ -85,7 +85,10 @@ fn lean_phase(snapshot: &Snapshot) -> PhaseReport {
         after_flush: Some(snapshot.clone()),
         during: vec![snapshot.clone()],
         idle: Some(IdleWindow { before: snapshot.clone(), after: snapshot.clone() }),
-        requests: Some(Trace { requests: vec![Requests::default()], ..Trace::default() }),
+        requests: Some(RequestStats {
+            requests: vec![Requests::default()],
+            ..RequestStats::default()
+        }),
         slices: vec![
             Slice::default(),
             lean_slice(snapshot),
@@ -139,7 +142,7 @@ fn lean_measurement() -> Measurement {
         count: 0,
     };
     Measurement {
-        ops: PerOp::all(stats.clone()),
+        ops: PerDirection::all(stats.clone()),
         sync: stats.clone(),
         read_back: Some(ReadBack { reads: stats, ..ReadBack::default() }),
         depths: Some(Depths::default()),

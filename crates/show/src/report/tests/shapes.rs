@@ -1,6 +1,6 @@
 //! Tables on terminals of all widths, rows of all kinds, colours.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_record::*;
 use insta::assert_snapshot;
 
@@ -68,11 +68,11 @@ fn on_a_narrow_terminal() {
 /// Several jobs, directions and repeats, a rate, and a phase in which nothing completed.
 #[test]
 fn many_kinds_of_rows() {
-    let mut mixed = measurement(Op::Read, stats(7_000.0, 4096, 90_000));
+    let mut mixed = measurement(Direction::Read, stats(7_000.0, 4096, 90_000));
     mixed.job = "users".into();
     mixed.ops.write = stats(3_000.0, 4096, 120_000);
     mixed.ops.read.from_intended = sample::latency(4000, 350_000);
-    let mut trims = measurement(Op::Trim, stats(50.0, 1 << 20, 2_000_000));
+    let mut trims = measurement(Direction::Trim, stats(50.0, 1 << 20, 2_000_000));
     trims.job = "cleaner".into();
     trims.ops.trim.bytes = 0;
     let both = PhaseReport {

@@ -1,7 +1,7 @@
 //! What is read and written, and in which order.
 
 use candor_plan::blocks::Access;
-use candor_plan::units::{Mix, PerOp};
+use candor_plan::units::{Mix, PerDirection};
 
 use super::{put, put_some};
 use crate::commands::run::access;
@@ -35,7 +35,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         takes: Takes::One("SIZE"),
         help: "Bytes per operation: 4k, a range 4k-64k, or weights 4k:60,64k:40 [default: 4k]",
         fields: &["phase[0].job[0].blocks.size"],
-        set: |draft, text| put(&mut draft.blocks.size, unit(text).map(PerOp::all)),
+        set: |draft, text| put(&mut draft.blocks.size, unit(text).map(PerDirection::all)),
     },
     Flag {
         long: "access",
@@ -49,14 +49,16 @@ pub const FLAGS: &[Flag<Draft>] = &[
         takes: Takes::One("PCT"),
         help: "Share of operations that jump to a random place, in an ordered access",
         fields: &["phase[0].job[0].blocks.random_percent"],
-        set: |draft, text| put(&mut draft.blocks.random_percent, percent(text).map(PerOp::all)),
+        set: |draft, text| {
+            put(&mut draft.blocks.random_percent, percent(text).map(PerDirection::all))
+        },
     },
     Flag {
         long: "align",
         takes: Takes::One("SIZE"),
         help: "Offsets are multiples of it [default: the smallest size]",
         fields: &["phase[0].job[0].blocks.align"],
-        set: |draft, text| put_some(&mut draft.blocks.align, unit(text).map(PerOp::all)),
+        set: |draft, text| put_some(&mut draft.blocks.align, unit(text).map(PerDirection::all)),
     },
     Flag {
         long: "range",

@@ -1,7 +1,7 @@
 //! Engines and what belongs to them.
 
 use candor_plan::blocks::{IoPriority, Memory, MemoryKind, PriorityClass, PriorityShare};
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 use candor_plan::{Bytes, Engine, Nanos};
 
 use super::{blocks, job, lowered, mistakes};
@@ -61,7 +61,7 @@ fn priorities_by_share_and_by_size() {
         percent,
         priority: priority(PriorityClass::Realtime, level),
     };
-    assert_eq!(shares, [share(Op::Read, 20, 3), share(Op::Write, 5, 3)]);
+    assert_eq!(shares, [share(Direction::Read, 20, 3), share(Direction::Write, 5, 3)]);
     let lines = "ioengine=io_uring\ncmdprio_bssplit=4k/50:64k/10/2/7\ncmdprio_class=3";
     let shares = one(lines).priorities;
     let of = |op, size, percent, class, level| PriorityShare {
@@ -73,7 +73,7 @@ fn priorities_by_share_and_by_size() {
     let both = |op| {
         [of(op, 4096, 50, PriorityClass::Idle, 0), of(op, 65536, 10, PriorityClass::BestEffort, 7)]
     };
-    assert_eq!(shares, [both(Op::Read), both(Op::Write)].concat());
+    assert_eq!(shares, [both(Direction::Read), both(Direction::Write)].concat());
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn names_are_made_looked_at_and_removed() {
             (entries.over, &entries.steps[..], job.blocks.is_none()),
             (over, &[step][..], true)
         );
-        assert_eq!(entries.counted_as, Some(Op::Write));
+        assert_eq!(entries.counted_as, Some(Direction::Write));
         let named: u32 = lowered.plan.targets.iter().map(|target| target.files).sum();
         assert!(named == 9 || lowered.plan.targets[0].members.len() == 9, "{named}");
     }

@@ -1,7 +1,7 @@
 //! Rates, rests, goals, floors, errors that are survived, jobs that end others.
 
 use candor_plan::blocks::ThinkCount;
-use candor_plan::units::{Op, PerOp};
+use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{
     BytesPerSec, Engine, Nanos, OnDone, OnFailure, OpsPerSec, Steady, SteadyFigure, SteadyFit,
     Tolerated,
@@ -23,7 +23,7 @@ fn stop(lines: &str) -> candor_plan::Stop {
 #[test]
 fn a_rate_is_of_each_direction() {
     let mixed = one("rw=randrw\nrate=1m,512k\nrate_iops=,100").pace;
-    let bytes = PerOp { read: 1 << 20, write: 512 << 10, trim: 0 }.map(BytesPerSec);
+    let bytes = PerDirection { read: 1 << 20, write: 512 << 10, trim: 0 }.map(BytesPerSec);
     assert_eq!(mixed.bytes_per_direction, Some(bytes));
     assert_eq!(mixed.per_direction.map(|rates| rates.write), Some(OpsPerSec(100)));
     assert_eq!((mixed.ops, mixed.bytes), (None, None));
@@ -81,10 +81,10 @@ fn errors_are_survived_by_kind_and_number() {
         errnos.iter().map(|errno| Tolerated { op, errno: *errno }).collect()
     };
     assert_eq!(stop("").tolerate, []);
-    assert_eq!(stop("continue_on_error=read").tolerate, of(Op::Read, &[5, 84]));
+    assert_eq!(stop("continue_on_error=read").tolerate, of(Direction::Read, &[5, 84]));
     let listed = stop("continue_on_error=io\nignore_error=EAGAIN,ENOSPC:122").tolerate;
-    let writes = [of(Op::Write, &[28, 122]), of(Op::Trim, &[28, 122])].concat();
-    assert_eq!(listed, [of(Op::Read, &[11]), writes].concat());
+    let writes = [of(Direction::Write, &[28, 122]), of(Direction::Trim, &[28, 122])].concat();
+    assert_eq!(listed, [of(Direction::Read, &[11]), writes].concat());
     let wrong = mistakes("[a]\nsize=1m\nignore_error=ENONSENSE\n");
     assert!(wrong[0].contains("`ENONSENSE` is no error"), "{wrong:?}");
 }

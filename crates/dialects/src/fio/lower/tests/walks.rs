@@ -1,7 +1,7 @@
 //! Typical job files, each lowered and looked at.
 
 use candor_plan::blocks::{Access, Fill, OpenSync, Position, Range, StayAt, Zone};
-use candor_plan::units::{Extent, Mix, PerOp, SizeSpec};
+use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Engine, Layout, Nanos, OpsPerSec, Stop, TargetKind};
 
 use super::{blocks, job, k, lowered, mistakes};
@@ -258,7 +258,7 @@ fn orders_of_offsets() {
     assert_eq!(skewed("pareto:0.3:0.25"), Access::Pareto { h: 0.3, center_percent });
     assert!(matches!(skewed("pareto:0.3"), Access::Pareto { center_percent: Some(_), .. }));
     let zone = |access_percent, percent| Zone { access_percent, size: Extent::Percent(percent) };
-    let zones = |list: &[Zone]| Access::Zoned { zones: PerOp::all(list.to_vec()) };
+    let zones = |list: &[Zone]| Access::Zoned { zones: PerDirection::all(list.to_vec()) };
     assert_eq!(skewed("zoned:60/10:40/"), zones(&[zone(60.0, 10.0), zone(40.0, 90.0)]));
     let zone = |access_percent, kib| Zone { access_percent, size: Extent::Bytes(k(kib)) };
     let absolute = zones(&[zone(60.0, 40), zone(40.0, 100)]);
@@ -280,7 +280,7 @@ fn operations_that_stay_and_those_that_jump() {
     let runs = of("rw=randrw:8\nrw_sequencer=identical").stay;
     assert_eq!((runs.run, runs.at, runs.percent.read), (8, StayAt::Start, 0));
     let only_random = of("rw=randread\nbs_is_seq_rand=1\nbs=4k,8k");
-    assert_eq!(only_random.size, PerOp::all(SizeSpec::Fixed(k(8))));
+    assert_eq!(only_random.size, PerDirection::all(SizeSpec::Fixed(k(8))));
     let by_direction = of("rw=randrw\nbs=4k,8k").align.expect("an alignment each");
     assert_eq!((by_direction.read, by_direction.write), (k(4), k(8)));
     let pairs = of("rw=trimwrite");
@@ -293,7 +293,7 @@ fn rates_of_one_direction_and_of_two() {
     let one = lowered("[a]\nrw=randread\nsize=1m\nrate_iops=1000\nrate_process=poisson\n");
     assert_eq!(blocks(&one, 0, 0).pace.ops, Some(OpsPerSec(1000)));
     let two = lowered("[a]\nrw=randrw\nsize=1m\nrate_iops=700,300\n");
-    let rates = PerOp { read: OpsPerSec(700), write: OpsPerSec(300), trim: OpsPerSec(0) };
+    let rates = PerDirection { read: OpsPerSec(700), write: OpsPerSec(300), trim: OpsPerSec(0) };
     assert_eq!(blocks(&two, 0, 0).pace.per_direction, Some(rates));
 }
 

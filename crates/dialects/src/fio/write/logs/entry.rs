@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
 /// Priority class of real-time I/O, which the log's last column marks.
 const HIGH_PRIORITY: u16 = 1;
@@ -95,10 +95,10 @@ impl Entry {
 }
 
 /// The number of a direction.
-pub(super) fn direction(op: Op) -> u8 {
+pub(super) fn direction(op: Direction) -> u8 {
     match op {
-        Op::Read => 0,
-        Op::Write => 1,
-        Op::Trim => 2,
+        Direction::Read => 0,
+        Direction::Write => 1,
+        Direction::Trim => 2,
     }
 }

@@ -1,5 +1,5 @@
-use candor_plan::units::Op;
-use candor_plan::units::PerOp;
+use candor_plan::units::Direction;
+use candor_plan::units::PerDirection;
 use candor_record::{LogHistogram, LogWindow, PhaseReport, SumAndMax};
 
 use super::*;
@@ -29,7 +29,7 @@ fn one_op() -> Log {
     // An operation that fio 3.33 logged, and what it wrote about it.
     let op = LoggedOp {
         at_ns: 1_394_525,
-        op: Op::Read,
+        op: Direction::Read,
         priority: 0,
         file: 0,
         bytes: 4096,
@@ -51,7 +51,7 @@ fn one_window() -> Log {
     let window = |at_ms: u64, length_ms: u64| LogWindow {
         at_ns: at_ms * 1_000_000,
         length_ns: length_ms * 1_000_000,
-        ops: PerOp { write: sums, ..PerOp::default() },
+        ops: PerDirection { write: sums, ..PerDirection::default() },
     };
     Log { windows: vec![window(200, 200), window(210, 10)], ..Log::default() }
 }
@@ -106,7 +106,7 @@ fn a_window_is_a_line_per_direction() {
 fn the_histogram_has_fios_columns() {
     let mut histogram = Histogram::new();
     [1, 130, 94_000_000_000].iter().for_each(|ns| histogram.record(*ns));
-    let entry = LogHistogram { at_ns: 11_900_000, op: Op::Write, bytes: 4096, histogram };
+    let entry = LogHistogram { at_ns: 11_900_000, op: Direction::Write, bytes: 4096, histogram };
     let log = Log { histograms: vec![entry], ..Log::default() };
     for (coarseness, columns) in [(0, 1856), (4, 116), (6, 29)] {
         let text = text(Kind::Histogram, Logs { coarseness, ..all(true) }, log.clone());

@@ -1,8 +1,8 @@
 //! The lines below the jobs: groups, then disks.
 
-use candor_plan::units::Op;
+use candor_plan::units::Direction;
 
-use super::super::direction::Direction;
+use super::super::direction::DirectionFigures;
 use super::super::disks::Disk;
 use super::super::figures::Entry;
 use super::super::number::Units;
@@ -17,21 +17,24 @@ pub(super) fn groups(entries: &[Entry], text: &mut String) {
         *text += &format!("\nRun status group {id} (all jobs):\n");
         let unified = group.iter().map(|entry| entry.job.reporting.unified_rw).max().unwrap_or(0);
         if unified != 1 {
-            for (op, name) in [(Op::Read, "READ"), (Op::Write, "WRITE"), (Op::Trim, "TRIM")] {
-                let all: Vec<Direction> =
+            for (op, name) in
+                [(Direction::Read, "READ"), (Direction::Write, "WRITE"), (Direction::Trim, "TRIM")]
+            {
+                let all: Vec<DirectionFigures> =
                     group.iter().map(|entry| entry.figures.ops.of(op).clone()).collect();
                 line(name, &group, &all, text);
             }
         }
         if unified != 0 {
-            let all: Vec<Direction> = group.iter().map(|entry| entry.figures.mixed()).collect();
+            let all: Vec<DirectionFigures> =
+                group.iter().map(|entry| entry.figures.mixed()).collect();
             line("MIXED", &group, &all, text);
         }
     }
 }
 
 /// What a group did in one direction; none if nothing.
-fn line(name: &str, group: &[&Entry], all: &[Direction], text: &mut String) {
+fn line(name: &str, group: &[&Entry], all: &[DirectionFigures], text: &mut String) {
     let Some(longest_ns) = all.iter().map(|d| d.runtime_ns).max().filter(|ns| *ns > 0) else {
         return;
     };
@@ -39,10 +42,10 @@ fn line(name: &str, group: &[&Entry], all: &[Direction], text: &mut String) {
     let active = || all.iter().filter(|direction| direction.runtime_ns > 0);
     let bytes: u64 = active().map(|direction| direction.bytes).sum();
     let rate = bytes as f64 * 1e9 / longest_ns as f64;
-    let slowest = active().map(Direction::bytes_per_s).fold(f64::INFINITY, f64::min);
-    let fastest = active().map(Direction::bytes_per_s).fold(0.0, f64::max);
-    let shortest = active().map(Direction::runtime_ms).min().unwrap_or(0);
-    let longest = active().map(Direction::runtime_ms).max().unwrap_or(0);
+    let slowest = active().map(DirectionFigures::bytes_per_s).fold(f64::INFINITY, f64::min);
+    let fastest = active().map(DirectionFigures::bytes_per_s).fold(0.0, f64::max);
+    let shortest = active().map(DirectionFigures::runtime_ms).min().unwrap_or(0);
+    let longest = active().map(DirectionFigures::runtime_ms).max().unwrap_or(0);
     *text += &format!(
         "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={shortest}-{longest}msec\n",
         units.rate(rate),
