@@ -136,7 +136,7 @@ fn t12_one_at_a_time_and_then_too_many() {
     let phase = |name: &str, depth: u32| {
         format!(
             "[[phase]]\nname = \"{name}\"\nstop = {{ time = \"2s\" }}\njob = [{{ targets = \
-             [\"d\"], blocks = {{ engine = \"io_uring\", mix = \"read\", access = \"random\", \
+             [\"d\"], work.blocks = {{ engine = \"io_uring\", mix = \"read\", access = \"random\", \
              size = \"16k\", direct = true, depth = {depth} }} }}]\n"
         )
     };
@@ -388,12 +388,12 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     let plan = format!(
         "[[target]]\nname = \"n\"\npath = \"{directory}\"\nkind = \"file_set\"\nfiles = 500\n\
          size = \"128k\"\nkeep = true\n[[phase]]\nname = \"make\"\njob = [{{ targets = [\"n\"], \
-         entries = {{ over = \"target_files\", steps = [\"create\"], counted_as = \"write\" }} }}]\n"
+         work.entries = {{ over = \"target_files\", steps = [\"create\"] }} }}]\n"
     );
     let (ran, report) = measured(&scratch, &["run", &scratch.file("plan.toml", &plan)]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let told = report.sentence("H1");
-    let per_s = report.number("/phases/0/measurements/0/ops/write/ops_per_s");
+    let per_s = report.number("/phases/0/measurements/0/ops/read/ops_per_s");
     let data = number::rate(per_s * 131_072.0);
     assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
     assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");

@@ -103,11 +103,11 @@ path = "{}"
 size = "64m"
 [[phase]]
 name = "save"
-job = [{{ targets = ["data"], blocks = {{ mix = "write", size = "1m",
+job = [{{ targets = ["data"], work.blocks = {{ mix = "write", size = "1m",
     durability = {{ fsync_at_end = true }} }} }}]
 [[phase]]
 name = "restore"
-job = [{{ targets = ["data"], blocks = {{ mix = "read", size = "1m" }} }}]
+job = [{{ targets = ["data"], work.blocks = {{ mix = "read", size = "1m" }} }}]
 "#,
         scratch.path("checkpoint")
     );

@@ -89,10 +89,10 @@ size = "64m"
 layout = "never"
 [[phase]]
 name = "fits"
-job = [{{ targets = ["small"], blocks = {{ mix = "write" }} }}]
+job = [{{ targets = ["small"], work.blocks = {{ mix = "write" }} }}]
 [[phase]]
 name = "fits not"
-job = [{{ targets = ["large"], blocks = {{ mix = "write", size = "64k" }} }}]
+job = [{{ targets = ["large"], work.blocks = {{ mix = "write", size = "64k" }} }}]
 "#,
         mount.dir
     );

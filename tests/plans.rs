@@ -30,7 +30,7 @@ stop = { time = "3 parsecs" }
 name = "j"
 workers = 0
 targets = ["nowhere"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 engine = "io_urnig"
 depth = 0
 "#;
@@ -65,18 +65,18 @@ repeats = 0
 [[phase.job]]
 workers = 0
 targets = ["nowhere"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 depth = 0
 engine = "null"
 [[phase.job]]
 targets = ["data"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 size = "1000"
 direct = true
 engine = "libaio"
 [[phase.job]]
 targets = ["data"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 size = "2m"
 "#;
 
@@ -117,7 +117,7 @@ kind = "tree"
 [[phase]]
 [[phase.job]]
 targets = ["tree"]
-[phase.job.entries]
+[phase.job.work.entries]
 "#;
     let file = scratch.file("entries.toml", plan);
     let ran = candor(&["run", &file]);
@@ -149,7 +149,7 @@ const TWINS: [(&str, &str); 3] = [
         "--rw randread --bs 4k --depth 32 --engine io_uring --direct --size 1g --seconds 30",
         r#"
 stop = { time = "30s" }
-job = [{ targets = ["target"], blocks = { mix = "read", access = "random", size = "4k", depth = 32,
+job = [{ targets = ["target"], work.blocks = { mix = "read", access = "random", size = "4k", depth = 32,
     engine = "io_uring", direct = true } }]
 "#,
     ),
@@ -158,7 +158,7 @@ job = [{ targets = ["target"], blocks = { mix = "read", access = "random", size 
         r#"
 ramp = "1s"
 stop = { passes = 2 }
-job = [{ workers = 4, targets = ["target"], blocks = { mix = "write", access = "sequential",
+job = [{ workers = 4, targets = ["target"], work.blocks = { mix = "write", access = "sequential",
     size = "1m", share = "slice", durability = { fsync_at_end = true } } }]
 "#,
     ),
@@ -167,7 +167,7 @@ job = [{ workers = 4, targets = ["target"], blocks = { mix = "write", access = "
          --arrival poisson --ops 1000 --verify=8k",
         r#"
 stop = { ops = 1000 }
-job = [{ targets = ["target"], blocks = { mix = "read:70,write:30", access = "random",
+job = [{ targets = ["target"], work.blocks = { mix = "read:70,write:30", access = "random",
     size = "8k:60,64k:40", pace = { ops = "500/s", arrival = "poisson" },
     verify = { interval = "8k" } } }]
 "#,
@@ -234,10 +234,10 @@ fn phases_and_repeats_run_in_order() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let plan = format!(
         "repeats = 2\n[[target]]\npath = \"{}\"\nsize = \"1m\"\n[[phase]]\nname = \"fill\"\n\
-         job = [{{ targets = [\"target\"], blocks = {{ mix = \"write\" }} }}]\n\
+         job = [{{ targets = [\"target\"], work.blocks = {{ mix = \"write\" }} }}]\n\
          [[phase]]\nname = \"look\"\nrepeats = 2\n\
-         job = [{{ name = \"a\", targets = [\"target\"], blocks = {{ mix = \"read\" }} }}, \
-         {{ name = \"b\", workers = 2, targets = [\"target\"], blocks = {{ mix = \"read\", \
+         job = [{{ name = \"a\", targets = [\"target\"], work.blocks = {{ mix = \"read\" }} }}, \
+         {{ name = \"b\", workers = 2, targets = [\"target\"], work.blocks = {{ mix = \"read\", \
          access = \"random\" }} }}]\n",
         scratch.path("own")
     );

@@ -27,7 +27,7 @@ overwrite = true
 [[phase]]
 [[phase.job]]
 targets = ["target"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 mix = "{mix}"
 size = "64k"
 verify = {{ seed = {seed}, continue_on_mismatch = true }}

@@ -50,7 +50,7 @@ fn options() -> String {
 /// A key as the guide names it: by its section, without counting.
 fn key(field: &str) -> String {
     let short = field.replace("[0]", "").replace("[]", "");
-    short.replace("phase.job.blocks.", "blocks.").replace("phase.job.", "job.")
+    short.replace("phase.job.work.blocks.", "blocks.").replace("phase.job.", "job.")
 }
 
 #[test]

@@ -184,7 +184,7 @@ mod tests {
         let mut line =
             line(&["/usr/bin/candor", "run", "--bs=4q", "--target", "a b", "--target", "c"]);
         assert_eq!(line.source.text, "candor run --bs=4q --target 'a b' --target c");
-        let place = line.point("bs", 0, &["phase[0].job[0].blocks.size"]);
+        let place = line.point("bs", 0, &["phase[0].job[0].work.blocks.size"]);
         assert_eq!(&line.source.text[line.source.span(&place).unwrap()], "--bs=4q");
         let place = line.point("target", 1, &["target[].path"]);
         assert_eq!(place.as_str(), "target[1].path");

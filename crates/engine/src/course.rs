@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError};
 
-use candor_plan::{Bytes, Engine};
+use candor_plan::Bytes;
 use candor_record::{Ended, IoFailure, Measurement, Sample};
 
 use crate::clock::Clock;
@@ -131,8 +131,7 @@ impl Course {
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
         measurement.samples = self.sampling.samples().to_vec();
         measurement.first_done = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
-        let moves_nothing = matches!(job.blocks.engine, Engine::Cpu | Engine::Program);
-        if moves_nothing || job.job.entries.is_some() {
+        if job.job.blocks().is_none() {
             gather::forget_bytes(&mut measurement);
         }
         measurement.steady = self.steady.as_ref().map(SteadyWatch::state);

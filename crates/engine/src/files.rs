@@ -136,6 +136,12 @@ impl Files {
         Files(each.map(of).collect())
     }
 
+    /// A place for work that has no files: as large as anyone could want.
+    pub fn nothing() -> Files {
+        let target = Target { size: Some(Bytes(1 << 30)), ..Target::default() };
+        Files([OpenFile::null(&target)].into())
+    }
+
     /// Opens everything a job works on. Nothing is created here: who prepares a phase makes its
     /// files, and knows which ones are its own.
     ///
@@ -247,7 +253,8 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
         OpenSync::Sync => libc::O_SYNC,
     };
     // A mapping for writing must be readable too.
-    let opening = Opening { flags, writes: blocks.destroys(), advice: blocks.hints.advice };
+    let opening =
+        Opening { flags, writes: blocks.destroys().is_some(), advice: blocks.hints.advice };
     let mut options = OpenOptions::new();
     options.read(true).write(opening.writes).custom_flags(flags);
     let handle = descriptors::open(&options, path, attempt(blocks.direct))?;
@@ -284,7 +291,8 @@ impl Opened {
     fn fit(self, target: &Target, blocks: &Blocks) -> Result<OpenFile, (String, &'static str)> {
         let Opened { file, present } = self;
         // Writes make a file longer; nothing makes a device longer.
-        let reads = blocks.mix.read > 0 && blocks.moves_bytes() || blocks.engine == Engine::Mmap;
+        let reads =
+            blocks.mix.read > 0 && blocks.moves_bytes() || blocks.engine.is_kind_of(Engine::MMAP);
         // What a trace reads it may have written before.
         let grows = matches!(blocks.access, Access::Trace(_)) && blocks.mix.write > 0;
         let is_fixed = file.is_device || (reads && !grows && target.layout == Layout::Never);

@@ -114,8 +114,12 @@ fn latency_sum_ns(ops: &PerDirection<OpStats>, sync: &OpStats) -> f64 {
 
 /// The engine, or the step that is done to names.
 fn engine_name(job: &ReadyJob) -> &'static str {
-    let step = job.job.entries.as_ref().and_then(candor_plan::Entries::single);
-    step.map_or(job.blocks.engine.name(), candor_plan::entries::Step::name)
+    let step = job.job.entries().and_then(candor_plan::Entries::single);
+    match (&job.job.work, step) {
+        (_, Some(step)) => step.name(),
+        (candor_plan::Work::Blocks(blocks), _) => blocks.engine.name(),
+        (work, _) => work.name(),
+    }
 }
 
 /// Takes bytes out of a measurement of work that moved none.

@@ -7,13 +7,13 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 
-use candor_plan::blocks::{Memory, MemoryKind};
+use candor_plan::blocks::{Buffers, MemoryKind};
 
 /// Page size assumed for alignment; a multiple of every sector size in use.
 pub const PAGE_BYTES: usize = 4096;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Memory that is given back when dropped.
+/// Buffers that is given back when dropped.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
@@ -53,7 +53,7 @@ impl Mapping {
     ///
     /// # Errors
     /// The kernel's: no memory, no huge pages, no such file.
-    pub fn of(memory: &Memory, bytes: usize, huge_pages: bool) -> io::Result<Mapping> {
+    pub fn of(memory: &Buffers, bytes: usize, huge_pages: bool) -> io::Result<Mapping> {
         let offset = memory.offset.0 as usize;
         let page = if memory.huge { HUGE_PAGE_BYTES } else { PAGE_BYTES };
         let whole = (bytes + offset).max(1).next_multiple_of(page);
@@ -199,7 +199,7 @@ mod tests {
         let kinds = [MemoryKind::Private, MemoryKind::Shared, MemoryKind::Shm];
         for (kind, file) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
             let file = (file && kind != MemoryKind::Shm).then(|| dir.path().join("back"));
-            let memory = Memory { kind, file, offset: Bytes(512), ..Memory::default() };
+            let memory = Buffers { kind, file, offset: Bytes(512), ..Buffers::default() };
             let mut mapping = Mapping::of(&memory, 10_000, false).expect("mapped");
             assert_eq!(mapping.as_ptr() as usize % PAGE_BYTES, 512);
             assert!(mapping.len() >= 10_000);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn pages_that_are_not_there_are_an_error() {
-        let huge = Memory { huge: true, ..Memory::default() };
+        let huge = Buffers { huge: true, ..Buffers::default() };
         let wanted = 1 << 50;
         assert!(Mapping::of(&huge, wanted, false).is_err());
         assert!(Mapping::pinned(wanted).is_err());

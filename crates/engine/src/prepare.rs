@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Format, IoPriority, Pace};
+use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Format, IoPriority, Pace, Think};
+use candor_plan::entries::Step;
 use candor_plan::rank::{self, Seat};
 use candor_plan::trace::{Action, Trace};
-use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
-use candor_plan::{Bytes, BytesPerSec, Entries, Job, Plan, Stop};
+use candor_plan::units::{Direction, PerDirection, SizeSpec};
+use candor_plan::{Bytes, BytesPerSec, Job, Plan, Stop, Work};
 use candor_record::Progress;
 
 use crate::clock::Clock;
@@ -134,7 +135,7 @@ impl ReadyJob {
         let live = (0..job.workers).map(|_| Live::new(&recorded)).collect();
         // Blocks with headers can be made again by whoever knows the seed of the headers.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
-        let fills = blocks.mix.write > 0 && job.blocks.is_some();
+        let fills = blocks.mix.write > 0 && job.blocks().is_some();
         let pool = fills.then(|| content::pool(of_headers.unwrap_or(seed)));
         let mut ready = ReadyJob {
             _group: group,
@@ -383,7 +384,7 @@ impl ReadyJob {
     /// The files of a worker, and its rank among those who use the same ones.
     fn seat(&self, rank: u32) -> (Own, Rank) {
         let (workers, files) = (u64::from(self.job.workers), self.files.all().len() as u64);
-        if self.job.entries.is_some() {
+        if self.job.entries().is_some() {
             return (Own::dealt(rank, self.job.workers, files as u32), Rank { rank: 0, of: 1 });
         }
         let data_rank = rank::data_rank(u64::from(rank), workers, self.job.rank_shift);
@@ -541,7 +542,7 @@ impl ReadyJob {
 
     /// Buffers of that many bytes, and what a worker pins beside them.
     fn memory(&self, bytes: usize) -> Result<(Mapping, Option<Mapping>), EngineError> {
-        let (memory, huge_pages) = (&self.blocks.memory, self.blocks.hints.huge_pages);
+        let (memory, huge_pages) = (&self.blocks.buffers, self.blocks.hints.huge_pages);
         let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
         let buffers = Mapping::of(memory, bytes * self.depth(), huge_pages)
             .map_err(EngineError::system(what))?;
@@ -644,23 +645,28 @@ impl ReadyJob {
             }};
         }
         let blocks = &self.blocks;
-        if let Some(step) = self.job.entries.as_ref().and_then(Entries::single) {
-            return run_calls!(Names::new(&self.files, step)?);
+        match &self.job.work {
+            Work::Blocks(_) => {}
+            Work::Entries(entries) => {
+                // The plan was checked: there is one step.
+                let step = entries.single().unwrap_or(Step::Stat);
+                return run_calls!(Names::new(&self.files, step)?);
+            }
+            Work::Program(program) => return run_calls!(Program::new(program)),
+            Work::Burn(burn) => return run_calls!(Cpu::new(&context, *burn)),
         }
         match blocks.engine {
             Engine::Psync => run_calls!(Psync::new(&context)),
             Engine::Sync => run_calls!(Sync::new(&context)?),
             Engine::Vsync => run!(Vsync::new(&context)?),
-            Engine::Pvsync => run_calls!(Pvsync::new(&context, blocks.rwf)),
-            Engine::Libaio => run!(Libaio::new(&context, blocks)?),
+            Engine::Pvsync(options) => run_calls!(Pvsync::new(&context, options)),
+            Engine::Libaio(_) => run!(Libaio::new(&context, blocks)?),
             Engine::Threads => run!(Threads::new(&context)?),
-            Engine::IoUring => run!(Uring::new(&context, blocks)?),
-            Engine::Mmap => run_calls!(Mmap::new(&context, blocks)?),
+            Engine::IoUring(_) => run!(Uring::new(&context, blocks)?),
+            Engine::Mmap(_) => run_calls!(Mmap::new(&context, blocks)?),
             Engine::Splice => run_calls!(Splice::new(&context)?),
             Engine::Fallocate => run_calls!(Fallocate::new(&context)),
             Engine::Ftruncate => run_calls!(Ftruncate::new(&context)),
-            Engine::Cpu => run_calls!(Cpu::new(&context, blocks.burn)),
-            Engine::Program => run_calls!(Program::new(&blocks.program)),
             Engine::Null => run!(Null::new(&context)),
         }
     }
@@ -672,28 +678,25 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// The work of a job and its files, opened as the user it names; none where it has no work.
 fn opened(plan: &Plan, job: &Job) -> Result<Option<(Blocks, Files)>, EngineError> {
-    let named = job.entries.as_ref().filter(|entries| entries.single().is_some());
-    Ok(match (&job.blocks, named) {
-        (Some(blocks), _) => {
+    Ok(match &job.work {
+        Work::Blocks(blocks) => {
             let open = || Files::open(plan, job, blocks);
-            Some((blocks.clone(), standing::as_user(&job.threads, open)?))
+            Some((Blocks::clone(blocks), standing::as_user(&job.threads, open)?))
         }
-        (None, Some(entries)) => Some((as_blocks(entries), Files::unopened(plan, job))),
-        (None, None) => None,
+        Work::Entries(entries) if entries.single().is_none() => None,
+        Work::Entries(_) => Some((without_bytes(Pace::default()), Files::unopened(plan, job))),
+        Work::Program(_) => Some((without_bytes(Pace::default()), Files::nothing())),
+        Work::Burn(burn) => {
+            let think = (burn.rest.0 > 0).then(|| Think::after_each(burn.rest));
+            Some((without_bytes(Pace { think, ..Pace::default() }), Files::nothing()))
+        }
     })
 }
 
-/// Steps over names as the loop sees them: each name is a file of one byte, and a step an operation
-/// of that length, counted in one direction.
-fn as_blocks(entries: &Entries) -> Blocks {
-    let share = |op| if entries.counted_as.unwrap_or(Direction::Read) == op { 100 } else { 0 };
-    let mix = Mix {
-        read: share(Direction::Read),
-        write: share(Direction::Write),
-        trim: share(Direction::Trim),
-    };
+/// Work that moves no bytes as the loop sees it: an operation is a read of one byte.
+fn without_bytes(pace: Pace) -> Blocks {
     let size = PerDirection::all(SizeSpec::Fixed(Bytes(1)));
-    Blocks { mix, size, engine: Engine::Null, ..Blocks::default() }
+    Blocks { size, pace, engine: Engine::Null, ..Blocks::default() }
 }
 
 /// A ring for each worker, where they are asked for.
@@ -752,7 +755,7 @@ fn recorded(blocks: &Blocks, trace: Option<&Trace>, usual: u16) -> Recorded {
     kinds[Kind::READ_BACK] = reads_back(blocks);
     Recorded {
         kinds,
-        submission: blocks.engine == Engine::Libaio
+        submission: blocks.engine.is_kind_of(Engine::LIBAIO)
             || (blocks.measure.submission && blocks.engine.is_async()),
         intended: blocks.pace.is_rated() || trace.is_some_and(Trace::is_timed),
         peaks: blocks.measure.log.peaks,

@@ -26,7 +26,7 @@ fn a_job_may_have_more_files_than_the_limit_allows_at_first() {
         ..Target::default()
     };
     let targets = vec![target.name.clone()];
-    let job = Job { targets, workers: 2, blocks: Some(Blocks::default()), ..Job::default() };
+    let job = Job { targets, workers: 2, work: Blocks::default().into(), ..Job::default() };
     let phase = Phase { jobs: vec![job], ..Phase::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
     let limit = Rlimit { current: Some(100), ..getrlimit(Resource::Nofile) };

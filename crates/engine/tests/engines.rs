@@ -31,7 +31,7 @@ fn every_engine_moves_every_byte_once() {
     lay_out(&mut session, &path, None);
     for engine in movers() {
         for (mix, direct) in [(Mix::WRITE, false), (Mix::READ, false), (Mix::READ, true)] {
-            let direct = direct && !matches!(engine, Engine::Mmap | Engine::Null);
+            let direct = direct && !matches!(engine, Engine::MMAP | Engine::Null);
             let blocks = Blocks {
                 engine,
                 mix,
@@ -121,7 +121,7 @@ fn rates_hold_on_every_engine() {
 #[test]
 fn flushes_come_after_every_n_writes() {
     let dir = scratch();
-    for engine in [Engine::Psync, Engine::Libaio, Engine::IoUring, Engine::Mmap] {
+    for engine in [Engine::Psync, Engine::LIBAIO, Engine::IO_URING, Engine::MMAP] {
         let path = dir.path().join(engine.name());
         let mut session = Session::new();
         lay_out(&mut session, &path, None);
@@ -144,7 +144,7 @@ fn reading_past_the_end_is_a_failure_with_a_sentence() {
     let dir = scratch();
     let path = dir.path().join("file");
     std::fs::write(&path, [0; 8192]).expect("written");
-    for engine in [Engine::Psync, Engine::IoUring, Engine::Mmap] {
+    for engine in [Engine::Psync, Engine::IO_URING, Engine::MMAP] {
         let blocks = Blocks { engine, ..Blocks::default() };
         let measured = run(&mut Session::new(), &plan(&path, 1, Stop::default(), blocks));
         assert_eq!(measured.ended, Ended::Failed, "{engine:?}");
@@ -159,7 +159,7 @@ fn trims_punch_holes() {
     let path = dir.path().join("file");
     let mut session = Session::new();
     lay_out(&mut session, &path, None);
-    let blocks = Blocks { mix: Mix::TRIM, engine: Engine::IoUring, ..Blocks::default() };
+    let blocks = Blocks { mix: Mix::TRIM, engine: Engine::IO_URING, ..Blocks::default() };
     let measured = run(&mut session, &plan(&path, 1, Stop::default(), blocks));
     assert_eq!(measured.ops.trim.bytes, FILE_BYTES, "{:?}", measured.errors);
     use std::os::unix::fs::MetadataExt;
@@ -202,7 +202,7 @@ fn verified(session: &mut Session, path: &Path, size: u64, mix: Mix) -> Measurem
     let verify = Verify { continue_on_mismatch: true, ..Verify::default() };
     let blocks = Blocks {
         mix,
-        engine: Engine::IoUring,
+        engine: Engine::IO_URING,
         depth: 8,
         verify: Some(verify.clone()),
         access: Access::Permutation,
@@ -283,7 +283,7 @@ fn trimmed_blocks_are_no_mismatch() {
     let mut session = Session::new();
     lay_out(&mut session, &path, Some(verify.clone()));
     let blocks = Blocks {
-        engine: Engine::IoUring,
+        engine: Engine::IO_URING,
         depth: 8,
         mix: Mix { read: 60, write: 25, trim: 15 },
         access: Access::Random,

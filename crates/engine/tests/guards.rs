@@ -20,7 +20,7 @@ fn job(name: &str, blocks: Blocks, stop: Stop) -> Job {
     Job {
         name: name.into(),
         targets: vec!["target".into()],
-        blocks: Some(blocks),
+        work: blocks.into(),
         stop: Some(stop),
         ..Job::default()
     }
@@ -101,7 +101,7 @@ fn the_depth_found_meets_the_goal_and_ends_the_job() {
 #[test]
 fn an_operation_that_takes_too_long_fails_the_job() {
     let latency_max = PerDirection { read: Nanos(1), ..PerDirection::default() };
-    for engine in [Engine::Psync, Engine::IoUring] {
+    for engine in [Engine::Psync, Engine::IO_URING] {
         let stop = Stop { latency_max, ..time(5000) };
         let measurement = run(Blocks { engine, ..Blocks::default() }, stop);
         assert_eq!(measurement.ended, Ended::Failed);
@@ -119,7 +119,7 @@ fn a_low_water_mark_empties_the_queue_before_it_is_filled() {
     let depths = |depth_low| {
         let measure = Measure { depths: true, ..Measure::default() };
         let blocks = Blocks {
-            engine: Engine::IoUring,
+            engine: Engine::IO_URING,
             access: Access::Random,
             depth: 16,
             depth_low,
@@ -146,7 +146,7 @@ fn overlapping_writes_wait_for_each_other() {
             ..Default::default()
         };
         let blocks = Blocks {
-            engine: Engine::Libaio,
+            engine: Engine::LIBAIO,
             mix: Mix::WRITE,
             depth: 8,
             serialize_overlap,

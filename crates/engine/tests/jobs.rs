@@ -16,7 +16,7 @@ const FULL: &str = "/dev/full";
 fn writer(name: &str) -> Job {
     let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
     let targets = vec![name.to_owned()];
-    Job { name: name.into(), targets, blocks: Some(blocks), ..Job::default() }
+    Job { name: name.into(), targets, work: blocks.into(), ..Job::default() }
 }
 
 fn plan(paths: &[(&str, &Path)], jobs: Vec<Job>, on_failure: OnFailure) -> Plan {
@@ -102,7 +102,7 @@ fn no_space_left_is_an_end_where_asked() {
 fn final_flushes_are_charged_to_their_own_jobs() {
     let file = tempfile::NamedTempFile::new().expect("a scratch file");
     let mut flushed = Job { name: "flushed".into(), ..writer("t") };
-    if let Some(blocks) = &mut flushed.blocks {
+    if let Some(blocks) = flushed.blocks_mut() {
         blocks.durability = Durability { fsync_at_end: true, ..Durability::default() };
     }
     let again = Job { name: "again".into(), ..flushed.clone() };

@@ -16,7 +16,7 @@ fn job(name: &str, blocks: Blocks, stop: Stop) -> Job {
     Job {
         name: name.into(),
         targets: vec!["target".into()],
-        blocks: Some(blocks),
+        work: blocks.into(),
         stop: Some(stop),
         ..Job::default()
     }
@@ -81,7 +81,7 @@ fn submission_and_completion_make_up_latency_on_every_asynchronous_engine() {
 #[test]
 fn nothing_is_split_where_it_is_not_asked_for_or_cannot_be() {
     let file = file();
-    for (engine, measure) in [(Engine::Psync, measured()), (Engine::IoUring, Measure::default())] {
+    for (engine, measure) in [(Engine::Psync, measured()), (Engine::IO_URING, Measure::default())] {
         let blocks = Blocks { engine, measure, ..Blocks::default() };
         let read = run_job(file.path(), job("whole", blocks, ops(100))).ops.read;
         assert!(read.latency.is_some() && read.submission.is_none() && read.completion.is_none());
@@ -91,7 +91,7 @@ fn nothing_is_split_where_it_is_not_asked_for_or_cannot_be() {
 #[test]
 fn depths_count_every_operation_and_every_call() {
     let file = file();
-    for (engine, depth) in [(Engine::Psync, 1), (Engine::Null, 8), (Engine::IoUring, 8)] {
+    for (engine, depth) in [(Engine::Psync, 1), (Engine::Null, 8), (Engine::IO_URING, 8)] {
         let measure = measured();
         let blocks = Blocks { engine, depth, measure, ..Blocks::default() };
         let depths = run_job(file.path(), job("deep", blocks, ops(4000))).depths.expect("counted");
@@ -166,7 +166,7 @@ fn logged(engine: Engine, mix: Mix, log: LogPlan, stop: Stop) -> Measurement {
 
 #[test]
 fn every_operation_is_logged_with_its_place_and_times() {
-    for engine in [Engine::Psync, Engine::Libaio] {
+    for engine in [Engine::Psync, Engine::LIBAIO] {
         let each = LogPlan { each: true, ..LogPlan::default() };
         let mut measurement = logged(engine, Mix::READ, each, ops(256));
         let log = measurement.log.take().expect("a log");

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::units::Direction;
 use candor_plan::{Job, Phase, Plan, Stop, Target, TargetKind, check};
 use candor_record::{Ended, Measurement};
 
@@ -21,14 +20,9 @@ fn done(directory: &Path, over: Over, step: Step) -> Measurement {
         overwrite: true,
         ..Target::default()
     };
-    let entries = Entries {
-        over,
-        steps: vec![step],
-        counted_as: Some(Direction::Write),
-        ..Entries::default()
-    };
+    let entries = Entries { over, steps: vec![step], ..Entries::default() };
     let targets = vec![target.name.clone()];
-    let job = Job { workers: 3, targets, entries: Some(entries), ..Job::default() };
+    let job = Job { workers: 3, targets, work: entries.into(), ..Job::default() };
     let stop = Stop { continue_on_error: true, ..Stop::default() };
     let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
@@ -53,7 +47,7 @@ fn names_are_made_looked_at_and_removed_once_each() {
         for step in [make, Step::Stat, Step::Lstat, Step::Statx, remove] {
             let measured = done(dir.path(), over, step);
             assert_eq!(measured.ended, Ended::Done, "{:?}", measured.errors);
-            let stats = &measured.ops.write;
+            let stats = &measured.ops.read;
             assert_eq!((stats.ops, stats.failed, stats.bytes), (50, 0, 0), "{step:?}");
             assert_eq!(stats.latency.as_ref().map(|latency| latency.count), Some(50));
             assert_eq!(measured.engine.name, step.name());
@@ -67,7 +61,7 @@ fn names_are_made_looked_at_and_removed_once_each() {
 fn names_that_are_not_there_are_failures_with_their_path() {
     let dir = tempfile::tempdir().expect("a scratch directory");
     let measured = done(dir.path(), Over::TargetFiles, Step::Stat);
-    assert_eq!(measured.ops.write.failed, 50);
+    assert_eq!(measured.ops.read.failed, 50);
     assert!(measured.errors.iter().all(|error| error.errno == libc::ENOENT));
     assert!(measured.errors[0].path.starts_with(&dir.path().display().to_string()));
 }

@@ -49,9 +49,9 @@ fn follow(folder: &Path, steps: Vec<Step>, blocks: Blocks) -> Measurement {
         measure: Measure { log, ..Measure::default() },
         ..blocks
     };
-    let (targets, blocks) = (vec!["a".into(), "b".into()], Some(blocks));
+    let targets = vec!["a".into(), "b".into()];
     let stop = Some(Stop { passes: Some(1), ..Stop::default() });
-    let job = Job { targets, blocks, stop, ..Job::default() };
+    let job = Job { targets, work: blocks.into(), stop, ..Job::default() };
     let phase = Phase { jobs: vec![job], ..Phase::default() };
     let targets = vec![target("a"), target("b")];
     let plan = Plan { targets, phases: vec![phase], ..Plan::default() };
@@ -67,7 +67,8 @@ fn scratch() -> tempfile::TempDir {
 #[test]
 fn every_engine_does_the_steps_in_order_and_logs_them() {
     let folder = scratch();
-    for engine in [Engine::Psync, Engine::Vsync, Engine::Libaio, Engine::IoUring, Engine::Threads] {
+    for engine in [Engine::Psync, Engine::Vsync, Engine::LIBAIO, Engine::IO_URING, Engine::Threads]
+    {
         let blocks = Blocks { engine, depth: 8, ..Blocks::default() };
         let measured = follow(folder.path(), steps(0), blocks);
         assert!(measured.errors.is_empty(), "{engine:?}: {:?}", measured.errors);
@@ -82,7 +83,7 @@ fn every_engine_does_the_steps_in_order_and_logs_them() {
 #[test]
 fn flushes_wait_for_what_is_before_them() {
     let folder = scratch();
-    let blocks = Blocks { engine: Engine::IoUring, depth: 16, ..Blocks::default() };
+    let blocks = Blocks { engine: Engine::IO_URING, depth: 16, ..Blocks::default() };
     let measured = follow(folder.path(), steps(0), blocks);
     let trace = measured.log.expect("a log").trace;
     // What follows a flush is handed over after it, and so at another time.

@@ -28,7 +28,7 @@ fn run_with(session: &mut Session, path: &Path, stop: Stop, blocks: Blocks) -> M
     }
     let target = Target { path: path.into(), size: Some(Bytes(FILE_BYTES)), ..Target::default() };
     let targets = vec![target.name.clone()];
-    let job = Job { targets, blocks: Some(blocks), ..Job::default() };
+    let job = Job { targets, work: blocks.into(), ..Job::default() };
     let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
     let problems = candor_plan::check::check(&plan);
@@ -65,7 +65,7 @@ const CRC32C: Format = Format::Acca(Sum::Crc32c);
 #[test]
 fn what_was_written_is_read_back_through_every_engine() {
     let dir = scratch();
-    for engine in [Engine::Psync, Engine::Pvsync, Engine::Libaio, Engine::IoUring, Engine::Mmap] {
+    for engine in [Engine::Psync, Engine::PVSYNC, Engine::LIBAIO, Engine::IO_URING, Engine::MMAP] {
         for (access, format) in [(Access::Sequential, Format::Own), (Access::Permutation, CRC32C)] {
             let depth = if engine.is_async() { 16 } else { 1 };
             let blocks = Blocks { engine, depth, access, ..writing(format, ReadBack::default()) };
@@ -86,7 +86,7 @@ fn blocks_written_twice_are_read_back_once() {
     let dir = scratch();
     let blocks = Blocks {
         access: Access::Random,
-        engine: Engine::IoUring,
+        engine: Engine::IO_URING,
         depth: 8,
         ..writing(CRC32C, ReadBack::default())
     };
@@ -118,7 +118,7 @@ fn mixed_work_reads_back_only_its_writes() {
 fn reading_back_meanwhile_ends_with_everything_read() {
     let dir = scratch();
     for (every, batch) in [(16, 0), (16, 4), (16, 32), (1, 0)] {
-        for (engine, depth) in [(Engine::Psync, 1), (Engine::IoUring, 8)] {
+        for (engine, depth) in [(Engine::Psync, 1), (Engine::IO_URING, 8)] {
             let back = ReadBack { every, batch, ..ReadBack::default() };
             let access = Access::Permutation;
             let blocks = Blocks { engine, depth, access, ..writing(CRC32C, back) };
@@ -132,7 +132,7 @@ fn reading_back_meanwhile_ends_with_everything_read() {
 #[test]
 fn some_of_what_was_written_is_trimmed_and_reads_as_zeros() {
     let dir = scratch();
-    for (zeros, engine, depth) in [(true, Engine::Psync, 1), (false, Engine::IoUring, 8)] {
+    for (zeros, engine, depth) in [(true, Engine::Psync, 1), (false, Engine::IO_URING, 8)] {
         let path = dir.path().join(engine.name());
         let trims = Some(TrimWritten { percent: 40, every: 16, batch: 0 });
         let back = ReadBack { trims, ..ReadBack::default() };

@@ -6,11 +6,11 @@ use std::os::unix::fs::MetadataExt;
 
 use candor_engine::Session;
 use candor_plan::blocks::{
-    Access, Blocks, Burn, Durability, Engine, IoPriority, Mmap, PriorityClass, PriorityShare,
-    Program, RangeSync, Rwf, Uring,
+    Access, Blocks, CallFlags, Durability, Engine, IoPriority, Libaio, Mmap, PriorityClass,
+    PriorityShare, RangeSync, Uring,
 };
 use candor_plan::units::{Direction, Mix};
-use candor_plan::{Bytes, Job, Measure, Nanos, Stop, Target};
+use candor_plan::{Burn, Bytes, Job, Measure, Nanos, Program, Stop, Target};
 use candor_record::Ended;
 use common::{FILE_BYTES, lay_out, plan, run, scratch};
 
@@ -30,15 +30,16 @@ fn whole_pass(blocks: Blocks) -> candor_record::Measurement {
 fn io_uring_in_every_dress() {
     let idle = IoPriority { class: PriorityClass::BestEffort, level: 3, hint: 0 };
     let share = |op| PriorityShare { op, size: None, percent: 40, priority: idle };
-    let plain = Blocks { engine: Engine::IoUring, depth: 8, ..Blocks::default() };
+    let plain = Blocks { engine: Engine::IO_URING, depth: 8, ..Blocks::default() };
     for mix in [Mix::READ, Mix::WRITE] {
         let plain = Blocks { mix, ..plain.clone() };
-        let uring = |uring| Blocks { uring, ..plain.clone() };
+        let uring = |uring| Blocks { engine: Engine::IoUring(uring), ..plain.clone() };
+        let dsync = CallFlags { dsync: true, ..CallFlags::NONE };
         let dressed = [
             (uring(Uring { vectored: true, ..Uring::default() }), "vectored"),
             (uring(Uring { force_async_every: 3, ..Uring::default() }), "force-async"),
             (uring(Uring { fixed_files: Some(false), ..Uring::default() }), "fixed-buffers"),
-            (Blocks { rwf: Rwf { dsync: true, ..Rwf::default() }, ..plain.clone() }, "rwf-dsync"),
+            (uring(Uring { flags: dsync, ..Uring::default() }), "rwf-dsync"),
             (
                 Blocks {
                     priorities: vec![share(Direction::Read), share(Direction::Write)],
@@ -58,11 +59,10 @@ fn io_uring_in_every_dress() {
 fn libaio_carries_flags_and_priorities() {
     let priority = IoPriority { class: PriorityClass::Idle, level: 0, hint: 0 };
     let blocks = Blocks {
-        engine: Engine::Libaio,
+        engine: Engine::Libaio(Libaio { flags: CallFlags { dsync: true, ..CallFlags::NONE } }),
         depth: 8,
         direct: true,
         mix: Mix::WRITE,
-        rwf: Rwf { dsync: true, ..Rwf::default() },
         priorities: vec![PriorityShare { op: Direction::Write, size: None, percent: 50, priority }],
         ..Blocks::default()
     };
@@ -73,7 +73,7 @@ fn libaio_carries_flags_and_priorities() {
 fn latencies_are_told_apart_by_priority() {
     let priority = IoPriority { class: PriorityClass::BestEffort, level: 1, hint: 0 };
     let share = |op, percent| PriorityShare { op, size: None, percent, priority };
-    let engines = [(Engine::Libaio, false), (Engine::IoUring, false), (Engine::IoUring, true)];
+    let engines = [(Engine::LIBAIO, false), (Engine::IO_URING, false), (Engine::IO_URING, true)];
     for (engine, submission) in engines {
         let blocks = Blocks {
             engine,
@@ -93,7 +93,7 @@ fn latencies_are_told_apart_by_priority() {
         sum.merge(&both[1].histogram);
         assert_eq!(sum, all.histogram);
         let parts = [usual, own].map(|of| of.completion.as_ref().map_or(0, |part| part.count));
-        let splits = submission || engine == Engine::Libaio;
+        let splits = submission || engine == Engine::LIBAIO;
         assert_eq!(parts[0] + parts[1], if splits { all.count } else { 0 }, "{engine:?}");
         assert!(measured.ops.write.by_priority.is_empty());
     }
@@ -102,15 +102,16 @@ fn latencies_are_told_apart_by_priority() {
 #[test]
 fn a_call_that_may_not_wait_says_so() {
     // Nothing of the file is in the cache, and a read that would wait for the disk fails.
-    for engine in [Engine::Pvsync, Engine::IoUring, Engine::Libaio] {
+    for engine in [Engine::PVSYNC, Engine::IO_URING, Engine::LIBAIO] {
         let dir = scratch();
         let path = dir.path().join("file");
         let mut session = Session::new();
         lay_out(&mut session, &path, None);
         let file = std::fs::File::open(&path).expect("opened");
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("dropped");
-        let rwf = Rwf { nowait: true, ..Rwf::default() };
-        let blocks = Blocks { engine, rwf, ..Blocks::default() };
+        let mut engine = engine;
+        engine.call_flags_mut().expect("flags").nowait = true;
+        let blocks = Blocks { engine, ..Blocks::default() };
         let stop = Stop { continue_on_error: true, ..Stop::default() };
         let measured = run(&mut session, &plan(&path, 1, stop, blocks));
         let again = measured.errors.iter().filter(|error| error.errno == libc::EAGAIN);
@@ -123,8 +124,8 @@ fn a_call_that_may_not_wait_says_so() {
 #[test]
 fn mmap_drops_pages_and_trims() {
     for mix in [Mix::READ, Mix::WRITE, Mix::TRIM] {
-        let mmap = Mmap { drop: true };
-        let features = whole_pass(Blocks { engine: Engine::Mmap, mmap, mix, ..Blocks::default() });
+        let engine = Engine::Mmap(Mmap { drop: true });
+        let features = whole_pass(Blocks { engine, mix, ..Blocks::default() });
         assert_eq!(features.engine.features, ["drops-pages"]);
     }
 }
@@ -164,10 +165,9 @@ fn ftruncate_sets_the_size_to_each_offset() {
 fn the_cpu_is_burnt_for_as_long_as_asked() {
     let dir = scratch();
     for sort in [false, true] {
-        let burn = Burn { chunk: Nanos(20_000_000), sort };
-        let blocks = Blocks { engine: Engine::Cpu, burn, ..Blocks::default() };
+        let burn = Burn { chunk: Nanos(20_000_000), sort, ..Burn::default() };
         let stop = Stop { ops: Some(5), ..Stop::default() };
-        let measured = run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, blocks));
+        let measured = run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, burn));
         let latency = measured.ops.read.latency.as_ref().expect("measured");
         assert!(latency.min_ns >= 19_000_000, "{latency:?}");
         assert_eq!((measured.ops_done(), measured.bytes_moved()), (5, 0));
@@ -187,9 +187,8 @@ fn a_program_runs_as_long_as_its_job_and_no_longer() {
             grace: Nanos(grace_ms * 1_000_000),
             ..Program::default()
         };
-        let blocks = Blocks { engine: Engine::Program, program, ..Blocks::default() };
         let stop = Stop { time: Some(Nanos(200_000_000)), ..Stop::default() };
-        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, blocks))
+        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, program))
     };
     let script = "echo $$; trap 'echo asked; exit 3' TERM; while true; do sleep 0.01; done";
     let measured = run_it(&["sh", "-c", script], 5000);
@@ -208,9 +207,8 @@ fn a_program_runs_as_long_as_its_job_and_no_longer() {
         until_end: true,
         ..Program::default()
     };
-    let blocks = Blocks { engine: Engine::Program, program, ..Blocks::default() };
     let measured =
-        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, Stop::default(), blocks));
+        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, Stop::default(), program));
     assert_eq!((measured.ended, measured.errors.len()), (Ended::Done, 0));
     assert!((100_000_000..1_000_000_000).contains(&measured.elapsed_ns), "{measured:?}");
     let measured = run_it(&["/dev/null/nothing"], 20);
@@ -228,9 +226,8 @@ fn an_optional_program_may_be_missing() {
         optional: true,
         ..Program::default()
     };
-    let blocks = Blocks { engine: Engine::Program, program, ..Blocks::default() };
     let measured =
-        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, Stop::default(), blocks));
+        run(&mut Session::new(), &plan(&dir.path().join("no"), 1, Stop::default(), program));
     assert_eq!((measured.ended, measured.errors.len()), (Ended::Done, 0));
     let told = std::fs::read_to_string(&said).expect("written");
     assert!(told.starts_with("/dev/null/nothing: Not a directory"), "{told}");
@@ -249,7 +246,8 @@ fn neighbours_become_one_call_and_others_do_not() {
 
 #[test]
 fn trims_are_queued_on_files() {
-    let blocks = Blocks { engine: Engine::IoUring, depth: 16, mix: Mix::TRIM, ..Blocks::default() };
+    let blocks =
+        Blocks { engine: Engine::IO_URING, depth: 16, mix: Mix::TRIM, ..Blocks::default() };
     let measured = whole_pass(blocks);
     assert!(measured.engine.features.contains(&"queued-trims".to_owned()));
     assert_eq!(measured.ops.trim.bytes, FILE_BYTES);
@@ -288,7 +286,7 @@ fn every_engine_works_on_a_device_and_discards_there() {
     for engine in Engine::ALL.into_iter().filter(|engine| engine.moves_bytes()) {
         for mix in [Mix::WRITE, Mix::READ, Mix::TRIM] {
             let depth = if engine.takes_many() { 8 } else { 1 };
-            let direct = engine != Engine::Mmap;
+            let direct = engine != Engine::MMAP;
             let blocks = Blocks { engine, mix, depth, direct, ..Blocks::default() };
             let measured = run(&mut session, &plan(device, 1, Stop::default(), blocks));
             assert_eq!(measured.ended, Ended::Done, "{engine:?} {mix} {:?}", measured.errors);
@@ -362,7 +360,7 @@ fn syncs_come_after_so_many_writes_or_in_place_of_a_turn() {
         // Two files had writes before each.
         (range, 2, 32, 15),
     ];
-    for engine in [Engine::Psync, Engine::IoUring, Engine::Libaio] {
+    for engine in [Engine::Psync, Engine::IO_URING, Engine::LIBAIO] {
         for (durability, files, at_once, in_turn) in cases {
             let other = Durability { in_turn: true, ..durability };
             let found = (syncs(files, durability, engine), syncs(files, other, engine));

@@ -33,7 +33,7 @@ fn job(name: &str, blocks: Blocks, bytes: u64) -> Job {
     Job {
         name: name.into(),
         targets: vec!["target".into()],
-        blocks: Some(blocks),
+        work: blocks.into(),
         stop: Some(Stop { bytes: Some(Bytes(bytes)), ..Stop::default() }),
         ..Job::default()
     }
@@ -93,7 +93,7 @@ fn what_one_phase_wrote_the_next_reads_and_trims() {
 #[test]
 fn deep_queues_and_several_workers_keep_to_pointers() {
     for (engine, depth, workers) in
-        [(Engine::Psync, 1, 3), (Engine::IoUring, 8, 2), (Engine::Libaio, 8, 1)]
+        [(Engine::Psync, 1, 3), (Engine::IO_URING, 8, 2), (Engine::LIBAIO, 8, 1)]
     {
         let file = file();
         let open = Zones { open_max: Some(2), ..zones() };
@@ -136,7 +136,7 @@ fn what_has_no_whole_zone_is_refused() {
 
 #[test]
 fn what_is_written_in_zones_is_read_back_from_where_it_went() {
-    for (engine, depth) in [(Engine::Psync, 1), (Engine::IoUring, 8)] {
+    for (engine, depth) in [(Engine::Psync, 1), (Engine::IO_URING, 8)] {
         for (every, kib) in [(0, 64), (4, 64), (0, 128)] {
             let file = file();
             let verify = Verify {

@@ -235,7 +235,7 @@ impl Check {
             name: name.to_owned(),
             workers,
             targets: vec![TARGET.into()],
-            blocks: Some(blocks),
+            work: blocks.into(),
             ..Job::default()
         };
         Phase {

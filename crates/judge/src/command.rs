@@ -63,7 +63,7 @@ impl Command {
 
     /// Many operations in flight: by io_uring, which needs direct I/O for it.
     pub fn deep(mut self, depth: u32) -> Command {
-        self.engine = Engine::IoUring;
+        self.engine = Engine::IO_URING;
         self.direct = true;
         self.depth = depth.max(1);
         self

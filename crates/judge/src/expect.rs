@@ -65,7 +65,7 @@ fn single(blocks: &Blocks) -> Option<(Direction, f64)> {
 
 /// The work of an earlier phase that differs from this one in size, order or depth only.
 fn alike<'a>(job: &'a Job, ran: &Ran, op: Direction) -> Option<&'a Blocks> {
-    let blocks = job.blocks.as_ref()?;
+    let blocks = job.blocks()?;
     let durable = |blocks: &Blocks| {
         let d = &blocks.durability;
         (d.open, d.fsync_every, d.fdatasync_every)
@@ -132,7 +132,7 @@ mod tests {
     fn after(earlier: TestCase, change: impl FnOnce(&mut Blocks)) -> Vec<Bound> {
         let mut case = TestCase::direct(4096, 32, 1, 64_000.0);
         let mut phase = case.plan.phases[0].clone();
-        if let Some(blocks) = &mut phase.jobs[0].blocks {
+        if let Some(blocks) = phase.jobs[0].blocks_mut() {
             change(blocks);
         }
         case.plan.phases.insert(0, phase);

@@ -1,7 +1,7 @@
 //! What is known before a phase runs: its jobs that move real bytes, their targets, the devices
 //! under them.
 
-use candor_plan::blocks::{Engine, OpenSync};
+use candor_plan::blocks::OpenSync;
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Phase, Plan, TargetKind};
 use candor_record::facts::{
@@ -46,12 +46,12 @@ impl Planned<'_> {
     /// Each of its writes is durable when it completes.
     pub fn durable_each(&self) -> bool {
         self.blocks.durability.open != OpenSync::None
-            || (self.blocks.engine.has_call_flags() && self.blocks.rwf.dsync)
+            || self.blocks.engine.call_flags().is_some_and(|flags| flags.dsync)
     }
 
     /// It polls for completions, so that a busy CPU says nothing.
     pub fn polls(&self) -> bool {
-        self.blocks.uring.iopoll || (self.blocks.engine == Engine::Pvsync && self.blocks.rwf.hipri)
+        self.blocks.engine.polls()
     }
 
     /// It is slowed down on purpose.
@@ -212,7 +212,7 @@ impl<'a> Ground<'a> {
         let earlier = self.plan.phases.iter().take_while(|phase| *phase != self.phase);
         let ours = |name: &String| self.jobs.iter().any(|j| j.job.targets.contains(name));
         let writes = |job: &Job| {
-            job.blocks.as_ref().is_some_and(|b| b.mix.write > 0) && job.targets.iter().any(ours)
+            job.blocks().is_some_and(|b| b.mix.write > 0) && job.targets.iter().any(ours)
         };
         let earlier = earlier.filter(|phase| phase.jobs.iter().any(writes));
         earlier.last().map(|phase| phase.name.as_str())
@@ -238,7 +238,7 @@ impl<'a> Ground<'a> {
 
 /// A job that moves real bytes: not the null engine, not no-ops, not a target that is nothing.
 fn planned<'a>(plan: &Plan, index: usize, job: &'a Job) -> Option<Planned<'a>> {
-    let blocks = job.blocks.as_ref()?;
+    let blocks = job.blocks()?;
     let nothing = !blocks.moves_bytes()
         || job
             .targets

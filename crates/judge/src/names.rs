@@ -52,7 +52,7 @@ impl<'a> OnNames<'a> {
 pub fn ran<'a>(view: &View<'a>) -> Vec<OnNames<'a>> {
     let jobs = view.phase.jobs.iter().enumerate();
     let found = jobs.filter_map(|(index, job)| {
-        let step = job.entries.as_ref().and_then(Entries::single)?;
+        let step = job.entries().and_then(Entries::single)?;
         let measured = measurement_of(view.report, index, &job.name)?;
         Some(OnNames { job, step, measured })
     });

@@ -37,7 +37,7 @@ pub fn questions(case: &Case, judged: &Judgement) -> Vec<Question> {
     if !fit(&view, ran) || judged.verdict > candor_record::Verdict::WithRemarks {
         return Vec::new();
     }
-    let all = match ran.blocks.destroys() {
+    let all = match ran.blocks.destroys().is_some() {
         true => vec![allocation(judged)],
         false => vec![
             load(ran, judged),
@@ -286,7 +286,7 @@ fn meant(view: &View, beside: &Beside) -> String {
             }
         }
         Change::OtherPlaces => "what the moment is like",
-        Change::SamePlaces if view.ran.iter().any(|ran| ran.blocks.destroys()) => {
+        Change::SamePlaces if view.ran.iter().any(|ran| ran.blocks.destroys().is_some()) => {
             match (beside.pays(), beside.is_flat()) {
                 (true, _) => "with all blocks there it is faster",
                 _ => "that blocks had to be allocated made no difference",

@@ -159,7 +159,15 @@ impl TestCase {
     }
 
     pub fn blocks(&mut self) -> &mut Blocks {
-        self.plan.phases[0].jobs[0].blocks.as_mut().unwrap()
+        self.plan.phases[0].jobs[0].blocks_mut().unwrap()
+    }
+
+    /// The options of io_uring, which is its engine.
+    pub fn uring(&mut self) -> &mut candor_plan::blocks::Uring {
+        match &mut self.blocks().engine {
+            Engine::IoUring(options) => options,
+            other => panic!("{other:?}"),
+        }
     }
 
     pub fn measured(&mut self) -> &mut Measurement {

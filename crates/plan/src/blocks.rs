@@ -8,11 +8,12 @@ pub use crate::access::{
 pub use crate::content::{Content, Duplicates, Fill, Pattern};
 use crate::engine::is_default;
 pub use crate::engine::{
-    Burn, Engine, IoPriority, Lock, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare,
-    Program, Rwf, Uring,
+    Buffers, CallFlags, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, PriorityClass,
+    PriorityShare, Pvsync, Uring,
 };
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 pub use crate::verify::{Finished, Format, ReadBack, Sum, TrimWritten, Verify, Written};
+use crate::work::BlocksOp;
 use crate::{Bytes, Measure};
 
 pub use crate::pace::*;
@@ -75,27 +76,14 @@ pub struct Blocks {
     /// How operations on a file keep off those of other workers and jobs.
     #[serde(skip_serializing_if = "is_default")]
     pub lock: Lock,
-    /// How I/O is issued.
+    /// Engine that issues the I/O, with its options.
     pub engine: Engine,
-    /// Details of io_uring.
-    pub uring: Uring,
-    /// Flags of each call of pvsync, libaio and io_uring.
-    pub rwf: Rwf,
     /// Operations that have an I/O priority of their own, for libaio and io_uring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityShare>,
-    /// Details of mmap.
+    /// Memory that holds the buffers.
     #[serde(skip_serializing_if = "is_default")]
-    pub mmap: Mmap,
-    /// What one operation of the cpu engine is.
-    #[serde(skip_serializing_if = "is_default")]
-    pub burn: Burn,
-    /// What the program engine runs.
-    #[serde(skip_serializing_if = "is_default")]
-    pub program: Program,
-    /// Where the buffers lie.
-    #[serde(skip_serializing_if = "is_default")]
-    pub memory: Memory,
+    pub buffers: Buffers,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
     /// When writes are made durable.
@@ -138,13 +126,8 @@ impl Default for Blocks {
             serialize_overlap: false,
             lock: Lock::None,
             engine: Engine::Psync,
-            uring: Uring::default(),
-            rwf: Rwf::default(),
             priorities: Vec::new(),
-            mmap: Mmap::default(),
-            burn: Burn::default(),
-            program: Program::default(),
-            memory: Memory::default(),
+            buffers: Buffers::default(),
             direct: false,
             durability: Durability::default(),
             hints: Hints::default(),
@@ -157,23 +140,24 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// False where there is nothing to open: candor, the ring or the CPU itself is measured.
+    /// False where there is nothing to open: candor or the ring itself is measured.
     pub fn uses_targets(&self) -> bool {
-        self.engine.uses_targets() && !self.is_nop()
+        self.engine.uses_targets()
     }
 
     /// False where no byte goes to or comes from a target.
     pub fn moves_bytes(&self) -> bool {
-        self.engine.moves_bytes() && !self.is_nop()
+        self.engine.moves_bytes()
     }
 
-    /// True where what a target holds afterwards may be something else.
-    pub fn destroys(&self) -> bool {
-        self.mix.destroys() || self.engine == Engine::Fallocate
-    }
-
-    fn is_nop(&self) -> bool {
-        self.engine == Engine::IoUring && self.uring.nop
+    /// The first direction after which a target may hold something else; `fallocate` changes files
+    /// by reads too.
+    pub fn destroys(&self) -> Option<BlocksOp> {
+        let destroys = |op: &Direction| {
+            BlocksOp::from(*op).operation().destroys || self.engine == Engine::Fallocate
+        };
+        let used = Direction::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);
+        used.filter(|_| self.uses_targets()).find(destroys).map(BlocksOp::from)
     }
 
     /// The smallest operation of any direction that occurs, at least 1 byte.

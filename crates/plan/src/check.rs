@@ -10,6 +10,7 @@ mod engine;
 mod entries;
 mod jobs;
 mod limits;
+mod program;
 mod ranges;
 mod sizes;
 mod stop;
@@ -21,7 +22,7 @@ mod zones;
 
 use std::collections::HashMap;
 
-use crate::{Blocks, Job, Phase, Plan, PlanPath, Problem, Severity, Target};
+use crate::{Blocks, Job, Phase, Plan, PlanPath, Problem, Severity, Target, Work};
 
 pub use limits::*;
 
@@ -64,21 +65,26 @@ fn check_job(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     if let Some(own) = &job.stop {
         stop::check(own, &at.key("stop"), out);
     }
-    if let Some(entries) = &job.entries {
-        entries::check_job(entries, &at.key("entries"), out);
+    let at = at.key("work").key(job.work.name());
+    match &job.work {
+        Work::Blocks(blocks) => check_blocks(known, job, blocks, at, out),
+        Work::Entries(entries) => entries::check_job(entries, &at, out),
+        Work::Program(program) => program::check(program, &at, out),
+        Work::Burn(burn) => program::check_burn(burn, &at, out),
     }
-    if let Some(blocks) = &job.blocks {
-        let targets = job.targets.iter();
-        let targets = targets.filter_map(|name| known.targets.get(name.as_str()).copied());
-        let view = View { job, blocks, targets: targets.collect(), at: at.key("blocks") };
-        sizes::check(&view, out);
-        access::check(&view, out);
-        zones::check(&view, out);
-        ranges::check(&view, out);
-        engine::check(&view, out);
-        timing::check(&view, out);
-        content::check(&view, out);
-    }
+}
+
+fn check_blocks(known: &Known<'_>, job: &Job, blocks: &Blocks, at: PlanPath, out: &mut Found) {
+    let targets = job.targets.iter();
+    let targets = targets.filter_map(|name| known.targets.get(name.as_str()).copied());
+    let view = View { job, blocks, targets: targets.collect(), at };
+    sizes::check(&view, out);
+    access::check(&view, out);
+    zones::check(&view, out);
+    ranges::check(&view, out);
+    engine::check(&view, out);
+    timing::check(&view, out);
+    content::check(&view, out);
 }
 
 /// The blocks of a job with what surrounds them.

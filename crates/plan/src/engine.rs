@@ -1,34 +1,38 @@
-//! Ways to issue I/O, what each can do, and their details.
+//! Ways to issue reads, writes and trims: names, capabilities and options of each engine.
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Bytes;
 use crate::units::Direction;
-use crate::{Bytes, Nanos};
 
-/// A way to issue I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// A way to issue reads, writes and trims, with its own options.
+///
+/// In a plan, an engine is a word (`engine = "io_uring"`), or a table of one word where options
+/// differ from the defaults (`engine = { io_uring = { sqpoll = true } }`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "EngineText")]
 pub enum Engine {
     /// `pread` and `pwrite`: one operation at a time.
-    #[default]
     Psync,
     /// `lseek` where the position is another one, then `read` or `write`.
     Sync,
-    /// `readv` and `writev`: operations handed over together that follow each other in one file
+    /// `readv` and `writev`: operations submitted together that follow each other in one file
     /// become one call.
     Vsync,
     /// `preadv2` and `pwritev2` with flags: one operation at a time.
-    Pvsync,
+    Pvsync(Pvsync),
     /// The kernel's aio; truly asynchronous only with direct I/O.
-    Libaio,
+    Libaio(Libaio),
     /// `pread` and `pwrite` in threads of its own, as many as operations in flight.
     Threads,
     /// io_uring.
-    IoUring,
+    IoUring(Uring),
     /// Loads and stores on a mapping, `msync` for durability.
-    Mmap,
+    Mmap(Mmap),
     /// `splice` and `vmsplice` through a pipe: one operation at a time.
     Splice,
     /// `fallocate`: a read reserves blocks and keeps the size, a write reserves them and makes the
@@ -36,96 +40,263 @@ pub enum Engine {
     Fallocate,
     /// `ftruncate` to the offset of each write. No byte moves.
     Ftruncate,
-    /// Burns CPU instead of issuing I/O.
-    Cpu,
-    /// Runs a program instead of issuing I/O: the first operation starts it, each further one looks
-    /// after it for a while.
-    Program,
     /// Completes at once: measures candor itself.
     Null,
 }
 
+/// Names and capabilities of an engine: its row.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    /// One worker can have more than one operation in flight.
+    is_async: bool,
+    /// There is something to open.
+    uses_targets: bool,
+    /// Bytes go to or come from the target.
+    moves_bytes: bool,
+}
+
+impl Row {
+    const fn of(name: &'static str) -> Row {
+        Row { name, is_async: false, uses_targets: true, moves_bytes: true }
+    }
+
+    const fn many(self) -> Row {
+        Row { is_async: true, ..self }
+    }
+
+    const fn without_bytes(self) -> Row {
+        Row { moves_bytes: false, ..self }
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Engine::Psync
+    }
+}
+
 impl Engine {
-    /// Every engine, in the order of the documentation.
-    pub const ALL: [Engine; 14] = [
+    /// pvsync without flags.
+    pub const PVSYNC: Engine = Engine::Pvsync(Pvsync::DEFAULT);
+    /// libaio without flags.
+    pub const LIBAIO: Engine = Engine::Libaio(Libaio::DEFAULT);
+    /// io_uring with its default options.
+    pub const IO_URING: Engine = Engine::IoUring(Uring::DEFAULT);
+    /// mmap with its default options.
+    pub const MMAP: Engine = Engine::Mmap(Mmap::DEFAULT);
+
+    /// Every engine with its default options, in the order of the documentation.
+    pub const ALL: [Engine; 12] = [
         Engine::Psync,
         Engine::Sync,
         Engine::Vsync,
-        Engine::Pvsync,
-        Engine::Libaio,
+        Engine::PVSYNC,
+        Engine::LIBAIO,
         Engine::Threads,
-        Engine::IoUring,
-        Engine::Mmap,
+        Engine::IO_URING,
+        Engine::MMAP,
         Engine::Splice,
         Engine::Fallocate,
         Engine::Ftruncate,
-        Engine::Cpu,
-        Engine::Program,
         Engine::Null,
     ];
 
-    /// The name used in plans and reports.
-    pub fn name(self) -> &'static str {
+    fn row(&self) -> Row {
         match self {
-            Engine::Psync => "psync",
-            Engine::Sync => "sync",
-            Engine::Vsync => "vsync",
-            Engine::Pvsync => "pvsync",
-            Engine::Libaio => "libaio",
-            Engine::Threads => "threads",
-            Engine::IoUring => "io_uring",
-            Engine::Mmap => "mmap",
-            Engine::Splice => "splice",
-            Engine::Fallocate => "fallocate",
-            Engine::Ftruncate => "ftruncate",
-            Engine::Cpu => "cpu",
-            Engine::Program => "program",
-            Engine::Null => "null",
+            Engine::Psync => Row::of("psync"),
+            Engine::Sync => Row::of("sync"),
+            Engine::Vsync => Row::of("vsync"),
+            Engine::Pvsync(_) => Row::of("pvsync"),
+            Engine::Libaio(_) => Row::of("libaio").many(),
+            Engine::Threads => Row::of("threads").many(),
+            Engine::IoUring(_) => Row::of("io_uring").many(),
+            Engine::Mmap(_) => Row::of("mmap"),
+            Engine::Splice => Row::of("splice"),
+            Engine::Fallocate => Row::of("fallocate").without_bytes(),
+            Engine::Ftruncate => Row::of("ftruncate").without_bytes(),
+            Engine::Null => Row { uses_targets: false, ..Row::of("null").many().without_bytes() },
         }
     }
 
+    /// The engine of that name, with its default options.
+    pub fn by_name(name: &str) -> Option<Engine> {
+        Engine::ALL.into_iter().find(|engine| engine.name() == name)
+    }
+
+    /// The name used in plans and reports.
+    pub fn name(&self) -> &'static str {
+        self.row().name
+    }
+
+    /// True for the same engine, whatever the options of the two.
+    pub fn is_kind_of(&self, other: Engine) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(&other)
+    }
+
     /// True where one worker can have more than one operation in flight.
-    pub fn is_async(self) -> bool {
-        matches!(self, Engine::Libaio | Engine::Threads | Engine::IoUring | Engine::Null)
+    pub fn is_async(&self) -> bool {
+        self.row().is_async
     }
 
     /// True where a depth above one changes what is issued: because operations are in flight side
     /// by side, or because those that are neighbours become one call.
-    pub fn takes_many(self) -> bool {
-        self.is_async() || self == Engine::Vsync
+    pub fn takes_many(&self) -> bool {
+        self.is_async() || *self == Engine::Vsync
     }
 
-    /// False where there is nothing to open.
-    pub fn uses_targets(self) -> bool {
-        !matches!(self, Engine::Null | Engine::Cpu | Engine::Program)
+    /// False where there is nothing to open: candor or the ring itself is measured.
+    pub fn uses_targets(&self) -> bool {
+        self.row().uses_targets && !self.is_nop()
     }
 
     /// True where bytes go to or come from the target.
-    pub fn moves_bytes(self) -> bool {
-        self.uses_targets() && !matches!(self, Engine::Fallocate | Engine::Ftruncate)
+    pub fn moves_bytes(&self) -> bool {
+        self.row().moves_bytes && !self.is_nop()
     }
 
-    /// True where calls can carry the flags of [`Rwf`].
-    pub fn has_call_flags(self) -> bool {
-        matches!(self, Engine::Pvsync | Engine::Libaio | Engine::IoUring)
+    /// True for io_uring that issues no-ops.
+    pub fn is_nop(&self) -> bool {
+        self.uring().is_some_and(|uring| uring.nop)
+    }
+
+    /// The options of io_uring, where that is the engine.
+    pub fn uring(&self) -> Option<&Uring> {
+        match self {
+            Engine::IoUring(uring) => Some(uring),
+            _ => None,
+        }
+    }
+
+    /// Flags of each call; none for engines whose calls have no flags.
+    pub fn call_flags(&self) -> Option<CallFlags> {
+        match self {
+            Engine::Pvsync(pvsync) => Some(pvsync.flags),
+            Engine::Libaio(libaio) => Some(libaio.flags),
+            Engine::IoUring(uring) => Some(uring.flags),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn call_flags_mut(&mut self) -> Option<&mut CallFlags> {
+        match self {
+            Engine::Pvsync(pvsync) => Some(&mut pvsync.flags),
+            Engine::Libaio(libaio) => Some(&mut libaio.flags),
+            Engine::IoUring(uring) => Some(&mut uring.flags),
+            _ => None,
+        }
+    }
+
+    /// True where each call polls for its completion, so that a busy CPU says nothing.
+    pub fn polls(&self) -> bool {
+        match self {
+            Engine::Pvsync(pvsync) => pvsync.hipri,
+            Engine::IoUring(uring) => uring.iopoll,
+            _ => false,
+        }
     }
 
     /// True where each operation can have a priority of its own.
-    pub fn has_priorities(self) -> bool {
-        matches!(self, Engine::Libaio | Engine::IoUring)
+    pub fn has_priorities(&self) -> bool {
+        matches!(self, Engine::Libaio(_) | Engine::IoUring(_))
     }
 }
 
-/// Details of the io_uring engine. Absent switches mean: use it where the kernel has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// An engine as plans spell it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum EngineText {
+    Word(&'static str),
+    Options(EngineTable),
+}
+
+/// The table of one word, for engines that have options.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum EngineTable {
+    Pvsync(Pvsync),
+    Libaio(Libaio),
+    IoUring(Uring),
+    Mmap(Mmap),
+}
+
+impl From<Engine> for EngineText {
+    fn from(engine: Engine) -> EngineText {
+        let plain = Engine::by_name(engine.name()) == Some(engine);
+        match engine {
+            _ if plain => EngineText::Word(engine.name()),
+            Engine::Pvsync(options) => EngineText::Options(EngineTable::Pvsync(options)),
+            Engine::Libaio(options) => EngineText::Options(EngineTable::Libaio(options)),
+            Engine::IoUring(options) => EngineText::Options(EngineTable::IoUring(options)),
+            Engine::Mmap(options) => EngineText::Options(EngineTable::Mmap(options)),
+            _ => EngineText::Word(engine.name()),
+        }
+    }
+}
+
+impl From<EngineTable> for Engine {
+    fn from(table: EngineTable) -> Engine {
+        match table {
+            EngineTable::Pvsync(options) => Engine::Pvsync(options),
+            EngineTable::Libaio(options) => Engine::Libaio(options),
+            EngineTable::IoUring(options) => Engine::IoUring(options),
+            EngineTable::Mmap(options) => Engine::Mmap(options),
+        }
+    }
+}
+
+/// Names of all engines, for complaints.
+const NAMES: [&str; 12] = [
+    "psync",
+    "sync",
+    "vsync",
+    "pvsync",
+    "libaio",
+    "threads",
+    "io_uring",
+    "mmap",
+    "splice",
+    "fallocate",
+    "ftruncate",
+    "null",
+];
+
+impl<'de> Deserialize<'de> for Engine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Engine, D::Error> {
+        struct WordOrTable;
+        impl<'de> Visitor<'de> for WordOrTable {
+            type Value = Engine;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the name of an engine, or a table of one engine with its options")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Engine, E> {
+                Engine::by_name(word).ok_or_else(|| E::unknown_variant(word, &NAMES))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Engine, A::Error> {
+                let table = EngineTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(table.into())
+            }
+        }
+        deserializer.deserialize_any(WordOrTable)
+    }
+}
+
+/// Options of the io_uring engine. Absent switches mean: use it where the kernel has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uring {
     /// A kernel thread takes submissions, so that submitting needs no system call.
+    #[serde(skip_serializing_if = "is_false")]
     pub sqpoll: bool,
     /// CPU of that thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sqpoll_cpu: Option<u32>,
     /// Completions are polled for instead of awaited; needs direct I/O and poll queues.
+    #[serde(skip_serializing_if = "is_false")]
     pub iopoll: bool,
     /// Buffers registered with the ring.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,30 +316,95 @@ pub struct Uring {
     #[serde(skip_serializing_if = "is_false")]
     pub vectored: bool,
     /// Issue no-ops instead of I/O: measures the ring itself.
+    #[serde(skip_serializing_if = "is_false")]
     pub nop: bool,
+    /// Flags of each call.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flags: CallFlags,
 }
 
-/// Flags of each call, for the engines whose calls can carry them: pvsync, libaio and io_uring.
+impl Uring {
+    /// Everything that the kernel has, and nothing else.
+    pub const DEFAULT: Uring = Uring {
+        sqpoll: false,
+        sqpoll_cpu: None,
+        iopoll: false,
+        fixed_buffers: None,
+        fixed_files: None,
+        defer_taskrun: None,
+        force_async_every: 0,
+        vectored: false,
+        nop: false,
+        flags: CallFlags::NONE,
+    };
+}
+
+impl Default for Uring {
+    fn default() -> Self {
+        Uring::DEFAULT
+    }
+}
+
+/// Options of the pvsync engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rwf {
+pub struct Pvsync {
     /// `RWF_HIPRI`: poll for the completion.
+    #[serde(skip_serializing_if = "is_false")]
     pub hipri: bool,
     /// Share of the calls that get it, in percent; absent means all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hipri_percent: Option<u8>,
+    /// Flags of each call.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flags: CallFlags,
+}
+
+impl Pvsync {
+    /// No flag.
+    pub const DEFAULT: Pvsync =
+        Pvsync { hipri: false, hipri_percent: None, flags: CallFlags::NONE };
+}
+
+/// Options of the libaio engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Libaio {
+    /// Flags of each call.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flags: CallFlags,
+}
+
+impl Libaio {
+    /// No flag.
+    pub const DEFAULT: Libaio = Libaio { flags: CallFlags::NONE };
+}
+
+/// Flags of each call (`RWF_…`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CallFlags {
     /// `RWF_NOWAIT`: fail instead of waiting.
+    #[serde(skip_serializing_if = "is_false")]
     pub nowait: bool,
     /// `RWF_DSYNC`: each write is durable when it returns.
+    #[serde(skip_serializing_if = "is_false")]
     pub dsync: bool,
     /// `RWF_DONTCACHE`: buffered, but dropped from the cache afterwards.
+    #[serde(skip_serializing_if = "is_false")]
     pub dontcache: bool,
     /// `RWF_ATOMIC`: each write is torn by no power cut; needs a device that can.
     #[serde(skip_serializing_if = "is_false")]
     pub atomic: bool,
 }
 
-/// Details of the mmap engine.
+impl CallFlags {
+    /// None of them.
+    pub const NONE: CallFlags =
+        CallFlags { nowait: false, dsync: false, dontcache: false, atomic: false };
+}
+
+/// Options of the mmap engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mmap {
@@ -177,55 +413,9 @@ pub struct Mmap {
     pub drop: bool,
 }
 
-/// What the cpu engine does in one operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Burn {
-    /// How long one operation takes.
-    pub chunk: Nanos,
-    /// Sort numbers instead of spinning, which takes more power.
-    pub sort: bool,
-}
-
-impl Default for Burn {
-    fn default() -> Self {
-        Burn { chunk: Nanos(50_000_000), sort: false }
-    }
-}
-
-/// What the program engine runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Program {
-    /// Its name, looked for along `PATH` where it has no slash, and its arguments.
-    pub command: Vec<String>,
-    /// File that gets its standard output, overwritten; absent passes it on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<PathBuf>,
-    /// The same for its standard error.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub errors: Option<PathBuf>,
-    /// How long it has to end once it was asked to (SIGTERM), before it is killed.
-    pub grace: Nanos,
-    /// The job ends with it; else it lasts as long as the job is to last.
-    pub until_end: bool,
-    /// Where it cannot be started, the job does nothing instead of failing, and the reason goes
-    /// where its standard error would have gone.
-    pub optional: bool,
-}
-
-impl Default for Program {
-    fn default() -> Self {
-        let grace = Nanos::from_secs(1);
-        Program {
-            command: Vec::new(),
-            output: None,
-            errors: None,
-            grace,
-            until_end: false,
-            optional: false,
-        }
-    }
+impl Mmap {
+    /// Pages stay.
+    pub const DEFAULT: Mmap = Mmap { drop: false };
 }
 
 /// How operations on a file keep off those of other workers and jobs of the phase, where these lock
@@ -315,10 +505,10 @@ pub struct PriorityShare {
     pub priority: IoPriority,
 }
 
-/// Where the buffers lie.
+/// Memory that holds the buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Memory {
+pub struct Buffers {
     /// What kind of memory.
     pub kind: MemoryKind,
     /// From huge pages, or not at all. ([`crate::blocks::Hints::huge_pages`] takes others where
@@ -370,9 +560,25 @@ mod tests {
 
     #[test]
     fn names_are_those_of_plans() {
-        for engine in Engine::ALL {
+        for (engine, name) in Engine::ALL.into_iter().zip(NAMES) {
             let json = serde_json::to_string(&engine).expect("a word");
-            assert_eq!(json, format!("\"{}\"", engine.name()));
+            assert_eq!(json, format!("\"{name}\""));
+            assert_eq!(serde_json::from_str::<Engine>(&json).expect("an engine"), engine);
+        }
+    }
+
+    #[test]
+    fn an_engine_has_its_own_options_and_no_others() {
+        let read = |text: &str| serde_json::from_str::<Engine>(text);
+        let ring = Engine::IoUring(Uring { sqpoll: true, ..Uring::DEFAULT });
+        assert_eq!(read(r#"{"io_uring": {"sqpoll": true}}"#).expect("io_uring"), ring);
+        assert_eq!(
+            serde_json::to_string(&ring).expect("a table"),
+            r#"{"io_uring":{"sqpoll":true}}"#
+        );
+        for wrong in [r#"{"mmap": {"sqpoll": true}}"#, r#"{"psync": {}}"#, r#""posix""#, "{}", "3"]
+        {
+            assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Direction, SizeSpec};
+use crate::units::SizeSpec;
+use crate::work::{Figure, Operation};
 use crate::{Bytes, Nanos};
 
 /// A directory tree, and the files in it.
@@ -41,11 +42,6 @@ impl Entries {
     /// True where the names must be there beforehand.
     pub fn needs_names(&self) -> bool {
         !self.steps.iter().any(|step| matches!(step, Step::Create | Step::Mkdir))
-    }
-
-    /// True where what is there may be gone afterwards.
-    pub fn destroys(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Unlink | Step::Rmdir))
     }
 }
 
@@ -102,9 +98,6 @@ pub struct Entries {
     pub steps: Vec<Step>,
     /// Order in which they are taken.
     pub select: Select,
-    /// Direction under which the figures of the steps appear; absent means reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted_as: Option<Direction>,
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
@@ -166,31 +159,63 @@ pub enum Step {
     Delete,
 }
 
+/// The table of operations: one row per step, in the order of [`Step`].
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of("mkdir", Figure::Names),
+    Operation::of("rmdir", Figure::Names).destroying(),
+    Operation::of("list", Figure::Names),
+    Operation::of("create", Figure::Names),
+    Operation::of("open", Figure::Names),
+    Operation::of("close", Figure::Names),
+    Operation::of("read", Figure::Read).moving(),
+    Operation::of("write", Figure::Write).moving().destroying(),
+    Operation::of("fsync", Figure::Flush),
+    Operation::of("stat", Figure::Names),
+    Operation::of("lstat", Figure::Names),
+    Operation::of("statx", Figure::Names),
+    Operation::of("truncate", Figure::Names).destroying(),
+    Operation::of("rename", Figure::Names).destroying(),
+    Operation::of("link", Figure::Names),
+    Operation::of("unlink", Figure::Names).destroying(),
+    Operation::of("put", Figure::Write).moving().destroying(),
+    Operation::of("get", Figure::Read).moving(),
+    Operation::of("head", Figure::Names),
+    Operation::of("delete", Figure::Names).destroying(),
+];
+
 impl Step {
+    /// Every step, in the order of their numbers.
+    pub const ALL: [Step; 20] = [
+        Step::Mkdir,
+        Step::Rmdir,
+        Step::List,
+        Step::Create,
+        Step::Open,
+        Step::Close,
+        Step::Read,
+        Step::Write,
+        Step::Fsync,
+        Step::Stat,
+        Step::Lstat,
+        Step::Statx,
+        Step::Truncate,
+        Step::Rename,
+        Step::Link,
+        Step::Unlink,
+        Step::Put,
+        Step::Get,
+        Step::Head,
+        Step::Delete,
+    ];
+
+    /// Its row in the table of operations.
+    pub fn operation(self) -> &'static Operation {
+        &OPERATIONS[self as usize]
+    }
+
     /// The name used in reports: the system call's.
     pub fn name(self) -> &'static str {
-        match self {
-            Step::Mkdir => "mkdir",
-            Step::Rmdir => "rmdir",
-            Step::List => "list",
-            Step::Create => "create",
-            Step::Open => "open",
-            Step::Close => "close",
-            Step::Read => "read",
-            Step::Write => "write",
-            Step::Fsync => "fsync",
-            Step::Stat => "stat",
-            Step::Lstat => "lstat",
-            Step::Statx => "statx",
-            Step::Truncate => "truncate",
-            Step::Rename => "rename",
-            Step::Link => "link",
-            Step::Unlink => "unlink",
-            Step::Put => "put",
-            Step::Get => "get",
-            Step::Head => "head",
-            Step::Delete => "delete",
-        }
+        self.operation().name
     }
 
     /// True where it can be done to a target's own name.

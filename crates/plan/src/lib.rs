@@ -1,9 +1,8 @@
 //! The workload model of candor: what runs, on what, how fast, until when.
 //!
 //! A [`Plan`] is an ordered list of [`Phase`]s. A phase is a set of [`Job`]s that start together
-//! and end together; a job is a number of identical workers. Two families of work hang under a
-//! job: [`Blocks`] (a stream of reads, writes and trims) and [`Entries`] (operations on named
-//! things in a tree). Every foreign tool's language lowers into these types, so nothing here is
+//! and end together; a job is a number of identical workers that do one kind of [`Work`]: [`Blocks`]
+//! (a stream of reads, writes and trims), [`Entries`] (operations on named things in a tree), … Every foreign tool's language lowers into these types, so nothing here is
 //! named after a tool.
 //!
 //! A plan is read from text ([`text::read`]), checked once ([`check::check`]) before anything is
@@ -14,8 +13,6 @@ mod access;
 pub mod blocks;
 pub mod check;
 mod content;
-#[cfg(test)]
-mod dice;
 pub mod engine;
 pub mod entries;
 mod measure;
@@ -23,15 +20,17 @@ mod model;
 mod nearest;
 mod pace;
 pub mod problem;
+mod program;
 pub mod rank;
 mod target;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod threads;
 pub mod trace;
 pub mod units;
 mod verify;
-#[cfg(test)]
-mod walks;
+pub mod work;
 mod zones;
 
 pub use blocks::{Blocks, Engine};
@@ -40,6 +39,8 @@ pub use measure::{LogPlan, Measure};
 pub use model::*;
 pub use nearest::nearest;
 pub use problem::{PlanPath, Problem, Severity, Source};
+pub use program::{Burn, Program};
 pub use target::{Create, Layout, Member, Target, TargetKind};
 pub use threads::{ControlGroup, MemoryPolicy, Threads};
 pub use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};
+pub use work::Work;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Direction, Extent, PerDirection};
-use crate::{Blocks, Bytes, Entries, Nanos, Target, Threads};
+use crate::{Blocks, Bytes, Entries, Nanos, Target, Threads, Work};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
-pub const PLAN_VERSION: u32 = 1;
+pub const PLAN_VERSION: u32 = 2;
 
 /// Everything needed to run, in order. Serialises to TOML (for people) and JSON (for machines).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -288,53 +288,90 @@ pub enum SteadyFit {
 
 /// A number of identical workers doing the same work on the same targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Job {
     /// What the report calls it.
+    #[serde(default = "job_name")]
     pub name: String,
     /// Number of workers on each host; a worker is one thread.
+    #[serde(default = "one_worker")]
     pub workers: u32,
     /// Names of the targets it works on.
+    #[serde(default)]
     pub targets: Vec<String>,
     /// Which worker works on which file.
+    #[serde(default)]
     pub sharing: Sharing,
     /// Work on the data of the worker that many ranks further on (modulo ranks), so that no
     /// worker reads what it wrote itself.
+    #[serde(default)]
     pub rank_shift: i64,
     /// Where its threads run.
+    #[serde(default)]
     pub placement: Placement,
     /// How the kernel treats its threads, and as whose.
-    #[serde(skip_serializing_if = "Threads::is_plain")]
+    #[serde(default, skip_serializing_if = "Threads::is_plain")]
     pub threads: Threads,
     /// Wait after the phase started, or after the jobs of `after` ended.
+    #[serde(default)]
     pub delay: Nanos,
     /// Jobs of the same phase that must have ended before this one starts: all of these names.
+    #[serde(default)]
     pub after: Vec<String>,
     /// Only make its files ready, and run nothing.
+    #[serde(default)]
     pub prepare_only: bool,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
+    #[serde(default)]
     pub background: bool,
     /// What its end does to the other jobs of the phase.
+    #[serde(default)]
     pub on_done: OnDone,
     /// What runs beside it.
-    #[serde(skip_serializing_if = "Hooks::is_empty")]
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
     /// Its own end, instead of the phase's.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
-    /// Reads, writes and trims. Exactly one of `blocks` and `entries` is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocks: Option<Blocks>,
-    /// Operations on named things.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entries: Option<Entries>,
+    /// Work of each of its workers.
+    pub work: Work,
+}
+
+impl Job {
+    /// Its blocks, where that is its work.
+    pub fn blocks(&self) -> Option<&Blocks> {
+        self.work.blocks()
+    }
+
+    /// The same, to be changed.
+    pub fn blocks_mut(&mut self) -> Option<&mut Blocks> {
+        self.work.blocks_mut()
+    }
+
+    /// Its entries, where that is its work.
+    pub fn entries(&self) -> Option<&Entries> {
+        self.work.entries()
+    }
+
+    /// Its own end, or else that of its phase.
+    pub fn stop<'a>(&'a self, phase: &'a Phase) -> &'a Stop {
+        self.stop.as_ref().unwrap_or(&phase.stop)
+    }
+}
+
+fn job_name() -> String {
+    "job".into()
+}
+
+fn one_worker() -> u32 {
+    1
 }
 
 impl Default for Job {
     fn default() -> Self {
         Job {
-            name: "job".into(),
-            workers: 1,
+            name: job_name(),
+            workers: one_worker(),
             targets: Vec::new(),
             sharing: Sharing::Shared,
             rank_shift: 0,
@@ -347,8 +384,7 @@ impl Default for Job {
             on_done: OnDone::GoOn,
             hooks: Hooks::default(),
             stop: None,
-            blocks: None,
-            entries: None,
+            work: Work::default(),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Source {
     }
 }
 
-/// A place in a plan, as a path of keys and indices: `phase[0].job[1].blocks.depth`.
+/// A place in a plan, as a path of keys and indices: `phase[0].job[1].work.blocks.depth`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlanPath(String);
 
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn a_command_line_knows_its_words() {
         let (mut source, ranges) = Source::command_line(["--size", "4q"]);
-        source.spans.insert(PlanPath::from("phase[0].job[0].blocks.size"), ranges[1].clone());
-        let place = PlanPath::from("phase[0].job[0].blocks.size");
+        source.spans.insert(PlanPath::from("phase[0].job[0].work.blocks.size"), ranges[1].clone());
+        let place = PlanPath::from("phase[0].job[0].work.blocks.size");
         let problem = Problem::error("value", place, "`4q` is not a size", "write 4k");
         assert_eq!(source.describe(&problem), "command line:1:8: `4q` is not a size");
     }

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use candor_engine::files;
 use candor_observe::Roots;
-use candor_plan::{Blocks, Create, Layout, Plan, PlanPath, Problem, Target, TargetKind};
+use candor_plan::entries::Over;
+use candor_plan::work::Operation;
+use candor_plan::{Create, Job, Layout, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work};
 
 use crate::claims::{self, Claims};
 use crate::error::RunError;
@@ -46,7 +48,7 @@ impl Guard {
         if problems.is_empty() { self.claim(plan) } else { Err(RunError::Unsafe(problems)) }
     }
 
-    /// Makes a file of a target where there is none; `destroys` says that it is written to. One
+    /// Makes a file of a target where there is none; `destroys` is the operation that changes it. One
     /// that is there, or has appeared since the plan was admitted, must be fit for use.
     ///
     /// # Errors
@@ -56,7 +58,7 @@ impl Guard {
         target: &Target,
         index: usize,
         path: &Path,
-        destroys: bool,
+        destroys: Option<&Operation>,
     ) -> Result<(), RunError> {
         if target.kind != TargetKind::Device && !self.is_among_devices(path) {
             let mut made = self.made.create(path, target.keep);
@@ -92,6 +94,21 @@ impl Guard {
         Ok(())
     }
 
+    /// Names that a phase is to make and that nobody has now: what stands there after it is the
+    /// run's own.
+    pub fn absent_names(&self, plan: &Plan, phase: &Phase) -> Vec<PathBuf> {
+        let makes = |job: &&Job| job.entries().is_some_and(|entries| !entries.needs_names());
+        let jobs: Vec<_> = phase.jobs.iter().filter(makes).collect();
+        let used = |target: &&Target| jobs.iter().any(|job| job.targets.contains(&target.name));
+        let paths = plan.targets.iter().filter(used).flat_map(files::paths);
+        paths.filter(|path| path.symlink_metadata().is_err()).collect()
+    }
+
+    /// Takes what stands at these names for the run's own; none of it is removed at the end.
+    pub fn adopt(&mut self, names: Vec<PathBuf>) {
+        names.into_iter().for_each(|path| self.made.adopt(path));
+    }
+
     /// True where that path still is a file that this run made.
     pub fn made(&self, path: &Path) -> bool {
         self.made.contains(path)
@@ -104,7 +121,7 @@ impl Guard {
 
     fn claim(&mut self, plan: &Plan) -> Result<(), RunError> {
         for (index, target) in plan.targets.iter().enumerate() {
-            if !destroys(plan, target) {
+            if destroys(plan, target).is_none() {
                 continue;
             }
             for path in files::paths(target).into_iter().filter(|path| is_device(path)) {
@@ -134,16 +151,44 @@ impl Guard {
             return Vec::new();
         }
         let (destroys, place) = (destroys(plan, target), place(index));
+        let directories = names_directories(plan, target);
         let paths = files::paths(target).into_iter();
-        let mut checked = paths.map(|path| self.check_path(target, &path, destroys, &place));
+        let mut checked = paths.map(|path| match directories {
+            true => self.check_directory(target, &path, destroys, &place),
+            false => self.check_path(target, &path, destroys, &place),
+        });
         checked.find(|problems| !problems.is_empty()).unwrap_or_default()
+    }
+
+    /// A directory that stands at a path: only one of this run, or one that the user consented to,
+    /// may be removed.
+    fn check_directory(
+        &self,
+        target: &Target,
+        path: &Path,
+        destroys: Option<&Operation>,
+        place: &PlanPath,
+    ) -> Vec<Problem> {
+        let Ok(metadata) = path.symlink_metadata() else { return Vec::new() };
+        let Some(operation) = destroys.filter(|_| !target.overwrite && !self.made.contains(path))
+        else {
+            return Vec::new();
+        };
+        let kind = if metadata.is_dir() { "a directory" } else { "no directory" };
+        let message = format!(
+            "`{}` is {kind} that this run did not make, and the plan would {} it",
+            path.display(),
+            operation.name
+        );
+        let remedy = "name one that does not exist, or consent with `overwrite = true`";
+        vec![Problem::error("consent-directory", place.key("path"), message, remedy)]
     }
 
     fn check_path(
         &self,
         target: &Target,
         path: &Path,
-        destroys: bool,
+        destroys: Option<&Operation>,
         place: &PlanPath,
     ) -> Vec<Problem> {
         let metadata = match path.metadata() {
@@ -157,7 +202,7 @@ impl Guard {
         let kind = metadata.file_type();
         let files_only = matches!(target.kind, TargetKind::File | TargetKind::FileSet);
         if kind.is_block_device() && !files_only {
-            return if destroys { self.check_device(target, path, place) } else { Vec::new() };
+            return destroys.map_or_else(Vec::new, |by| self.check_device(target, path, by, place));
         }
         if kind.is_char_device() && !made_up_device(metadata.rdev()) {
             return vec![not_usable(target, path, place)];
@@ -170,7 +215,8 @@ impl Guard {
         }
         let grows = target.size.is_some_and(|size| size.0 > metadata.len())
             && target.layout != Layout::Never;
-        let is_foreign = (destroys || grows) && !target.overwrite && !self.made.contains(path);
+        let changes = destroys.is_some() || grows;
+        let is_foreign = changes && !target.overwrite && !self.made.contains(path);
         is_foreign.then(|| foreign_file(path, place, destroys)).into_iter().collect()
     }
 
@@ -201,12 +247,19 @@ impl Guard {
         parent.starts_with(&self.roots.dev) && device(&parent) == device(&self.roots.dev)
     }
 
-    fn check_device(&self, target: &Target, path: &Path, place: &PlanPath) -> Vec<Problem> {
+    fn check_device(
+        &self,
+        target: &Target,
+        path: &Path,
+        by: &Operation,
+        place: &PlanPath,
+    ) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !target.overwrite {
             let shown = path.display();
             let message = format!(
-                "`{shown}` is a block device, and the plan writes to it: its data would be lost"
+                "`{shown}` is a block device, and the plan would {} it: its data would be lost",
+                by.name
             );
             let remedy = "say so with --overwrite, or `overwrite = true` at the target";
             problems.push(Problem::error("consent-device", place.key("path"), message, remedy));
@@ -240,16 +293,23 @@ impl Guard {
     }
 }
 
-/// The work that uses a target, null work left aside.
-fn uses<'a>(plan: &'a Plan, target: &'a Target) -> impl Iterator<Item = &'a Blocks> {
+/// The work that uses a target; a null target is used by none.
+fn uses<'a>(plan: &'a Plan, target: &'a Target) -> impl Iterator<Item = &'a Work> {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-    jobs.filter(|job| job.targets.contains(&target.name))
-        .filter_map(|job| job.blocks.as_ref())
-        .filter(|blocks| !files::is_null(target, blocks))
+    jobs.filter(|job| job.targets.contains(&target.name) && target.kind != TargetKind::Null)
+        .map(|job| &job.work)
+        .filter(|work| work.uses_targets())
 }
 
-fn destroys(plan: &Plan, target: &Target) -> bool {
-    uses(plan, target).any(Blocks::destroys)
+/// The first operation of a plan that changes or removes what a target holds.
+fn destroys(plan: &Plan, target: &Target) -> Option<&'static Operation> {
+    uses(plan, target).find_map(Work::destroys)
+}
+
+/// True where some work takes a target for directories.
+fn names_directories(plan: &Plan, target: &Target) -> bool {
+    let over = |work: &Work| work.entries().is_some_and(|e| e.over == Over::TargetDirectories);
+    uses(plan, target).any(over)
 }
 
 /// True for a block device, or a link to one.
@@ -270,9 +330,12 @@ fn held(path: &Path, place: &PlanPath, why: &str, name: &str) -> Problem {
     )
 }
 
-fn foreign_file(path: &Path, place: &PlanPath, destroys: bool) -> Problem {
+fn foreign_file(path: &Path, place: &PlanPath, destroys: Option<&Operation>) -> Problem {
     let shown = path.display();
-    let what = if destroys { "writes to it" } else { "makes it longer" };
+    let what = match destroys {
+        Some(operation) => format!("would {} it", operation.name),
+        None => "would make it longer".to_owned(),
+    };
     Problem::error(
         "consent-file",
         place.key("path"),

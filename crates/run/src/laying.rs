@@ -39,7 +39,7 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
         && blocks.share == Share::Whole
         && blocks.windows.is_none()
         && blocks.zones.is_none()
-        && blocks.engine != Engine::Mmap
+        && !blocks.engine.is_kind_of(Engine::MMAP)
         && blocks.moves_bytes()
         && (alone && aligned && from_start)
 }
@@ -91,7 +91,7 @@ struct Laying<'a, 'e> {
 
 impl Laying<'_, '_> {
     fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
-        let writes = work.iter().any(|(_, blocks)| blocks.destroys());
+        let writes = work.iter().find_map(|(job, _)| job.work.destroys());
         let needed = match target.layout {
             Layout::Never => false,
             // Space that is set aside is not there by writing.
@@ -102,7 +102,7 @@ impl Laying<'_, '_> {
         let needed = needed && !target.append && target.kind != TargetKind::Existing;
         for named in files::named(target) {
             let size = named.size.filter(|_| needed);
-            if (writes || size.is_some()) && target.create != Create::Nothing {
+            if (writes.is_some() || size.is_some()) && target.create != Create::Nothing {
                 self.guard.create(target, index, &named.path, writes)?;
             }
             if let Some(size) = size.filter(|_| !is_device(&named.path)) {
@@ -119,15 +119,14 @@ impl Laying<'_, '_> {
     /// Makes what steps over names of targets are to find: files or directories, or only the
     /// directories that they are to stand in.
     fn names(&mut self, job: &Job) -> Result<(), RunError> {
-        let Some(entries) = job.entries.as_ref().filter(|entries| entries.over.is_of_targets())
-        else {
+        let Some(entries) = job.entries().filter(|entries| entries.over.is_of_targets()) else {
             return Ok(());
         };
         let plan = self.plan;
         let targets = plan.targets.iter().enumerate();
         for (index, target) in targets.filter(|(_, target)| job.targets.contains(&target.name)) {
             for named in files::named(target) {
-                self.name(entries, target, index, &named)?;
+                self.name((job, entries), target, index, &named)?;
             }
         }
         Ok(())
@@ -135,7 +134,7 @@ impl Laying<'_, '_> {
 
     fn name(
         &mut self,
-        entries: &Entries,
+        (job, entries): (&Job, &Entries),
         target: &Target,
         index: usize,
         named: &Named,
@@ -151,7 +150,7 @@ impl Laying<'_, '_> {
             return made::create_directory(path)
                 .map_err(RunError::file("make the directory", path));
         }
-        self.guard.create(target, index, path, entries.destroys())?;
+        self.guard.create(target, index, path, job.work.destroys())?;
         named.size.map_or(Ok(()), |size| self.file(target, named, size))
     }
 
@@ -159,7 +158,7 @@ impl Laying<'_, '_> {
         // Headers are laid out for whichever phase checks them, this one or a later one.
         let jobs = self.plan.phases.iter().chain([self.phase]).flat_map(|phase| &phase.jobs);
         let on_target = jobs.filter(|job| job.targets.contains(&target.name));
-        let work: Vec<&Blocks> = on_target.filter_map(|job| job.blocks.as_ref()).collect();
+        let work: Vec<&Blocks> = on_target.filter_map(|job| job.blocks()).collect();
         let wanted = Wanted {
             size,
             layout: target.layout,
@@ -206,7 +205,7 @@ mod tests {
             Blocks { access: Access::Random, ..plain.clone() },
             Blocks { random_percent: PerDirection::all(10), ..plain.clone() },
             Blocks { share: Share::Slice, ..plain.clone() },
-            Blocks { engine: Engine::Mmap, ..plain.clone() },
+            Blocks { engine: Engine::MMAP, ..plain.clone() },
             Blocks { align: Some(PerDirection::all(Bytes(8192))), ..plain.clone() },
             Blocks { range, ..plain.clone() },
         ];

@@ -215,8 +215,8 @@ fn failure(phase: &str, measurement: &candor_record::Measurement) -> String {
 /// The best asynchronous engine of this host: io_uring where it is there and allowed.
 pub fn best_async_engine() -> Engine {
     match candor_engine::engines::uring::is_available() {
-        true => Engine::IoUring,
-        false => Engine::Libaio,
+        true => Engine::IO_URING,
+        false => Engine::LIBAIO,
     }
 }
 

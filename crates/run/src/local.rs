@@ -377,7 +377,9 @@ impl Runner for Local {
         events(&Event::PhaseStarted { phase: name.clone(), index: plan_phase, expected_ns });
         let report =
             PhaseReport { name, plan_phase, repeat, probe, idle, ..PhaseReport::default() };
+        let absent_names = self.guard.absent_names(&self.plan, phase);
         let mut report = self.run_prepared(prepared, &mut sampler, report, events);
+        self.guard.adopt(absent_names);
         self.clean_up(phase, &mut report);
         if !probe {
             self.judge(phase, &mut report, ahead, events);

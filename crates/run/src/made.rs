@@ -77,6 +77,13 @@ impl Made {
         }
     }
 
+    /// Remembers what workers of this run made at a path, to be kept.
+    pub fn adopt(&mut self, path: PathBuf) {
+        if let Some(identity) = identity(&path) {
+            self.files.insert(path, Own { identity, keep: true });
+        }
+    }
+
     /// True where that path still is a file that this run made.
     pub fn contains(&self, path: &Path) -> bool {
         self.files.get(path).is_some_and(|own| identity(path) == Some(own.identity))

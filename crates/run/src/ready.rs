@@ -24,7 +24,7 @@ pub type Work<'a> = (&'a Job, &'a Blocks);
 pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, Vec<Work<'a>>)> {
     let work = |target: &'a Target| -> Vec<Work<'a>> {
         let jobs = phase.jobs.iter().filter(|job| job.targets.contains(&target.name));
-        jobs.filter_map(|job| Some((job, job.blocks.as_ref()?)))
+        jobs.filter_map(|job| Some((job, job.blocks()?)))
             .filter(|(_, blocks)| !files::is_null(target, blocks))
             .collect()
     };
@@ -66,7 +66,7 @@ pub fn look(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
 
 /// Counts the names beside those that a phase works on.
 fn count_names(facts: &mut Facts, plan: &Plan, phase: &Phase) {
-    let on_names = phase.jobs.iter().filter(|job| job.entries.is_some());
+    let on_names = phase.jobs.iter().filter(|job| job.entries().is_some());
     for name in on_names.flat_map(|job| &job.targets) {
         let Some(index) = plan.targets.iter().position(|target| target.name == *name) else {
             continue;

@@ -33,7 +33,7 @@ fn target(name: &str, path: &Path) -> Target {
 fn job(target: &str, mix: Mix) -> Job {
     let blocks = Blocks { mix, ..Blocks::default() };
     let targets = vec![target.to_owned()];
-    Job { name: target.into(), targets, blocks: Some(blocks), ..Job::default() }
+    Job { name: target.into(), targets, work: blocks.into(), ..Job::default() }
 }
 
 fn plan(targets: Vec<Target>, jobs: Vec<Job>) -> Plan {
@@ -206,7 +206,7 @@ fn files_are_brought_into_the_cache_and_dropped_from_it() {
         || candor_observe::cache::state(std::slice::from_ref(&path)).expect("told").resident_bytes;
     let with = |hints: Hints| {
         let mut only = job("file", Mix::READ);
-        if let Some(blocks) = &mut only.blocks {
+        if let Some(blocks) = only.blocks_mut() {
             (blocks.hints, blocks.direct) = (hints, true);
         }
         run(&plan(vec![target("file", &path)], vec![only]))

@@ -98,8 +98,8 @@ mod tests {
             start..start + words.len()
         };
         let spans = [
-            (PlanPath::from("phase[0].job[0].blocks.depth"), at("32")),
-            (PlanPath::from("phase[0].job[0].blocks.engine"), at("\"psync\"")),
+            (PlanPath::from("phase[0].job[0].work.blocks.depth"), at("32")),
+            (PlanPath::from("phase[0].job[0].work.blocks.engine"), at("\"psync\"")),
             (PlanPath::from("phase[0]"), at("[[phase]]")),
         ];
         Source { name: "job.toml".into(), text: text.into(), spans: spans.into() }
@@ -116,7 +116,7 @@ mod tests {
             ),
             Problem::error(
                 "depth-sync",
-                PlanPath::from("phase[0].job[0].blocks.depth"),
+                PlanPath::from("phase[0].job[0].work.blocks.depth"),
                 "psync does one operation at a time, so a depth of 32 has no effect",
                 "use `engine = \"io_uring\"` with `direct = true`, or 32 workers",
             ),

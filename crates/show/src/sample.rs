@@ -252,7 +252,7 @@ fn target() -> TargetFacts {
 
 fn plan() -> Plan {
     let blocks = Blocks { direct: true, ..Blocks::default() };
-    let job = Job { blocks: Some(blocks), targets: vec!["target".into()], ..Job::default() };
+    let job = Job { work: blocks.into(), targets: vec!["target".into()], ..Job::default() };
     let stop = Stop { time: Some(Nanos::from_secs(10)), ..Stop::default() };
     Plan {
         name: "check".into(),

@@ -14,7 +14,7 @@ stop = { time = "2s" }
 [[phase.job]]
 name = "job"
 targets = ["zoned"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 mix = "write"
 size = "64KiB"
 direct = true

@@ -69,7 +69,7 @@ pub fn main(matches: &ArgMatches) -> u8 {
 fn save(path: &Path, mut lowered: Lowered, written: &Written) -> u8 {
     let mut files = Vec::new();
     for job in lowered.plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
-        let Some(Access::Trace(said)) = job.blocks.as_mut().map(|blocks| &mut blocks.access) else {
+        let Some(Access::Trace(said)) = job.blocks_mut().map(|blocks| &mut blocks.access) else {
             continue;
         };
         let Some(trace) = &said.trace else { continue };
@@ -91,7 +91,8 @@ fn plan_text(lowered: &Lowered, written: &Written) -> String {
 }
 
 fn replays(plan: &Plan) -> bool {
-    let mut blocks = plan.phases.iter().flat_map(|phase| &phase.jobs).flat_map(|job| &job.blocks);
+    let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+    let mut blocks = jobs.filter_map(candor_plan::Job::blocks);
     blocks.any(|blocks| matches!(blocks.access, Access::Trace(_)))
 }
 

@@ -93,7 +93,8 @@ fn jobs(written: &Written, flags: &Flags, argv: &[OsString]) -> u8 {
         Ok(lowered) => lowered,
         Err(mistakes) => return tell(&mistakes, &written.texts, flags),
     };
-    let mistakes = forbidden::notes(&lowered.notes, flags);
+    let mut mistakes = forbidden::notes(&lowered.notes, flags);
+    mistakes.extend(forbidden::by_work(&lowered, flags));
     if !mistakes.is_empty() {
         return tell(&mistakes, &written.texts, flags);
     }

@@ -176,6 +176,7 @@ fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Sourc
     let mut draft = Draft::default();
     let mut problems = flag::apply(options::GROUPS, matches, line, &mut draft);
     problems.extend(draft.lacks());
+    problems.extend(draft.contradicts());
     let source = std::mem::take(&mut line.source);
     match problems.is_empty() {
         true => Ok((draft.plan(), source)),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_plan::units::PerDirection;
+use candor_plan::units::{Direction, PerDirection};
 
 pub use super::state::StateFile;
 
@@ -34,6 +34,8 @@ pub struct FioJob {
     pub number: u32,
     /// What the lines before the run say about it.
     pub shape: Shape,
+    /// Direction under which fio counts work that is no I/O; absent for I/O.
+    pub counted_as: Option<Direction>,
     /// `continue_on_error`: errors are counted and shown.
     pub counts_errors: bool,
     /// `verify_only`: what was checked counts as written, too.

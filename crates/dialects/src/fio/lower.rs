@@ -36,7 +36,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use candor_plan::check::{self, FILES_MAX};
-use candor_plan::{Blocks, Create, Job, Layout, Plan};
+use candor_plan::{Blocks, Create, Job, Layout, Plan, Work};
 use candor_record::Note;
 
 use super::job::FioJob;
@@ -300,7 +300,7 @@ fn instance(
     measures::lower(from, &mut blocks, told);
     processes::lower(from, &mut job, told);
     stops::lower(from, seat.phase, &mut job, told);
-    programs::lower(from, &mut blocks, &mut job, told);
+    let other = programs::lower(from, &mut job, told);
     trace::write(from, &mut blocks, told);
     let shape = blocks.clone();
     let targets = match &replay {
@@ -323,11 +323,9 @@ fn instance(
     let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();
-    lowered.jobs.push(facts::of(said, section, seat, nth, &shape, told));
-    match engines::entries(from) {
-        Some(entries) => job.entries = Some(entries),
-        None => job.blocks = Some(blocks),
-    }
+    lowered.jobs.push(facts::of(said, section, seat, nth, (&shape, other.as_ref()), told));
+    let entries = || engines::entries(from).map(Work::from);
+    job.work = other.or_else(entries).unwrap_or_else(|| blocks.into());
     plan.phases[seat.phase].jobs.push(job);
 }
 

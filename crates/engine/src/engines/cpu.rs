@@ -1,6 +1,6 @@
 //! Burns CPU instead of issuing I/O.
 
-use candor_plan::blocks::Burn;
+use candor_plan::Burn;
 
 use super::{Call, Context};
 use crate::clock::Clock;

@@ -1,6 +1,6 @@
 //! Flags of single calls (`RWF_…`), for the engines that can pass them.
 
-use candor_plan::blocks::Rwf;
+use candor_plan::blocks;
 
 /// Polls for the completion.
 pub const HIPRI: i32 = 0x01;
@@ -22,13 +22,18 @@ pub struct CallFlags {
 
 impl CallFlags {
     /// What a plan asks for; `dsync` and `atomic` only concern writes.
-    pub fn new(rwf: Rwf) -> CallFlags {
+    pub fn new(plan: blocks::CallFlags) -> CallFlags {
+        CallFlags::polled(plan, false)
+    }
+
+    /// The same; `hipri` polls for each completion.
+    pub fn polled(plan: blocks::CallFlags, hipri: bool) -> CallFlags {
         let known = [
-            (rwf.hipri, HIPRI, true, "rwf-hipri"),
-            (rwf.nowait, NOWAIT, true, "rwf-nowait"),
-            (rwf.dontcache, DONTCACHE, true, "rwf-dontcache"),
-            (rwf.dsync, DSYNC, false, "rwf-dsync"),
-            (rwf.atomic, ATOMIC, false, "rwf-atomic"),
+            (hipri, HIPRI, true, "rwf-hipri"),
+            (plan.nowait, NOWAIT, true, "rwf-nowait"),
+            (plan.dontcache, DONTCACHE, true, "rwf-dontcache"),
+            (plan.dsync, DSYNC, false, "rwf-dsync"),
+            (plan.atomic, ATOMIC, false, "rwf-atomic"),
         ];
         let mut flags = CallFlags::default();
         for (_, flag, reads, name) in known.into_iter().filter(|(on, ..)| *on) {

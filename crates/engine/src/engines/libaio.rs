@@ -93,7 +93,7 @@ impl Libaio {
             blocking: Vec::with_capacity(from.depth),
             events: vec![event; from.depth].into(),
             user_ring,
-            flags: CallFlags::new(blocks.rwf),
+            flags: CallFlags::new(blocks.engine.call_flags().unwrap_or_default()),
             priorities: !blocks.priorities.is_empty(),
         })
     }

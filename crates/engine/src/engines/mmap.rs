@@ -172,7 +172,11 @@ impl Mmap {
             Mapped::new(file, writes, advice).map_err(EngineError::file("map", &file.path))
         };
         let mapped = context.files.all().iter().map(map).collect::<Result<_, _>>()?;
-        Ok(Mmap { files: context.files.clone(), mapped, drops: blocks.mmap.drop })
+        Ok(Mmap {
+            files: context.files.clone(),
+            mapped,
+            drops: matches!(blocks.engine, candor_plan::Engine::Mmap(options) if options.drop),
+        })
     }
 }
 

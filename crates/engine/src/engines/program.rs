@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_plan::blocks::Program as Plan;
+use candor_plan::Program as Plan;
 
 use super::{Call, OVER};
 use crate::slots::Slot;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_plan::blocks::Rwf;
+use candor_plan::blocks;
 
 use super::flags::{CallFlags, HIPRI};
 use super::{Call, Context, answer, blocking_call};
@@ -20,10 +20,11 @@ pub struct Pvsync {
 
 impl Pvsync {
     /// With these flags on every call, or on a share of them.
-    pub fn new(context: &Context<'_>, rwf: Rwf) -> Pvsync {
-        let polled = rwf.hipri_percent.filter(|percent| rwf.hipri && *percent < 100);
+    pub fn new(context: &Context<'_>, plan: blocks::Pvsync) -> Pvsync {
+        let polled = plan.hipri_percent.filter(|percent| plan.hipri && *percent < 100);
         let polled = polled.map(|percent| (percent, Random::new(context.seed, 0x6869_7072)));
-        Pvsync { files: context.files.clone(), flags: CallFlags::new(rwf), polled }
+        let flags = CallFlags::polled(plan.flags, plan.hipri);
+        Pvsync { files: context.files.clone(), flags, polled }
     }
 
     /// The flag to leave out of a call.

@@ -6,7 +6,7 @@ mod entry;
 use std::io;
 
 use candor_plan::Blocks;
-use candor_plan::blocks::{Engine, Uring as Options};
+use candor_plan::blocks::Uring as Options;
 use io_uring::{IoUring, types};
 
 use super::{Context, Io, blocking_call};
@@ -44,11 +44,10 @@ pub struct Uring {
 /// True where trims go through the ring: all but polling rings can punch holes into files, newer
 /// kernels can discard on devices.
 pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
-    let may = blocks.zones.is_none();
-    let may =
-        may && blocks.engine == Engine::IoUring && blocks.mix.trim > 0 && blocks.moves_bytes();
+    let Some(options) = blocks.engine.uring() else { return false };
+    let may = blocks.zones.is_none() && blocks.mix.trim > 0 && blocks.moves_bytes();
     let devices = || files.all().iter().filter(|file| file.is_device);
-    may && !blocks.uring.iopoll && (devices().next().is_none() || devices().all(can_discard))
+    may && !options.iopoll && (devices().next().is_none() || devices().all(can_discard))
 }
 
 /// Asks a device to discard nothing: who knows the command says that the length is wrong.
@@ -111,7 +110,7 @@ impl Uring {
     /// # Errors
     /// The kernel's, with the likely cause: io_uring absent, forbidden, or out of memory.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Uring, EngineError> {
-        let options = &blocks.uring;
+        let options = &blocks.engine.uring().copied().unwrap_or_default();
         // The kernel's submission thread may show a completion before it frees the entry.
         let spare = if options.sqpoll { 2 } else { 1 };
         let entries = (context.depth as u32).next_power_of_two() * spare;

@@ -5,18 +5,18 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::layout::{self, Wanted};
 use candor_engine::{Prepared, Session};
-use candor_plan::blocks::{Blocks, Verify};
-use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target};
+use candor_plan::blocks::Verify;
+use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, Work};
 use candor_record::Measurement;
 
 /// Bytes of the file that is worked on.
 pub const FILE_BYTES: u64 = 4 << 20;
 
 /// One job over one file.
-pub fn plan(path: &Path, workers: u32, stop: Stop, blocks: Blocks) -> Plan {
+pub fn plan(path: &Path, workers: u32, stop: Stop, work: impl Into<Work>) -> Plan {
     let target = Target { path: path.into(), size: Some(Bytes(FILE_BYTES)), ..Target::default() };
     let targets = vec![target.name.clone()];
-    let job = Job { workers, targets, blocks: Some(blocks), ..Job::default() };
+    let job = Job { workers, targets, work: work.into(), ..Job::default() };
     let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
     Plan { targets: vec![target], phases: vec![phase], ..Plan::default() }
 }

@@ -110,7 +110,7 @@ fn reads_alike(view: &View, report: &PhaseReport, ran: &Ran) -> bool {
             && blocks.pace == ran.blocks.pace
     };
     let same = job.targets == ran.job.targets && job.workers == ran.job.workers;
-    same && job.blocks.as_ref().is_some_and(alike)
+    same && job.blocks().is_some_and(alike)
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
         let mut case = TestCase::direct(MIB, 4, 1, 500.0);
         let read = case.plan.phases[0].clone();
         let mut write = read.clone();
-        write.jobs[0].blocks.as_mut().unwrap().mix = Mix::WRITE;
+        write.jobs[0].blocks_mut().unwrap().mix = Mix::WRITE;
         case.plan.phases = vec![read.clone(), write, read];
         let mut first = case.report.clone();
         first.measurements[0].ops.read.bytes_per_s *= faster;

@@ -50,7 +50,7 @@ fn is_same(view: &View, report: &PhaseReport, ran: &Ran) -> bool {
     let Some(job) = view.only_job_of(report) else { return false };
     let alike = job.targets == ran.job.targets
         && job.workers == ran.job.workers
-        && job.blocks.as_ref() == Some(ran.blocks);
+        && job.blocks() == Some(ran.blocks);
     alike && !view.written_before()
 }
 

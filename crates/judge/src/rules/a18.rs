@@ -26,7 +26,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    let mapped = view.ran.iter().filter(|ran| ran.blocks.engine == Engine::Mmap);
+    let mapped = view.ran.iter().filter(|ran| ran.blocks.engine.is_kind_of(Engine::MMAP));
     mapped.filter_map(of).collect::<Vec<_>>().into()
 }
 
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn faults_are_told_by_kind() {
-        let setup = Setup { engine: Engine::Mmap, direct: false, ..Setup::default() };
+        let setup = Setup { engine: Engine::MMAP, direct: false, ..Setup::default() };
         let mut case = setup.case();
         assert_eq!(case.found(&RULE), [], "no fault, nothing to tell");
         let worker = &mut case.measured().per_worker[0];

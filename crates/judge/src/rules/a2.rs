@@ -100,7 +100,7 @@ mod tests {
         let mut case = cached(635);
         let mut write = case.plan.phases[0].clone();
         write.name = "fill".into();
-        write.jobs[0].blocks.as_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
+        write.jobs[0].blocks_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
         case.plan.phases.insert(0, write);
         let ahead = case.ahead();
         let found = ahead.iter().find(|finding| finding.rule == "A2").unwrap();

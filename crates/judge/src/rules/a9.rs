@@ -114,7 +114,7 @@ mod tests {
         let mut case = preallocated();
         let mut fill = case.plan.phases[0].clone();
         fill.name = "fill".into();
-        fill.jobs[0].blocks.as_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
+        fill.jobs[0].blocks_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
         case.plan.phases.insert(0, fill);
         assert!(case.ahead().iter().all(|finding| finding.rule != "A9"));
     }

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn asynchronous_engines_and_depth_one_are_fine() {
-        for engine in [Engine::Libaio, Engine::IoUring] {
+        for engine in [Engine::LIBAIO, Engine::IO_URING] {
             assert_eq!(Setup { engine, depth: 32, ..Setup::default() }.case().found(&RULE), []);
         }
         let one = Setup { engine: Engine::Psync, ..Setup::default() };

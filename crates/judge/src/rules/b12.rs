@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(sleepy(32, 133_000).found(&RULE), []);
         assert_eq!(sleepy(1, 1000).found(&RULE), []);
         let mut polling = sleepy(1, 133_000);
-        polling.blocks().uring.iopoll = true;
+        polling.uring().iopoll = true;
         assert_eq!(polling.found(&RULE), []);
         assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
     }

@@ -40,7 +40,8 @@ fn of_job(ran: &Ran, page_bytes: f64) -> Option<Finding> {
     let faulted = faults * page_bytes;
     let many =
         moved >= BYTES_MIN.value && faulted >= BYTES_MIN.value && faulted >= FAULTED.value * moved;
-    (many && ran.blocks.engine != Engine::Mmap).then(|| finding(ran, faults, ratio(faulted, moved)))
+    (many && !ran.blocks.engine.is_kind_of(Engine::MMAP))
+        .then(|| finding(ran, faults, ratio(faulted, moved)))
 }
 
 fn finding(ran: &Ran, faults: f64, share: f64) -> Finding {
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn mapped_files_and_a_few_faults_are_not() {
-        assert_eq!(faulting(Engine::Mmap).found(&RULE), []);
+        assert_eq!(faulting(Engine::MMAP).found(&RULE), []);
         let mut case = faulting(Engine::Psync);
         case.measured().per_worker[0].faults_minor = 300;
         assert_eq!(case.found(&RULE), []);

@@ -60,7 +60,7 @@ mod tests {
 
     fn polling(can: Option<bool>) -> TestCase {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-        case.blocks().uring.iopoll = true;
+        case.uring().iopoll = true;
         case.disk().queue.io_poll = can.and_then(fact);
         case
     }
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(polling(Some(true)).found(&RULE), []);
         assert!(polling(None).lacked(&RULE).is_some());
         let mut case = polling(Some(false));
-        case.blocks().uring.iopoll = false;
+        case.uring().iopoll = false;
         assert_eq!(case.found(&RULE), []);
     }
 }

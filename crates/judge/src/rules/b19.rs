@@ -59,8 +59,8 @@ fn by_phase(view: &View, ran: &Ran) -> Option<Finding> {
     let here = ways(view, ran.job)?;
     let other = |report: &&PhaseReport| {
         let job = view.only_job_of(report)?;
-        let alike = job.workers == ran.job.workers
-            && job.blocks.as_ref().is_some_and(|blocks| same(ran, blocks));
+        let alike =
+            job.workers == ran.job.workers && job.blocks().is_some_and(|blocks| same(ran, blocks));
         (alike && ways(view, job)? != here).then(|| rate(report))?
     };
     let earlier = view.judged_before().filter(|report| report.repeat == 0);
@@ -173,7 +173,7 @@ mod tests {
         none(two((Sharing::Own, 800.0), (Sharing::Shared, 427.0)));
         none(two((Sharing::Shared, 900.0), (Sharing::Shared, 427.0)));
         let mut other = two((Sharing::Own, 33_645.0), (Sharing::Shared, 427.0));
-        other.plan.phases[0].jobs[0].blocks.as_mut().unwrap().depth = 32;
+        other.plan.phases[0].jobs[0].blocks_mut().unwrap().depth = 32;
         none(other);
         let mut fewer = two((Sharing::Own, 33_645.0), (Sharing::Shared, 427.0));
         fewer.plan.targets[1].files = 4;

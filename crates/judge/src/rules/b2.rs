@@ -26,7 +26,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn blocks(job: &Planned) -> bool {
-    job.blocks.engine == Engine::Libaio && !job.blocks.direct && job.blocks.depth > 1
+    job.blocks.engine.is_kind_of(Engine::LIBAIO) && !job.blocks.direct && job.blocks.depth > 1
 }
 
 fn before(ground: &Ground) -> Outcome {
@@ -89,7 +89,7 @@ mod tests {
     use crate::testcase::{Setup, latency};
 
     fn libaio(direct: bool) -> crate::testcase::TestCase {
-        let setup = Setup { engine: Engine::Libaio, direct, depth: 32, ..Setup::default() };
+        let setup = Setup { engine: Engine::LIBAIO, direct, depth: 32, ..Setup::default() };
         let mut case = setup.case();
         if !direct {
             case.after_top().weighted_ms = 5800;

@@ -24,7 +24,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(view: &View) -> Outcome {
-    if !view.ran.iter().any(|ran| ran.blocks.engine == Engine::IoUring) {
+    if !view.ran.iter().any(|ran| ran.blocks.engine.is_kind_of(Engine::IO_URING)) {
         return Outcome::Nothing;
     }
     let snapshots = view.report.during.iter().chain([&view.report.after]);
@@ -70,7 +70,7 @@ mod tests {
     fn none_and_other_engines_are_silent() {
         assert_eq!(with_workers(Some(0)).found(&RULE), []);
         let mut other = with_workers(Some(4));
-        other.blocks().engine = Engine::Libaio;
+        other.blocks().engine = Engine::LIBAIO;
         assert_eq!(other.found(&RULE), []);
         assert!(with_workers(None).lacked(&RULE).is_some());
     }

@@ -105,7 +105,7 @@ mod tests {
     fn after_one(depth: u32, ops_per_s: f64, alone_ops_per_s: f64) -> TestCase {
         let mut case = TestCase::direct(16384, depth, 1, ops_per_s);
         let mut phase = case.plan.phases[0].clone();
-        phase.jobs[0].blocks.as_mut().unwrap().depth = 1;
+        phase.jobs[0].blocks_mut().unwrap().depth = 1;
         case.plan.phases.insert(0, phase);
         let alone = TestCase::direct(16384, 1, 1, alone_ops_per_s).report;
         case.earlier = vec![PhaseReport { plan_phase: 0, name: "alone".into(), ..alone }];

@@ -126,7 +126,7 @@ mod tests {
     fn an_idle_thread_and_a_polling_one_are_not() {
         assert_eq!(busy(0.5).found(&RULE), []);
         let mut polling = busy(0.98);
-        polling.blocks().uring.iopoll = true;
+        polling.uring().iopoll = true;
         assert_eq!(polling.found(&RULE), []);
     }
 

@@ -53,7 +53,7 @@ fn busy(report: &PhaseReport, device: &str) -> Option<f64> {
 /// and how much that one had in flight.
 fn with_less(view: &View, report: &PhaseReport, ran: &Ran) -> Option<(f64, f64)> {
     let job = view.only_job_of(report)?;
-    let (blocks, ours) = (job.blocks.as_ref()?, ran.blocks);
+    let (blocks, ours) = (job.blocks()?, ran.blocks);
     let same = job.targets == ran.job.targets
         && blocks.mix == ours.mix
         && blocks.size == ours.size

@@ -40,7 +40,7 @@ fn after(view: &View) -> Outcome {
 }
 
 fn finding(view: &View, names: &OnNames, share: f64) -> Finding {
-    let entries = names.job.entries.as_ref();
+    let entries = names.job.entries();
     let of_directories = entries.is_some_and(|entries| entries.over == Over::TargetDirectories);
     let kind = if of_directories { "directories" } else { "files" };
     let step = names.step.name();

@@ -64,7 +64,7 @@ fn first_pass<'a>(view: &View<'a>, names: &OnNames) -> Option<(&'a PhaseReport, 
     view.judged_before().find_map(|report| {
         let phase = view.phase_of(report)?;
         let alike = |job: &&candor_plan::Job| {
-            job.entries == names.job.entries
+            job.work == names.job.work
                 && job.targets == names.job.targets
                 && job.workers == names.job.workers
         };

@@ -86,7 +86,7 @@ fn before<'a>(view: &View<'a>, share: f64) -> Option<&'a PhaseReport> {
 /// It read the same targets through the page cache and wrote nothing.
 fn reads_alike(view: &View, report: &PhaseReport) -> bool {
     let Some(phase) = view.phase_of(report) else { return false };
-    let blocks = || phase.jobs.iter().filter_map(|job| job.blocks.as_ref());
+    let blocks = || phase.jobs.iter().filter_map(|job| job.blocks());
     let reads = blocks().all(|b| b.mix.write == 0 && !b.direct) && blocks().count() > 0;
     let same = |ran: &Ran| {
         ran.job.targets.iter().all(|name| phase.jobs.iter().any(|job| job.targets.contains(name)))

@@ -119,7 +119,7 @@ impl TestCase {
         let mut case = Setup { ops_per_s, ..Setup::default() }.case();
         let entries = Entries { over: Over::TargetFiles, steps: vec![step], ..Entries::default() };
         let job = &mut case.plan.phases[0].jobs[0];
-        (job.blocks, job.entries) = (None, Some(entries));
+        job.work = entries.into();
         let target = &mut case.plan.targets[0];
         (target.path, target.files) = ("/data/names".into(), files);
         target.size = Some(candor_plan::Bytes(128 << 10));

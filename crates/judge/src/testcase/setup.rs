@@ -29,7 +29,7 @@ impl Default for Setup {
             bs: 4096,
             depth: 1,
             workers: 1,
-            engine: Engine::IoUring,
+            engine: Engine::IO_URING,
             direct: true,
             ops_per_s: 10_000.0,
             seconds: 10,
@@ -80,7 +80,7 @@ impl Setup {
         let job = Job {
             workers: self.workers,
             targets: vec!["target".into()],
-            blocks: Some(blocks),
+            work: blocks.into(),
             ..Job::default()
         };
         let stop = Stop { time: Some(Nanos::from_secs(self.seconds)), ..Stop::default() };

@@ -117,7 +117,9 @@ fn jobs_that_move_nothing_measure_candor() {
         case.after_disk(Default::default());
         case.process_read(0);
         let blocks = case.blocks();
-        blocks.uring.nop = nop;
+        if let candor_plan::blocks::Engine::IoUring(options) = &mut blocks.engine {
+            options.nop = nop;
+        }
         if !nop {
             blocks.engine = candor_plan::blocks::Engine::Null;
         }

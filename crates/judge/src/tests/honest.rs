@@ -10,7 +10,7 @@ use crate::testcase::{MIB, Setup, TestCase, fact};
 fn setups() -> Vec<Setup> {
     let mut setups = Vec::new();
     for op in [Direction::Read, Direction::Write] {
-        for engine in [Engine::Psync, Engine::Pvsync, Engine::Libaio, Engine::IoUring] {
+        for engine in [Engine::Psync, Engine::PVSYNC, Engine::LIBAIO, Engine::IO_URING] {
             for (bs, ops_per_s) in [(4096, 20_000.0), (65_536, 5000.0), (MIB, 700.0)] {
                 for (depth, workers) in [(1, 1), (1, 4), (32, 1), (32, 4)] {
                     let depth = if engine.is_async() { depth } else { 1 };
@@ -99,7 +99,7 @@ fn honest_buffered_runs_are_believable() {
 
 #[test]
 fn mapped_reads_are_counted_by_their_faults() {
-    let setup = Setup { engine: Engine::Mmap, direct: false, ..Setup::default() };
+    let setup = Setup { engine: Engine::MMAP, direct: false, ..Setup::default() };
     let mut case = setup.case();
     case.report.after.process_io.as_mut().unwrap().rchar = 0;
     assert_eq!(case.judge().verdict, Verdict::Believable);

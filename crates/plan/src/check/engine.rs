@@ -4,44 +4,34 @@ use super::access::does;
 use super::{DEPTH_MAX, Found, SECTOR, View};
 use crate::Bytes;
 use crate::blocks::{
-    Burn, Engine, IoPriority, Lock, Memory, MemoryKind, Mmap, OpenSync, PriorityShare, Program,
-    Rwf, Uring,
+    Buffers, CallFlags, Engine, IoPriority, Lock, MemoryKind, OpenSync, PriorityShare, Pvsync,
+    Uring,
 };
 use crate::units::Direction;
 
 /// A page, behind which a buffer may begin.
 const PAGE: Bytes = Bytes(4096);
-/// Longest operation of the cpu engine, in ns.
-const BURN_MAX_NS: u64 = 10_000_000_000;
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     depth(view, out);
     batches(view, out);
-    uring(view, out);
-    rwf(view, out);
     hints(view, out);
     priorities(view, out);
-    memory(view, out);
-    if view.blocks.engine != Engine::Mmap && view.blocks.mmap != Mmap::default() {
-        unused(view, "mmap", "mmap", out);
-    }
-    if view.blocks.engine != Engine::Cpu && view.blocks.burn != Burn::default() {
-        unused(view, "burn", "cpu", out);
-    }
+    buffers(view, out);
     if view.blocks.engine.takes_many() && view.blocks.lock != Lock::None {
         let message = format!("{} has more in flight than it waits for", view.blocks.engine.name());
         out.error("lock", view.key("lock"), message, "use psync, or remove lock");
     }
-    if view.blocks.engine != Engine::Program && view.blocks.program != Program::default() {
-        unused(view, "program", "program", out);
-    }
     match view.blocks.engine {
-        Engine::Mmap => mmap(view, out),
-        Engine::Libaio => libaio(view, out),
+        Engine::Pvsync(options) => pvsync(view, options, out),
+        Engine::IoUring(options) => uring(view, options, out),
+        Engine::Mmap(_) => mmap(view, out),
+        Engine::Libaio(_) => libaio(view, out),
         Engine::Ftruncate => ftruncate(view, out),
-        Engine::Cpu => burn(view, out),
-        Engine::Program => program(view, out),
         _ => {}
+    }
+    if let Some(flags) = view.blocks.engine.call_flags() {
+        call_flags(view, flags, out);
     }
     if view.blocks.direct && !view.blocks.moves_bytes() && view.blocks.uses_targets() {
         let message = format!("{} moves no bytes that could be direct", view.blocks.engine.name());
@@ -49,11 +39,9 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     }
 }
 
-/// Details of an engine that is not used.
-fn unused(view: &View<'_>, key: &str, engine: &str, out: &mut Found) {
-    let message = format!("{key} is set, but the engine is {}", view.blocks.engine.name());
-    let remedy = format!("set engine = \"{engine}\", or remove {key}");
-    out.error("engine-details", view.key(key), message, remedy);
+/// Place of an option of the engine.
+fn option(view: &View<'_>, key: &str) -> crate::PlanPath {
+    view.key("engine").key(view.blocks.engine.name()).key(key)
 }
 
 fn depth(view: &View<'_>, out: &mut Found) {
@@ -99,66 +87,53 @@ fn batches(view: &View<'_>, out: &mut Found) {
     }
 }
 
-fn uring(view: &View<'_>, out: &mut Found) {
-    let Uring { sqpoll, sqpoll_cpu, iopoll, defer_taskrun, vectored, fixed_buffers, .. } =
-        view.blocks.uring;
-    let at = view.key("uring");
-    let engine = view.blocks.engine;
-    if engine != Engine::IoUring && view.blocks.uring != Uring::default() {
-        let message = format!("uring is set, but the engine is {}", engine.name());
-        out.error("uring-engine", at, message, "set engine = \"io_uring\", or remove uring");
-        return;
-    }
+fn uring(view: &View<'_>, options: Uring, out: &mut Found) {
+    let Uring { sqpoll, sqpoll_cpu, iopoll, defer_taskrun, vectored, fixed_buffers, .. } = options;
     if iopoll && !view.blocks.direct {
         let message = "iopoll is set, but only direct I/O can be polled for";
-        out.error("iopoll-direct", at.key("iopoll"), message, "set direct = true");
+        out.error("iopoll-direct", option(view, "iopoll"), message, "set direct = true");
     }
     if let Some(cpu) = sqpoll_cpu.filter(|_| !sqpoll) {
         let message = format!("sqpoll_cpu is {cpu}, but sqpoll is off");
-        out.error("sqpoll-cpu", at.key("sqpoll_cpu"), message, "set sqpoll = true");
+        out.error("sqpoll-cpu", option(view, "sqpoll_cpu"), message, "set sqpoll = true");
     }
     if let Some(cpu) = sqpoll_cpu.filter(|cpu| *cpu > super::CPU_MAX) {
-        let message = format!("there is no CPU {cpu}");
-        out.error("cpu", at.key("sqpoll_cpu"), message, format!("use 0 to {}", super::CPU_MAX));
+        let remedy = format!("use 0 to {}", super::CPU_MAX);
+        out.error("cpu", option(view, "sqpoll_cpu"), format!("there is no CPU {cpu}"), remedy);
     }
     if vectored && fixed_buffers == Some(true) {
         let message = "operations on vectors cannot use registered buffers";
-        out.error("uring-vectored", at.key("vectored"), message, "remove one of the two");
+        out.error("uring-vectored", option(view, "vectored"), message, "remove one of the two");
     }
     if defer_taskrun == Some(true) && sqpoll {
         let message = "defer_taskrun and sqpoll exclude each other in the kernel";
-        out.error("uring-defer", at.key("defer_taskrun"), message, "remove one of them");
+        out.error("uring-defer", option(view, "defer_taskrun"), message, "remove one of them");
     }
 }
 
-fn rwf(view: &View<'_>, out: &mut Found) {
-    let Rwf { hipri, hipri_percent, dontcache, atomic, .. } = view.blocks.rwf;
-    let (at, engine) = (view.key("rwf"), view.blocks.engine);
-    if !engine.has_call_flags() && view.blocks.rwf != Rwf::default() {
-        let message = format!("rwf is set, but the engine is {}", engine.name());
-        out.error("rwf-engine", at, message, "set engine = \"pvsync\", or remove rwf");
-        return;
-    }
-    if hipri && engine == Engine::IoUring {
-        let message = "with io_uring the whole ring is polled, not single calls";
-        out.error("hipri-uring", at.key("hipri"), message, "set uring.iopoll = true instead");
-    } else if hipri && !view.blocks.direct {
+fn pvsync(view: &View<'_>, options: Pvsync, out: &mut Found) {
+    let Pvsync { hipri, hipri_percent, .. } = options;
+    if hipri && !view.blocks.direct {
         let message = "hipri is set, but only direct I/O can be polled for";
-        out.error("hipri-direct", at.key("hipri"), message, "set direct = true");
+        out.error("hipri-direct", option(view, "hipri"), message, "set direct = true");
     }
     if let Some(percent) = hipri_percent {
-        out.percent("hipri-percent", at.key("hipri_percent"), percent.into(), 0.0);
-        if !hipri || engine != Engine::Pvsync {
-            let message = "hipri_percent is set, but not hipri of pvsync";
-            let remedy = "set hipri = true and engine = \"pvsync\"";
-            out.error("hipri-percent", at.key("hipri_percent"), message, remedy);
+        let at = option(view, "hipri_percent");
+        out.percent("hipri-percent", at.clone(), percent.into(), 0.0);
+        if !hipri {
+            let message = "hipri_percent is set, but not hipri";
+            out.error("hipri-percent", at, message, "set hipri = true");
         }
     }
-    if dontcache && view.blocks.direct {
+}
+
+fn call_flags(view: &View<'_>, flags: CallFlags, out: &mut Found) {
+    let at = option(view, "flags");
+    if flags.dontcache && view.blocks.direct {
         let message = "dontcache is set, but direct I/O does not use the cache";
         out.warning("dontcache-direct", at.key("dontcache"), message, "remove one of the two");
     }
-    if atomic && !view.blocks.direct {
+    if flags.atomic && !view.blocks.direct {
         let message = "atomic is set, but only direct writes can be atomic";
         out.error("atomic-direct", at.key("atomic"), message, "set direct = true");
     }
@@ -205,24 +180,24 @@ pub(super) fn io_priority(priority: IoPriority, at: &crate::PlanPath, out: &mut 
     }
 }
 
-fn memory(view: &View<'_>, out: &mut Found) {
-    let Memory { kind, file, offset, huge, .. } = &view.blocks.memory;
-    let at = view.key("memory");
+fn buffers(view: &View<'_>, out: &mut Found) {
+    let Buffers { kind, file, offset, huge, .. } = &view.blocks.buffers;
+    let at = view.key("buffers");
     if *offset >= PAGE {
         let message = format!("offset is {offset}, not less than a page of {PAGE}");
-        out.error("memory-offset", at.key("offset"), message, "use a smaller one");
+        out.error("buffers-offset", at.key("offset"), message, "use a smaller one");
     } else if view.blocks.direct && !offset.0.is_multiple_of(SECTOR.0) {
         let message =
             format!("offset is {offset}, and direct I/O needs buffers at multiples of 512");
-        out.warning("memory-offset", at.key("offset"), message, "use a multiple of 512");
+        out.warning("buffers-offset", at.key("offset"), message, "use a multiple of 512");
     }
     if *kind == MemoryKind::Shm && file.is_some() {
         let message = "a System V segment has no file behind it";
-        out.error("memory-file", at.key("file"), message, "set kind = \"shared\"");
+        out.error("buffers-file", at.key("file"), message, "set kind = \"shared\"");
     }
     if *huge && view.blocks.hints.huge_pages {
         let message = "hints.huge_pages takes other pages where there are no huge ones, huge none";
-        out.warning("memory-huge", at.key("huge"), message, "remove one of the two");
+        out.warning("buffers-huge", at.key("huge"), message, "remove one of the two");
     }
 }
 
@@ -230,15 +205,6 @@ fn ftruncate(view: &View<'_>, out: &mut Found) {
     if does(view, Direction::Read) || does(view, Direction::Trim) {
         let message = format!("ftruncate only writes, but the mix is {}", view.blocks.mix);
         out.error("ftruncate-mix", view.key("mix"), message, "set mix = \"write\"");
-    }
-}
-
-fn burn(view: &View<'_>, out: &mut Found) {
-    let (chunk, place) = (view.blocks.burn.chunk, view.key("burn").key("chunk"));
-    if chunk.0 == 0 || chunk.0 > BURN_MAX_NS {
-        let message =
-            format!("chunk is {chunk}; one operation burns more than 0 s and at most 10 s");
-        out.error("burn", place, message, "use a time such as \"50ms\"");
     }
 }
 
@@ -254,7 +220,7 @@ fn hints(view: &View<'_>, out: &mut Found) {
 fn mmap(view: &View<'_>, out: &mut Found) {
     if view.blocks.direct {
         let message = "mmap works on the page cache and cannot be direct";
-        let remedy = "set direct = false, or mmap.drop = true instead";
+        let remedy = "set direct = false, or engine.mmap.drop = true instead";
         out.error("mmap-direct", view.key("direct"), message, remedy);
     }
     if view.blocks.durability.open != OpenSync::None {
@@ -269,17 +235,5 @@ fn libaio(view: &View<'_>, out: &mut Found) {
         let message = "libaio without direct I/O works synchronously: submitting waits for the I/O";
         let remedy = "set direct = true, or engine = \"io_uring\"";
         out.warning("libaio-buffered", view.key("direct"), message, remedy);
-    }
-}
-
-fn program(view: &View<'_>, out: &mut Found) {
-    let command = &view.blocks.program.command;
-    let place = view.key("program").key("command");
-    let zero = |word: &String| word.contains('\0');
-    if command.first().is_none_or(String::is_empty) {
-        let message = "the engine runs a program, and none is named";
-        out.error("program", place, message, "set program.command = [\"true\"]");
-    } else if command.iter().any(zero) {
-        out.error("program", place, "a word has a zero byte in it", "remove it");
     }
 }

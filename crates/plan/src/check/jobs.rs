@@ -6,12 +6,11 @@ use super::threads;
 use super::whole::time_limit;
 use super::{CPU_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
 use crate::blocks::Share;
-use crate::{Job, Phase, Plan, PlanPath, Sharing, Target, TargetKind, nearest, rank};
+use crate::{Job, Phase, Plan, PlanPath, Sharing, Target, TargetKind, Work, nearest, rank};
 
 pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     out.count("workers", at.key("workers"), job.workers.into(), WORKERS_MAX.into());
     time_limit(job.delay, at.key("delay"), out);
-    family(job, at, out);
     check_targets(known, job, at, out);
     placement(job, &at.key("placement"), out);
     threads::check(&job.threads, &at.key("threads"), out);
@@ -41,24 +40,10 @@ fn hooks(job: &Job, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// Exactly one family of work.
-fn family(job: &Job, at: &PlanPath, out: &mut Found) {
-    match (&job.blocks, &job.entries) {
-        (None, None) => {
-            let message = format!("job {} has no work", job.name);
-            out.error("no-work", at.clone(), message, "add a [phase.job.blocks] section");
-        }
-        (Some(_), Some(_)) => {
-            let message = format!("job {} has both blocks and entries", job.name);
-            out.error("two-works", at.key("entries"), message, "make two jobs of it");
-        }
-        _ => {}
-    }
-}
-
 fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let at = at.key("targets");
-    if job.targets.is_empty() {
+    let needs_none = matches!(job.work, Work::Program(_) | Work::Burn(_));
+    if job.targets.is_empty() && !needs_none {
         let message = format!("job {} names no target", job.name);
         let known: Vec<_> = known.plan.targets.iter().map(|t| format!("\"{}\"", t.name)).collect();
         let remedy = match known.is_empty() {
@@ -107,30 +92,30 @@ fn unknown(plan: &Plan, name: &str, place: PlanPath, out: &mut Found) {
 /// The kind of work suits the kind of target.
 fn suits(job: &Job, target: &Target, place: PlanPath, out: &mut Found) {
     let name = &target.name;
-    let uses = job.blocks.as_ref().is_some_and(crate::Blocks::uses_targets);
-    if job.entries.as_ref().is_some_and(|entries| entries.over.is_of_targets()) {
+    let uses = job.blocks().is_some_and(crate::Blocks::uses_targets);
+    if job.entries().is_some_and(|entries| entries.over.is_of_targets()) {
         if !matches!(target.kind, TargetKind::File | TargetKind::FileSet) {
             let message = format!("steps over names of targets need to know what {name} names");
             let remedy = "set its kind to \"file\" or \"file_set\"";
             out.error("entries-target", place.clone(), message, remedy);
         }
-        if !target.keep && !job.entries.as_ref().is_some_and(crate::Entries::destroys) {
+        if !target.keep && job.work.destroys().is_none() {
             let message = format!("what {name} names stays after steps over names");
             out.error("entries-keep", place, message, "set keep = true at the target");
         }
         return;
     }
     match target.kind {
-        TargetKind::Tree if job.blocks.is_some() => {
+        TargetKind::Tree if job.blocks().is_some() => {
             let message = format!("target {name} is a tree, and blocks need files or devices");
             out.error("blocks-on-tree", place, message, "use a file set");
         }
         TargetKind::Null if uses => {
             let message = format!("target {name} is null and can neither be read nor written");
-            out.error("null-target", place, message, "set engine = \"null\", or uring.nop");
+            out.error("null-target", place, message, "set engine = \"null\"");
         }
         TargetKind::Tree | TargetKind::Auto => {}
-        _ if job.entries.is_some() => {
+        _ if job.entries().is_some() => {
             let message = format!("target {name} is not a tree, and entries need one");
             out.error("entries-target", place, message, "set its kind to \"tree\"");
         }
@@ -172,7 +157,7 @@ fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
         return;
     }
     let shared = job.sharing == Sharing::Shared;
-    let whole = job.blocks.as_ref().is_some_and(|blocks| blocks.share == Share::Whole);
+    let whole = job.blocks().is_some_and(|blocks| blocks.share == Share::Whole);
     if shared && whole {
         let message = format!("rank_shift is {}, but all workers use all data", job.rank_shift);
         out.warning("rank-shift", place, message, "set sharing = \"own\", or share the range");

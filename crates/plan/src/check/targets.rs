@@ -46,7 +46,7 @@ fn needs_path(plan: &Plan, target: &Target) -> bool {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
     let mut users = jobs.filter(|job| job.targets.contains(&target.name)).peekable();
     let used = users.peek().is_some();
-    !used || users.any(|job| job.blocks.as_ref().is_none_or(crate::Blocks::uses_targets))
+    !used || users.any(|job| job.work.uses_targets())
 }
 
 fn check_size(target: &Target, at: &PlanPath, out: &mut Found) {

@@ -6,7 +6,7 @@ fn plan(phase: &str, job: &str, blocks: &str) -> String {
     format!(
         "[[target]]\nname = \"disk\"\npath = \"/x\"\nsize = \"1m\"\n\
          [[target]]\nname = \"null\"\nkind = \"null\"\nsize = \"1m\"\n\
-         [[phase]]\n{phase}\n[[phase.job]]\n{}{job}\n[phase.job.blocks]\n{blocks}\n",
+         [[phase]]\n{phase}\n[[phase.job]]\n{}{job}\n[phase.job.work.blocks]\n{blocks}\n",
         if job.contains("targets") { "" } else { "targets = [\"disk\"]\n" },
     )
 }
@@ -32,7 +32,7 @@ fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &s
     let (text, at) = match section {
         P => (plan(lines, "", ""), "phase[0]"),
         J => (plan("", lines, ""), "phase[0].job[0]"),
-        B => (plan("", "", lines), "phase[0].job[0].blocks"),
+        B => (plan("", "", lines), "phase[0].job[0].work.blocks"),
     };
     let problems = found(&text);
     let place = if place.is_empty() { at.to_owned() } else { format!("{at}.{place}") };
@@ -141,25 +141,19 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("batch", "batch_reap", "batch_reap = 0"),
     ("batch", "batch_reap_max", "engine = \"null\"\ndepth = 8\nbatch_reap = 4\nbatch_reap_max = 2"),
     ("batch", "batch_reap", "engine = \"null\"\ndepth = 8\nbatch_reap = 9"),
-    ("uring-engine", "uring", "uring.sqpoll = true"),
-    ("iopoll-direct", "uring.iopoll", "engine = \"io_uring\"\nuring.iopoll = true"),
-    ("sqpoll-cpu", "uring.sqpoll_cpu", "engine = \"io_uring\"\nuring.sqpoll_cpu = 1"),
-    ("cpu", "uring.sqpoll_cpu",
-     "engine = \"io_uring\"\nuring = { sqpoll = true, sqpoll_cpu = 10000 }"),
-    ("uring-defer", "uring.defer_taskrun",
-     "engine = \"io_uring\"\nuring = { sqpoll = true, defer_taskrun = true }"),
-    ("rwf-engine", "rwf", "rwf.nowait = true"),
-    ("hipri-direct", "rwf.hipri", "engine = \"pvsync\"\nrwf.hipri = true"),
+    ("iopoll-direct", "engine.io_uring.iopoll", "engine.io_uring.iopoll = true"),
+    ("sqpoll-cpu", "engine.io_uring.sqpoll_cpu", "engine.io_uring.sqpoll_cpu = 1"),
+    ("cpu", "engine.io_uring.sqpoll_cpu", "engine.io_uring = { sqpoll = true, sqpoll_cpu = 10000 }"),
+    ("uring-defer", "engine.io_uring.defer_taskrun",
+     "engine.io_uring = { sqpoll = true, defer_taskrun = true }"),
+    ("hipri-direct", "engine.pvsync.hipri", "engine.pvsync.hipri = true"),
     ("mmap-direct", "direct", "engine = \"mmap\"\ndirect = true"),
-    ("engine-details", "mmap", "mmap.drop = true"),
-    ("engine-details", "burn", "burn.sort = true"),
-    ("hipri-uring", "rwf.hipri", "engine = \"io_uring\"\ndirect = true\nrwf.hipri = true"),
-    ("hipri-percent", "rwf.hipri_percent",
-     "engine = \"pvsync\"\ndirect = true\nrwf = { hipri = true, hipri_percent = 101 }"),
-    ("hipri-percent", "rwf.hipri_percent", "engine = \"pvsync\"\nrwf.hipri_percent = 50"),
-    ("atomic-direct", "rwf.atomic", "engine = \"pvsync\"\nrwf.atomic = true"),
-    ("uring-vectored", "uring.vectored",
-     "engine = \"io_uring\"\nuring = { vectored = true, fixed_buffers = true }"),
+    ("hipri-percent", "engine.pvsync.hipri_percent",
+     "direct = true\nengine.pvsync = { hipri = true, hipri_percent = 101 }"),
+    ("hipri-percent", "engine.pvsync.hipri_percent", "engine.pvsync.hipri_percent = 50"),
+    ("atomic-direct", "engine.pvsync.flags.atomic", "engine.pvsync.flags.atomic = true"),
+    ("uring-vectored", "engine.io_uring.vectored",
+     "engine.io_uring = { vectored = true, fixed_buffers = true }"),
     ("priorities", "priorities",
      "priorities = [{ op = \"read\", percent = 1, priority = { class = \"idle\" } }]"),
     ("priorities", "priorities",
@@ -168,13 +162,10 @@ const BLOCKS: &[(&str, &str, &str)] = &[
      "engine = \"io_uring\"\npriorities = [{ op = \"trim\", percent = 1, priority = {} }]"),
     ("io-priority", "priorities[0].priority.level",
      "engine = \"io_uring\"\npriorities = [{ op = \"read\", percent = 1, priority.level = 8 }]"),
-    ("memory-offset", "memory.offset", "memory.offset = 4096"),
-    ("memory-file", "memory.file", "memory = { kind = \"shm\", file = \"/x\" }"),
+    ("buffers-offset", "buffers.offset", "buffers.offset = 4096"),
+    ("buffers-file", "buffers.file", "buffers = { kind = \"shm\", file = \"/x\" }"),
     ("ftruncate-mix", "mix", "engine = \"ftruncate\""),
     ("lock", "lock", "engine = \"null\"\nlock = \"exclusive\""),
-    ("engine-details", "program", "program.command = [\"true\"]"),
-    ("program", "program.command", "engine = \"program\""),
-    ("burn", "burn.chunk", "engine = \"cpu\"\nburn.chunk = 0"),
     ("pace", "pace.ops", "pace.ops = 0"),
     ("pace", "pace.bytes", "pace.bytes = 0"),
     ("arrival", "pace.arrival", "pace.arrival = \"poisson\""),
@@ -295,8 +286,8 @@ fn warnings() {
         ("depth-sync", "depth", B, "engine = \"mmap\"\ndepth = 2"),
         ("libaio-buffered", "direct", B, "engine = \"libaio\""),
         ("size-range", "size", B, "size = \"4k-10k\""),
-        ("dontcache-direct", "rwf.dontcache", B,
-         "engine = \"pvsync\"\ndirect = true\nrwf.dontcache = true"),
+        ("dontcache-direct", "engine.pvsync.flags.dontcache", B,
+         "direct = true\nengine.pvsync.flags.dontcache = true"),
         ("mmap-open", "durability.open", B,
          "engine = \"mmap\"\nmix = \"write\"\ndurability.open = \"dsync\""),
         ("fsync-reads", "durability", B, "durability.fsync_every = 1"),
@@ -329,7 +320,7 @@ fn sound_plans_are_left_in_peace() {
         ("workers = 4", "share = { segments = { block = \"64k\", count = 4 } }"),
         ("workers = 4\nsharing = \"own\"\nrank_shift = 1", "share = \"slice\""),
         ("", "access = { zipf = { theta = 0.99 } }\nsize = \"4k-64k\""),
-        ("", "engine = \"io_uring\"\ndirect = true\nuring = { iopoll = true, sqpoll = true }"),
+        ("", "direct = true\nengine.io_uring = { iopoll = true, sqpoll = true }"),
         ("", "mix = \"trim\"\nsize = \"64k\""),
         ("", "mix = \"write\"\nsize = { read = 0, write = \"4k\" }"),
         ("", "random_percent = 10\naccess = \"backward\"\njump_size = \"8k\""),
@@ -341,7 +332,7 @@ fn sound_plans_are_left_in_peace() {
         ("", "access.zoned.zones.read = [{ access_percent = 100, size = \"64k\" }]"),
         ("", "range = { start = \"50%\", length = \"50%\" }"),
         ("targets = [\"null\"]", "engine = \"null\""),
-        ("targets = [\"null\"]", "engine = \"io_uring\"\nuring.nop = true"),
+        ("targets = [\"null\"]", "engine.io_uring.nop = true"),
         ("", "access = { trace = { file = \"t\" } }"),
         (
             "",
@@ -393,18 +384,18 @@ fn errors_in_plans_and_targets() {
         ("tree-limit", "target[0].tree.items",
          "[[target]]\npath = \"/x\"\n\
           tree = { depth = 2, width = 9, items = 18446744073709551615 }"),
-        ("no-work", "phase[0].job[0]", "[[phase]]\n[[phase.job]]"),
-        ("two-works", "phase[0].job[0].entries", "[[phase]]\n[[phase.job]]\nblocks={}\nentries={}"),
-        ("not-yet-entries", "phase[0].job[0].entries", "[[phase]]\n[[phase.job]]\nentries = {}"),
-        ("no-steps", "phase[0].job[0].entries.steps", "[[phase]]\n[[phase.job]]\nentries = {}"),
-        ("loader", "phase[0].job[0].entries.loader.batch",
-         "[[phase]]\n[[phase.job]]\nentries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
+        ("program", "phase[0].job[0].work.program.command", "[[phase]]\n[[phase.job]]\nwork.program = {}"),
+        ("burn", "phase[0].job[0].work.burn.chunk", "[[phase]]\n[[phase.job]]\nwork.burn.chunk = 0"),
+        ("not-yet-entries", "phase[0].job[0].work.entries", "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("no-steps", "phase[0].job[0].work.entries.steps", "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("loader", "phase[0].job[0].work.entries.loader.batch",
+         "[[phase]]\n[[phase.job]]\nwork.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
         ("blocks-on-tree", "phase[0].job[0].targets[0]",
          "[[target]]\nkind = \"tree\"\n[[phase]]\n[[phase.job]]\n\
-          targets = [\"target\"]\nblocks = {}"),
+          targets = [\"target\"]\nwork.blocks = {}"),
         ("entries-target", "phase[0].job[0].targets[0]",
          "[[target]]\nkind = \"file\"\n[[phase]]\n[[phase.job]]\n\
-          targets = [\"target\"]\nentries = {}"),
+          targets = [\"target\"]\nwork.entries = {}"),
         ("steady", "phase[0].stop.steady.agree.percent",
          "[[phase]]\nstop.steady.agree = { window = \"1s\", windows = 5, percent = 0 }"),
         ("steady", "phase[0].stop.steady.agree.windows",
@@ -414,9 +405,9 @@ fn errors_in_plans_and_targets() {
         ("wear-out-time", "phase[0].stop.stonewall", "[[phase]]\nstop.stonewall = \"wear_out\""),
         ("duplicate-name", "phase[1].name", "[[phase]]\nname = \"x\"\n[[phase]]\nname = \"x\""),
         ("workers", "phase[0]",
-         "[[phase]]\n[[phase.job]]\nworkers = 4000\n[[phase.job]]\nworkers = 4000"),
-        ("buffers", "phase[0].job[0].blocks.depth",
-         "[[phase]]\n[[phase.job]]\nworkers = 4096\nblocks = { depth = 4096, size = \"1m\" }"),
+         "[[phase]]\n[[phase.job]]\nwork.blocks = {}\nworkers = 4000\n[[phase.job]]\nwork.blocks = {}\nworkers = 4000"),
+        ("buffers", "phase[0].job[0].work.blocks.depth",
+         "[[phase]]\n[[phase.job]]\nworkers = 4096\nwork.blocks = { depth = 4096, size = \"1m\" }"),
     ];
     for (rule, place, text) in cases {
         let problems = found(text);
@@ -429,7 +420,7 @@ fn errors_in_plans_and_targets() {
 fn what_only_code_can_build_is_found_too() {
     let (mut plan, _) = text::read("x", &plan("", "", "")).expect("it is good");
     plan.version = 0;
-    if let Some(blocks) = &mut plan.phases[0].jobs[0].blocks {
+    if let Some(blocks) = plan.phases[0].jobs[0].blocks_mut() {
         blocks.mix = crate::units::Mix { read: 50, write: 0, trim: 0 };
         blocks.size = crate::units::PerDirection::all(crate::units::SizeSpec::Weighted(Vec::new()));
     }
@@ -444,7 +435,7 @@ fn sentences() {
         "",
         "workers = 2\ntargets = [\"dsik\", \"disk\"]",
         "depth = 32\nsize = \"1m\"\nalign = 100\ndirect = true\nshare = \"slice\"\n\
-         engine = \"mmap\"\nuring.nop = true\nmix = \"trim\"\npace.ops = 0",
+         engine = \"mmap\"\nmix = \"trim\"\npace.ops = 0",
     );
     let lines: Vec<_> = found(&text)
         .iter()

@@ -31,6 +31,27 @@ impl Node {
         }
     }
 
+    /// Adds the keys of another table that this one lacks, at every depth; lists go by their first
+    /// elements.
+    pub fn add(&mut self, other: &Node) {
+        match (self, other) {
+            (Node::Table(entries), Node::Table(others)) => {
+                for (key, value) in others {
+                    match entries.iter_mut().find(|(known, _)| known == key) {
+                        Some((_, known)) => known.add(value),
+                        None => entries.push((key.clone(), value.clone())),
+                    }
+                }
+            }
+            (Node::List(elements), Node::List(others)) => {
+                for (element, other) in elements.iter_mut().zip(others) {
+                    element.add(other);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// The value at a place.
     pub fn at(&self, place: &PlanPath) -> Option<&Node> {
         let steps = place.as_str().split(['.', '[']).filter(|step| !step.is_empty());

@@ -144,7 +144,7 @@ impl<'t> Reader<'t> {
 fn with_engine(plan: &Plan, engine: Engine) -> Plan {
     let mut plan = plan.clone();
     let jobs = plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
-    jobs.filter_map(|job| job.blocks.as_mut()).for_each(|blocks| blocks.engine = engine);
+    jobs.filter_map(crate::Job::blocks_mut).for_each(|blocks| blocks.engine = engine);
     plan
 }
 

@@ -79,7 +79,11 @@ impl Complaint<'_> {
     fn missing(&self) -> Option<Problem> {
         let key = self.message.strip_prefix("missing field `")?.strip_suffix('`')?;
         let message = format!("{} needs `{key}`", quoted(self.name()));
-        Some(self.error("missing", message, format!("add {key} = …")))
+        let remedy = match key {
+            "work" => "add a section such as [phase.job.work.blocks]".to_owned(),
+            _ => format!("add {key} = …"),
+        };
+        Some(self.error("missing", message, remedy))
     }
 
     /// `access = "zipf"`, a choice without its settings.

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Source;
-use crate::dice::Dice;
+use crate::tests::arbitrary::Arbitrary;
 
 /// A plan with about one of everything, and many places for mistakes.
 const GOOD: &str = r#"
@@ -23,7 +23,7 @@ name = "fill"
 targets = ["data"]
 sharing = "own"
 workers = 4
-blocks = { mix = "write", size = "1m", engine = "io_uring", depth = 8 }
+work.blocks = { mix = "write", size = "1m", engine = "io_uring", depth = 8 }
 
 [[phase]]
 name = "serve"
@@ -33,7 +33,7 @@ ramp = "10s"
 [[phase.job]]
 name = "readers"
 targets = ["data"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 access = { zipf = { theta = 1.2 } }
 size = { read = "4k:60,64k:40", write = "8k-16k" }
 mix = "read:70,write:30"
@@ -74,14 +74,14 @@ fn a_good_text_is_read_with_its_places() {
     assert_eq!(plan.phases[1].jobs[0].name, "readers");
     for (place, text) in [
         ("target[0].path", "\"/srv/data\""),
-        ("phase[0].job[0].blocks.depth", "8"),
+        ("phase[0].job[0].work.blocks.depth", "8"),
         ("phase[1]", "[[phase]]"),
         ("phase[1].stop.time", "\"1m30s\""),
-        ("phase[1].job[0].blocks", "[phase.job.blocks]"),
-        ("phase[1].job[0].blocks.access.zipf.theta", "1.2"),
-        ("phase[1].job[0].blocks.hints.evict", "true"),
+        ("phase[1].job[0].work.blocks", "[phase.job.work.blocks]"),
+        ("phase[1].job[0].work.blocks.access.zipf.theta", "1.2"),
+        ("phase[1].job[0].work.blocks.hints.evict", "true"),
         // Not given, so its place is the section where it would stand.
-        ("phase[1].job[0].blocks.direct", "[phase.job.blocks]"),
+        ("phase[1].job[0].work.blocks.direct", "[phase.job.work.blocks]"),
     ] {
         let span = source.span(&PlanPath::from(place)).unwrap_or_else(|| panic!("{place}"));
         assert_eq!(&source.text[span], text, "{place}");
@@ -109,7 +109,7 @@ stop = { time = "10 parsecs", ops = -1 }
 targets = ["disk", 3]
 rank_shift = 1.5
 
-[phase.job.blocks]
+[phase.job.work.blocks]
 dept = 32
 access = { zpif = { theta = 1.1 } }
 size = { raed = "4k" }
@@ -121,11 +121,11 @@ pace = { think = { time = "soon" } }
 workers = 3
 workers = 4
 
-[phase.job.blocks]
+[phase.job.work.blocks]
 access = "zipf"
 size = "4k-"
 engine = "iouring"
-uring = true
+hints = true
 "#;
     insta::assert_snapshot!(problems(text), @r##"
     plan.toml:2:1: unknown key `sed`; did you mean `seed`?
@@ -149,7 +149,7 @@ uring = true
     plan.toml:32:10: access = "zipf" lacks the settings of zipf
     plan.toml:33:8: size: `4k-` lacks one end of a range
     plan.toml:34:10: `engine` cannot be `iouring`; did you mean `io_uring`?
-    plan.toml:35:9: `uring` is a table, not true
+    plan.toml:35:9: `hints` is a table, not true
     "##);
 }
 
@@ -185,7 +185,7 @@ name = "x"
 [[phase]]
 stop = ["1s"]
 [[phase.job]]
-blocks = { hints = [true], access = { zipf = [1.2] } }
+work.blocks = { hints = [true], access = { zipf = [1.2] } }
 "#;
     insta::assert_snapshot!(remedies(text), @r##"
     plan.toml:3:8: `stop` is a table, not a list
@@ -199,7 +199,7 @@ blocks = { hints = [true], access = { zipf = [1.2] } }
 name =
 [[phase]]
 [[phase.job]]
-[phase.job.blocks]
+[phase.job.work.blocks]
 direct = "yes"
 depth = "8"
 size = 1.5k
@@ -236,12 +236,12 @@ batch_submit = 9999999999999
 
 #[test]
 fn a_newer_version_is_refused_with_one_sentence() {
-    let text = "version = 2\nnovelty = true\n";
+    let text = "version = 3\nnovelty = true\n";
     insta::assert_snapshot!(remedies(text), @r##"
-    plan.toml:1:11: the plan is of version 2, and this candor reads versions up to 1
+    plan.toml:1:11: the plan is of version 3, and this candor reads versions up to 2
       -> run it with the candor that wrote it, or a newer one
     "##);
-    let problem = from_json(r#"{"version":2,"novelty":true}"#).expect_err("it is too new");
+    let problem = from_json(r#"{"version":3,"novelty":true}"#).expect_err("it is too new");
     assert_eq!(problem.rule, "version");
 }
 
@@ -269,7 +269,7 @@ fn what_is_written_is_short() {
     targets = ["data"]
     sharing = "own"
 
-    [phase.job.blocks]
+    [phase.job.work.blocks]
     mix = "write"
     size = "1MiB"
     depth = 8
@@ -284,7 +284,7 @@ fn what_is_written_is_short() {
     name = "readers"
     targets = ["data"]
 
-    [phase.job.blocks]
+    [phase.job.work.blocks]
     mix = "read:70,write:30"
     access = { zipf = { theta = 1.2 } }
     size = { read = "4KiB:60,64KiB:40", write = "8KiB-16KiB" }
@@ -296,7 +296,7 @@ fn what_is_written_is_short() {
 #[test]
 fn optional_sections_stay_even_if_all_in_them_is_default() {
     let text = "[[target]]\ntree = {}\n[[phase]]\n[[phase.job]]\nstop = {}\n\
-                blocks = { verify = {} }\nentries = {}\n";
+                work.blocks = { verify = {} }\n[[phase.job]]\nwork.entries = {}\n";
     let plan = read("x", text).expect("it is good").0;
     assert_eq!(read("y", &write(&plan)).expect("what was written").0, plan);
     insta::assert_snapshot!(write(&plan), @r##"
@@ -314,16 +314,27 @@ fn optional_sections_stay_even_if_all_in_them_is_default() {
     name = "job"
     stop = {}
 
-    [phase.job.blocks]
+    [phase.job.work.blocks]
     verify = {}
 
-    [phase.job.entries]
+    [[phase.job]]
+    name = "job"
+
+    [phase.job.work.entries]
     "##);
 }
 
 #[test]
+fn a_job_without_work_and_one_with_two_kinds_are_told() {
+    let job = |work: &str| remedies(&format!("[[phase]]\n[[phase.job]]\n{work}"));
+    insta::assert_snapshot!(job(""), @"");
+    insta::assert_snapshot!(job("work.blocks = {}\nwork.burn = {}"), @"");
+    insta::assert_snapshot!(job("blocks = {}"), @"");
+}
+
+#[test]
 fn an_option_that_is_all_zero_is_still_there() {
-    let text = "[[phase]]\n[[phase.job]]\n[phase.job.blocks]\n\
+    let text = "[[phase]]\n[[phase.job]]\n[phase.job.work.blocks]\n\
                 pace.think = { time = 0, every = 0 }\n";
     let plan = read("x", text).expect("it is good").0;
     assert_eq!(read("y", &write(&plan)).expect("what was written").0, plan, "{}", write(&plan));
@@ -418,7 +429,7 @@ proptest! {
 
     #[test]
     fn plans_survive_toml_and_json(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-        let plan = Dice(bytes.iter()).plan();
+        let plan = Arbitrary(bytes.iter()).plan();
         let toml = write(&plan);
         let back = read("written", &toml).map(|(plan, _)| plan);
         prop_assert_eq!(back.map_err(|e| e.0), Ok(plan.clone()), "{}", toml);

@@ -57,9 +57,14 @@ impl<'t> Tree<'t> {
         self.struck.iter().any(|place| place.as_str().rsplit('.').next() == Some(key))
     }
 
-    /// True if something below `place` was struck out.
+    /// True if an entry of `place` was struck out, or an element of one of its lists.
     pub fn struck_below(&self, place: &PlanPath) -> bool {
-        let below = |other: &PlanPath| other.parent().is_some_and(|parent| parent == *place);
+        let below = |other: &PlanPath| {
+            let parent = other.parent();
+            let list = parent.clone().filter(|_| other.as_str().ends_with(']'));
+            let owner = list.and_then(|list| list.parent());
+            parent.as_ref() == Some(place) || owner.as_ref() == Some(place)
+        };
         self.struck.iter().any(below)
     }
 

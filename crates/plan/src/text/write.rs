@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::entries::{Entries, Tree};
-use crate::{Job, Nanos, Phase, Plan, PlanPath, Stop, Target};
+use crate::{Burn, Job, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work};
 
 use super::node::Node;
 
@@ -13,12 +13,12 @@ use super::node::Node;
 const PRESENT: [&str; 8] = [
     "target.tree",
     "phase.job.stop",
-    "phase.job.blocks",
-    "phase.job.entries",
-    "phase.job.blocks.verify",
-    "phase.job.blocks.verify.read_back",
-    "phase.job.blocks.verify.written",
-    "phase.job.blocks.pace.think",
+    "phase.job.work.blocks",
+    "phase.job.work.entries",
+    "phase.job.work.blocks.verify",
+    "phase.job.work.blocks.verify.read_back",
+    "phase.job.work.blocks.verify.written",
+    "phase.job.work.blocks.pace.think",
 ];
 
 /// Keys that help a reader even where they hold the default, or that have none.
@@ -27,13 +27,22 @@ const ALWAYS: [&str; 6] = [
     "target.name",
     "phase.name",
     "phase.job.name",
-    "phase.job.blocks.pace.think.time",
-    "phase.job.blocks.pace.think.every",
+    "phase.job.work.blocks.pace.think.time",
+    "phase.job.work.blocks.pace.think.every",
 ];
 
 /// Tables that get a section of their own; all others are written on one line.
-const SECTIONS: [&str; 6] =
-    ["target", "target.tree", "phase", "phase.job", "phase.job.blocks", "phase.job.entries"];
+const SECTIONS: [&str; 9] = [
+    "target",
+    "target.tree",
+    "phase",
+    "phase.job",
+    "phase.job.work",
+    "phase.job.work.blocks",
+    "phase.job.work.entries",
+    "phase.job.work.program",
+    "phase.job.work.burn",
+];
 
 /// Longer lines are broken, if they hold a list.
 const LINE_CHARS_MAX: usize = 96;
@@ -50,7 +59,7 @@ pub fn write(plan: &Plan) -> String {
 /// what is a default is not written. A comment is one line.
 pub fn write_commented(plan: &Plan, comments: &[(PlanPath, String)]) -> String {
     let mut node = tree(plan);
-    prune(&mut node, Some(&tree(&template())), "");
+    prune(&mut node, Some(&defaults()), "");
     let mut lines = vec![Line { place: PlanPath::root(), text: String::new() }];
     section(&mut lines, &node, "", &PlanPath::root());
     let nth: HashMap<_, _> =
@@ -85,7 +94,7 @@ pub(super) fn printable(plan: &Plan) -> Plan {
         target.path = as_text(&target.path);
     }
     for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
-        let Some(blocks) = &mut job.blocks else { continue };
+        let Some(blocks) = job.blocks_mut() else { continue };
         if let Access::Trace(trace) = &mut blocks.access {
             trace.file = as_text(&trace.file);
         }
@@ -106,10 +115,24 @@ pub(super) fn tree(plan: &Plan) -> Node {
     serde_json::from_str(&super::to_json(plan)).unwrap_or(Node::Null)
 }
 
-/// A plan that has one of everything, all with default values.
-fn template() -> Plan {
+/// One of everything, all with default values: a plan cannot have two kinds of work in one job, the
+/// tree of its values can.
+fn defaults() -> Node {
+    let work = [
+        blocks_template().into(),
+        Work::Entries(Entries::default()),
+        Work::Program(Program::default()),
+        Work::Burn(Burn::default()),
+    ];
+    let mut trees = work.map(|work| tree(&template(work))).into_iter();
+    let mut all = trees.next().unwrap_or(Node::Null);
+    trees.for_each(|other| all.add(&other));
+    all
+}
+
+fn blocks_template() -> Blocks {
     let think = Think { every: 0, ..Think::after_each(Nanos(0)) };
-    let blocks = Blocks {
+    Blocks {
         pace: Pace { think: Some(think), ..Pace::default() },
         verify: Some(Verify {
             read_back: Some(ReadBack::default()),
@@ -117,13 +140,11 @@ fn template() -> Plan {
             ..Verify::default()
         }),
         ..Blocks::default()
-    };
-    let job = Job {
-        stop: Some(Stop::default()),
-        blocks: Some(blocks),
-        entries: Some(Entries::default()),
-        ..Job::default()
-    };
+    }
+}
+
+fn template(work: Work) -> Plan {
+    let job = Job { stop: Some(Stop::default()), work, ..Job::default() };
     Plan {
         targets: vec![Target { tree: Some(Tree::default()), ..Target::default() }],
         phases: vec![Phase { jobs: vec![job], ..Phase::default() }],
@@ -191,7 +212,12 @@ fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &PlanPath) {
                 }
             }
             value => {
-                lines.push(Line { place: place.clone(), text: format!("[{path}]\n") });
+                // A table of nothing but sections needs no header of its own.
+                let is_bare = matches!(value, Node::Table(entries) if !entries.is_empty()
+                    && entries.iter().all(|(key, _)| SECTIONS.contains(&child(&path, key).as_str())));
+                if !is_bare {
+                    lines.push(Line { place: place.clone(), text: format!("[{path}]\n") });
+                }
                 section(lines, value, &path, &place);
             }
         }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use proptest::prelude::*;
 
 use super::*;
-use crate::dice::Dice;
+use crate::tests::arbitrary::Arbitrary;
 
 fn reads<T>(table: &[(&str, T)])
 where
@@ -285,8 +285,8 @@ proptest! {
 
     #[test]
     fn specifications_survive_their_text(bytes: Vec<u8>, percent in 0.0f64..=100.0) {
-        round_trips(&Dice(bytes.iter()).size())?;
-        round_trips(&Dice(bytes.iter()).mix())?;
+        round_trips(&Arbitrary(bytes.iter()).size())?;
+        round_trips(&Arbitrary(bytes.iter()).mix())?;
         round_trips(&Extent::Percent(percent))?;
     }
 

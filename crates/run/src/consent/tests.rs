@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use candor_plan::entries::{Entries, Step};
 use candor_plan::units::Mix;
-use candor_plan::{Bytes, Job, Phase};
+use candor_plan::{Blocks, Bytes, Engine};
 use tempfile::TempDir;
 
 use super::*;
@@ -13,9 +14,13 @@ const MIB: u64 = 1 << 20;
 
 /// One job on that target.
 fn plan(target: Target, mix: Mix) -> Plan {
-    let blocks = Blocks { mix, ..Blocks::default() };
+    doing(target, Blocks { mix, ..Blocks::default() }.into())
+}
+
+/// One job that does that work to that target.
+fn doing(target: Target, work: Work) -> Plan {
     let targets = vec![target.name.clone()];
-    let jobs = vec![Job { targets, blocks: Some(blocks), ..Job::default() }];
+    let jobs = vec![Job { targets, work, ..Job::default() }];
     Plan {
         targets: vec![target],
         phases: vec![Phase { jobs, ..Phase::default() }],
@@ -213,4 +218,81 @@ fn a_partitioned_device_needs_force() {
     assert!(refusal.contains(&format!("is partitioned: {}p1", device.name())), "{refusal}");
     assert!(refused(&mut guard(Some(&device.name())), &whole).is_empty());
     assert!(refused(&mut guard(None), &plan(whole.targets[0].clone(), Mix::READ)).is_empty());
+}
+
+/// Every operation of every kind of work that destroys, with the table's name for it.
+fn destroying() -> Vec<(&'static str, Work)> {
+    let blocks = |mix, engine| Work::from(Blocks { mix, engine, ..Blocks::default() });
+    let mut all = vec![
+        ("write", blocks(Mix::WRITE, Engine::Psync)),
+        ("trim", blocks(Mix::TRIM, Engine::IO_URING)),
+        ("read", blocks(Mix::READ, Engine::Fallocate)),
+    ];
+    for step in Step::ALL.into_iter().filter(|step| step.operation().destroys) {
+        let over = Over::TargetFiles;
+        let entries = Entries { over, steps: vec![step], ..Entries::default() };
+        all.push((step.name(), entries.into()));
+    }
+    all
+}
+
+#[test]
+fn nothing_that_destroys_touches_what_others_made() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let (file, directory) = (dir.path().join("thesis"), dir.path().join("empty"));
+    std::fs::write(&file, [7; 4096]).expect("written");
+    std::fs::create_dir(&directory).expect("made");
+    for (name, work) in destroying() {
+        for create in [Create::Nothing, Create::Files] {
+            let foreign = Target { create, keep: true, ..target(&file) };
+            let plan = doing(foreign.clone(), work.clone());
+            assert_eq!(refused(&mut guard(None), &plan), ["consent-file"], "{name} {create:?}");
+            let agreed = doing(Target { overwrite: true, ..foreign }, work.clone());
+            assert_eq!(refused(&mut guard(None), &agreed), [""; 0], "{name} {create:?}");
+        }
+        if let Work::Entries(entries) = &work {
+            let over = Over::TargetDirectories;
+            let work = Work::from(Entries { over, ..entries.clone() });
+            let kind = TargetKind::File;
+            let create = Create::Nothing;
+            let foreign = Target { create, kind, keep: true, ..target(&directory) };
+            let plan = doing(foreign.clone(), work.clone());
+            assert_eq!(refused(&mut guard(None), &plan), ["consent-directory"], "{name}");
+            let agreed = doing(Target { overwrite: true, ..foreign }, work);
+            assert_eq!(refused(&mut guard(None), &agreed), [""; 0], "{name}");
+        }
+    }
+}
+
+#[test]
+fn nothing_that_destroys_touches_a_device_without_consent() {
+    let Some(device) = Loop::new("nothing_that_destroys_touches_a_device_without_consent") else {
+        return;
+    };
+    for (name, work) in destroying() {
+        let plan = doing(target(&device.node), work);
+        assert_eq!(refused(&mut guard(None), &plan), ["consent-device"], "{name}");
+    }
+}
+
+#[test]
+fn names_that_a_run_made_are_its_own() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let path = dir.path().join("made");
+    let over = Over::TargetDirectories;
+    let step = |step| Work::from(Entries { over, steps: vec![step], ..Entries::default() });
+    let target = Target { keep: true, kind: TargetKind::File, ..target(&path) };
+    let (makes, removes) =
+        (doing(target.clone(), step(Step::Mkdir)), doing(target, step(Step::Rmdir)));
+    let mut guard = guard(None);
+    assert_eq!(refused(&mut guard, &makes), [""; 0]);
+    let absent = guard.absent_names(&makes, &makes.phases[0]);
+    std::fs::create_dir(&path).expect("made");
+    assert_eq!(refused(&mut guard, &removes), ["consent-directory"]);
+    guard.adopt(absent);
+    assert_eq!(refused(&mut guard, &removes), [""; 0]);
+    // Another one that takes its name is somebody else's.
+    std::fs::create_dir(dir.path().join("other")).expect("made");
+    std::fs::rename(dir.path().join("other"), &path).expect("renamed");
+    assert_eq!(refused(&mut guard, &removes), ["consent-directory"]);
 }

@@ -88,8 +88,9 @@ impl Local {
     /// The phase with that change; none where it cannot be made without harm or in honesty.
     fn changed(&self, phase: &Phase, report: &PhaseReport, change: Change) -> Option<Phase> {
         let [job] = phase.jobs.as_slice() else { return None };
-        let blocks = job.blocks.as_ref()?;
-        if blocks.destroys() && !(change == Change::SamePlaces && self.writes_own(phase)) {
+        let blocks = job.blocks()?;
+        if blocks.destroys().is_some() && !(change == Change::SamePlaces && self.writes_own(phase))
+        {
             return None;
         }
         let mut job = Job { stop: None, delay: Nanos(0), ..job.clone() };
@@ -107,7 +108,7 @@ impl Local {
         if change != Change::SamePlaces && !blocks.access.is_random() {
             self.go_on(&job, &mut blocks, report.measurements.first()?)?;
         }
-        job.blocks = Some(blocks);
+        job.work = blocks.into();
         let name = match change {
             Change::SamePlaces => phase.name.clone(),
             change => format!("{}: {change:?}", phase.name),
@@ -152,7 +153,7 @@ impl Local {
             files::paths(target).into_iter().map(move |path| (target, path))
         });
         let verified = self.plan.phases.iter().flat_map(|phase| &phase.jobs);
-        let verified = verified.filter_map(|job| job.blocks.as_ref()).any(|b| b.verify.is_some());
+        let verified = verified.filter_map(|job| job.blocks()).any(|b| b.verify.is_some());
         !verified && paths.all(|(target, path)| !target.keep && self.guard.made(&path))
     }
 
@@ -220,7 +221,7 @@ impl Local {
             why: question.why.clone(),
             told: String::new(),
             workers: job.workers,
-            depth: job.blocks.as_ref().map_or(1, |blocks| blocks.depth),
+            depth: job.blocks().map_or(1, |blocks| blocks.depth),
             cost_s: began.elapsed().as_secs_f64(),
             measurement: measurement.unwrap_or_default(),
             before,
@@ -254,7 +255,7 @@ fn preparing(report: &PhaseReport, why: &str, events: &mut Events<'_>) {
 }
 
 fn destroys(phase: &Phase) -> bool {
-    phase.jobs.iter().filter_map(|job| job.blocks.as_ref()).any(Blocks::destroys)
+    phase.jobs.iter().any(|job| job.work.destroys().is_some())
 }
 
 /// Those that there is time for after a phase of that length, and how long each may take.
@@ -333,7 +334,7 @@ mod tests {
         };
         let blocks = Blocks { mix, access, direct: true, ..Blocks::default() };
         let targets = vec!["target".to_owned()];
-        let job = Job { workers: 1, targets, blocks: Some(blocks), ..Job::default() };
+        let job = Job { workers: 1, targets, work: blocks.into(), ..Job::default() };
         let phase = Phase { jobs: vec![job], ..Phase::default() };
         let plan = Plan { targets: vec![target], phases: vec![phase.clone()], ..Plan::default() };
         let local = Local::open(&plan, &Options::default(), &mut |_| {}).expect("the plan is fine");
@@ -360,7 +361,7 @@ mod tests {
         let (mut local, phase) = runner(&ours, Mix::WRITE, Access::Random);
         assert_eq!(local.changed(&phase, &read(0), Change::SamePlaces), None, "it is not there");
         let target = local.plan.targets[0].clone();
-        local.guard.create(&target, 0, &ours, true).expect("made");
+        local.guard.create(&target, 0, &ours, None).expect("made");
         assert!(local.changed(&phase, &read(0), Change::SamePlaces).is_some());
         assert_eq!(local.changed(&phase, &read(0), Change::TwiceTheWorkers), None);
         local.plan.targets[0].keep = true;
@@ -373,7 +374,7 @@ mod tests {
         let (local, phase) = runner(file.path(), Mix::READ, Access::Sequential);
         let start = |bytes| {
             let changed = local.changed(&phase, &read(bytes), Change::TwiceTheDepth)?;
-            Some(changed.jobs[0].blocks.as_ref()?.range.start)
+            Some(changed.jobs[0].blocks()?.range.start)
         };
         assert_eq!(start(8192), Some(Extent::Bytes(Bytes(8192))));
         assert_eq!(start(1_044_480), None, "not two seconds' worth is left");
@@ -412,7 +413,7 @@ mod tests {
         assert_eq!(chosen(3600.0).1, 1.0);
         let mut writes = vec![question(SamePlaces)];
         let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
-        writes[0].1.jobs = vec![Job { blocks: Some(blocks), ..Job::default() }];
+        writes[0].1.jobs = vec![Job { work: blocks.into(), ..Job::default() }];
         assert_eq!(affordable(writes, 5.0).0.len(), 1, "writing once more needs no control");
     }
 }

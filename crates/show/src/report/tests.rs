@@ -322,7 +322,7 @@ fn names_that_cannot_be_made() {
     let mut report = sample::report("the names are there.", vec![phase("make", made)]);
     let job = &mut report.plan.phases[0].jobs[0];
     let (over, steps) = (Over::TargetFiles, vec![Step::Create]);
-    job.entries = Some(Entries { over, steps, ..Entries::default() });
+    job.work = Entries { over, steps, ..Entries::default() }.into();
     let told = plain(&report);
     let line = "\n  make: create of /data/a failed 1 time: No space left on device\n";
     assert!(told.contains(line), "{told}");

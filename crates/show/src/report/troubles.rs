@@ -31,7 +31,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 /// What a job did with names, where that is all it did.
 fn step(report: &Report, phase: &PhaseReport, measurement: &Measurement) -> Option<Step> {
     let jobs = &report.plan.phases.get(phase.plan_phase)?.jobs;
-    jobs.iter().find(|job| job.name == measurement.job)?.entries.as_ref()?.single()
+    jobs.iter().find(|job| job.name == measurement.job)?.entries()?.single()
 }
 
 fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {

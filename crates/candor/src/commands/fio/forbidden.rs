@@ -1,8 +1,11 @@
 //! What is wrong with jobs before it is asked whether candor can run them.
 
 use candor_dialects::fio::flags::{Flags, Instead};
+use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::options;
 use candor_dialects::fio::words::{Mistake, Written};
+use candor_plan::Job;
+use candor_plan::entries::Step;
 use candor_record::Note;
 
 /// Mistakes in the options of all sections, and what flags forbid of them. A file that names an
@@ -40,6 +43,21 @@ pub fn by_flags(written: &Written, flags: &Flags) -> Vec<Mistake> {
         mistakes.push(Mistake::nowhere("max-jobs", message));
     }
     mistakes
+}
+
+/// Jobs that would change or make something, whatever their `rw` says, under `--readonly`.
+pub fn by_work(lowered: &Lowered, flags: &Flags) -> Vec<Mistake> {
+    let changes = |job: &Job| {
+        let makes = |step: &Step| matches!(step, Step::Create | Step::Mkdir).then(|| step.name());
+        let made = job.entries().and_then(|entries| entries.steps.iter().find_map(makes));
+        job.work.destroys().map(|operation| operation.name).or(made)
+    };
+    let jobs = lowered.plan.phases.iter().flat_map(|phase| &phase.jobs).filter(|_| flags.readonly);
+    let mistake = |job: &Job| {
+        let message = format!("job <{}> would {} files", job.name, changes(job)?);
+        Some(Mistake::nowhere("readonly", message).remedy("--readonly forbids it"))
+    };
+    jobs.filter_map(mistake).collect()
 }
 
 const FATAL: &str = "--warnings-fatal makes this an error";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_plan::blocks::Access;
+use candor_plan::blocks::{Access, CallFlags, Engine, Uring};
 use candor_plan::units::{Direction, Mix, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
 use candor_show::number;
@@ -18,8 +18,14 @@ pub struct Draft {
     pub phase: Phase,
     /// The job, without its blocks.
     pub job: Job,
-    /// The job's blocks.
+    /// The job's blocks, with the default options of their engine.
     pub blocks: Blocks,
+    /// Options of io_uring, and the first flag that gave one.
+    pub uring: Option<(Uring, &'static str)>,
+    /// Flags of each call.
+    pub call_flags: Option<CallFlags>,
+    /// Each call polls for its completion.
+    pub hipri: bool,
     /// The run's seed.
     pub seed: Option<u64>,
     /// What the user calls it.
@@ -32,7 +38,7 @@ const NULL_SIZE: Bytes = Bytes(1 << 30);
 impl Draft {
     /// What is needed and was not said.
     pub fn lacks(&self) -> Option<Problem> {
-        (self.paths.is_empty() && self.blocks.uses_targets()).then(|| {
+        (self.paths.is_empty() && self.engine().uses_targets()).then(|| {
             Problem::error(
                 "no-targets",
                 PlanPath::root(),
@@ -42,6 +48,43 @@ impl Draft {
         })
     }
 
+    /// A flag that the engine has no use for.
+    pub fn contradicts(&self) -> Option<Problem> {
+        let engine = self.blocks.engine;
+        let (flag, fitting) = match (&self.uring, self.call_flags) {
+            (Some((_, flag)), _) if engine.uring().is_none() => (*flag, "io_uring"),
+            (_, Some(_)) if engine.call_flags().is_none() => ("rwf", "pvsync"),
+            _ if self.hipri && !matches!(engine, Engine::Pvsync(_)) => ("rwf hipri", "pvsync"),
+            _ => return None,
+        };
+        Some(Problem::error(
+            "engine-options",
+            PlanPath::root(),
+            format!("--{flag} is set, but the engine is {}", engine.name()),
+            format!("add --engine {fitting}, or leave it out"),
+        ))
+    }
+
+    /// The engine with the options that flags gave.
+    fn engine(&self) -> Engine {
+        let mut engine = self.blocks.engine;
+        if let (Engine::IoUring(options), Some((given, _))) = (&mut engine, self.uring) {
+            *options = given;
+        }
+        if let Engine::Pvsync(options) = &mut engine {
+            options.hipri = self.hipri;
+        }
+        if let (Some(flags), Some(given)) = (engine.call_flags_mut(), self.call_flags) {
+            *flags = given;
+        }
+        engine
+    }
+
+    /// Options of io_uring, for that flag.
+    pub fn uring(&mut self, flag: &'static str) -> &mut Uring {
+        &mut self.uring.get_or_insert((Uring::DEFAULT, flag)).0
+    }
+
     /// The plan.
     pub fn plan(self) -> Plan {
         let name = self.name.clone().unwrap_or_else(|| self.title());
@@ -49,7 +92,7 @@ impl Draft {
         let job = Job {
             name: "job".to_owned(),
             targets: targets.iter().map(|target| target.name.clone()).collect(),
-            blocks: Some(self.blocks),
+            work: Blocks { engine: self.engine(), ..self.blocks }.into(),
             ..self.job
         };
         let phase = Phase { name: name.clone(), jobs: vec![job], ..self.phase };

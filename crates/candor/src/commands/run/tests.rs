@@ -50,7 +50,7 @@ fn a_simple_job() {
     name = "job"
     targets = ["target"]
 
-    [phase.job.blocks]
+    [phase.job.work.blocks]
     access = "random"
     depth = 32
     engine = "io_uring"
@@ -108,7 +108,7 @@ fn all_options() {
     sharing = "own"
     placement = { cpus = [0, 1], split = true, numa_node = 0 }
 
-    [phase.job.blocks]
+    [phase.job.work.blocks]
     mix = "read:70,write:30"
     access = { zipf = { theta = 1.2 } }
     size = "4KiB:60,64KiB:40"
@@ -151,7 +151,7 @@ fn the_options_that_exclude_those() {
     name = "job"
     targets = ["target"]
 
-    [phase.job.blocks]
+    [phase.job.work.blocks]
     mix = "read:50,write:50"
     random_percent = 10
     size = "1MiB"
@@ -184,7 +184,7 @@ fn a_run_that_moves_no_bytes_needs_no_target() {
     name = "job"
     targets = ["target"]
 
-    [phase.job.blocks]
+    [phase.job.work.blocks]
     access = "random"
     depth = 64
     engine = "null"

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use candor_plan::blocks::{
-    IoPriority, Lock, Memory, MemoryKind, Mmap, PriorityClass, PriorityShare, Rwf, Uring,
+    Buffers, IoPriority, Lock, MemoryKind, Mmap, PriorityClass, PriorityShare, Uring,
 };
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Direction;
@@ -17,9 +17,9 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.issue;
     blocks.engine = engine(&said.engine);
     blocks.direct = said.direct && blocks.moves_bytes();
-    if blocks.engine == Engine::Mmap {
+    if let Engine::Mmap(options) = &mut blocks.engine {
         // What fio makes of direct I/O on a mapping.
-        blocks.mmap = Mmap { drop: blocks.direct };
+        *options = Mmap { drop: blocks.direct };
         blocks.direct = false;
     }
     if blocks.engine == Engine::Threads {
@@ -43,17 +43,15 @@ fn engine(name: &str) -> Engine {
     match options::engine(name).map_or("", |engine| engine.name) {
         "sync" => Engine::Sync,
         "vsync" => Engine::Vsync,
-        "pvsync" | "pvsync2" => Engine::Pvsync,
-        "libaio" => Engine::Libaio,
+        "pvsync" | "pvsync2" => Engine::PVSYNC,
+        "libaio" => Engine::LIBAIO,
         "posixaio" => Engine::Threads,
-        "io_uring" => Engine::IoUring,
-        "mmap" => Engine::Mmap,
+        "io_uring" => Engine::IO_URING,
+        "mmap" => Engine::MMAP,
         "splice" => Engine::Splice,
         "falloc" => Engine::Fallocate,
         "ftruncate" => Engine::Ftruncate,
-        "cpuio" => Engine::Cpu,
-        "exec" => Engine::Program,
-        "null" => Engine::Null,
+        "null" | "cpuio" | "exec" => Engine::Null,
         _ => Engine::Psync,
     }
 }
@@ -64,7 +62,7 @@ fn offload(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         Engine::Psync | Engine::Sync => blocks.engine = Engine::Threads,
         Engine::Threads => {}
         // In fio each thread hands over one operation and waits for it.
-        Engine::Libaio | Engine::IoUring | Engine::Pvsync => {
+        Engine::Libaio(_) | Engine::IoUring(_) | Engine::Pvsync(_) => {
             let did = "pread and pwrite in as many threads as iodepth";
             told.note(from, "io_submit_mode", did, "a thread that waits for one needs no queue");
             blocks.engine = Engine::Threads;
@@ -120,14 +118,15 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
 fn flags(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     let said = &from.settings.engine;
     let name = options::engine(&from.settings.issue.engine).map_or("", |engine| engine.name);
-    if blocks.engine.has_call_flags() && name != "pvsync" {
-        blocks.rwf.nowait = said.nowait;
-        blocks.rwf.dontcache = said.uncached;
+    if let Engine::IoUring(options) = &mut blocks.engine {
+        *options = uring(said);
     }
-    match blocks.engine {
-        Engine::IoUring => blocks.uring = uring(said),
-        Engine::Pvsync if said.hipri && name == "pvsync2" => hipri(from, blocks, told),
-        _ => {}
+    if let Some(flags) = blocks.engine.call_flags_mut().filter(|_| name != "pvsync") {
+        flags.nowait = said.nowait;
+        flags.dontcache = said.uncached;
+    }
+    if said.hipri && name == "pvsync2" {
+        hipri(from, blocks, told);
     }
     if blocks.engine.has_priorities() {
         blocks.priorities = priorities(said);
@@ -155,8 +154,10 @@ fn hipri(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         return;
     }
     let percent = from.settings.engine.hipri_percent.min(100) as u8;
-    let hipri_percent = Some(percent).filter(|percent| *percent < 100);
-    blocks.rwf = Rwf { hipri: true, hipri_percent, ..blocks.rwf };
+    if let Engine::Pvsync(options) = &mut blocks.engine {
+        options.hipri = true;
+        options.hipri_percent = Some(percent).filter(|percent| *percent < 100);
+    }
 }
 
 /// Shares of operations with a priority of their own.
@@ -208,7 +209,7 @@ pub(super) fn class_of(number: u64) -> PriorityClass {
 fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
     use settings::MemoryKind as Kind;
     let said = &from.settings.memory;
-    blocks.memory = Memory {
+    blocks.buffers = Buffers {
         kind: match said.kind {
             Kind::Shm | Kind::ShmHuge => MemoryKind::Shm,
             Kind::MmapShared => MemoryKind::Shared,
@@ -238,13 +239,17 @@ pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
         "dirdelete" => (Over::TargetDirectories, Step::Rmdir),
         _ => return None,
     };
-    // fio counts what it does to names under the direction of rw.
+    Some(Entries { over, steps: vec![step], ..Entries::default() })
+}
+
+/// The direction under which fio counts what is no I/O: that of rw.
+pub(super) fn counted_as(from: &Instance<'_>) -> Option<Direction> {
+    let is_io = entries(from).is_none() && !super::programs::is_one(from);
     let direction = from.settings.rw.direction;
-    let counted_as = match (direction.writes(), direction.trims()) {
+    let direction = match (direction.writes(), direction.trims()) {
         (true, _) => Direction::Write,
         (false, true) => Direction::Trim,
         (false, false) => Direction::Read,
     };
-    let counted_as = Some(counted_as);
-    Some(Entries { over, steps: vec![step], counted_as, ..Entries::default() })
+    (!is_io).then_some(direction)
 }

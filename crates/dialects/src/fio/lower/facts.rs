@@ -1,8 +1,8 @@
 //! What the output must know about a job.
 
-use candor_plan::blocks::{IoPriority, Program};
+use candor_plan::blocks::IoPriority;
 use candor_plan::units::{Direction, PerDirection};
-use candor_plan::{Blocks, Engine, Nanos};
+use candor_plan::{Blocks, Nanos, Program, Work};
 
 use super::groups::Seat;
 use super::{Instance, Told};
@@ -22,12 +22,12 @@ pub(super) fn of(
     section: &Section,
     seat: Seat,
     job: usize,
-    blocks: &Blocks,
+    (blocks, instead): (&Blocks, Option<&Work>),
     told: &mut Told,
 ) -> FioJob {
     let settings = from.settings;
     let usual = reporting(&settings.statistics);
-    let does_io = !matches!(blocks.engine, Engine::Cpu | Engine::Program);
+    let does_io = !super::programs::is_one(from);
     FioJob {
         name: from.name.to_owned(),
         description: settings.about.description.clone(),
@@ -40,7 +40,8 @@ pub(super) fn of(
         options: as_written(&section.own, &section.name.text),
         clone: from.clone as u32,
         number: from.number as u32 + 1,
-        shape: shape(from, blocks),
+        shape: shape(from, blocks, instead),
+        counted_as: super::engines::counted_as(from),
         counts_errors: settings.errors.continue_on != ContinueOn::None
             || settings.errors.ignore.is_some(),
         checks_beside: settings.verify.backlog.is_some_and(|writes| writes > 0),
@@ -73,8 +74,9 @@ fn without_size(settings: &Settings) -> bool {
 
 /// Operations on names count as if the files were gone through in blocks.
 fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
-    let entries = super::engines::entries(from)?;
-    let bytes = blocks.size.of(entries.counted_as.unwrap_or(Direction::Read)).min().0.max(1);
+    super::engines::entries(from)?;
+    let direction = super::engines::counted_as(from).unwrap_or(Direction::Read);
+    let bytes = blocks.size.of(direction).min().0.max(1);
     let files = &from.settings.files;
     let length = match (files.size, from.settings.area.size) {
         (Some((low, _)), _) => low,
@@ -84,7 +86,7 @@ fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
     Some(PerName { ops: (length / bytes).max(1), bytes })
 }
 
-fn shape(from: &Instance<'_>, blocks: &Blocks) -> Shape {
+fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape {
     let settings = from.settings;
     let sizes = |op: Direction| (blocks.size.of(op).min().0, blocks.size.of(op).max().0);
     let engine = settings.issue.engine.as_str();
@@ -100,7 +102,7 @@ fn shape(from: &Instance<'_>, blocks: &Blocks) -> Shape {
         engine: engine.to_owned(),
         depth: u32::try_from(settings.issue.depth).unwrap_or(u32::MAX),
         thread: settings.process.thread,
-        instead: instead(from, blocks),
+        instead: instead.and_then(|work| other_work(from, work)),
         remarks: super::remarks::remarks(from),
         depth_capped: settings.issue.depth > 1
             && ONE_AT_A_TIME.contains(&engine)
@@ -112,18 +114,17 @@ fn shape(from: &Instance<'_>, blocks: &Blocks) -> Shape {
     }
 }
 
-/// What a job says that does something else than I/O.
-fn instead(from: &Instance<'_>, blocks: &Blocks) -> Option<String> {
+/// Lines of a job that does something else than I/O.
+fn other_work(from: &Instance<'_>, work: &Work) -> Option<String> {
     let (name, said) = (from.name, &from.settings.engine);
-    match blocks.engine {
-        Engine::Cpu => Some(format!(
+    match work {
+        Work::Burn(_) => Some(format!(
             "{name} ({}): ioengine=cpuio, cpuload={}, cpucycle={}\n",
             said.cpu_mode.word(),
             said.cpu_load,
             said.cpu_chunks_us
         )),
-        Engine::Program => {
-            let Program { command, output, errors, .. } = &blocks.program;
+        Work::Program(Program { command, output, errors, .. }) => {
             let arguments = said.arguments.as_deref().unwrap_or("(null)");
             let program = said.program.as_deref().unwrap_or_default();
             let command = command.join(" ");

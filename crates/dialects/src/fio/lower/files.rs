@@ -303,7 +303,7 @@ fn target(
     let name = file.path.display().to_string();
     if !blocks.uses_targets() {
         let mut size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
-        if matches!(blocks.engine, Engine::Cpu | Engine::Program) {
+        if super::programs::is_one(from) {
             // Nothing lies anywhere.
             size = Some(Bytes(1 << 30));
         }

@@ -31,9 +31,9 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
 /// True where operations are handed over by a call that returns before they are done.
 fn hands_over(blocks: &Blocks) -> bool {
     match blocks.engine {
-        Engine::Libaio | Engine::Threads => true,
+        Engine::Libaio(_) | Engine::Threads => true,
         // The kernel takes them from the queue by itself.
-        Engine::IoUring => !blocks.uring.sqpoll,
+        Engine::IoUring(uring) => !uring.sqpoll,
         // One at a time ends in the call that issues it.
         Engine::Null => blocks.depth > 1,
         _ => false,

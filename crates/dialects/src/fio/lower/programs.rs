@@ -2,34 +2,44 @@
 
 use std::path::PathBuf;
 
-use candor_plan::blocks::{Burn, Program, Think};
-use candor_plan::{Blocks, Engine, Job, Nanos, Stop};
+use candor_plan::{Burn, Job, Nanos, Program, Stop, Work};
 
 use super::{Instance, Told};
+use crate::fio::options;
 use crate::fio::settings::CpuMode;
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
-    match blocks.engine {
-        Engine::Cpu => burn(from, blocks, job, told),
-        Engine::Program => program(from, blocks, job, told),
-        _ => {}
+/// True for engines whose jobs do something else than I/O.
+pub(super) fn is_one(from: &Instance<'_>) -> bool {
+    matches!(engine(from), "cpuio" | "exec")
+}
+
+fn engine(from: &Instance<'_>) -> &'static str {
+    options::engine(&from.settings.issue.engine).map_or("", |engine| engine.name)
+}
+
+/// The work of such a job; none for engines that do I/O.
+pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) -> Option<Work> {
+    match engine(from) {
+        "cpuio" => burn(from, job, told).map(Work::Burn),
+        "exec" => program(from, job, told).map(Work::Program),
+        _ => None,
     }
 }
 
 /// Burns so much of each cycle, and until the jobs that do I/O have ended.
-fn burn(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
+fn burn(from: &Instance<'_>, job: &mut Job, told: &mut Told) -> Option<Burn> {
     let said = &from.settings.engine;
     if said.cpu_load == 0 {
         let message = "ioengine=cpuio burns a share of a CPU, and cpuload does not say which";
         told.wrong(from, "ioengine", message.to_owned(), "set cpuload");
-        return;
+        return None;
     }
     let chunk = said.cpu_chunks_us.saturating_mul(1000);
-    blocks.burn = Burn { chunk: Nanos(chunk), sort: said.cpu_mode == CpuMode::Qsort };
     let rest = chunk.saturating_mul(100 - said.cpu_load.min(100)) / said.cpu_load;
-    blocks.pace.think = (rest > 0).then_some(Think::after_each(Nanos(rest)));
     job.background = true;
     job.stop.iter_mut().for_each(endless);
+    let sort = said.cpu_mode == CpuMode::Qsort;
+    Some(Burn { chunk: Nanos(chunk), rest: Nanos(rest), sort })
 }
 
 /// Goes on until time or something else ends it.
@@ -39,12 +49,12 @@ fn endless(stop: &mut Stop) {
 }
 
 /// Runs a program for as long as the job is to last, as fio does, or until it ends.
-fn program(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut Told) {
+fn program(from: &Instance<'_>, job: &mut Job, told: &mut Told) -> Option<Program> {
     let said = &from.settings.engine;
     let Some(name) = &said.program else {
         let message = "ioengine=exec runs a program, and program does not say which";
         told.wrong(from, "ioengine", message.to_owned(), "set program");
-        return;
+        return None;
     };
     let runtime = from.settings.runtime.runtime;
     if runtime == Nanos(0) {
@@ -58,7 +68,8 @@ fn program(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut T
     let words = [name.as_str(), &arguments].map(|text| text.split(' '));
     let words = words.into_iter().flatten().filter(|word| !word.is_empty());
     let file = |end: &str| said.redirect.then(|| PathBuf::from(format!("{}.{end}", from.name)));
-    blocks.program = Program {
+    job.stop.iter_mut().for_each(endless);
+    Some(Program {
         command: words.map(str::to_owned).collect(),
         output: file("stdout"),
         errors: file("stderr"),
@@ -66,6 +77,5 @@ fn program(from: &Instance<'_>, blocks: &mut Blocks, job: &mut Job, told: &mut T
         until_end: runtime == Nanos(0),
         // fio does not look whether it started.
         optional: true,
-    };
-    job.stop.iter_mut().for_each(endless);
+    })
 }

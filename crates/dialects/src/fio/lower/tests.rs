@@ -152,7 +152,7 @@ fn job(lowered: &Lowered, phase: usize, job: usize) -> &Job {
 }
 
 fn blocks(lowered: &Lowered, phase: usize, nth: usize) -> &Blocks {
-    job(lowered, phase, nth).blocks.as_ref().expect("blocks")
+    job(lowered, phase, nth).blocks().expect("blocks")
 }
 
 const fn k(number: u64) -> Bytes {

@@ -1,5 +1,7 @@
 //! What is shown of one job, or of one group: figures in fio's terms out of measurements.
 
+use std::borrow::Cow;
+
 use candor_plan::units::{Direction, PerDirection};
 use candor_record::{Depths, Measurement, ReadBack, Report, SteadyState};
 
@@ -20,6 +22,19 @@ pub(super) struct Entry<'a> {
     pub jobs: usize,
     /// What they did.
     pub figures: Figures,
+}
+
+/// The measurement as fio counts it: work that is no I/O under the direction of `rw`.
+fn as_counted<'m>(measured: &'m Measurement, job: &FioJob) -> Cow<'m, Measurement> {
+    let Some(direction) = job.counted_as else { return Cow::Borrowed(measured) };
+    let mut counted = measured.clone();
+    let stats = std::mem::take(&mut counted.ops.read);
+    *counted.ops.of_mut(direction) = stats;
+    for sample in &mut counted.samples {
+        let ops = std::mem::take(&mut sample.ops.read);
+        *sample.ops.of_mut(direction) = ops;
+    }
+    Cow::Owned(counted)
 }
 
 /// The entries of a report, in order: jobs one by one, groups at their first job.
@@ -108,7 +123,7 @@ impl Figures {
         let mut figures = Figures::default();
         let phases = report.phases.iter().filter(|p| p.plan_phase == job.phase && !p.probe);
         for measured in phases.filter_map(|phase| phase.measurements.get(job.job)) {
-            figures.add_after(Figures::of_measurement(measured, job));
+            figures.add_after(Figures::of_measurement(&as_counted(measured, job), job));
         }
         figures
     }

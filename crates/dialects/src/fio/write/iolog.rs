@@ -35,7 +35,7 @@ pub fn files(jobs: &[FioJob]) -> Vec<(&str, Vec<&FioJob>)> {
 pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<()> {
     let planned = report.plan.phases.get(job.phase).and_then(|phase| phase.jobs.get(job.job));
     let paths = planned.map_or_else(Vec::new, |planned| paths(&report.plan, planned));
-    let flushes = planned.and_then(|planned| planned.blocks.as_ref());
+    let flushes = planned.and_then(|planned| planned.blocks());
     let flushes = flushes.is_some_and(|blocks| blocks.durability.fsync_at_end);
     writeln!(out, "{HEADER}")?;
     for path in &paths {
@@ -132,7 +132,7 @@ mod tests {
         };
         let mut blocks = Blocks::default();
         blocks.durability.fsync_at_end = true;
-        let job = Job { targets: vec!["set".into()], blocks: Some(blocks), ..Job::default() };
+        let job = Job { targets: vec!["set".into()], work: blocks.into(), ..Job::default() };
         let plan = Plan {
             targets: vec![set],
             phases: vec![Phase { jobs: vec![job], ..Phase::default() }],

@@ -96,9 +96,9 @@ impl Dress {
     /// None where nothing is out of the usual.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Option<Box<Dress>> {
         let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-        let options = &blocks.uring;
+        let options = blocks.engine.uring().copied().unwrap_or_default();
         let dress = Dress {
-            flags: CallFlags::new(blocks.rwf),
+            flags: CallFlags::new(options.flags),
             priorities: !blocks.priorities.is_empty(),
             vectors: options.vectored.then(|| vec![vector; context.depth].into()),
             async_every: options.force_async_every,

@@ -13,28 +13,28 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "fsync-every",
         takes: Takes::One("N"),
         help: "fsync after every N writes of a worker",
-        fields: &["phase[0].job[0].blocks.durability.fsync_every"],
+        fields: &["phase[0].job[0].work.blocks.durability.fsync_every"],
         set: |draft, text| put(&mut draft.blocks.durability.fsync_every, number(text)),
     },
     Flag {
         long: "fdatasync-every",
         takes: Takes::One("N"),
         help: "fdatasync after every N writes of a worker",
-        fields: &["phase[0].job[0].blocks.durability.fdatasync_every"],
+        fields: &["phase[0].job[0].work.blocks.durability.fdatasync_every"],
         set: |draft, text| put(&mut draft.blocks.durability.fdatasync_every, number(text)),
     },
     Flag {
         long: "fsync-end",
         takes: Takes::Nothing,
         help: "fsync after the last write, counted in the time to media",
-        fields: &["phase[0].job[0].blocks.durability.fsync_at_end"],
+        fields: &["phase[0].job[0].work.blocks.durability.fsync_at_end"],
         set: |draft, _| put(&mut draft.blocks.durability.fsync_at_end, Ok(true)),
     },
     Flag {
         long: "open-sync",
         takes: Takes::One("dsync|sync"),
         help: "Open files with O_DSYNC or O_SYNC",
-        fields: &["phase[0].job[0].blocks.durability.open"],
+        fields: &["phase[0].job[0].work.blocks.durability.open"],
         set: |draft, text| {
             let words = [("dsync", OpenSync::Dsync), ("sync", OpenSync::Sync)];
             put(&mut draft.blocks.durability.open, one_of(text, &words))
@@ -44,14 +44,14 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "evict",
         takes: Takes::Nothing,
         help: "Before the run, flush the files and drop their pages, verified",
-        fields: &["phase[0].job[0].blocks.hints.evict"],
+        fields: &["phase[0].job[0].work.blocks.hints.evict"],
         set: |draft, _| put(&mut draft.blocks.hints.evict, Ok(true)),
     },
     Flag {
         long: "advice",
         takes: Takes::One("sequential|random|noreuse"),
         help: "What the kernel is told about the access",
-        fields: &["phase[0].job[0].blocks.hints.advice"],
+        fields: &["phase[0].job[0].work.blocks.hints.advice"],
         set: |draft, text| {
             let words = [
                 ("sequential", Advice::Sequential),
@@ -69,7 +69,7 @@ pub const CONTENT: &[Flag<Draft>] = &[
         long: "content",
         takes: Takes::One("pool|fresh|zero"),
         help: "Where written bytes come from [default: pool, which is incompressible]",
-        fields: &["phase[0].job[0].blocks.content.fill"],
+        fields: &["phase[0].job[0].work.blocks.content.fill"],
         set: |draft, text| {
             let words = [("pool", Fill::Pool), ("fresh", Fill::Fresh), ("zero", Fill::Zero)];
             put(&mut draft.blocks.content.fill, one_of(text, &words))
@@ -79,21 +79,24 @@ pub const CONTENT: &[Flag<Draft>] = &[
         long: "compressible",
         takes: Takes::One("PCT"),
         help: "Share of each 512 bytes that is zero",
-        fields: &["phase[0].job[0].blocks.content.compressible_percent"],
+        fields: &["phase[0].job[0].work.blocks.content.compressible_percent"],
         set: |draft, text| put(&mut draft.blocks.content.compressible_percent, percent(text)),
     },
     Flag {
         long: "duplicate",
         takes: Takes::One("PCT"),
         help: "Share of blocks that repeat an earlier one",
-        fields: &["phase[0].job[0].blocks.content.duplicate_percent"],
+        fields: &["phase[0].job[0].work.blocks.content.duplicate_percent"],
         set: |draft, text| put(&mut draft.blocks.content.duplicate_percent, percent(text)),
     },
     Flag {
         long: "verify",
         takes: Takes::Maybe("INTERVAL"),
         help: "Put headers into written blocks and check them on reads [default interval: 4k]",
-        fields: &["phase[0].job[0].blocks.verify", "phase[0].job[0].blocks.verify.interval"],
+        fields: &[
+            "phase[0].job[0].work.blocks.verify",
+            "phase[0].job[0].work.blocks.verify.interval",
+        ],
         set: |draft, text| {
             let verify = draft.blocks.verify.get_or_insert_with(Verify::default);
             match text {
@@ -106,7 +109,7 @@ pub const CONTENT: &[Flag<Draft>] = &[
         long: "verify-continue",
         takes: Takes::Nothing,
         help: "Verify, and go on after a mismatch, counting it",
-        fields: &["phase[0].job[0].blocks.verify.continue_on_mismatch"],
+        fields: &["phase[0].job[0].work.blocks.verify.continue_on_mismatch"],
         set: |draft, _| {
             let verify = draft.blocks.verify.get_or_insert_with(Verify::default);
             put(&mut verify.continue_on_mismatch, Ok(true))

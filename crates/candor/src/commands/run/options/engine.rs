@@ -1,7 +1,7 @@
 //! How I/O is issued, and by how many.
 
 use candor_plan::Sharing;
-use candor_plan::blocks::Engine;
+use candor_plan::blocks::{CallFlags, Engine};
 
 use super::{put, put_some};
 use crate::commands::run::draft::Draft;
@@ -14,7 +14,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "engine",
         takes: Takes::One("NAME"),
         help: "psync, io_uring, libaio, mmap, null or another of the guide [default: psync]",
-        fields: &["phase[0].job[0].blocks.engine"],
+        fields: &["phase[0].job[0].work.blocks.engine"],
         set: |draft, text| {
             let words = Engine::ALL.map(|engine| (engine.name(), engine));
             put(&mut draft.blocks.engine, one_of(text, &words))
@@ -24,100 +24,100 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "depth",
         takes: Takes::One("N"),
         help: "Operations in flight per worker [default: 1]",
-        fields: &["phase[0].job[0].blocks.depth"],
+        fields: &["phase[0].job[0].work.blocks.depth"],
         set: |draft, text| put(&mut draft.blocks.depth, number(text)),
     },
     Flag {
         long: "direct",
         takes: Takes::Nothing,
         help: "Bypass the page cache (O_DIRECT)",
-        fields: &["phase[0].job[0].blocks.direct"],
+        fields: &["phase[0].job[0].work.blocks.direct"],
         set: |draft, _| put(&mut draft.blocks.direct, Ok(true)),
     },
     Flag {
         long: "buffered",
         takes: Takes::Nothing,
         help: "Go through the page cache; the default, said aloud",
-        fields: &["phase[0].job[0].blocks.direct"],
+        fields: &["phase[0].job[0].work.blocks.direct"],
         set: |draft, _| put(&mut draft.blocks.direct, Ok(false)),
     },
     Flag {
         long: "batch-submit",
         takes: Takes::One("N"),
         help: "Operations handed over in one submission [default: all that are ready]",
-        fields: &["phase[0].job[0].blocks.batch_submit"],
+        fields: &["phase[0].job[0].work.blocks.batch_submit"],
         set: |draft, text| put_some(&mut draft.blocks.batch_submit, number(text)),
     },
     Flag {
         long: "batch-reap",
         takes: Takes::One("N"),
         help: "Completions to wait for at a time [default: 1]",
-        fields: &["phase[0].job[0].blocks.batch_reap"],
+        fields: &["phase[0].job[0].work.blocks.batch_reap"],
         set: |draft, text| put(&mut draft.blocks.batch_reap, number(text)),
     },
     Flag {
         long: "batch-reap-max",
         takes: Takes::One("N"),
         help: "Completions to take at a time, at most [default: all that are there]",
-        fields: &["phase[0].job[0].blocks.batch_reap_max"],
+        fields: &["phase[0].job[0].work.blocks.batch_reap_max"],
         set: |draft, text| put_some(&mut draft.blocks.batch_reap_max, number(text)),
     },
     Flag {
         long: "sqpoll",
         takes: Takes::Nothing,
         help: "io_uring: a kernel thread takes submissions",
-        fields: &["phase[0].job[0].blocks.uring.sqpoll"],
-        set: |draft, _| put(&mut draft.blocks.uring.sqpoll, Ok(true)),
+        fields: &["phase[0].job[0].work.blocks.engine.io_uring.sqpoll"],
+        set: |draft, _| put(&mut draft.uring("sqpoll").sqpoll, Ok(true)),
     },
     Flag {
         long: "sqpoll-cpu",
         takes: Takes::One("CPU"),
         help: "io_uring: where that thread runs",
-        fields: &["phase[0].job[0].blocks.uring.sqpoll_cpu"],
-        set: |draft, text| put_some(&mut draft.blocks.uring.sqpoll_cpu, number(text)),
+        fields: &["phase[0].job[0].work.blocks.engine.io_uring.sqpoll_cpu"],
+        set: |draft, text| put_some(&mut draft.uring("sqpoll-cpu").sqpoll_cpu, number(text)),
     },
     Flag {
         long: "iopoll",
         takes: Takes::Nothing,
         help: "io_uring: poll for completions; needs --direct and a device that can",
-        fields: &["phase[0].job[0].blocks.uring.iopoll"],
-        set: |draft, _| put(&mut draft.blocks.uring.iopoll, Ok(true)),
+        fields: &["phase[0].job[0].work.blocks.engine.io_uring.iopoll"],
+        set: |draft, _| put(&mut draft.uring("iopoll").iopoll, Ok(true)),
     },
     Flag {
         long: "no-fixed-buffers",
         takes: Takes::Nothing,
         help: "io_uring: do not register buffers",
-        fields: &["phase[0].job[0].blocks.uring.fixed_buffers"],
-        set: |draft, _| put_some(&mut draft.blocks.uring.fixed_buffers, Ok(false)),
+        fields: &["phase[0].job[0].work.blocks.engine.io_uring.fixed_buffers"],
+        set: |draft, _| put_some(&mut draft.uring("no-fixed-buffers").fixed_buffers, Ok(false)),
     },
     Flag {
         long: "no-fixed-files",
         takes: Takes::Nothing,
         help: "io_uring: do not register files",
-        fields: &["phase[0].job[0].blocks.uring.fixed_files"],
-        set: |draft, _| put_some(&mut draft.blocks.uring.fixed_files, Ok(false)),
+        fields: &["phase[0].job[0].work.blocks.engine.io_uring.fixed_files"],
+        set: |draft, _| put_some(&mut draft.uring("no-fixed-files").fixed_files, Ok(false)),
     },
     Flag {
         long: "uring-nop",
         takes: Takes::Nothing,
         help: "io_uring: issue no-ops, which measures the ring itself",
-        fields: &["phase[0].job[0].blocks.uring.nop"],
-        set: |draft, _| put(&mut draft.blocks.uring.nop, Ok(true)),
+        fields: &["phase[0].job[0].work.blocks.engine.io_uring.nop"],
+        set: |draft, _| put(&mut draft.uring("uring-nop").nop, Ok(true)),
     },
     Flag {
         long: "rwf",
         takes: Takes::One("FLAG,…"),
         help: "Flags of each call: hipri, nowait, dsync, dontcache, atomic",
-        fields: &["phase[0].job[0].blocks.rwf"],
+        fields: &["phase[0].job[0].work.blocks.engine"],
         set: |draft, text| {
-            let rwf = &mut draft.blocks.rwf;
+            let flags = draft.call_flags.get_or_insert(CallFlags::NONE);
             for word in text.split(',') {
                 match word {
-                    "hipri" => rwf.hipri = true,
-                    "nowait" => rwf.nowait = true,
-                    "dsync" => rwf.dsync = true,
-                    "dontcache" => rwf.dontcache = true,
-                    "atomic" => rwf.atomic = true,
+                    "hipri" => draft.hipri = true,
+                    "nowait" => flags.nowait = true,
+                    "dsync" => flags.dsync = true,
+                    "dontcache" => flags.dontcache = true,
+                    "atomic" => flags.atomic = true,
                     _ => {
                         let known = "hipri, nowait, dsync, dontcache, atomic";
                         return Err(format!("`{word}` is none of {known}"));
@@ -131,7 +131,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "huge-pages",
         takes: Takes::Nothing,
         help: "Buffers from huge pages",
-        fields: &["phase[0].job[0].blocks.hints.huge_pages"],
+        fields: &["phase[0].job[0].work.blocks.hints.huge_pages"],
         set: |draft, _| put(&mut draft.blocks.hints.huge_pages, Ok(true)),
     },
 ];

@@ -15,7 +15,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "rw",
         takes: Takes::One("WORD"),
         help: "read, write, trim, rw (half and half); at random: randread, randwrite, …",
-        fields: &["phase[0].job[0].blocks.mix", "phase[0].job[0].blocks.access"],
+        fields: &["phase[0].job[0].work.blocks.mix", "phase[0].job[0].work.blocks.access"],
         set: |draft, text| {
             let (mix, access) = one_of(text, &KINDS)?;
             draft.blocks.mix = mix;
@@ -27,28 +27,28 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "mix",
         takes: Takes::One("read:70,write:30"),
         help: "Shares of reads, writes and trims in percent",
-        fields: &["phase[0].job[0].blocks.mix"],
+        fields: &["phase[0].job[0].work.blocks.mix"],
         set: |draft, text| put(&mut draft.blocks.mix, unit(text)),
     },
     Flag {
         long: "bs",
         takes: Takes::One("SIZE"),
         help: "Bytes per operation: 4k, a range 4k-64k, or weights 4k:60,64k:40 [default: 4k]",
-        fields: &["phase[0].job[0].blocks.size"],
+        fields: &["phase[0].job[0].work.blocks.size"],
         set: |draft, text| put(&mut draft.blocks.size, unit(text).map(PerDirection::all)),
     },
     Flag {
         long: "access",
         takes: Takes::One("ORDER"),
         help: "zipf:1.2, pareto:0.2, normal:10, hot:80,10, permutation, backward, holes:64k, …",
-        fields: &["phase[0].job[0].blocks.access"],
+        fields: &["phase[0].job[0].work.blocks.access"],
         set: |draft, text| put(&mut draft.blocks.access, access::access(text)),
     },
     Flag {
         long: "random-percent",
         takes: Takes::One("PCT"),
         help: "Share of operations that jump to a random place, in an ordered access",
-        fields: &["phase[0].job[0].blocks.random_percent"],
+        fields: &["phase[0].job[0].work.blocks.random_percent"],
         set: |draft, text| {
             put(&mut draft.blocks.random_percent, percent(text).map(PerDirection::all))
         },
@@ -57,7 +57,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "align",
         takes: Takes::One("SIZE"),
         help: "Offsets are multiples of it [default: the smallest size]",
-        fields: &["phase[0].job[0].blocks.align"],
+        fields: &["phase[0].job[0].work.blocks.align"],
         set: |draft, text| put_some(&mut draft.blocks.align, unit(text).map(PerDirection::all)),
     },
     Flag {
@@ -65,9 +65,9 @@ pub const FLAGS: &[Flag<Draft>] = &[
         takes: Takes::One("START-END"),
         help: "Part of each file or device to use, such as 0-50% or 1g-2g [default: all]",
         fields: &[
-            "phase[0].job[0].blocks.range.start",
-            "phase[0].job[0].blocks.range.length",
-            "phase[0].job[0].blocks.range",
+            "phase[0].job[0].work.blocks.range.start",
+            "phase[0].job[0].work.blocks.range.length",
+            "phase[0].job[0].work.blocks.range",
         ],
         set: |draft, text| put(&mut draft.blocks.range, access::range(text)),
     },
@@ -75,7 +75,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "share",
         takes: Takes::One("HOW"),
         help: "How workers divide it: whole, slice, interleave, segments:BLOCK,N [default: whole]",
-        fields: &["phase[0].job[0].blocks.share"],
+        fields: &["phase[0].job[0].work.blocks.share"],
         set: |draft, text| put(&mut draft.blocks.share, access::share(text)),
     },
 ];

@@ -70,21 +70,21 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "rate-iops",
         takes: Takes::One("N"),
         help: "Operations per second of all workers together, such as 10k",
-        fields: &["phase[0].job[0].blocks.pace.ops"],
+        fields: &["phase[0].job[0].work.blocks.pace.ops"],
         set: |draft, text| put_some(&mut draft.blocks.pace.ops, unit(text)),
     },
     Flag {
         long: "rate",
         takes: Takes::One("BYTES"),
         help: "Bytes per second of all workers together, such as 100MB",
-        fields: &["phase[0].job[0].blocks.pace.bytes"],
+        fields: &["phase[0].job[0].work.blocks.pace.bytes"],
         set: |draft, text| put_some(&mut draft.blocks.pace.bytes, unit(text)),
     },
     Flag {
         long: "arrival",
         takes: Takes::One("fixed|poisson"),
         help: "Gaps between operations under a rate [default: fixed]",
-        fields: &["phase[0].job[0].blocks.pace.arrival"],
+        fields: &["phase[0].job[0].work.blocks.pace.arrival"],
         set: |draft, text| {
             let words = [("fixed", Arrival::Fixed), ("poisson", Arrival::Poisson)];
             put(&mut draft.blocks.pace.arrival, one_of(text, &words))
@@ -94,7 +94,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         long: "think",
         takes: Takes::One("TIME[:N]"),
         help: "Rest so long after each operation, or after every N",
-        fields: &["phase[0].job[0].blocks.pace.think"],
+        fields: &["phase[0].job[0].work.blocks.pace.think"],
         set: |draft, text| put_some(&mut draft.blocks.pace.think, access::think(text)),
     },
 ];

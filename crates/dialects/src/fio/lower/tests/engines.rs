@@ -1,8 +1,8 @@
 //! Engines and what belongs to them.
 
-use candor_plan::blocks::{IoPriority, Memory, MemoryKind, PriorityClass, PriorityShare};
+use candor_plan::blocks::{Buffers, IoPriority, MemoryKind, Mmap, PriorityClass, PriorityShare};
 use candor_plan::units::Direction;
-use candor_plan::{Bytes, Engine, Nanos};
+use candor_plan::{Burn, Bytes, Engine, Nanos, Work};
 
 use super::{blocks, job, lowered, mistakes};
 
@@ -18,12 +18,12 @@ fn engines_by_fios_names() {
         ("sync", Engine::Sync),
         ("vsync", Engine::Vsync),
         ("psync", Engine::Psync),
-        ("pvsync", Engine::Pvsync),
-        ("pvsync2", Engine::Pvsync),
-        ("libaio", Engine::Libaio),
+        ("pvsync", Engine::PVSYNC),
+        ("pvsync2", Engine::PVSYNC),
+        ("libaio", Engine::LIBAIO),
         ("posixaio", Engine::Threads),
-        ("io_uring", Engine::IoUring),
-        ("mmap", Engine::Mmap),
+        ("io_uring", Engine::IO_URING),
+        ("mmap", Engine::MMAP),
         ("splice", Engine::Splice),
         ("null", Engine::Null),
     ];
@@ -39,14 +39,16 @@ fn engines_by_fios_names() {
 #[test]
 fn what_single_engines_have() {
     let mapped = one("ioengine=mmap\ndirect=1");
-    assert!(mapped.mmap.drop && !mapped.direct);
+    assert_eq!((mapped.engine, mapped.direct), (Engine::Mmap(Mmap { drop: true }), false));
     let ring = one("ioengine=io_uring\nforce_async=4\nnonvectored=0\nnowait=1\nuncached=1");
-    assert_eq!((ring.uring.force_async_every, ring.uring.vectored), (4, true));
-    assert!(ring.rwf.nowait && ring.rwf.dontcache);
+    let ring = ring.engine.uring().copied().expect("io_uring");
+    assert_eq!((ring.force_async_every, ring.vectored), (4, true));
+    assert!(ring.flags.nowait && ring.flags.dontcache);
     let polled = one("ioengine=pvsync2\ndirect=1\nhipri\nhipri_percentage=30");
-    assert_eq!((polled.rwf.hipri, polled.rwf.hipri_percent), (true, Some(30)));
+    let Engine::Pvsync(polled) = polled.engine else { panic!("pvsync") };
+    assert_eq!((polled.hipri, polled.hipri_percent), (true, Some(30)));
     // Without direct I/O the kernel takes no notice, and neither does fio.
-    assert!(!one("ioengine=pvsync2\nhipri").rwf.hipri);
+    assert_eq!(one("ioengine=pvsync2\nhipri").engine, Engine::PVSYNC);
     let merged = one("ioengine=vsync\niodepth=8");
     assert_eq!((merged.depth, merged.batch_submit), (8, None));
 }
@@ -81,9 +83,8 @@ fn burning_a_share_of_a_cpu() {
     let text = "[a]\nioengine=cpuio\ncpuload=20\ncpuchunks=1000\n[b]\nfilename=/tmp/full\n";
     let lowered = lowered(text);
     assert!(job(&lowered, 0, 0).background && !job(&lowered, 0, 1).background);
-    let burn = blocks(&lowered, 0, 0);
-    assert_eq!((burn.engine, burn.burn.chunk), (Engine::Cpu, Nanos(1_000_000)));
-    assert_eq!(burn.pace.think.map(|think| think.time), Some(Nanos(4_000_000)));
+    let burn = Burn { chunk: Nanos(1_000_000), rest: Nanos(4_000_000), sort: false };
+    assert_eq!(job(&lowered, 0, 0).work, burn.into());
     assert!(mistakes("[a]\nioengine=cpuio\n")[0].contains("cpuload"));
 }
 
@@ -105,7 +106,8 @@ fn cpus_of_several_nodes() {
 #[test]
 fn a_program_with_its_arguments() {
     let text = "[x y]\nioengine=exec\nprogram=/bin/echo\narguments=%n for  %r s\nruntime=3\n";
-    let program = blocks(&lowered(text), 0, 0).program.clone();
+    let lowered = lowered(text);
+    let Work::Program(program) = &job(&lowered, 0, 0).work else { panic!("a program") };
     assert_eq!(program.command, ["/bin/echo", "x", "y", "for", "3", "s"]);
     assert_eq!(program.output.as_deref(), Some(std::path::Path::new("x y.stdout")));
     assert!(mistakes("[a]\nioengine=exec\n")[0].contains("program"));
@@ -113,8 +115,8 @@ fn a_program_with_its_arguments() {
 
 #[test]
 fn buffers_of_every_kind() {
-    let of = |lines: &str| one(lines).memory;
-    assert_eq!(of("mem=malloc"), Memory::default());
+    let of = |lines: &str| one(lines).buffers;
+    assert_eq!(of("mem=malloc"), Buffers::default());
     assert_eq!(of("mem=shm").kind, MemoryKind::Shm);
     assert!(of("mem=mmaphuge").huge && of("mem=shmhuge").huge);
     let shared = of("mem=mmapshared:/tmp/b\niomem_align=512\nlockmem=1m");
@@ -138,12 +140,12 @@ fn names_are_made_looked_at_and_removed() {
         let text = format!("[a]\nrw=write\nfilesize=4k\nnrfiles=9\nioengine={name}\n");
         let lowered = lowered(&text);
         let job = job(&lowered, 0, 0);
-        let entries = job.entries.as_ref().expect("entries");
+        let entries = job.entries().expect("entries");
         assert_eq!(
-            (entries.over, &entries.steps[..], job.blocks.is_none()),
+            (entries.over, &entries.steps[..], job.blocks().is_none()),
             (over, &[step][..], true)
         );
-        assert_eq!(entries.counted_as, Some(Direction::Write));
+        assert_eq!(lowered.jobs[0].counted_as, Some(Direction::Write));
         let named: u32 = lowered.plan.targets.iter().map(|target| target.files).sum();
         assert!(named == 9 || lowered.plan.targets[0].members.len() == 9, "{named}");
     }

@@ -159,7 +159,7 @@ fn a_whole_device_needs_no_size() {
         lowered("[r]\nfilename=/dev/a\nrw=randread\ndirect=1\nioengine=libaio\niodepth=32\n");
     let blocks = blocks(&lowered, 0, 0);
     assert_eq!(blocks.range, Range::default());
-    assert_eq!((blocks.engine, blocks.depth, blocks.direct), (Engine::Libaio, 32, true));
+    assert_eq!((blocks.engine, blocks.depth, blocks.direct), (Engine::LIBAIO, 32, true));
     let batches = (blocks.batch_submit, blocks.batch_reap, blocks.batch_reap_max);
     assert_eq!(batches, (Some(1), 1, Some(1)));
 }

@@ -12,7 +12,7 @@ fn host() -> Nowhere {
 fn blocks(text: &str) -> Blocks {
     let text = format!("[a]\nfilename=file\nzonemode=zbd\nzonesize=64k\n{text}");
     let lowered = lowered_on(&text, &host()).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
-    lowered.plan.phases[0].jobs[0].blocks.clone().expect("blocks")
+    lowered.plan.phases[0].jobs[0].blocks().cloned().expect("blocks")
 }
 
 fn refused(text: &str, part: &str) {
@@ -77,7 +77,7 @@ fn a_zoned_device_knows_its_zones() {
     let text = "[a]\nfilename=/dev/zoned\nzonemode=zbd\nrw=write\ndirect=1\n";
     let zones = |text: &str| {
         let lowered = lowered_on(text, &host()).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
-        lowered.plan.phases[0].jobs[0].blocks.clone().and_then(|blocks| blocks.zones)
+        lowered.plan.phases[0].jobs[0].blocks().cloned().and_then(|blocks| blocks.zones)
     };
     let own = Zones { length: Some(Bytes(64 << 20)), open_max: Some(14), ..Zones::default() };
     assert_eq!(zones(text), Some(own.clone()));

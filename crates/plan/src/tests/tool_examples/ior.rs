@@ -28,7 +28,7 @@ name = "ior"
 workers = 64
 targets = ["testFile"]
 sharing = "own"
-[phase.job.blocks]
+[phase.job.work.blocks]
 mix = "write"
 size = "1m"
 share = { segments = { block = "16m", count = 16 } }
@@ -42,7 +42,7 @@ workers = 64
 targets = ["testFile"]
 sharing = "own"
 rank_shift = 16
-[phase.job.blocks]
+[phase.job.work.blocks]
 mix = "read"
 size = "1m"
 share = { segments = { block = "16m", count = 16 } }
@@ -62,7 +62,7 @@ fn phase(name: &str, mix: Mix, rank_shift: i64) -> Phase {
         targets: vec!["testFile".into()],
         sharing: Sharing::Own,
         rank_shift,
-        blocks: Some(blocks),
+        work: blocks.into(),
         ..Job::default()
     };
     Phase { name: name.into(), jobs: vec![job], ..Phase::default() }

@@ -23,40 +23,40 @@ file_size = "128k"
 
 [[phase]]
 name = "MKDIRS"
-job = [{ workers = 4, targets = ["tree"], entries = { over = "directories", steps = ["mkdir"] } }]
+job = [{ workers = 4, targets = ["tree"], work.entries = { over = "directories", steps = ["mkdir"] } }]
 
 [[phase]]
 name = "WRITE"
 [[phase.job]]
 workers = 4
 targets = ["tree"]
-entries = { steps = ["create", "write", "close"], size = "128k" }
+work.entries = { steps = ["create", "write", "close"], size = "128k" }
 
 [[phase]]
 name = "STAT"
 [[phase.job]]
 workers = 4
 targets = ["tree"]
-entries = { steps = ["stat"] }
+work.entries = { steps = ["stat"] }
 
 [[phase]]
 name = "READ"
 [[phase.job]]
 workers = 4
 targets = ["tree"]
-entries = { steps = ["open", "read", "close"], size = "128k" }
+work.entries = { steps = ["open", "read", "close"], size = "128k" }
 
 [[phase]]
 name = "RMFILES"
 [[phase.job]]
 workers = 4
 targets = ["tree"]
-entries = { steps = ["unlink"] }
+work.entries = { steps = ["unlink"] }
 "#;
 
 fn phase(name: &str, over: Over, steps: &[Step], size: Option<Bytes>) -> Phase {
     let mut phase = super::entries_phase(name, 4, over, steps);
-    if let Some(entries) = &mut phase.jobs[0].entries {
+    if let Work::Entries(entries) = &mut phase.jobs[0].work {
         entries.size = size;
     }
     phase

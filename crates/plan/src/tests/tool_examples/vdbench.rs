@@ -11,14 +11,14 @@ fn run(threads: u32) -> Phase {
     let blocks = Blocks {
         access: Access::Random,
         depth: threads,
-        engine: Engine::Libaio,
+        engine: Engine::LIBAIO,
         direct: true,
         ..Blocks::default()
     };
     let job = Job {
         name: "wd1".into(),
         targets: vec!["sd1".into()],
-        blocks: Some(blocks),
+        work: blocks.into(),
         ..Job::default()
     };
     Phase {
@@ -36,7 +36,7 @@ fn toml() -> String {
         text += &format!(
             "[[phase]]\nname = \"rd1 forthreads={threads}\"\nstop = {{ time = \"30s\" }}\n\
              ramp = \"5s\"\n[[phase.job]]\nname = \"wd1\"\ntargets = [\"sd1\"]\n\
-             blocks = {{ access = \"random\", depth = {threads}, engine = \"libaio\", \
+             work.blocks = {{ access = \"random\", depth = {threads}, engine = \"libaio\", \
              direct = true }}\n"
         );
     }
@@ -52,7 +52,7 @@ fn every_thread_count_is_a_phase() {
     let depths: Vec<_> = plan
         .phases
         .iter()
-        .filter_map(|phase| phase.jobs[0].blocks.as_ref())
+        .filter_map(|phase| phase.jobs[0].blocks())
         .map(|blocks| blocks.depth)
         .collect();
     assert_eq!(depths, [1, 2, 4, 8]);

@@ -29,7 +29,7 @@ stop = { passes = 3 }
 name = "loader"
 workers = 8
 targets = ["tree"]
-[phase.job.entries]
+[phase.job.work.entries]
 steps = ["open", "read", "close"]
 select = "shuffled"
 loader = { batch = 256, prefetch = 2, compute = "300ms" }
@@ -62,7 +62,7 @@ fn plan() -> Plan {
         name: "loader".into(),
         workers: 8,
         targets: vec!["tree".into()],
-        entries: Some(entries),
+        work: entries.into(),
         ..Job::default()
     };
     let stop = Stop { passes: Some(3), ..Stop::default() };

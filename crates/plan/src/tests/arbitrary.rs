@@ -9,9 +9,9 @@ use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use crate::*;
 
 /// A source of choices: the same bytes give the same plan, no bytes the simplest one.
-pub struct Dice<'b>(pub std::slice::Iter<'b, u8>);
+pub struct Arbitrary<'b>(pub std::slice::Iter<'b, u8>);
 
-impl Dice<'_> {
+impl Arbitrary<'_> {
     fn byte(&mut self) -> u8 {
         self.0.next().copied().unwrap_or(0)
     }
@@ -211,8 +211,30 @@ impl Dice<'_> {
             on_done: self.pick(&[OnDone::GoOn, OnDone::EndPhase, OnDone::EndRun]),
             hooks: Hooks { before: self.option(Self::hook), after: self.option(Self::hook) },
             stop: self.option(Self::stop),
-            blocks: self.option(Self::blocks),
-            entries: self.option(Self::entries),
+            work: self.work(),
+        }
+    }
+
+    fn work(&mut self) -> Work {
+        match self.byte() % 4 {
+            0 => self.blocks().into(),
+            1 => self.entries().into(),
+            2 => Work::Program(self.program()),
+            _ => Work::Burn(Burn { chunk: self.nanos(), rest: self.nanos(), sort: self.yes() }),
+        }
+    }
+
+    fn engine(&mut self) -> Engine {
+        match self.pick(&Engine::ALL) {
+            Engine::Pvsync(_) => Engine::Pvsync(Pvsync {
+                hipri: self.yes(),
+                hipri_percent: self.option(Self::byte),
+                flags: self.call_flags(),
+            }),
+            Engine::Libaio(_) => Engine::Libaio(Libaio { flags: self.call_flags() }),
+            Engine::IoUring(_) => Engine::IoUring(self.uring()),
+            Engine::Mmap(_) => Engine::Mmap(Mmap { drop: self.yes() }),
+            other => other,
         }
     }
 
@@ -226,8 +248,6 @@ impl Dice<'_> {
             steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Put])),
             select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
             size: self.option(Self::bytes),
-            counted_as: self
-                .option(|d| d.pick(&[Direction::Read, Direction::Write, Direction::Trim])),
             direct: self.yes(),
             loader: self.option(|d| Loader {
                 batch: d.count(),
@@ -330,19 +350,14 @@ impl Dice<'_> {
             depth_low: self.option(Self::count),
             serialize_overlap: self.yes(),
             lock: self.pick(&[Lock::None, Lock::Exclusive, Lock::ReadWrite]),
-            engine: self.pick(&Engine::ALL),
-            uring: self.uring(),
-            rwf: self.rwf(),
+            engine: self.engine(),
             priorities: self.list(|d| PriorityShare {
                 op: d.pick(&[Direction::Read, Direction::Write]),
                 size: d.option(Self::bytes),
                 percent: d.byte(),
                 priority: d.io_priority(),
             }),
-            mmap: Mmap { drop: self.yes() },
-            burn: Burn { chunk: self.nanos(), sort: self.yes() },
-            program: self.program(),
-            memory: self.memory(),
+            buffers: self.buffers(),
             direct: self.yes(),
             durability: self.durability(),
             hints: Hints {
@@ -466,13 +481,12 @@ impl Dice<'_> {
             force_async_every: self.count(),
             vectored: self.yes(),
             nop: self.yes(),
+            flags: self.call_flags(),
         }
     }
 
-    fn rwf(&mut self) -> Rwf {
-        Rwf {
-            hipri: self.yes(),
-            hipri_percent: self.option(Self::byte),
+    fn call_flags(&mut self) -> CallFlags {
+        CallFlags {
             nowait: self.yes(),
             dsync: self.yes(),
             dontcache: self.yes(),
@@ -485,8 +499,8 @@ impl Dice<'_> {
         IoPriority { class: self.pick(&classes), level: self.byte(), hint: self.byte().into() }
     }
 
-    fn memory(&mut self) -> Memory {
-        Memory {
+    fn buffers(&mut self) -> Buffers {
+        Buffers {
             kind: self.pick(&[MemoryKind::Private, MemoryKind::Shared, MemoryKind::Shm]),
             huge: self.yes(),
             file: self.option(|d| PathBuf::from(d.text())),

@@ -38,7 +38,6 @@ fn walk(built: &Plan, toml: &str, rules: &[&str]) {
 /// A phase of one job on the target `tree`.
 fn entries_phase(name: &str, workers: u32, over: Over, steps: &[Step]) -> Phase {
     let entries = Entries { over, steps: steps.to_vec(), ..Entries::default() };
-    let job =
-        Job { workers, targets: vec!["tree".into()], entries: Some(entries), ..Job::default() };
+    let job = Job { workers, targets: vec!["tree".into()], work: entries.into(), ..Job::default() };
     Phase { name: name.into(), jobs: vec![job], ..Phase::default() }
 }

@@ -26,7 +26,7 @@ stop = { time = "60s" }
 [[phase.job]]
 name = "fill"
 targets = ["nvme0n1"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 mix = "write"
 size = "1m"
 depth = 16
@@ -41,7 +41,7 @@ stop.time = "1m"
 name = "mixed"
 workers = 4
 targets = ["nvme0n1"]
-[phase.job.blocks]
+[phase.job.work.blocks]
 mix = "read:70,write:30"
 access = "random"
 size = { read = "4k:60,64k:40", write = "8k:100" }
@@ -51,12 +51,12 @@ direct = true
 "#;
 
 fn section(name: &str, workers: u32, blocks: Blocks) -> Phase {
-    let blocks = Blocks { engine: Engine::IoUring, direct: true, ..blocks };
+    let blocks = Blocks { engine: Engine::IO_URING, direct: true, ..blocks };
     let job = Job {
         name: name.into(),
         workers,
         targets: vec!["nvme0n1".into()],
-        blocks: Some(blocks),
+        work: blocks.into(),
         ..Job::default()
     };
     let stop = Stop { time: Some(Nanos::from_secs(60)), ..Stop::default() };
@@ -104,7 +104,7 @@ fn two_sections_with_a_stonewall_and_a_split() {
 
 fn walk_it(plan: &Plan) {
     super::walk(plan, TOML, &[]);
-    let size = |op| plan.phases[1].jobs[0].blocks.as_ref().map(|b| b.size.of(op).max());
+    let size = |op| plan.phases[1].jobs[0].blocks().map(|b| b.size.of(op).max());
     assert_eq!(size(units::Direction::Read), Some(Bytes(64 << 10)));
     assert_eq!(size(units::Direction::Write), Some(Bytes(8 << 10)));
 }

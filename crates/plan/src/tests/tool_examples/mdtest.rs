@@ -39,7 +39,7 @@ fn toml() -> String {
         text += &format!(
             "[[phase]]\nname = \"{name}\"\n[[phase.job]]\nworkers = {workers}\n\
              targets = [\"tree\"]\nrank_shift = {shift}\n\
-             entries = {{ over = \"{over}\", steps = {steps:?} }}\n"
+             work.entries = {{ over = \"{over}\", steps = {steps:?} }}\n"
         );
     }
     text
