@@ -441,7 +441,7 @@ fn sentences() {
         .iter()
         .map(|p| format!("{:?} {}: {}\n  -> {}\n", p.severity, p.rule, p.message, p.remedy))
         .collect();
-    insta::assert_snapshot!(lines.concat(), @r##"
+    insta::assert_snapshot!(lines.concat(), @r#"
     Error unknown-target: there is no target dsik; did you mean disk?
       -> write disk
     Error direct-alignment: align 100B is not a multiple of 512 bytes, as direct I/O needs
@@ -450,11 +450,9 @@ fn sentences() {
       -> use fewer or smaller ones, or a size of at least 2097200B
     Warning depth-sync: mmap keeps one operation in flight per worker; depth 32 has no effect
       -> set workers = 64, or engine = "io_uring"
-    Error uring-engine: uring is set, but the engine is mmap
-      -> set engine = "io_uring", or remove uring
     Error mmap-direct: mmap works on the page cache and cannot be direct
-      -> set direct = false, or mmap.drop = true instead
+      -> set direct = false, or engine.mmap.drop = true instead
     Error pace: the rate is 0 operations per second
       -> give a rate above 0, or remove it for full speed
-    "##);
+    "#);
 }

@@ -187,14 +187,14 @@ stop = ["1s"]
 [[phase.job]]
 work.blocks = { hints = [true], access = { zipf = [1.2] } }
 "#;
-    insta::assert_snapshot!(remedies(text), @r##"
+    insta::assert_snapshot!(remedies(text), @"
     plan.toml:3:8: `stop` is a table, not a list
       -> write stop = { … }
-    plan.toml:5:20: `hints` is a table, not a list
+    plan.toml:5:25: `hints` is a table, not a list
       -> write hints = { … }
-    plan.toml:5:46: `zipf` is a table, not a list
+    plan.toml:5:51: `zipf` is a table, not a list
       -> write zipf = { … }
-    "##);
+    ");
     let text = r#"
 name =
 [[phase]]
@@ -210,7 +210,7 @@ range = { start = "101%" }
 random_percent = {}
 batch_submit = 9999999999999
 "#;
-    insta::assert_snapshot!(remedies(text), @r##"
+    insta::assert_snapshot!(remedies(text), @r#"
     plan.toml:2:7: a key has no value
       -> write a value after the =
     plan.toml:6:10: `direct` is true or false, not "yes"
@@ -219,8 +219,8 @@ batch_submit = 9999999999999
       -> write it without quotes
     plan.toml:8:11: invalid float
       -> sizes and times need quotes
-    plan.toml:9:10: `engine` is a word or a table, not 3
-      -> name one choice
+    plan.toml:9:10: `engine` is the name of an engine, or a table of one engine with its options, not 3
+      -> write it in quotes, as in the example
     plan.toml:10:10: `access` is given more than once
       -> name one choice
     plan.toml:11:9: `share` is empty
@@ -231,7 +231,7 @@ batch_submit = 9999999999999
       -> give read, write or trim a value
     plan.toml:14:16: `batch_submit` is a whole number from 0 to 4294967295, not 9999999999999
       -> write a smaller number
-    "##);
+    "#);
 }
 
 #[test]
@@ -299,8 +299,8 @@ fn optional_sections_stay_even_if_all_in_them_is_default() {
                 work.blocks = { verify = {} }\n[[phase.job]]\nwork.entries = {}\n";
     let plan = read("x", text).expect("it is good").0;
     assert_eq!(read("y", &write(&plan)).expect("what was written").0, plan);
-    insta::assert_snapshot!(write(&plan), @r##"
-    version = 1
+    insta::assert_snapshot!(write(&plan), @r#"
+    version = 2
 
     [[target]]
     name = "target"
@@ -321,15 +321,24 @@ fn optional_sections_stay_even_if_all_in_them_is_default() {
     name = "job"
 
     [phase.job.work.entries]
-    "##);
+    "#);
 }
 
 #[test]
 fn a_job_without_work_and_one_with_two_kinds_are_told() {
     let job = |work: &str| remedies(&format!("[[phase]]\n[[phase.job]]\n{work}"));
-    insta::assert_snapshot!(job(""), @"");
-    insta::assert_snapshot!(job("work.blocks = {}\nwork.burn = {}"), @"");
-    insta::assert_snapshot!(job("blocks = {}"), @"");
+    insta::assert_snapshot!(job(""), @"
+    plan.toml:2:1: `job` needs `work`
+      -> add a section such as [phase.job.work.blocks]
+    ");
+    insta::assert_snapshot!(job("work.blocks = {}\nwork.burn = {}"), @"
+    plan.toml:3:1: `work` is given more than once
+      -> name one choice
+    ");
+    insta::assert_snapshot!(job("blocks = {}"), @"
+    plan.toml:3:1: unknown key `blocks`
+      -> known here: name, workers, targets, sharing, rank_shift, placement, threads, delay, after, prepare_only, background, on_done, hooks, stop, work
+    ");
 }
 
 #[test]

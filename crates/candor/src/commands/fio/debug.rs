@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn seeds_of_workers_are_told_and_differ_with_that_of_the_run() {
-        let read = "[[phase]]\nname = \"p\"\n[[phase.job]]\nname = \"a\"\nworkers = 2\n";
+        let read = "[[phase]]\nname = \"p\"\n[[phase.job]]\nname = \"a\"\nworkers = 2\n\
+                    work.blocks = {}\n";
         let with = |seed| Plan { seed, ..text::read("t", read).unwrap().0 };
         let told = |seed| seeds(&with(seed)).collect::<Vec<_>>();
         let (one, two) = (told(1), told(2));

@@ -35,13 +35,19 @@ fn put_some<T>(slot: &mut Option<T>, value: Result<T, String>) -> Result<(), Str
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::blocks::{Engine, Uring};
+
     use super::*;
     use crate::flag::Takes;
 
     /// The places that rows claim to set are places of a plan.
     #[test]
     fn fields_are_keys_of_the_plan() {
-        let text = candor_plan::text::to_json(&Draft::default().plan());
+        let mut draft = Draft::default();
+        draft.blocks.engine = Engine::IO_URING;
+        let ring = Uring { sqpoll: true, iopoll: true, nop: true, ..Uring::DEFAULT };
+        draft.uring = Some((ring, "sqpoll"));
+        let text = candor_plan::text::to_json(&draft.plan());
         for flag in GROUPS.iter().flat_map(|group| group.flags) {
             assert!(!flag.fields.is_empty(), "{} sets nothing", flag.long);
             for field in flag.fields {

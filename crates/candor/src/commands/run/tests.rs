@@ -34,7 +34,7 @@ fn a_simple_job() {
         told("--target /data/file --rw randread --bs 4k --depth 32 --engine io_uring --direct \
               --size 1g --seconds 10"),
         @r#"
-    version = 1
+    version = 2
     name = "random read 4 KiB, depth 32"
 
     [[target]]
@@ -74,7 +74,7 @@ fn all_options() {
               --open-sync dsync --evict --advice random --content fresh --compressible 30 \
               --duplicate 10"),
         @r#"
-    version = 1
+    version = 2
     name = "all"
     seed = 7
 
@@ -118,8 +118,7 @@ fn all_options() {
     batch_submit = 4
     batch_reap = 2
     batch_reap_max = 6
-    engine = "io_uring"
-    uring = { sqpoll = true, sqpoll_cpu = 1, iopoll = true, fixed_buffers = false, fixed_files = false }
+    engine = { io_uring = { sqpoll = true, sqpoll_cpu = 1, iopoll = true, fixed_buffers = false, fixed_files = false } }
     direct = true
     durability = { open = "dsync", fsync_every = 10, fsync_at_end = true }
     hints = { evict = true, advice = "random", huge_pages = true }
@@ -136,7 +135,7 @@ fn the_options_that_exclude_those() {
               --bs 1m --engine pvsync --rwf dsync,nowait --think 1ms:10 --verify=64k \
               --verify-continue --buffered --fdatasync-every 5"),
         @r#"
-    version = 1
+    version = 2
     name = "sequential read/write 50/50 1 MiB"
 
     [[target]]
@@ -156,8 +155,7 @@ fn the_options_that_exclude_those() {
     random_percent = 10
     size = "1MiB"
     share = { segments = { block = "16MiB", count = 4 } }
-    engine = "pvsync"
-    rwf = { nowait = true, dsync = true }
+    engine = { pvsync = { flags = { nowait = true, dsync = true } } }
     durability = { fdatasync_every = 5 }
     pace = { think = { time = "1ms", every = 10 } }
     verify = { interval = "64KiB", continue_on_mismatch = true }
@@ -168,7 +166,7 @@ fn the_options_that_exclude_those() {
 #[test]
 fn a_run_that_moves_no_bytes_needs_no_target() {
     assert_snapshot!(told("--engine null --depth 64 --rw randread --seconds 5"), @r#"
-    version = 1
+    version = 2
     name = "random read 4 KiB, depth 64"
 
     [[target]]

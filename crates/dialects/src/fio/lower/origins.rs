@@ -89,12 +89,13 @@ impl Origins {
 
 /// A path of the plan as a place in a job; none where it is elsewhere.
 fn in_job(job: &PlanPath, path: &str) -> Option<PlanPath> {
-    let below = match path.strip_prefix("job.") {
-        Some(below) => below,
-        None if path.starts_with("blocks.") || path.starts_with("stop.") => path,
-        None => return None,
+    let (from, below) = match (path.strip_prefix("job."), path.split_once('.')?.0) {
+        (Some(below), _) => (job.clone(), below),
+        (None, "blocks" | "program" | "burn" | "entries") => (job.key("work"), path),
+        (None, "stop") => (job.clone(), path),
+        _ => return None,
     };
-    Some(below.split('.').fold(job.clone(), |place, key| place.key(key)))
+    Some(below.split('.').fold(from, |place, key| place.key(key)))
 }
 
 /// An instance's options, each with the paths of the plan that it lowers to.

@@ -102,7 +102,7 @@ pub(super) const MEMORY: &[Row] = &[
     )
     .alias(&["iomem"])
     .default("malloc")
-    .exact("blocks.memory", "shm"),
+    .exact("blocks.buffers", "shm"),
     row(
         "iomem_align",
         Kind::Size(0),
@@ -112,7 +112,7 @@ pub(super) const MEMORY: &[Row] = &[
     .alias(&["mem_align"])
     .under("mem")
     .default("0")
-    .exact("blocks.memory.offset", "512"),
+    .exact("blocks.buffers.offset", "512"),
     row("hugepage-size", Kind::Size(0), |s, v| s.memory.huge_page = v.int(), "size of huge pages")
         .default("2097152")
         .beside("mem=mmaphuge")
@@ -127,5 +127,5 @@ pub(super) const MEMORY: &[Row] = &[
         "memory to lock, so that less is left for the cache",
     )
     .default("0")
-    .exact("blocks.memory.lock", "16m"),
+    .exact("blocks.buffers.lock", "16m"),
 ];

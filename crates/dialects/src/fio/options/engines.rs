@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
     row("hipri", Kind::Flag, |s, v| s.engine.hipri = v.bool(), "poll for completions")
         .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg", "libblkio", "xnvme"])
         .beside("ioengine=pvsync2 direct=1")
-        .exact("blocks.rwf.hipri, blocks.uring.iopoll", "1"),
+        .exact("blocks.engine.pvsync.hipri, blocks.engine.io_uring.iopoll", "1"),
     row(
         "hipri_percentage",
         Kind::Int(0, 100),
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     .of(&["pvsync2"])
     .default("100")
     .beside("ioengine=pvsync2 hipri=1 direct=1")
-    .exact("blocks.rwf.hipri_percent", "50"),
+    .exact("blocks.engine.pvsync.hipri_percent", "50"),
     row(
         "uncached",
         Kind::Int(0, 1),
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
     .of(&["pvsync2", "io_uring", "io_uring_cmd"])
     .default("0")
     .beside("ioengine=pvsync2")
-    .exact("blocks.rwf.dontcache", "1"),
+    .exact("blocks.engine.io_uring.flags.dontcache", "1"),
     row(
         "nowait",
         Kind::Bool,
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Row] = &[
     .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"])
     .default("0")
     .beside("ioengine=pvsync2")
-    .exact("blocks.rwf.nowait", "1"),
+    .exact("blocks.engine.io_uring.flags.nowait", "1"),
     row(
         "userspace_reap",
         Kind::Flag,
@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .of(URING)
     .beside("ioengine=io_uring")
-    .exact("blocks.uring.fixed_buffers", "1"),
+    .exact("blocks.engine.io_uring.fixed_buffers", "1"),
     row(
         "registerfiles",
         Kind::Flag,
@@ -124,7 +124,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .of(URING)
     .beside("ioengine=io_uring")
-    .exact("blocks.uring.fixed_files", "1"),
+    .exact("blocks.engine.io_uring.fixed_files", "1"),
     row(
         "sqthread_poll",
         Kind::Flag,
@@ -133,7 +133,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .of(&["io_uring", "io_uring_cmd", "xnvme"])
     .beside("ioengine=io_uring")
-    .exact("blocks.uring.sqpoll", "1"),
+    .exact("blocks.engine.io_uring.sqpoll", "1"),
     row(
         "sqthread_poll_cpu",
         Kind::Int(0, MANY),
@@ -145,7 +145,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .of(URING)
     .beside("ioengine=io_uring sqthread_poll=1")
-    .exact("blocks.uring.sqpoll_cpu", "0"),
+    .exact("blocks.engine.io_uring.sqpoll_cpu", "0"),
     row(
         "nonvectored",
         Kind::Int(0, 1),
@@ -154,7 +154,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .of(URING)
     .beside("ioengine=io_uring")
-    .exact("blocks.uring.vectored", "0"),
+    .exact("blocks.engine.io_uring.vectored", "0"),
     row(
         "force_async",
         Kind::Int(0, MANY),
@@ -164,7 +164,7 @@ pub(super) const ROWS: &[Row] = &[
     .of(URING)
     .default("0")
     .beside("ioengine=io_uring")
-    .exact("blocks.uring.force_async_every", "4"),
+    .exact("blocks.engine.io_uring.force_async_every", "4"),
     row(
         "thp",
         Kind::Bool,
@@ -274,7 +274,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .under("cpuload")
     .default("50000")
     .beside("ioengine=cpuio cpuload=50")
-    .exact("blocks.burn.chunk", "1ms"),
+    .exact("burn.chunk", "1ms"),
     row(
         "cpumode",
         Kind::Choice(CpuMode::CHOICES),
@@ -285,7 +285,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .under("cpuload")
     .default("noop")
     .beside("ioengine=cpuio cpuload=50")
-    .exact("blocks.burn.sort", "qsort"),
+    .exact("burn.sort", "qsort"),
     row(
         "exit_on_io_done",
         Kind::Bool,
@@ -314,7 +314,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     )
     .of(&["exec"])
     .beside("ioengine=exec program=true")
-    .exact("blocks.program.command", "false"),
+    .exact("program.command", "false"),
     row(
         "arguments",
         Kind::Text,
@@ -323,7 +323,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     )
     .of(&["exec"])
     .beside("ioengine=exec program=true")
-    .exact("blocks.program.command", "x"),
+    .exact("program.command", "x"),
     row(
         "grace_time",
         Kind::Int(0, MANY),
@@ -333,7 +333,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .of(&["exec"])
     .default("1")
     .beside("ioengine=exec program=true")
-    .exact("blocks.program.grace", "2"),
+    .exact("program.grace", "2"),
     row(
         "std_redirect",
         Kind::Bool,
@@ -343,7 +343,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     .of(&["exec"])
     .default("1")
     .beside("ioengine=exec program=true")
-    .exact("blocks.program.output", "0"),
+    .exact("program.output", "0"),
 ];
 
 const ABSENT: &str = "the engine that has it is not in this build";
