@@ -122,7 +122,7 @@ fn what_others_send_is_told_with_size_and_alignment() {
     let of = seen.list("/trace/requests");
     let reads = of.iter().find(|of| of["device"] == device.name() && of["direction"] == "read");
     let reads = reads.expect("its reads");
-    // The canary is one more, and as long as it says.
+    // The accounting probe is one more, and as long as it says.
     let of_1k = |floor: u64| {
         let steps = reads["sizes_log2"].as_array().into_iter().flatten();
         steps.filter(|step| step[0] == floor).filter_map(|step| step[1].as_u64()).sum::<u64>()

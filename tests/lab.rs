@@ -189,7 +189,7 @@ fn t13_sizes_and_alignments_as_the_generator_logged_them() {
         })
         .collect();
     assert_eq!(sent.len(), 2740, "{}", case.said);
-    // The generator is candor, whose proving read of 64 KiB is in no log.
+    // The generator is candor, whose accounting probe of 64 KiB is in no log.
     sent.push((0, 65536));
     let seen: Value = serde_json::from_str(&case.text("align.json").expect("a report")).unwrap();
     let devices = seen["trace"]["requests"].as_array().expect("devices");
@@ -321,7 +321,7 @@ fn extra_rows_of_partitions() {
     };
     let name = |row: &Value| row["device"].as_str().expect("a name").to_owned();
     assert_eq!([name(first), name(second)], [1, 2].map(|n| format!("{}{n}", name(disk))));
-    // What was asked for, and the proving read of 64 KiB.
+    // What was asked for, and the accounting probe of 64 KiB.
     let reads = number(&look["elapsed_s"]) * number(&second["read"]["per_s"]);
     assert_eq!(reads.round(), 201.0, "{look}");
     assert_eq!(number(&first["read"]["per_s"]), 0.0);
@@ -449,7 +449,7 @@ fn extra_blktrace_saw_the_same_sizes() {
     let traced = counted(traced.map(|length| 1 << length.ilog2()));
     let name = report.words("/facts/devices/0/name").to_owned();
     let mut seen = histogram(&reads(report.at("/phases/0/requests/requests"), &name)["sizes_log2"]);
-    // The proving read of 64 KiB comes before the eye opens.
+    // The accounting probe of 64 KiB comes before the eye opens.
     *seen.entry(65536).or_insert(0) += 1;
     assert_eq!(seen, traced, "{parsed}");
 }
@@ -463,7 +463,7 @@ fn extra_each_way_of_the_eye_sees_the_same() {
         let requests = &seen["trace"]["requests"];
         let device = requests[0]["device"].as_str().unwrap_or_default();
         let sizes = histogram(&reads(requests, device)["sizes_log2"]);
-        // What was sent, and the proving read of who sent it.
+        // What was sent, and the accounting probe of who sent it.
         assert_eq!(sizes, BTreeMap::from([(4096, 300), (65536, 1)]), "{way}: {seen}");
     }
 }

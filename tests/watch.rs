@@ -39,10 +39,10 @@ fn looks_add_up_to_the_load() {
     let reads = |line: &Value| number(&of(line)["read"]["per_s"]) * number(&line["elapsed_s"]);
     let sum = |lines: &[Value]| lines.iter().map(reads).sum::<f64>();
     let lines = watched(&device);
-    // The proving read before the load is one more, and others may look at a new device.
+    // The accounting probe before the load is one more, and others may look at a new device.
     assert!((499.9..=510.0).contains(&sum(&lines)), "{}", sum(&lines));
     let busy = |line: &&Value| reads(line) > 50.0;
-    // The last one, in which there is no proving read any more.
+    // The last one, in which there is no accounting probe any more.
     let line = lines.iter().rev().find(busy).expect("a look at the load");
     assert_eq!(of(line)["read"]["size_mean_bytes"], 4096);
     if !line["blind"].is_null() {

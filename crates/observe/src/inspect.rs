@@ -57,7 +57,7 @@ fn target(
         device,
         remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
-        canary: None,
+        accounting_probe: None,
         names_in_directory: None,
     }
 }

@@ -3,7 +3,7 @@
 //! Two kinds of answers. [`inspect`] tells what is true for the length of a run: the host, and the
 //! chain from each target's path through its filesystem to the devices that hold the bytes.
 //! [`Sampler`] takes the kernel's counters at a moment, cheaply enough for every second.
-//! Beside them stand the active probes: [`canary`] proves by one read that the block layer counts
+//! Beside them stand the active probes: [`accounting_probe`] proves by one read that the block layer counts
 //! a target at all, [`cache`] asks (empties, fills) the page cache, [`mapped`] who maps what,
 //! [`memory`] how fast memory copies.
 //!
@@ -11,10 +11,10 @@
 //! [`candor_record::Facts::missing`] says why. No file is trusted to have the shape it should.
 
 mod about;
+pub mod accounting_probe;
 mod attributes;
 mod bundle;
 pub mod cache;
-pub mod canary;
 mod cgroup;
 mod clock;
 mod counters;

@@ -150,7 +150,7 @@ fn tiers(node: &Node) -> Vec<String> {
 
 /// Whether the kernel counts, by `queue/iostats`. Devices without a request queue need not heed it:
 /// zram, bcache and the device mapper of older kernels count anyway, brd and NVMe heads never did.
-/// There the attribute is no fact, and only a proving read tells.
+/// There the attribute is no fact, and only an accounting probe tells.
 fn counts_io(owner: &Node) -> Option<Fact<bool>> {
     let has_queue = queue::bio_based(owner).is_some_and(|fact| !fact.value);
     has_queue.then(|| owner.fact("queue/iostats", flag))?

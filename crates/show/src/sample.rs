@@ -239,12 +239,12 @@ fn target() -> TargetFacts {
             )),
             direct: DirectIo::Aligned { memory: 512, offset: 4096 },
         }],
-        canary: Some(Canary {
+        accounting_probe: Some(AccountingProbe {
             path: "/data/candor.0".into(),
             bytes: 65536,
             direct: true,
             counted: vec![("sda1".into(), 65536), ("sda".into(), 65536)],
-            outcome: CanaryOutcome::Counted,
+            outcome: AccountingOutcome::Counted,
         }),
         names_in_directory: Some(Fact::new(12, "getdents of /data")),
     }

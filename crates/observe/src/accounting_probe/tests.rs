@@ -26,7 +26,7 @@ fn trial(bytes: u64, counted: &[(&str, u64)], leaves: &[&str]) -> Trial {
 
 #[test]
 fn what_a_trial_shows() {
-    use CanaryOutcome::{Counted, CountedBelow, NotCounted, NotMade, NothingToRead};
+    use AccountingOutcome::{Counted, CountedBelow, NotCounted, NotMade, NothingToRead};
     let exact = trial(4096, &[("sda", 4096)], &["sda"]);
     assert_eq!((exact.outcome(), exact.is_exact()), (Counted, true));
     let foreign = trial(4096, &[("sda", 8192)], &["sda"]);
@@ -78,9 +78,9 @@ fn on_a_silent_disk() -> (Fake, Facts) {
     (fake, facts(vec![device("sda", &[])]))
 }
 
-fn outcome(fake: &Fake, facts: &Facts, path: &Path) -> (CanaryOutcome, Option<String>) {
-    let (canary, missing) = explain(facts, 0, path, &fake.roots);
-    (canary.outcome, missing.map(|missing| missing.why))
+fn outcome(fake: &Fake, facts: &Facts, path: &Path) -> (AccountingOutcome, Option<String>) {
+    let (probe, missing) = probe(facts, 0, path, &fake.roots);
+    (probe.outcome, missing.map(|missing| missing.why))
 }
 
 #[test]
@@ -89,12 +89,12 @@ fn a_disk_that_does_not_count() {
     let file = fake.path("data").join("f");
     std::fs::write(&file, vec![7; 300_000]).expect("written");
     File::open(&file).and_then(|file| file.sync_all()).expect("synced");
-    let (canary, missing) = explain(&facts, 0, &file, &fake.roots);
-    if canary.outcome == CanaryOutcome::NotMade {
+    let (probe, missing) = probe(&facts, 0, &file, &fake.roots);
+    if probe.outcome == AccountingOutcome::NotMade {
         return eprintln!("skipped: {}", missing.map_or_else(String::new, |m| m.why));
     }
-    assert_eq!((canary.outcome, missing), (CanaryOutcome::NotCounted, None));
-    assert_eq!((canary.bytes, canary.counted), (65_536, vec![("sda".to_owned(), 0)]));
+    assert_eq!((probe.outcome, missing), (AccountingOutcome::NotCounted, None));
+    assert_eq!((probe.bytes, probe.counted), (65_536, vec![("sda".to_owned(), 0)]));
 }
 
 #[test]
@@ -105,23 +105,26 @@ fn what_needs_no_device_proves_nothing() {
     let empty = fake.path("data").join("empty");
     File::create(&empty).expect("empty");
     if file_facts(&hole).is_ok_and(|facts| facts.extents.is_some()) {
-        assert_eq!(outcome(&fake, &facts, &hole).0, CanaryOutcome::NothingToRead);
+        assert_eq!(outcome(&fake, &facts, &hole).0, AccountingOutcome::NothingToRead);
     }
-    assert_eq!(outcome(&fake, &facts, &empty).0, CanaryOutcome::NothingToRead);
+    assert_eq!(outcome(&fake, &facts, &empty).0, AccountingOutcome::NothingToRead);
     let absent = fake.path("data").join("absent");
-    assert_eq!(outcome(&fake, &facts, &absent).0, CanaryOutcome::NothingToRead);
+    assert_eq!(outcome(&fake, &facts, &absent).0, AccountingOutcome::NothingToRead);
     facts.targets[0].filesystem =
         Some(Filesystem { kind: "tmpfs".into(), in_memory: true, ..Filesystem::default() });
     let (found, why) = outcome(&fake, &facts, &hole);
-    assert_eq!(found, CanaryOutcome::NothingToRead);
+    assert_eq!(found, AccountingOutcome::NothingToRead);
     assert_eq!(why.as_deref(), Some("tmpfs keeps its files in memory"));
 }
 
 #[test]
 fn what_cannot_be_read_is_not_made() {
     let (fake, facts) = on_a_silent_disk();
-    assert_eq!(outcome(&fake, &facts, &fake.path("data")).0, CanaryOutcome::NotMade);
-    let missing = explain(&facts, 9, Path::new("/x"), &fake.roots).1.expect("a reason");
-    assert_eq!(missing.what, "proving read of /x");
-    assert_eq!(prove(&facts, 9, Path::new("/x"), &fake.roots).outcome, CanaryOutcome::NotMade);
+    assert_eq!(outcome(&fake, &facts, &fake.path("data")).0, AccountingOutcome::NotMade);
+    let missing = probe(&facts, 9, Path::new("/x"), &fake.roots).1.expect("a reason");
+    assert_eq!(missing.what, "accounting probe of /x");
+    assert_eq!(
+        probe(&facts, 9, Path::new("/x"), &fake.roots).0.outcome,
+        AccountingOutcome::NotMade
+    );
 }

@@ -1,23 +1,23 @@
-//! The proving read: does the block layer count what this target does?
+//! The accounting probe: does the block layer count what this target does?
 //!
 //! One direct read of known size is made, and the counters of every device of the target's stack
 //! are compared before and after. If they do not move, no coverage computed from them means
 //! anything: accounting may be switched off, or the bytes may never pass the block layer.
 
-mod spot;
+mod location;
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use candor_record::facts::{Canary, CanaryOutcome, DirectIo, FileFacts, Missing};
+use candor_record::facts::{AccountingOutcome, AccountingProbe, DirectIo, FileFacts, Missing};
 use candor_record::{DiskCounters, Facts};
 
 use crate::files::file_facts;
 use crate::roots::Roots;
 use crate::{attributes, cache, counters};
-use spot::{Chance, Spot};
+use location::{Chance, Spot};
 
 /// Reads made at most: others' traffic in between makes the counters move too far.
 const TRIES_MAX: u32 = 3;
@@ -26,45 +26,44 @@ const TRIES_MAX: u32 = 3;
 const MEMORY_ALIGN: usize = 4096;
 
 /// Makes one direct read of up to 64 KiB somewhere in the written data of `path` (a file or
-/// device of that target), and tells what the devices of its stack counted meanwhile, by
-/// `/sys/class/block/X/stat`, in bytes. Repeated up to three times if others' traffic got into
-/// the count; then the try with the least of it is told.
-pub fn prove(facts: &Facts, target_index: usize, path: &Path, roots: &Roots) -> Canary {
-    explain(facts, target_index, path, roots).0
-}
-
-/// As [`prove`], with the reason where nothing could be proven.
-pub fn explain(
+/// device of that target), and reports the bytes that each device of its stack counted meanwhile
+/// in `/sys/class/block/X/stat`, with the reason where the counters could not be proven.
+///
+/// The read is repeated up to three times where traffic of others got into the count; the try
+/// with the least of it is reported.
+pub fn probe(
     facts: &Facts,
     target_index: usize,
     path: &Path,
     roots: &Roots,
-) -> (Canary, Option<Missing>) {
-    let plain = Canary { path: path.display().to_string(), ..Canary::default() };
+) -> (AccountingProbe, Option<Missing>) {
+    let plain = AccountingProbe { path: path.display().to_string(), ..AccountingProbe::default() };
     match attempt(facts, target_index, path, roots) {
         Ok(trial) => {
             let outcome = trial.outcome();
             let Trial { bytes, counted, direct, .. } = trial;
-            let why = (outcome == CanaryOutcome::NotMade).then(|| {
+            let why = (outcome == AccountingOutcome::NotMade).then(|| {
                 stopped("the read went through the page cache although direct was asked for").1
             });
-            let canary = Canary { bytes, counted, direct, outcome, ..plain };
-            (canary, why.map(|missing| named(missing, path)))
+            let probe = AccountingProbe { bytes, counted, direct, outcome, ..plain };
+            (probe, why.map(|missing| named(missing, path)))
         }
-        Err((outcome, missing)) => (Canary { outcome, ..plain }, Some(named(missing, path))),
+        Err((outcome, missing)) => {
+            (AccountingProbe { outcome, ..plain }, Some(named(missing, path)))
+        }
     }
 }
 
 /// Why no read was made, and what that means.
-type Stop = (CanaryOutcome, Missing);
+type Stop = (AccountingOutcome, Missing);
 
 fn stopped(why: impl Into<String>) -> Stop {
     let enable = "a written file on a filesystem that does direct I/O, or the device itself";
-    (CanaryOutcome::NotMade, missing(why, enable))
+    (AccountingOutcome::NotMade, missing(why, enable))
 }
 
 fn nothing(why: impl Into<String>) -> Stop {
-    (CanaryOutcome::NothingToRead, missing(why, "data that was written to a device"))
+    (AccountingOutcome::NothingToRead, missing(why, "data that was written to a device"))
 }
 
 fn missing(why: impl Into<String>, enable: impl Into<String>) -> Missing {
@@ -72,7 +71,7 @@ fn missing(why: impl Into<String>, enable: impl Into<String>) -> Missing {
 }
 
 fn named(missing: Missing, path: &Path) -> Missing {
-    Missing { what: format!("proving read of {}", path.display()), ..missing }
+    Missing { what: format!("accounting probe of {}", path.display()), ..missing }
 }
 
 fn attempt(facts: &Facts, index: usize, path: &Path, roots: &Roots) -> Result<Trial, Stop> {
@@ -87,7 +86,7 @@ fn attempt(facts: &Facts, index: usize, path: &Path, roots: &Roots) -> Result<Tr
     let file = open_direct(path).map_err(|error| refused(&error))?;
     let top = target.device.as_ref().map(|fact| fact.value.as_str());
     let units = units(&about, top.and_then(|name| logical_block(facts, name)));
-    let spots = spot::candidates(&file, &about, units)?;
+    let spots = location::candidates(&file, &about, units)?;
     let devices: Vec<&str> = top.map_or_else(Vec::new, |top| stack(facts, top));
     let leaves: Vec<&str> = top.map_or_else(Vec::new, |top| {
         facts.leaves(top).into_iter().map(|leaf| leaf.name.as_str()).collect()
@@ -105,7 +104,7 @@ fn refused(error: &io::Error) -> Stop {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
             let enable = "root, or membership in the group that may read the device";
-            (CanaryOutcome::NotMade, missing("reading it is not permitted", enable))
+            (AccountingOutcome::NotMade, missing("reading it is not permitted", enable))
         }
         io::ErrorKind::NotFound => nothing("there is no such file"),
         io::ErrorKind::InvalidInput => stopped("direct I/O on it was refused"),
@@ -271,19 +270,19 @@ impl Trial {
         self.bytes > 0 && (self.bytes..=self.asked).contains(&self.moved())
     }
 
-    fn outcome(&self) -> CanaryOutcome {
+    fn outcome(&self) -> AccountingOutcome {
         let enough = |counted: u64| self.bytes > 0 && counted >= self.bytes;
         match (enough(self.top()), enough(self.below())) {
-            (true, _) => CanaryOutcome::Counted,
-            (false, true) => CanaryOutcome::CountedBelow,
-            _ if self.bytes == 0 => CanaryOutcome::NothingToRead,
+            (true, _) => AccountingOutcome::Counted,
+            (false, true) => AccountingOutcome::CountedBelow,
+            _ if self.bytes == 0 => AccountingOutcome::NothingToRead,
             // A page that was cached proves nothing about the counters.
-            _ if !self.direct => CanaryOutcome::NotMade,
-            _ => CanaryOutcome::NotCounted,
+            _ if !self.direct => AccountingOutcome::NotMade,
+            _ => AccountingOutcome::NotCounted,
         }
     }
 }
 
 #[cfg(test)]
-#[path = "canary/tests.rs"]
+#[path = "accounting_probe/tests.rs"]
 mod tests;
