@@ -19,7 +19,6 @@ mod cgroup;
 mod clock;
 mod counters;
 mod diskstats;
-pub mod eye;
 mod fiemap;
 mod files;
 mod holders;
@@ -43,6 +42,7 @@ mod roots;
 mod sampler;
 mod stack;
 mod state;
+pub mod trace;
 
 #[cfg(test)]
 mod fake;
@@ -56,4 +56,4 @@ pub use holders::{holders, partitions};
 pub use inspect::inspect;
 pub use resolve::{device_of_path, lies_in_memory};
 pub use roots::Roots;
-pub use sampler::{Look, Sampler};
+pub use sampler::{Sampler, SnapshotDetail};

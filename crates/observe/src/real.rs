@@ -9,7 +9,9 @@ use std::process::Command;
 use candor_record::Facts;
 use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceKind, DirectIo};
 
-use crate::{Look, Roots, Sampler, accounting_probe, cache, device_of_path, holders, inspect};
+use crate::{
+    Roots, Sampler, SnapshotDetail, accounting_probe, cache, device_of_path, holders, inspect,
+};
 
 const IMAGE_BYTES: usize = 8 << 20;
 
@@ -91,7 +93,8 @@ fn the_host_tells_what_every_host_tells() {
     assert!(host.clock_cost_ns.as_ref().is_some_and(|cost| (1.0..1e6).contains(&cost.value)));
     assert!(facts.targets[0].filesystem.is_some());
     let mut sampler = Sampler::new(&facts, &[], &Roots::default());
-    let (before, after) = (sampler.snapshot(Look::Full), sampler.snapshot(Look::Light));
+    let (before, after) =
+        (sampler.snapshot(SnapshotDetail::Full), sampler.snapshot(SnapshotDetail::Light));
     assert!(before.at_ns > 0 && after.at_ns > before.at_ns);
     assert_eq!(before.devices.len(), facts.devices.len());
     assert_eq!(before.cpus.len(), after.cpus.len());
@@ -157,10 +160,10 @@ fn a_loop_is_sampled_and_evicted() {
     let path = PathBuf::from(&device.0);
     let facts = inspect_one(&path);
     let mut sampler = Sampler::new(&facts, std::slice::from_ref(&path), &Roots::default());
-    let before = sampler.snapshot(Look::Full);
+    let before = sampler.snapshot(SnapshotDetail::Full);
     // The sampler holds the device, so the pages read here stay when this read is over.
     assert_eq!(fs::read(&path).expect("read").len(), IMAGE_BYTES);
-    let after = sampler.snapshot(Look::Full);
+    let after = sampler.snapshot(SnapshotDetail::Full);
     let delta = before.device_delta(&after, device.name()).expect("both");
     // Whoever looks at new devices may have read a little before, and may read it again.
     let read = delta.bytes_read() as usize;

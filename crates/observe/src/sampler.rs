@@ -17,9 +17,9 @@ const LIGHT_FILES_MAX: usize = 64;
 /// Asking for the names of more threads than this takes longer than a sample should.
 const TASKS_MAX: usize = 256;
 
-/// How closely to look.
+/// How much a snapshot reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum SnapshotDetail {
     /// Everything: before and after a phase.
     Full,
     /// Every second: without the page cache where there are more than 64 files.
@@ -78,7 +78,7 @@ impl Sampler {
     }
 
     /// The counters now. What cannot be read is absent.
-    pub fn snapshot(&mut self, look: Look) -> Snapshot {
+    pub fn snapshot(&mut self, detail: SnapshotDetail) -> Snapshot {
         let at_ns = clock::now_ns();
         let buffer = &mut self.buffer;
         let mut devices = Vec::with_capacity(self.devices.len());
@@ -103,18 +103,18 @@ impl Sampler {
             cpus,
             pressure: pressure(&self.pressure, buffer),
             softirq_block: softirq_block.unwrap_or_default(),
-            interrupts: interrupts(&self.interrupts, &self.vectors, look, buffer),
+            interrupts: interrupts(&self.interrupts, &self.vectors, detail, buffer),
             uring_workers: uring_workers(&self.tasks),
-            cache: self.cache(look),
-            state: match look {
-                Look::Full => self.state.read(),
-                Look::Light => State::default(),
+            cache: self.cache(detail),
+            state: match detail {
+                SnapshotDetail::Full => self.state.read(),
+                SnapshotDetail::Light => State::default(),
             },
         }
     }
 
-    fn cache(&mut self, look: Look) -> Option<CacheState> {
-        if look == Look::Light && self.files.len() > LIGHT_FILES_MAX {
+    fn cache(&mut self, detail: SnapshotDetail) -> Option<CacheState> {
+        if detail == SnapshotDetail::Light && self.files.len() > LIGHT_FILES_MAX {
             return None;
         }
         let mut sum = None;
@@ -133,14 +133,16 @@ fn vector(device: &str, roots: &Roots) -> Option<(String, String)> {
     Some((device.to_owned(), prefix))
 }
 
-/// Interrupts of each device, for the full look only: on large machines they are many lines.
+/// Interrupts of each device, for the full snapshot only: on large machines they are many lines.
 fn interrupts(
     source: &Source,
     vectors: &[(String, String)],
-    look: Look,
+    detail: SnapshotDetail,
     buffer: &mut Vec<u8>,
 ) -> Vec<(String, Vec<u64>)> {
-    let text = (look == Look::Full && !vectors.is_empty()).then(|| source.read(buffer)).flatten();
+    let text = (detail == SnapshotDetail::Full && !vectors.is_empty())
+        .then(|| source.read(buffer))
+        .flatten();
     let text = text.unwrap_or_default();
     let of = |(device, prefix): &(String, String)| {
         let counts = counters::interrupts(text, prefix);
@@ -248,9 +250,9 @@ mod tests {
         let stat = "sys/class/block/sda/stat";
         fake.write(stat, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
         let mut sampler = Sampler::new(&facts("sda"), &[], &fake.roots);
-        let before = sampler.snapshot(Look::Full);
+        let before = sampler.snapshot(SnapshotDetail::Full);
         fake.write(stat, "2 2 11 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
-        let after = sampler.snapshot(Look::Light);
+        let after = sampler.snapshot(SnapshotDetail::Light);
         let delta = before.device_delta(&after, "sda").expect("both");
         assert_eq!((delta.reads, delta.bytes_read()), (1, 4096));
         assert!(after.at_ns >= before.at_ns);
@@ -270,10 +272,10 @@ mod tests {
             fake.write(&format!("proc/self/task/{id}/comm"), name);
         }
         let mut sampler = Sampler::new(&facts("vdq"), &[], &fake.roots);
-        let full = sampler.snapshot(Look::Full);
+        let full = sampler.snapshot(SnapshotDetail::Full);
         assert_eq!(full.interrupts, [("vdq".to_owned(), vec![4, 9])]);
         assert_eq!(full.uring_workers, Some(1));
-        assert_eq!(sampler.snapshot(Look::Light).interrupts, []);
+        assert_eq!(sampler.snapshot(SnapshotDetail::Light).interrupts, []);
     }
 
     #[test]
@@ -282,7 +284,8 @@ mod tests {
         for path in ["self/io", "vmstat", "stat", "softirqs", "pressure/cpu"] {
             fake.write(&format!("proc/{path}"), "\u{fffd} some cpu BLOCK: x\n\n:::");
         }
-        let snapshot = Sampler::new(&facts("gone"), &[], &fake.roots).snapshot(Look::Full);
+        let snapshot =
+            Sampler::new(&facts("gone"), &[], &fake.roots).snapshot(SnapshotDetail::Full);
         assert_eq!(Snapshot { at_ns: snapshot.at_ns, ..Snapshot::default() }, snapshot);
     }
 
@@ -291,12 +294,13 @@ mod tests {
         let fake = Fake::new();
         let long = format!("{}cpu0 1 2 3 4 5 6 7 8\n", "intr 0 0 0 0 0 0\n".repeat(4000));
         fake.write("proc/stat", &long);
-        let snapshot = Sampler::new(&Facts::default(), &[], &fake.roots).snapshot(Look::Full);
+        let snapshot =
+            Sampler::new(&Facts::default(), &[], &fake.roots).snapshot(SnapshotDetail::Full);
         assert_eq!(snapshot.cpus.len(), 1);
     }
 
     #[test]
-    fn many_files_are_for_the_full_look_only() {
+    fn many_files_are_for_the_full_snapshot_only() {
         let fake = Fake::new();
         let files: Vec<PathBuf> =
             (0..65).map(|n| fake.path("data").join(format!("f{n}"))).collect();
@@ -304,8 +308,8 @@ mod tests {
             fs::write(file, "x").expect("written");
         }
         let mut sampler = Sampler::new(&Facts::default(), &files, &fake.roots);
-        assert_eq!(sampler.snapshot(Look::Light).cache, None);
-        if let Some(cache) = sampler.snapshot(Look::Full).cache {
+        assert_eq!(sampler.snapshot(SnapshotDetail::Light).cache, None);
+        if let Some(cache) = sampler.snapshot(SnapshotDetail::Full).cache {
             assert_eq!(cache.size_bytes, 64);
         }
     }
@@ -317,12 +321,12 @@ mod tests {
         fs::write(&file, "x").expect("written");
         let mut sampler = Sampler::new(&Facts::default(), std::slice::from_ref(&file), &fake.roots);
         let size = |snapshot: Snapshot| snapshot.cache.map_or(0, |cache| cache.size_bytes);
-        assert_eq!(size(sampler.snapshot(Look::Light)), 1);
+        assert_eq!(size(sampler.snapshot(SnapshotDetail::Light)), 1);
         fs::write(fake.path("data").join("g"), "longer").expect("written");
         fs::rename(fake.path("data").join("g"), &file).expect("renamed");
-        assert_eq!(size(sampler.snapshot(Look::Light)), 6);
+        assert_eq!(size(sampler.snapshot(SnapshotDetail::Light)), 6);
         fs::remove_file(&file).expect("removed");
-        assert_eq!(size(sampler.snapshot(Look::Light)), 0);
+        assert_eq!(size(sampler.snapshot(SnapshotDetail::Light)), 0);
     }
 
     #[test]

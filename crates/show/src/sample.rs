@@ -508,7 +508,7 @@ fn full_snapshot() -> Snapshot {
     }
 }
 
-/// What the eye saw of random reads with some writes of the filesystem's own.
+/// The traced requests of random reads with some writes of the filesystem's own.
 pub(crate) fn requests() -> RequestStats {
     let reads = Requests {
         device: "sdb".into(),
@@ -546,7 +546,7 @@ pub(crate) fn requests() -> RequestStats {
         ..Requests::default()
     };
     RequestStats {
-        way: "BPF on raw tracepoints".into(),
+        method: "BPF on raw tracepoints".into(),
         own_pid: 4711,
         requests: vec![reads, flushes],
         ..RequestStats::default()

@@ -15,7 +15,7 @@ use candor_record::requests::RequestOp;
 use super::counter::{Event, Moment};
 use super::sampling::Tap;
 use super::tracefs::mount_privately;
-use super::{Watched, missing, refused, tally};
+use super::{TracedDevices, missing, refused, tally};
 use crate::Roots;
 
 const SETUP: libc::c_ulong = 0xc048_1273;
@@ -77,14 +77,14 @@ struct Relays {
 }
 
 /// Begins to trace devices. Mounts debugfs for the calling thread alone where it is not mounted.
-pub fn relays(watched: &Watched, roots: &Roots) -> Result<Box<dyn Tap>, Refusal> {
+pub fn relays(traced: &TracedDevices, roots: &Roots) -> Result<Box<dyn Tap>, Refusal> {
     let debug = roots.sys.join("kernel/debug");
     may(roots)?;
     if !debug.join("block").is_dir() {
         mount_privately("debugfs", &debug)?;
     }
     let trace = |name: &String| Traced::begin(name, &debug, roots);
-    let traced = watched.names.iter().map(trace).collect::<Result<_, _>>()?;
+    let traced = traced.names.iter().map(trace).collect::<Result<_, _>>()?;
     Ok(Box::new(Relays { traced, names: HashMap::new() }))
 }
 

@@ -1,5 +1,4 @@
-//! Single requests, as programs in the kernel see them, beside what candor and the kernel's own
-//! counters say.
+//! Traced requests beside the counts of candor and of the kernel.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -16,10 +15,10 @@ fn requests<'a>(report: &'a Report, device: &str, direction: &str) -> Option<&'a
     all.iter().find(|of| of["device"] == device && of["direction"] == direction)
 }
 
-/// True where this kernel lets nobody look, which a report says.
-fn blind(report: &Report) -> bool {
+/// True where this kernel lets nobody trace; a report says so.
+fn untraced(report: &Report) -> bool {
     let missing = report.list("/facts/missing");
-    let what = "the sizes and places of requests, one by one";
+    let what = "single requests of the devices";
     let Some(missing) = missing.iter().find(|missing| missing["what"] == what) else {
         return false;
     };
@@ -32,20 +31,20 @@ fn sum(histogram: &Value) -> u64 {
     steps.filter_map(|step| step[1].as_u64()).sum()
 }
 
-/// Where each request takes much longer than to look at it, none is told of.
+/// G11 is silent where each request takes much longer than tracing it.
 #[test]
-fn what_looking_costs_is_told() {
+fn the_cost_of_tracing_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(16 * MIB) else { return };
     let load = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
-    for (eye, every) in [("all", true), ("auto", false), ("off", false)] {
-        let how = ["--engine", "psync", "--seconds", "1", "--eye", eye];
+    for (mode, every) in [("all", true), ("auto", false), ("off", false)] {
+        let how = ["--engine", "psync", "--seconds", "1", "--block-trace", mode];
         let (ran, report) = measured(&scratch, &[&load[..], &how].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        if eye != "off" && blind(&report) {
+        if mode != "off" && untraced(&report) {
             return;
         }
-        if eye == "off" {
+        if mode == "off" {
             assert!(report.at("/phases/0/requests").is_null());
             assert!(report.finding("G11").is_none(), "{}", report.told());
             continue;
@@ -62,18 +61,18 @@ fn what_looking_costs_is_told() {
 }
 
 #[test]
-fn every_request_of_a_quiet_run_is_seen() {
+fn every_request_of_a_quiet_run_is_traced() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
     let pace = ["--engine", "psync", "--rate-iops", "500", "--seconds", "1"];
-    // Where others keep the disk below busy, requests are passed over to keep the cost low; and the
-    // kernel leaves out a program that interrupts itself. On a quiet host each is seen at once.
+    // Where others keep the disk below busy, the tracer pauses to keep within its budget; and the
+    // kernel drops events of a program that interrupts itself. On a quiet host none is missed.
     let mut seen = Value::Null;
     for _ in 0..3 {
         let (ran, report) = measured(&scratch, &[&words[..], &pace].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        if blind(&report) {
+        if untraced(&report) {
             return;
         }
         seen = requests(&report, device.name(), "read").expect("its requests").clone();
@@ -86,10 +85,10 @@ fn every_request_of_a_quiet_run_is_seen() {
     }
     let number = |key: &str| seen[key].as_u64().expect("a number");
     assert!(number("count") <= number("counted"), "{seen}");
-    skip(&format!("of {} requests {} were seen on a busy host", seen["counted"], seen["count"]));
+    skip(&format!("of {} requests {} were traced on a busy host", seen["counted"], seen["count"]));
 }
 
-/// Whatever was seen was seen whole.
+/// A request is traced whole or not at all.
 fn consistent(seen: &Value) {
     let count = seen["count"].as_u64();
     assert_eq!(seen["bytes"].as_u64(), count.map(|count| count * 4096), "{seen}");
@@ -101,23 +100,23 @@ fn consistent(seen: &Value) {
 }
 
 #[test]
-fn what_others_send_is_told_with_size_and_alignment() {
+fn requests_of_others_are_traced_with_size_and_alignment() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
-    let json = scratch.path("seen.json");
-    let mut looking = spawn(&["align", &device.node, "--seconds", "50", "--json", &json]);
-    looking.wait_for("Looking");
+    let json = scratch.path("traced.json");
+    let mut align = spawn(&["align", &device.node, "--seconds", "50", "--json", &json]);
+    align.wait_for("Tracing");
     // Ten requests of 1,536 bytes: odd ones begin off 4 KiB, and none has a length that fits.
     let words = ["run", "--target", &device.node, "--rw", "read", "--bs", "1536", "--direct"];
     let few = ["--engine", "psync", "--ops", "10", "--quiet"];
     let ran = candor(&[&words[..], &few].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    looking.signal(Signal::INT);
-    let looked = looking.wait();
-    assert_eq!(looked.code, Some(0), "{}", looked.err);
-    let seen = Report::read(&json).expect("what was seen");
-    if !seen.at("/blind").is_null() {
-        return skip(seen.words("/blind/why"));
+    align.signal(Signal::INT);
+    let ended = align.wait();
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let seen = Report::read(&json).expect("the report of align");
+    if !seen.at("/untraced").is_null() {
+        return skip(seen.words("/untraced/why"));
     }
     let of = seen.list("/trace/requests");
     let reads = of.iter().find(|of| of["device"] == device.name() && of["direction"] == "read");
@@ -136,75 +135,75 @@ fn what_others_send_is_told_with_size_and_alignment() {
     assert!(seen.words("/verdict").contains("8 begin off 4 KiB"), "{}", seen.words("/verdict"));
 }
 
-/// What `candor align` sees in one way while a load runs on the device; none where this kernel does
-/// not allow that way, which it says.
-fn seen_by(scratch: &Scratch, way: &str, node: &str, load: &[&str]) -> Option<Report> {
-    let json = scratch.path(&format!("{way}.json"));
-    let words = ["align", node, "--by", way, "--seconds", "50", "--json", &json];
-    let mut looking = spawn(&words);
-    if !looking.says("Looking") {
-        let ran = looking.wait();
+/// The report of `candor align` by one method while a load runs on the device; none where this
+/// kernel does not allow that method, which candor says.
+fn traced_by(scratch: &Scratch, method: &str, node: &str, load: &[&str]) -> Option<Report> {
+    let json = scratch.path(&format!("{method}.json"));
+    let words = ["align", node, "--by", method, "--seconds", "50", "--json", &json];
+    let mut align = spawn(&words);
+    if !align.says("Tracing") {
+        let ran = align.wait();
         assert_eq!(ran.code, Some(1), "{}", ran.err);
-        assert!(ran.err.contains("cannot see requests this way"), "{}", ran.err);
-        skip(&format!("--by {way}: {}", ran.err));
+        assert!(ran.err.contains("cannot trace requests by this method"), "{}", ran.err);
+        skip(&format!("--by {method}: {}", ran.err));
         return None;
     }
-    let words = ["run", "--target", node, "--direct", "--eye", "off", "--quiet"];
+    let words = ["run", "--target", node, "--direct", "--block-trace", "off", "--quiet"];
     let ran = candor(&[&words[..], load].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    looking.signal(Signal::INT);
-    let looked = looking.wait();
-    assert_eq!(looked.code, Some(0), "{}", looked.err);
+    align.signal(Signal::INT);
+    let ended = align.wait();
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
     Report::read(&json)
 }
 
-const WAYS: [&str; 4] = ["raw", "tracepoint", "perf", "blktrace"];
+const METHODS: [&str; 4] = ["raw", "tracepoint", "perf", "blktrace"];
 
-/// The reads of a device in what `align` saw.
+/// The reads of a device in a report of `align`.
 fn reads<'a>(seen: &'a Report, device: &str) -> &'a Value {
     let all = seen.list("/trace/requests");
     let of = all.iter().find(|of| of["device"] == device && of["direction"] == "read");
     of.expect("its reads")
 }
 
-/// In each way that this kernel allows, on a device with a queue: as many requests as the kernel's
-/// own counter has, in the same shapes.
+/// By each method that this kernel allows, on a device with a queue: as many requests as the
+/// kernel's own counter has, in the same shapes.
 #[test]
-fn each_way_counts_what_the_kernel_counts() {
+fn each_method_counts_what_the_kernel_counts() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let load = ["--rw", "randread", "--bs", "12k", "--engine", "psync", "--ops", "700"];
-    for way in WAYS {
-        let Some(seen) = seen_by(&scratch, way, &device.node, &load) else { continue };
+    for method in METHODS {
+        let Some(seen) = traced_by(&scratch, method, &device.node, &load) else { continue };
         let reads = reads(&seen, device.name());
-        assert!(reads["counted"].as_u64() >= Some(700), "{way}: {reads}");
-        if passed_over(way, &seen, reads) {
+        assert!(reads["counted"].as_u64() >= Some(700), "{method}: {reads}");
+        if missed_some(method, &seen, reads) {
             continue;
         }
         let count = reads["count"].as_u64().expect("a count");
-        assert_eq!(of_step(reads, "sizes_4k", 12288), 700, "{way}: {reads}");
+        assert_eq!(of_step(reads, "sizes_4k", 12288), 700, "{method}: {reads}");
         for key in ["sizes_4k", "sizes_log2", "starts_in_4k", "device_latency_ns"] {
-            assert_eq!(sum(&reads[key]), count, "{way}: {key}: {reads}");
+            assert_eq!(sum(&reads[key]), count, "{method}: {key}: {reads}");
         }
         assert_eq!(sum(&reads["seeks"]) + reads["sequential"].as_u64().unwrap_or(0) + 1, count);
     }
 }
 
-/// True where the kernel did not show all: it leaves out what interrupts some of its own work, and
-/// says so only sometimes. What was seen is never more than there was; the lab's kernels, which
-/// nobody else works with, show all of it, and its test takes nothing less.
-fn passed_over(way: &str, seen: &Report, of: &Value) -> bool {
+/// True where the kernel dropped events: it drops those that interrupt some of its own work, and
+/// counts them only sometimes. Never more are traced than there were; the lab's kernels, which
+/// nobody else works with, drop none, and its test takes nothing less.
+fn missed_some(method: &str, seen: &Report, of: &Value) -> bool {
     let number = |key: &str| of[key].as_u64().expect("a number");
     let (count, placed, counted) = (number("count"), number("placed"), number("counted"));
     if count == counted && placed == counted {
         return false;
     }
-    assert!(count <= counted && placed <= counted, "{way}: {of}");
-    assert!(count > 0 && placed > 0, "{way}: {of}");
-    let left_out = seen.number("/trace/left_out");
+    assert!(count <= counted && placed <= counted, "{method}: {of}");
+    assert!(count > 0 && placed > 0, "{method}: {of}");
+    let lost = seen.number("/trace/events_lost");
     // Of perf the kernel counts also what it makes no sample of.
-    assert!(way != "perf" || count as f64 + left_out >= counted as f64, "{of} {left_out}");
-    skip(&format!("{way}: of {counted} requests the kernel showed {count} ({left_out} left out)"));
+    assert!(method != "perf" || count as f64 + lost >= counted as f64, "{of} {lost}");
+    skip(&format!("{method}: of {counted} requests {count} were traced ({lost} events lost)"));
     true
 }
 
@@ -215,60 +214,61 @@ fn of_step(of: &Value, histogram: &str, key: u64) -> u64 {
 
 /// The same on a device without a queue, whose I/O never becomes requests.
 #[test]
-fn each_way_sees_devices_without_a_queue() {
+fn each_method_traces_devices_without_a_queue() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(16 * MIB) else { return };
     let name = device.node.trim_start_matches("/dev/");
     let load = ["--rw", "write", "--bs", "8k", "--engine", "psync", "--ops", "500", "--overwrite"];
-    for way in WAYS {
-        let Some(seen) = seen_by(&scratch, way, &device.node, &load) else { continue };
+    for method in METHODS {
+        let Some(seen) = traced_by(&scratch, method, &device.node, &load) else { continue };
         let all = seen.list("/trace/requests");
         let writes = all.iter().find(|of| of["device"] == name && of["direction"] == "write");
         let writes = writes.expect("its writes");
-        if passed_over(way, &seen, writes) {
+        if missed_some(method, &seen, writes) {
             continue;
         }
-        assert_eq!(of_step(writes, "sizes_4k", 8192), 500, "{way}: {writes}");
-        if way == "raw" {
-            // It alone sees when such I/O is done.
+        assert_eq!(of_step(writes, "sizes_4k", 8192), 500, "{method}: {writes}");
+        if method == "raw" {
+            // No other method sees the completion of such I/O.
             assert_eq!(Some(sum(&writes["latency_ns"])), writes["count"].as_u64(), "{writes}");
         }
     }
 }
 
 #[test]
-fn without_rights_it_says_so_in_a_line_and_shows_means() {
+fn without_rights_one_line_says_so_and_means_are_shown() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     if !root() {
         return;
     }
     let words = ["align", &device.node, "--seconds", "50"];
-    let Some(mut looking) = spawn_as_nobody(&words) else { return };
-    looking.wait_for("Looking");
-    let load = ["--rw", "read", "--bs", "4k", "--engine", "psync", "--ops", "50", "--eye", "off"];
+    let Some(mut align) = spawn_as_nobody(&words) else { return };
+    align.wait_for("Tracing");
+    let load =
+        ["--rw", "read", "--bs", "4k", "--engine", "psync", "--ops", "50", "--block-trace", "off"];
     let words = ["run", "--target", &device.node, "--direct", "--quiet"];
     let ran = candor(&[&words[..], &load].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    looking.signal(Signal::INT);
-    let ran = looking.wait();
+    align.signal(Signal::INT);
+    let ran = align.wait();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let told = ran.out.lines().filter(|line| line.contains("Not seen")).count();
+    let told = ran.out.lines().filter(|line| line.contains("Not traced")).count();
     assert_eq!(told, 1, "{}", ran.out);
     assert!(ran.out.contains("root, or CAP_BPF and CAP_PERFMON"), "{}", ran.out);
     assert!(ran.out.contains(&format!("{} read: ", device.name())), "{}", ran.out);
     assert!(ran.out.contains("on average"), "{}", ran.out);
 }
 
-/// It does not wait for the eye, which is open some 60 ms after the first request.
+/// `candor fio` does not wait for the tracer, which starts some 60 ms after the first request.
 #[test]
-fn who_calls_fio_gets_them_too() {
+fn fio_reports_requests_too() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "read", "--direct", "--seconds", "1"];
     let (ran, report) = measured(&scratch, &words);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    if blind(&report) {
+    if untraced(&report) {
         return;
     }
     let job = ["fio", "--name=job", "--rw=randread", "--direct=1", "--runtime=2", "--time_based"];
@@ -280,23 +280,23 @@ fn who_calls_fio_gets_them_too() {
     let reads = all.iter().find(|of| of["device"] == device.name()).expect("the device");
     let number = |key: &str| reads[key].as_u64().expect("a number");
     assert_eq!((&reads["direction"], &reads["phase"]), (&"read".into(), &"job".into()));
-    assert!(number("seen") > 0 && number("seen") <= number("counted"), "{reads}");
-    assert_eq!(number("bytes"), number("seen") * 4096, "{reads}");
-    assert_eq!(number("start_on_4k"), number("seen"), "{reads}");
+    assert!(number("traced") > 0 && number("traced") <= number("counted"), "{reads}");
+    assert_eq!(number("bytes"), number("traced") * 4096, "{reads}");
+    assert_eq!(number("start_on_4k"), number("traced"), "{reads}");
 }
 
 #[test]
-fn the_eye_of_a_run_can_be_shut_and_be_wide_open() {
+fn a_run_can_trace_nothing_or_everything() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
-    let few = ["--engine", "psync", "--ops", "2000", "--eye"];
+    let few = ["--engine", "psync", "--ops", "2000", "--block-trace"];
     let (ran, report) = measured(&scratch, &[&words[..], &few, &["off"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(report.at("/phases/0/requests").is_null(), "{}", report.told());
     let (ran, report) = measured(&scratch, &[&words[..], &few, &["all"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    if blind(&report) {
+    if untraced(&report) {
         return;
     }
     let seen = requests(&report, device.name(), "read").expect("its requests");

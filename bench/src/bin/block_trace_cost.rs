@@ -1,15 +1,15 @@
-//! What looking at single requests costs: `eye_cost CANDOR DEVICE [PAIRS]`.
+//! Cost of the block tracer: `block_trace_cost CANDOR DEVICE [PAIRS]`.
 //!
-//! `CANDOR run --eye off` reads the device at random while the eye is open and shut in turn. The
-//! slices of a pair lie side by side, so that whatever else the machine does falls on both; opening
-//! the eye lies between slices. Nothing is written to the device.
+//! `CANDOR run --block-trace off` reads the device at random with the tracer on and off in turn. The
+//! slices of a pair lie side by side, so that whatever else the machine does falls on both; starting
+//! the tracer lies between slices. Nothing is written to the device.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use candor_observe::eye::{Budget, Eye};
+use candor_observe::trace::{BlockTracer, Budget};
 use candor_observe::{Roots, inspect};
 
 /// The loads: what they are called, and candor's words for them.
@@ -19,8 +19,8 @@ const LOADS: [(&str, &str); 3] = [
     ("io_uring, depth 32, reaped by 16", "--engine io_uring --bs 4k --depth 32 --batch-reap 16"),
 ];
 
-/// How the eye is open, and how long a slice is. A budget needs time to be spent and saved up.
-/// Where it is never open, both slices are alike: what the ratio is then is the noise.
+/// How much the tracer may trace, and how long a slice is. A budget needs time to be spent and saved up.
+/// Where it is never on, both slices are alike: what the ratio is then is the noise.
 const WAYS: [(&str, Option<Budget>, Duration); 3] = [
     ("all requests", Some(Budget::Unbounded), Duration::from_millis(200)),
     ("a quarter of a percent of a CPU", Some(Budget::Share(0.0025)), Duration::from_millis(2500)),
@@ -33,11 +33,11 @@ const START: Duration = Duration::from_millis(2000);
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [candor, device, rest @ ..] = &words[..] else {
-        eprintln!("usage: eye_cost CANDOR DEVICE [PAIRS]");
+        eprintln!("usage: block_trace_cost CANDOR DEVICE [PAIRS]");
         std::process::exit(2);
     };
     let pairs = rest.first().and_then(|word| word.parse().ok()).unwrap_or(15);
-    println!("| load | looked at | reads/s open | reads/s shut | open ÷ shut | CPU per read |");
+    println!("| load | traced | reads/s on | reads/s off | on ÷ off | CPU per read |");
     println!("|---|---|---:|---:|---:|---:|");
     for (load, load_words) in LOADS {
         for (way, budget, slice) in WAYS {
@@ -56,33 +56,33 @@ fn main() {
 fn compare(
     reader: &Reader,
     device: &str,
-    eye: Option<Budget>,
+    tracer: Option<Budget>,
     slice: Duration,
     pairs: u32,
 ) -> String {
     let facts = inspect(&[("device".to_owned(), PathBuf::from(device))], &Roots::default());
-    let (mut rates, mut costs, mut open, mut shut) = (vec![], vec![], vec![], vec![]);
+    let (mut rates, mut costs, mut on, mut off) = (vec![], vec![], vec![], vec![]);
     for pair in 0..pairs {
         let mut of_pair = [(0.0, 0.0); 2];
         for turn in 0..2 {
             // Which is first changes, so that no drift is taken for a cost.
-            let is_open = (pair + turn) % 2 == 0;
-            let budget = eye.filter(|_| is_open);
-            let eye = budget.map(|budget| Eye::open(&facts, budget, &Roots::default()));
-            if let Some(Err(missing)) = &eye {
+            let is_on = (pair + turn) % 2 == 0;
+            let budget = tracer.filter(|_| is_on);
+            let tracer = budget.map(|budget| BlockTracer::start(&facts, budget, &Roots::default()));
+            if let Some(Err(missing)) = &tracer {
                 eprintln!("{}: {}", missing.why, missing.enable);
                 std::process::exit(1);
             }
-            of_pair[usize::from(is_open)] = reader.slice(slice);
+            of_pair[usize::from(is_on)] = reader.slice(slice);
         }
-        let [(rate_shut, cost_shut), (rate_open, cost_open)] = of_pair;
-        rates.push(rate_open / rate_shut);
-        costs.push(cost_open / cost_shut);
-        open.push(rate_open);
-        shut.push(rate_shut);
+        let [(rate_off, cost_off), (rate_on, cost_on)] = of_pair;
+        rates.push(rate_on / rate_off);
+        costs.push(cost_on / cost_off);
+        on.push(rate_on);
+        off.push(rate_off);
     }
     let (rate, cost) = (quartiles(rates), quartiles(costs));
-    format!("{:.0} | {:.0} | {rate} | {cost}", middle(open), middle(shut))
+    format!("{:.0} | {:.0} | {rate} | {cost}", middle(on), middle(off))
 }
 
 /// A process that reads the device.
@@ -94,7 +94,16 @@ struct Reader {
 impl Reader {
     fn start(candor: &str, device: &str, words: &str, time: Duration) -> Option<Reader> {
         let mut command = Command::new(candor);
-        command.args(["run", "--target", device, "--rw", "randread", "--direct", "--eye", "off"]);
+        command.args([
+            "run",
+            "--target",
+            device,
+            "--rw",
+            "randread",
+            "--direct",
+            "--block-trace",
+            "off",
+        ]);
         command.args(words.split(' ')).args(["--seconds", &time.as_secs().to_string(), "--quiet"]);
         let process = command.stdout(Stdio::null()).spawn().ok()?;
         let name = Path::new(device).file_name()?;

@@ -1,4 +1,4 @@
-//! The programs that run in the kernel, one for each moment of a request: what they count.
+//! The programs that run in the kernel, one for each tracepoint, and what they count.
 //!
 //! | tracepoint | when | counts |
 //! | --- | --- | --- |
@@ -12,7 +12,7 @@
 //! How they come to know of a request depends on what they are attached to: [`raw`], [`record`].
 //!
 //! Each looks up the device by its number and leaves if nobody asked for it, or if the request does
-//! not belong to the moment that is looked at. Nothing waits and nothing is locked for long; what
+//! not belong to the window that is traced. Nothing waits and nothing is locked for long; what
 //! several CPUs may count at once they count each for themselves.
 
 pub mod raw;
@@ -37,19 +37,19 @@ pub struct Maps {
     pub issuers: i32,
     /// 0 → [`EVENTS`] numbers.
     pub events: i32,
-    /// 0 → the moment that is looked at: from when, until when, as the kernel's clock has it.
-    pub moment: i32,
+    /// 0 → the window that is traced: from when, until when, as the kernel's clock has it.
+    pub window: i32,
     /// A bio's address → when it was handed in, and slot × 4 + direction. For records: sector and
     /// slot × 4 + direction → when it went to the driver, its sectors, and how many are alike.
     pub pending: i32,
 }
 
 /// Numbers of `events`: what the programs had to do with, requests that began, requests that
-/// ended. The last two are of the moment only, and of those that have a length.
+/// ended. The last two are of the window only, and of those that have a length.
 pub const EVENTS: usize = 3;
-pub const SEEN: usize = 0;
-pub const BEGUN: usize = 1;
-pub const ENDED: usize = 2;
+pub const HANDLED: usize = 0;
+pub const ISSUED: usize = 1;
+pub const COMPLETED: usize = 2;
 
 /// Bytes of an entry of `pending`.
 pub const PENDING_BYTES: usize = 16;
@@ -127,18 +127,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Counts a request that begins, unless it is a flush, which the kernel ends by other ways.
-    fn begun(&mut self) {
+    fn issued(&mut self) {
         let flush = self.code.label();
         self.code.load(Dw, R1, FP, LENGTH);
         self.code.jump_if(If::Eq, R1, 0, flush);
-        self.event(BEGUN);
+        self.event(ISSUED);
         self.code.here(flush);
     }
 
-    /// Leaves unless the time at this place of the stack is within the moment that is looked at.
+    /// Leaves unless the time at this place of the stack is within the window.
     fn within(&mut self, time: i16, until_too: bool) {
         self.code.store_imm(Dw, FP, KEY, 0);
-        self.lookup(self.maps.moment, KEY);
+        self.lookup(self.maps.window, KEY);
         let c = &mut self.code;
         c.load(Dw, R2, FP, time);
         c.load(Dw, R1, R0, 0);
@@ -181,7 +181,7 @@ impl<'a> Writer<'a> {
     fn device(&mut self, key: i16) {
         self.lookup(self.maps.devices, key);
         self.code.copy(R9, R0);
-        self.event(SEEN);
+        self.event(HANDLED);
     }
 
     /// Leaves unless the device has a queue, or has none.
@@ -414,7 +414,7 @@ impl<'a> Writer<'a> {
         self.code.jump_if(If::Eq, R1, 0, self.out);
         self.code.store_imm(Dw, FP, KEY, 0);
         self.lookup(self.maps.events, KEY);
-        add(&mut self.code, R0, at(BEGUN), -1);
+        add(&mut self.code, R0, at(ISSUED), -1);
         self.tally();
         self.lookup(self.maps.ends, PLACE);
         let c = &mut self.code;

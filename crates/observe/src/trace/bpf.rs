@@ -171,7 +171,7 @@ impl Map {
     }
 }
 
-/// More keys than any map of the eye has entries.
+/// More keys than any map of the tracer has entries.
 const KEYS_MAX: usize = 1 << 14;
 
 /// Loads a program of a kind. If the kernel refuses it, the error has what the kernel
@@ -225,7 +225,7 @@ pub fn attach(program: &Program, hook: Hook) -> io::Result<OwnedFd> {
 
 /// How often the kernel left a program out because it ran on that CPU already; 0 where the kernel
 /// does not count that (before Linux 5.12).
-pub fn left_out(program: &OwnedFd) -> u64 {
+pub fn events_lost(program: &OwnedFd) -> u64 {
     // `struct bpf_prog_info` has `recursion_misses` here.
     const LEFT_OUT: usize = 26;
     let mut info = [0_u64; LEFT_OUT + 1];

@@ -7,7 +7,7 @@ use super::super::asm::Width::{B, Dw, W};
 use super::super::asm::{Alu, FP, If, Insn, R0, R1, R2, R6, R7, R8};
 use super::super::tracefs::Format;
 use super::{
-    COPY, ENDED, FLAGS, LENGTH, Maps, NOW, PLACE, POINTER, SECTOR, STARTED, TAKEN, Writer, at,
+    COMPLETED, COPY, FLAGS, LENGTH, Maps, NOW, PLACE, POINTER, SECTOR, STARTED, TAKEN, Writer, at,
     bump, tally,
 };
 
@@ -54,7 +54,7 @@ pub fn issue(maps: &Maps, format: &Format) -> Vec<Insn> {
     w.code.store_imm(W, FP, VALUE + ALIKE, 1);
     w.keep(COPY, VALUE);
     w.code.here(kept);
-    w.begun();
+    w.issued();
     w.order_and_issuer();
     w.end()
 }
@@ -70,7 +70,7 @@ pub fn complete(maps: &Maps, format: &Format) -> Vec<Insn> {
     w.code.jump_if(If::Eq, R1, 0, flush);
     take(&mut w);
     w.within(TAKEN, false);
-    w.event(ENDED);
+    w.event(COMPLETED);
     w.code.jump(known);
     w.code.here(flush);
     // Flushes begin and end by ways of their own.

@@ -1,4 +1,4 @@
-//! An assembler for the kernel's BPF machine: just the instructions that the eye needs.
+//! An assembler for the kernel's BPF machine: only the instructions that the tracer needs.
 //!
 //! Registers r0 (results, clobbered by calls), r1 to r5 (arguments, clobbered by calls), r6 to r9
 //! (kept) and r10 (the end of 512 bytes of stack).

@@ -35,10 +35,10 @@ proptest! {
 #[test]
 fn the_kernel_takes_the_programs() {
     let budgets = [Budget::Unbounded, Budget::Share(0.01)];
-    let ways = [Way::Raw, Way::Tracepoint, Way::Perf];
-    let cases = ways.iter().flat_map(|way| budgets.map(|budget| (*way, budget)));
-    for (way, budget, bio_based) in
-        cases.flat_map(|(way, budget)| [false, true].map(|bio_based| (way, budget, bio_based)))
+    let methods = [TraceMethod::Raw, TraceMethod::Tracepoint, TraceMethod::Perf];
+    let cases = methods.iter().flat_map(|method| budgets.map(|budget| (*method, budget)));
+    for (method, budget, bio_based) in cases
+        .flat_map(|(method, budget)| [false, true].map(|bio_based| (method, budget, bio_based)))
     {
         let device = DeviceFacts {
             name: "none".to_owned(),
@@ -47,10 +47,10 @@ fn the_kernel_takes_the_programs() {
             ..DeviceFacts::default()
         };
         let facts = Facts { devices: vec![device], ..Facts::default() };
-        match Eye::by(way, &facts, budget, &Roots::default()) {
-            Ok(eye) => assert_eq!(eye.look().requests, []),
+        match BlockTracer::start_by(method, &facts, budget, &Roots::default()) {
+            Ok(tracer) => assert_eq!(tracer.stats().requests, []),
             Err(missing) => {
-                assert!(!missing.why.contains("refuses"), "{way:?}: {missing:?}");
+                assert!(!missing.why.contains("refuses"), "{method:?}: {missing:?}");
                 return println!("skipped: {}: {}", missing.why, missing.enable);
             }
         }

@@ -4,16 +4,16 @@ use super::super::asm::Width::{Dw, W};
 use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R6};
 use super::super::layout::Layout;
 use super::{
-    BEGUN, COPY, ENDED, FLAGS, LENGTH, Maps, NOW, PENDING_BYTES, PLACE, POINTER, SECTOR, SEEN,
-    STARTED, TAKEN, Writer, at, bump, tally,
+    COMPLETED, COPY, FLAGS, HANDLED, ISSUED, LENGTH, Maps, NOW, PENDING_BYTES, PLACE, POINTER,
+    SECTOR, STARTED, TAKEN, Writer, at, bump, tally,
 };
 
 /// `block_rq_issue`.
 pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, layout.issue_argument);
-    moment(&mut w);
-    w.begun();
+    window(&mut w);
+    w.issued();
     w.order_and_issuer();
     w.end()
 }
@@ -23,12 +23,12 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, layout.complete_argument);
     whole_only(&mut w, layout.complete_argument + 2);
-    moment(&mut w);
+    window(&mut w);
     w.now();
     w.tally();
     w.latencies();
     w.shape();
-    w.event(ENDED);
+    w.event(COMPLETED);
     w.end()
 }
 
@@ -36,7 +36,7 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
 pub fn requeue(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, of);
-    moment(&mut w);
+    window(&mut w);
     w.given_back();
     w.end()
 }
@@ -66,10 +66,10 @@ pub fn bio_complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     w.code.load(Dw, R1, R0, 8);
     w.code.store(Dw, FP, PLACE, R1);
     w.forget(POINTER);
-    // One that was handed in during an earlier moment and done between them is another's by now.
+    // One that was handed in during an earlier window and done between them is another's by now.
     w.within(STARTED, false);
-    w.event(SEEN);
-    w.event(ENDED);
+    w.event(HANDLED);
+    w.event(COMPLETED);
     w.now();
     w.code.store_imm(Dw, FP, TAKEN, 0);
     w.tally();
@@ -142,9 +142,9 @@ fn length_and_flags(w: &mut Writer<'_>, length: i16, flags: i16) {
     w.direction();
 }
 
-/// Leaves unless the request was made in the moment that is looked at: its beginning and its end
+/// Leaves unless the request was made in the window that is traced: its beginning and its end
 /// are both counted then, or neither. Where the kernel notes no times, what happens now counts.
-fn moment(w: &mut Writer<'_>) {
+fn window(w: &mut Writer<'_>) {
     let noted = w.code.label();
     w.code.load(Dw, R0, FP, STARTED);
     w.code.jump_if(If::Ne, R0, 0, noted);
@@ -172,5 +172,5 @@ fn remember(w: &mut Writer<'_>, of: u32) {
     c.load(Dw, R1, FP, PLACE);
     c.store(Dw, FP, COPY + 8, R1);
     w.keep(POINTER, COPY);
-    w.event(BEGUN);
+    w.event(ISSUED);
 }

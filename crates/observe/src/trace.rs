@@ -1,20 +1,20 @@
-//! The block layer request by request: sizes, places, order, latencies, and whose they are.
+//! The block tracer: sizes, offsets, order, latencies and issuers of single requests.
 //!
 //! Small programs on the kernel's tracepoints count inside the kernel; nothing is copied for each
 //! request. They are written here instruction by instruction ([`programs`]) with the offsets that
 //! the running kernel's description of its types gives ([`btf`], [`layout`]), or that tracefs gives
 //! ([`tracefs`]), so that neither a compiler nor a table of kernels is needed. Kernels that take no
-//! programs can hand out events, which are counted here ([`sampling`], [`blktrace`]). Each way
-//! takes CAP_BPF and CAP_PERFMON, or root.
+//! programs can hand out events, which this process counts ([`sampling`], [`blktrace`]). Each
+//! method takes CAP_BPF and CAP_PERFMON, or root.
 
 mod asm;
 mod blktrace;
 mod bpf;
 mod btf;
 mod counter;
+mod duty_cycle;
 mod kernel;
 mod layout;
-mod lid;
 mod perf;
 mod programs;
 mod sampling;
@@ -27,7 +27,7 @@ use std::io;
 use std::path::Path;
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Facts, Missing, value};
-use candor_record::requests::{Cost, RequestOp, RequestStats, Requests};
+use candor_record::requests::{RequestOp, RequestStats, Requests, TracerCost};
 
 use crate::Roots;
 use btf::Btf;
@@ -37,130 +37,141 @@ use programs::Device;
 use sampling::Sampling;
 use tracefs::Formats;
 
-/// How much it may cost.
+/// CPU time that tracing may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// A share of the time of one CPU; where there are too many requests for it, they are looked
-    /// at for a moment now and then.
+    /// A share of the time of one CPU; where there are too many requests for it, they are traced
+    /// in windows with pauses between.
     Share(f64),
-    /// Every request is looked at, whatever it costs.
+    /// Every request is traced, whatever it costs.
     Unbounded,
 }
 
-/// How requests come to be seen.
+/// How the tracer learns of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TraceMethod {
     /// Programs on raw tracepoints, which read the kernel's structures. Needs BTF and Linux 4.17.
     Raw,
     /// Programs on tracepoints, which read records. Needs tracefs, which is mounted for the moment
     /// where it is not. Knows no time before a request went to its driver.
     Tracepoint,
-    /// Samples of tracepoints, counted here: three times as dear. Needs tracefs and no programs.
+    /// Samples of tracepoints, counted in this process at three times the cost. Needs tracefs and no programs.
     Perf,
-    /// What blktrace reads, from debugfs, counted here. Only one can trace a device so at a time.
+    /// The events that blktrace reads from debugfs, counted in this process. Only one process can
+    /// trace a device so at a time.
     Blktrace,
 }
 
-impl Way {
-    /// What is tried of itself, in this order.
-    const OF_ITSELF: [Way; 3] = [Way::Raw, Way::Tracepoint, Way::Perf];
+impl TraceMethod {
+    /// Methods that are tried in this order where none is named.
+    const AUTO: [TraceMethod; 3] = [TraceMethod::Raw, TraceMethod::Tracepoint, TraceMethod::Perf];
 
-    /// As a report tells it.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Way::Raw => "BPF on raw tracepoints",
-            Way::Tracepoint => "BPF on tracepoints",
-            Way::Perf => "perf samples of tracepoints",
-            Way::Blktrace => "blktrace",
+            TraceMethod::Raw => "BPF on raw tracepoints",
+            TraceMethod::Tracepoint => "BPF on tracepoints",
+            TraceMethod::Perf => "perf samples of tracepoints",
+            TraceMethod::Blktrace => "blktrace",
         }
     }
 }
 
-/// Devices that are looked at, at most; their numbers take 30 KiB each on every CPU.
+/// Devices that are traced at most; their numbers take 30 KiB each on every CPU.
 const DEVICES_MAX: usize = 64;
 
-/// What looks, until this is dropped.
+/// Name of the thread that traces.
+const THREAD_NAME: &str = "block-tracer";
+
+/// Traces the requests of devices until it is dropped.
 #[derive(Debug)]
-pub struct Eye {
+pub struct BlockTracer {
     /// Names of devices by their slot.
     devices: Vec<String>,
-    way: Way,
-    means: Means,
+    method: TraceMethod,
+    backend: Backend,
 }
 
-/// Where the sums are.
+/// Where events are counted.
 #[derive(Debug)]
-enum Means {
+enum Backend {
     Kernel(Box<Counting>),
-    Here(Sampling),
+    Process(Sampling),
 }
 
-impl Eye {
-    /// Begins to look at all devices of `facts`, in the first way that this kernel allows.
+impl BlockTracer {
+    /// Begins to trace all devices of `facts`, by the first method that this kernel allows.
     ///
     /// # Errors
-    /// What keeps it from looking and what would enable it, in words.
-    pub fn open(facts: &Facts, budget: Budget, roots: &Roots) -> Result<Eye, Missing> {
+    /// Why the kernel does not allow it, and what would enable it, in words.
+    pub fn start(facts: &Facts, budget: Budget, roots: &Roots) -> Result<BlockTracer, Missing> {
         let mut first = None;
-        for way in Way::OF_ITSELF {
-            match Eye::by(way, facts, budget, roots) {
-                Ok(eye) => return Ok(eye),
+        for method in TraceMethod::AUTO {
+            match BlockTracer::start_by(method, facts, budget, roots) {
+                Ok(tracer) => return Ok(tracer),
                 Err(missing) => first = first.or(Some(missing)),
             }
         }
-        Err(first.unwrap_or_else(|| missing("there is no way", "nothing")))
+        Err(first.unwrap_or_else(|| missing("there is no method", "nothing")))
     }
 
-    /// The same in one way, or not at all.
+    /// The same by one method, or not at all.
     ///
     /// # Errors
-    /// As [`Eye::open`].
-    pub fn by(way: Way, facts: &Facts, budget: Budget, roots: &Roots) -> Result<Eye, Missing> {
-        let watched = Watched::of(facts, roots);
-        if watched.names.is_empty() {
+    /// As [`BlockTracer::start`].
+    pub fn start_by(
+        method: TraceMethod,
+        facts: &Facts,
+        budget: Budget,
+        roots: &Roots,
+    ) -> Result<BlockTracer, Missing> {
+        let traced = TracedDevices::of(facts, roots);
+        if traced.names.is_empty() {
             return Err(missing("there is no block device below the targets", "nothing"));
         }
         let count = |source: Source<'_>| {
-            let counting = Counting::open(&watched, source, budget, cpus(roots));
-            counting.map(|counting| Means::Kernel(Box::new(counting))).map_err(|e| refused(&e))
+            let counting = Counting::open(&traced, source, budget, cpus(roots));
+            counting.map(|counting| Backend::Kernel(Box::new(counting))).map_err(|e| refused(&e))
         };
-        let means = match way {
-            Way::Raw => layout(&roots.sys).and_then(|layout| count(Source::Structures(&layout)))?,
-            Way::Tracepoint => {
+        let backend = match method {
+            TraceMethod::Raw => {
+                layout(&roots.sys).and_then(|layout| count(Source::Structures(&layout)))?
+            }
+            TraceMethod::Tracepoint => {
                 let formats = Formats::read(&roots.sys).map_err(|error| refused(&error))?;
                 count(Source::Records(&formats))?
             }
-            Way::Perf => {
-                let (of_thread, sys, cpus) = (watched.clone(), roots.sys.clone(), online(roots));
+            TraceMethod::Perf => {
+                let (of_thread, sys, cpus) = (traced.clone(), roots.sys.clone(), online(roots));
                 let make = move || sampling::rings(&of_thread, &sys, &cpus);
-                let opened = Sampling::open(&watched, budget, make);
-                Means::Here(opened.map_err(|error| refused(&error))?)
+                let opened = Sampling::open(&traced, budget, make);
+                Backend::Process(opened.map_err(|error| refused(&error))?)
             }
-            Way::Blktrace => {
-                let (of_thread, roots) = (watched.clone(), roots.clone());
+            TraceMethod::Blktrace => {
+                let (of_thread, roots) = (traced.clone(), roots.clone());
                 let make = move || blktrace::relays(&of_thread, &roots);
-                let opened = Sampling::open(&watched, budget, make);
-                Means::Here(opened.map_err(|refusal: blktrace::Refusal| refusal.0)?)
+                let opened = Sampling::open(&traced, budget, make);
+                Backend::Process(opened.map_err(|refusal: blktrace::Refusal| refusal.0)?)
             }
         };
-        Ok(Eye { devices: watched.names, way, means })
+        Ok(BlockTracer { devices: traced.names, method, backend })
     }
 
-    /// How it sees requests.
-    pub fn way(&self) -> Way {
-        self.way
+    /// The method by which it learns of requests.
+    pub fn method(&self) -> TraceMethod {
+        self.method
     }
 
-    /// What has been counted since it was opened.
-    pub fn look(&self) -> RequestStats {
+    /// Statistics of the requests that were traced since it started.
+    pub fn stats(&self) -> RequestStats {
         let numbers;
-        let (mut issuers, left_out) = match &self.means {
-            Means::Kernel(counting) => {
+        let (mut issuers, events_lost) = match &self.backend {
+            Backend::Kernel(counting) => {
                 numbers = self.each(|place| counting.numbers(place));
-                (counting.issuers(), counting.left_out())
+                (counting.issuers(), counting.events_lost())
             }
-            Means::Here(sampling) => {
-                let (all, issuers, lost) = sampling.look(|counter, lost| {
+            Backend::Process(sampling) => {
+                let (all, issuers, lost) = sampling.read(|counter, lost| {
                     (self.each(|place| counter.numbers(place)), counter.issuers(), lost)
                 });
                 numbers = all;
@@ -170,21 +181,21 @@ impl Eye {
         let mut requests = Vec::new();
         for (place, numbers) in numbers.iter().enumerate() {
             let direction = RequestOp::ALL[place % 4];
-            let mut seen = tally::read(&self.devices[place / 4], direction, numbers);
-            seen.issuers = issuers.remove(&(place as u32)).unwrap_or_default();
-            seen.issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));
-            requests.push(seen);
+            let mut traced = tally::read(&self.devices[place / 4], direction, numbers);
+            traced.issuers = issuers.remove(&(place as u32)).unwrap_or_default();
+            traced.issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));
+            requests.push(traced);
         }
         requests.retain(|of: &Requests| !of.is_empty());
-        let (way, cost) = (self.way.name().to_owned(), self.cost());
-        RequestStats { way, own_pid: std::process::id(), left_out, cost, requests }
+        let (method, cost) = (self.method.name().to_owned(), self.cost());
+        RequestStats { method, own_pid: std::process::id(), events_lost, cost, requests }
     }
 
-    /// What looking took since it was opened.
-    fn cost(&self) -> Cost {
-        match &self.means {
-            Means::Kernel(counting) => counting.cost(),
-            Means::Here(sampling) => sampling.cost(),
+    /// CPU time that tracing took so far.
+    fn cost(&self) -> TracerCost {
+        match &self.backend {
+            Backend::Kernel(counting) => counting.cost(),
+            Backend::Process(sampling) => sampling.cost(),
         }
     }
 
@@ -194,9 +205,9 @@ impl Eye {
     }
 }
 
-/// The devices that are looked at.
+/// The devices that are traced.
 #[derive(Clone, Debug)]
-struct Watched {
+struct TracedDevices {
     /// By their slots.
     names: Vec<String>,
     /// By major and minor number; partitions have the slot of their disk, since I/O for devices
@@ -204,8 +215,8 @@ struct Watched {
     devices: Vec<([u32; 2], Device)>,
 }
 
-impl Watched {
-    fn of(facts: &Facts, roots: &Roots) -> Watched {
+impl TracedDevices {
+    fn of(facts: &Facts, roots: &Roots) -> TracedDevices {
         let disks = facts.devices.iter().filter(|device| device.kind != DeviceKind::Partition);
         let (mut names, mut devices) = (Vec::new(), Vec::new());
         for disk in disks.take(DEVICES_MAX) {
@@ -220,7 +231,7 @@ impl Watched {
             }
             names.push(disk.name.clone());
         }
-        Watched { names, devices }
+        TracedDevices { names, devices }
     }
 
     /// Whether there is one with a queue (0) or without (1).
@@ -301,7 +312,7 @@ fn refused(error: &io::Error) -> Missing {
 
 fn missing(why: &str, enable: &str) -> Missing {
     Missing {
-        what: "the sizes and places of requests, one by one".to_owned(),
+        what: "single requests of the devices".to_owned(),
         why: why.to_owned(),
         enable: enable.to_owned(),
     }

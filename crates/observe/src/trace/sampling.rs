@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use candor_record::requests::Cost;
+use candor_record::requests::TracerCost;
 
 use super::counter::{Counter, Event, Moment, letters};
-use super::lid::{LEAVE, MOMENT, Purse, now_ns};
+use super::duty_cycle::{CpuBudget, DRAIN_MAX, WINDOW, now_ns};
 use super::perf::{Ring, Sample};
 use super::tracefs::Formats;
-use super::{Budget, Watched};
+use super::{Budget, THREAD_NAME, TracedDevices};
 
 /// What an event costs, in the kernel and here.
 const EVENT_NS: f64 = 1500.0;
@@ -36,7 +36,7 @@ struct Feed {
     counter: Counter,
     /// Events that are too young to be in order.
     held: Vec<Event>,
-    seen: u64,
+    counted: u64,
     lost: u64,
 }
 
@@ -49,7 +49,7 @@ impl Feed {
         let in_order = self.held.partition_point(|event| event.at_ns <= settled);
         for event in self.held.drain(..in_order) {
             self.counter.count(&event);
-            self.seen += 1;
+            self.counted += 1;
         }
     }
 }
@@ -69,45 +69,43 @@ impl std::fmt::Debug for Sampling {
 impl Sampling {
     /// Begins to fetch; `make` runs in the thread that does it.
     pub fn open<E: Send + From<io::Error> + 'static>(
-        watched: &Watched,
+        traced: &TracedDevices,
         budget: Budget,
         make: impl FnOnce() -> Result<Box<dyn Tap>, E> + Send + 'static,
     ) -> Result<Sampling, E> {
-        let counter = Counter::new(watched);
+        let counter = Counter::new(traced);
         let (stop, stopped) = channel();
-        let (tell, told) = channel();
-        let tend = move || {
+        let (report, reported) = channel();
+        let run = move || {
             let made = make().and_then(|mut tap| tap.turn(true).map(|()| tap).map_err(E::from));
             let feed = made.map(|tap| {
-                let feed = Feed { tap, counter, held: Vec::new(), seen: 0, lost: 0 };
+                let feed = Feed { tap, counter, held: Vec::new(), counted: 0, lost: 0 };
                 Arc::new(Mutex::new(feed))
             });
             let shared = feed.as_ref().ok().cloned();
-            // Whoever asked waits for it.
-            let _ = tell.send(feed);
+            // The starting thread waits for it.
+            let _ = report.send(feed);
             let Some(feed) = shared else { return };
-            tend(&feed, budget, |time| {
-                stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
-            });
+            run(&feed, budget, |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout));
             let _ = lock(&feed).tap.turn(false);
         };
-        let thread = thread::Builder::new().name("eye".to_owned()).spawn(tend)?;
-        let feed = told.recv().map_err(io::Error::other)??;
+        let thread = thread::Builder::new().name(THREAD_NAME.to_owned()).spawn(run)?;
+        let feed = reported.recv().map_err(io::Error::other)??;
         Ok(Sampling { feed, thread: Some((stop, thread)) })
     }
 
     /// What was counted, and how many events were lost.
-    pub fn look<T>(&self, read: impl FnOnce(&Counter, u64) -> T) -> T {
+    pub fn read<T>(&self, read: impl FnOnce(&Counter, u64) -> T) -> T {
         thread::sleep(SETTLED * 2);
         let mut feed = lock(&self.feed);
         feed.drain();
         read(&feed.counter, feed.lost)
     }
 
-    /// What looking took so far, the thread's share in it.
-    pub fn cost(&self) -> Cost {
-        let events = lock(&self.feed).seen;
-        Cost { events, events_ns: (events as f64 * EVENT_NS) as u64, thread_ns: 0 }
+    /// CPU time that tracing took so far, that of the thread included.
+    pub fn cost(&self) -> TracerCost {
+        let events = lock(&self.feed).counted;
+        TracerCost { events, events_ns: (events as f64 * EVENT_NS) as u64, thread_ns: 0 }
     }
 }
 
@@ -125,35 +123,35 @@ fn lock(feed: &Mutex<Feed>) -> std::sync::MutexGuard<'_, Feed> {
     feed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Fetches events until `waited` says that it is over, and looks away where they cost too much.
-fn tend(feed: &Mutex<Feed>, budget: Budget, waited: impl Fn(Duration) -> bool) {
-    let mut purse = match budget {
-        Budget::Share(share) => Some(Purse::new(share, EVENT_NS)),
+/// Fetches and counts events until `waited` returns false, and pauses where they cost too much.
+fn run(feed: &Mutex<Feed>, budget: Budget, waited: impl Fn(Duration) -> bool) {
+    let mut cpu = match budget {
+        Budget::Share(share) => Some(CpuBudget::new(share, EVENT_NS)),
         Budget::Unbounded => None,
     };
     let (mut before, mut begin) = (0, Instant::now());
     while waited(STEP) {
         lock(feed).drain();
-        let (Some(purse), true) = (&mut purse, begin.elapsed() >= MOMENT) else { continue };
-        let seen = lock(feed).seen;
-        purse.earn(begin.elapsed());
-        purse.pay(seen - before);
-        if purse.is_empty() {
-            look_away(feed);
-            let time = purse.time_until(0.0);
-            if !waited(time) {
+        let (Some(cpu), true) = (&mut cpu, begin.elapsed() >= WINDOW) else { continue };
+        let counted = lock(feed).counted;
+        cpu.accrue(begin.elapsed());
+        cpu.charge(counted - before);
+        if cpu.is_overdrawn() {
+            pause(feed);
+            let idle = cpu.time_until(0.0);
+            if !waited(idle) {
                 return;
             }
-            purse.earn(time);
-            look_again(feed);
+            cpu.accrue(idle);
+            resume(feed);
         }
-        (before, begin) = (seen, Instant::now());
+        (before, begin) = (counted, Instant::now());
     }
 }
 
-/// New requests are not looked at any more; those in flight are seen to their ends.
-fn look_away(feed: &Mutex<Feed>) {
-    let until = Instant::now() + LEAVE;
+/// Traces no new requests, waits for those in flight, then stops the tap.
+fn pause(feed: &Mutex<Feed>) {
+    let until = Instant::now() + DRAIN_MAX;
     lock(feed).counter.open(false);
     while lock(feed).counter.in_flight() > 0 && Instant::now() < until {
         thread::sleep(STEP);
@@ -163,8 +161,8 @@ fn look_away(feed: &Mutex<Feed>) {
     let _ = lock(feed).tap.turn(false);
 }
 
-/// All that comes from now on is looked at, where the tap can be opened again.
-fn look_again(feed: &Mutex<Feed>) {
+/// Traces again, where the tap can be started again.
+fn resume(feed: &Mutex<Feed>) {
     let mut feed = lock(feed);
     if feed.tap.turn(true).is_ok() {
         thread::sleep(SETTLED);
@@ -181,13 +179,13 @@ struct Rings {
 }
 
 /// Opens the rings of all CPUs.
-pub fn rings(watched: &Watched, sys: &Path, cpus: &[u32]) -> io::Result<Box<dyn Tap>> {
+pub fn rings(traced: &TracedDevices, sys: &Path, cpus: &[u32]) -> io::Result<Box<dyn Tap>> {
     let formats = Formats::read(sys)?;
     let mut ids = Vec::new();
-    if watched.has(0) {
+    if traced.has(0) {
         ids.extend([formats.issue.id, formats.complete.id, formats.requeue.id]);
     }
-    if watched.has(1) {
+    if traced.has(1) {
         ids.push(formats.queue.id);
     }
     ids.extend(formats.split.as_ref().map(|split| split.id));

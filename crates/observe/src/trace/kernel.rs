@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use candor_record::requests::{Cost, Issuer};
+use candor_record::requests::{Issuer, TracerCost};
 
 use super::bpf::{self, Hook, Kind, Map};
+use super::duty_cycle::{DutyCycle, Programs};
 use super::layout::Layout;
-use super::lid::{Lid, Means};
 use super::programs::{
     ENDS, EVENTS, ISSUER_BYTES, Maps, PENDING_BYTES, RECORD_KEY_BYTES, raw, record,
 };
 use super::tracefs::Formats;
-use super::{Budget, Watched, numbers, tally};
+use super::{Budget, TracedDevices, numbers, tally};
 
 /// Processes that are told apart.
 const ISSUERS_MAX: u32 = 1024;
@@ -24,8 +24,8 @@ const PENDING_MAX: u32 = 8192;
 pub struct Counting {
     tallies: Map,
     issuers: Map,
-    /// Keeps the programs where they are, as long as they should be.
-    lid: Lid,
+    /// Attaches and detaches the programs.
+    duty_cycle: DutyCycle,
 }
 
 /// Where the programs learn of requests.
@@ -40,7 +40,7 @@ pub enum Source<'a> {
 impl Counting {
     /// Begins to count.
     pub fn open(
-        watched: &Watched,
+        traced: &TracedDevices,
         source: Source<'_>,
         budget: Budget,
         cpus: usize,
@@ -49,27 +49,27 @@ impl Counting {
         // be raised, making them says so.
         let unlimited = rustix::process::Rlimit { current: None, maximum: None };
         let _ = rustix::process::setrlimit(rustix::process::Resource::Memlock, unlimited);
-        let places = watched.names.len() as u32 * 4;
+        let places = traced.names.len() as u32 * 4;
         let key_bytes = match source {
             Source::Structures(_) => 8,
             Source::Records(_) => RECORD_KEY_BYTES,
         };
         let tallies = Map::new(Kind::PerCpuArray, 4, tally::NUMBERS * 8, places, cpus)?;
         let ends = Map::new(Kind::Array, 4, ENDS * 8, places, cpus)?;
-        let devices = watched.devices.len() as u32;
+        let devices = traced.devices.len() as u32;
         let devices = Map::new(Kind::Hash, 8, size_of::<super::Device>(), devices, cpus)?;
         let issuers = Map::new(Kind::LruHash, 8, ISSUER_BYTES, ISSUERS_MAX, cpus)?;
-        let means = Means {
+        let kept = Programs {
             programs: Vec::new(),
             events: Map::new(Kind::PerCpuArray, 4, EVENTS * 8, 1, cpus)?,
-            moment: Map::new(Kind::Array, 4, 16, 1, cpus)?,
+            window: Map::new(Kind::Array, 4, 16, 1, cpus)?,
             pending: Map::new(Kind::Hash, key_bytes, PENDING_BYTES, PENDING_MAX, cpus)?,
         };
         for place in 0..places {
             // No request starts at this sector.
             ends.set(&place.to_ne_bytes(), &[0xff; ENDS * 8])?;
         }
-        for ([major, minor], device) in &watched.devices {
+        for ([major, minor], device) in &traced.devices {
             devices.set(&[major.to_ne_bytes(), minor.to_ne_bytes()].concat(), &device.bytes())?;
         }
         let maps = Maps {
@@ -77,16 +77,16 @@ impl Counting {
             tallies: tallies.number(),
             ends: ends.number(),
             issuers: issuers.number(),
-            events: means.events.number(),
-            moment: means.moment.number(),
-            pending: means.pending.number(),
+            events: kept.events.number(),
+            window: kept.window.number(),
+            pending: kept.pending.number(),
         };
         let programs = match source {
-            Source::Structures(layout) => by_structures(watched, &maps, layout)?,
-            Source::Records(formats) => by_records(watched, &maps, formats)?,
+            Source::Structures(layout) => by_structures(traced, &maps, layout)?,
+            Source::Records(formats) => by_records(traced, &maps, formats)?,
         };
-        let lid = Lid::open(Means { programs, ..means }, budget)?;
-        Ok(Counting { tallies, issuers, lid })
+        let duty_cycle = DutyCycle::start(Programs { programs, ..kept }, budget)?;
+        Ok(Counting { tallies, issuers, duty_cycle })
     }
 
     /// The numbers of one place, of all CPUs together.
@@ -119,32 +119,32 @@ impl Counting {
         found
     }
 
-    /// How often the kernel left programs out because they ran on that CPU already.
-    pub fn left_out(&self) -> u64 {
-        self.lid.left_out()
+    /// Events that the kernel dropped because the program ran on that CPU already.
+    pub fn events_lost(&self) -> u64 {
+        self.duty_cycle.events_lost()
     }
 
-    /// What looking took.
-    pub fn cost(&self) -> Cost {
-        self.lid.cost()
+    /// CPU time that tracing took so far.
+    pub fn cost(&self) -> TracerCost {
+        self.duty_cycle.cost()
     }
 }
 
 /// The programs that these devices need, and where each belongs.
 fn by_structures(
-    watched: &Watched,
+    traced: &TracedDevices,
     maps: &Maps,
     layout: &Layout,
 ) -> io::Result<Vec<(bpf::Program, Hook)>> {
     let mut wanted = Vec::new();
-    if watched.has(0) {
+    if traced.has(0) {
         wanted.push((raw::issue(maps, layout), "block_rq_issue"));
         wanted.push((raw::complete(maps, layout), "block_rq_complete"));
         if let Some(argument) = layout.requeue_argument {
             wanted.push((raw::requeue(maps, layout, argument), "block_rq_requeue"));
         }
     }
-    if watched.has(1) {
+    if traced.has(1) {
         wanted.push((raw::queue(maps, layout), "block_bio_queue"));
         wanted.push((raw::bio_complete(maps, layout), "block_bio_complete"));
     }
@@ -159,17 +159,17 @@ fn by_structures(
 
 /// The same for records of tracepoints.
 fn by_records(
-    watched: &Watched,
+    traced: &TracedDevices,
     maps: &Maps,
     formats: &Formats,
 ) -> io::Result<Vec<(bpf::Program, Hook)>> {
     let mut wanted = Vec::new();
-    if watched.has(0) {
+    if traced.has(0) {
         wanted.push((record::issue(maps, &formats.issue), formats.issue.id));
         wanted.push((record::complete(maps, &formats.complete), formats.complete.id));
         wanted.push((record::requeue(maps, &formats.requeue), formats.requeue.id));
     }
-    if watched.has(1) {
+    if traced.has(1) {
         wanted.push((record::queue(maps, &formats.queue), formats.queue.id));
     }
     if let Some(split) = &formats.split {

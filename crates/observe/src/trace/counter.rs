@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use candor_record::requests::{Issuer, RequestOp};
 
 use super::programs::RECENT;
-use super::{Device, Watched, tally};
+use super::{Device, TracedDevices, tally};
 
 /// What happened to a request or to I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ struct Place {
 
 impl Counter {
     /// Of nothing yet.
-    pub fn new(watched: &Watched) -> Counter {
+    pub fn new(traced: &TracedDevices) -> Counter {
         let place = Place {
             numbers: [0; tally::NUMBERS],
             last_end: None,
@@ -88,8 +88,8 @@ impl Counter {
             issuers: HashMap::new(),
         };
         Counter {
-            devices: watched.devices.iter().copied().collect(),
-            places: vec![place; watched.names.len() * 4],
+            devices: traced.devices.iter().copied().collect(),
+            places: vec![place; traced.names.len() * 4],
             pending: HashMap::new(),
             early: HashMap::new(),
             open: true,
@@ -294,9 +294,9 @@ pub fn letters(rwbs: &[u8], bytes: u64) -> Option<(RequestOp, u32)> {
 mod tests {
     use super::*;
 
-    fn watched() -> Watched {
+    fn traced() -> TracedDevices {
         let device = Device { slot: 0, bio_based: 0, physical_bytes: 4096, optimal_bytes: 65536 };
-        Watched { names: vec!["sda".to_owned()], devices: vec![([8, 0], device)] }
+        TracedDevices { names: vec!["sda".to_owned()], devices: vec![([8, 0], device)] }
     }
 
     fn event(moment: Moment, at_ns: u64, sector: u64, bytes: u64) -> Event {
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_request_is_counted_when_it_is_done() {
-        let mut counter = Counter::new(&watched());
+        let mut counter = Counter::new(&traced());
         counter.count(&event(Moment::Issued, 1000, 9, 8192));
         assert_eq!(counter.numbers(0)[tally::COUNT], 0);
         counter.count(&event(Moment::Completed, 1000 + 1792, 9, 8192));
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn an_end_without_a_beginning_does_not_count() {
-        let mut counter = Counter::new(&watched());
+        let mut counter = Counter::new(&traced());
         counter.count(&event(Moment::Completed, 5, 9, 4096));
         counter.open(false);
         counter.count(&event(Moment::Issued, 6, 17, 4096));
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn what_a_driver_gives_back_is_issued_once() {
-        let mut counter = Counter::new(&watched());
+        let mut counter = Counter::new(&traced());
         for moment in [Moment::Issued, Moment::Requeued, Moment::Issued, Moment::Completed] {
             counter.count(&event(moment, 5, 8, 4096));
         }
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn ends_that_are_told_first_and_twins_are_found() {
-        let mut counter = Counter::new(&watched());
+        let mut counter = Counter::new(&traced());
         counter.count(&event(Moment::Completed, 9, 8, 4096));
         counter.count(&event(Moment::Issued, 5, 8, 4096));
         assert_eq!((counter.numbers(0)[tally::COUNT], counter.in_flight()), (1, 0));
