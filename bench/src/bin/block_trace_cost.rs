@@ -1,8 +1,8 @@
 //! Cost of the block tracer: `block_trace_cost CANDOR DEVICE [PAIRS]`.
 //!
-//! `CANDOR run --block-trace off` reads the device at random with the tracer on and off in turn. The
-//! slices of a pair lie side by side, so that whatever else the machine does falls on both; starting
-//! the tracer lies between slices. Nothing is written to the device.
+//! `CANDOR run --block-trace off` reads the device at random with the tracer on and off in turn.
+//! The slices of a pair lie side by side, so that whatever else the machine does falls on both;
+//! starting the tracer lies between slices. Nothing is written to the device.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ const LOADS: [(&str, &str); 3] = [
     ("io_uring, depth 32, reaped by 16", "--engine io_uring --bs 4k --depth 32 --batch-reap 16"),
 ];
 
-/// How much the tracer may trace, and how long a slice is. A budget needs time to be spent and saved up.
-/// Where it is never on, both slices are alike: what the ratio is then is the noise.
+/// Loads of the tracer: name, budget, and length of a slice. A budget needs time to be spent and to
+/// accumulate. Without a budget both slices are alike, and the ratio is the noise.
 const WAYS: [(&str, Option<Budget>, Duration); 3] = [
     ("all requests", Some(Budget::Unbounded), Duration::from_millis(200)),
     ("a quarter of a percent of a CPU", Some(Budget::Share(0.0025)), Duration::from_millis(2500)),

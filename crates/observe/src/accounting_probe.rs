@@ -14,9 +14,11 @@ use std::path::Path;
 use candor_record::facts::{AccountingOutcome, AccountingProbe, DirectIo, FileFacts, Missing};
 use candor_record::{DiskCounters, Facts};
 
-use crate::files::file_facts;
-use crate::roots::Roots;
-use crate::{attributes, cache, counters};
+use crate::cache;
+use crate::counters::formats;
+use crate::path::files::file_facts;
+use crate::source::Roots;
+use crate::source::attributes;
 use location::{Chance, Spot};
 
 /// Reads made at most: others' traffic in between makes the counters move too far.
@@ -210,7 +212,7 @@ impl Probe<'_> {
     fn counters(&self) -> Vec<Option<DiskCounters>> {
         let read = |name: &&str| {
             let text = attributes::text(&self.roots.block(name).join("stat"))?;
-            counters::disk(&text)
+            formats::disk(&text)
         };
         self.devices.iter().map(read).collect()
     }

@@ -9,9 +9,9 @@ use std::process::Command;
 use candor_record::Facts;
 use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceKind, DirectIo};
 
-use crate::{
-    Roots, Sampler, SnapshotDetail, accounting_probe, cache, device_of_path, holders, inspect,
-};
+use crate::counters::{Sampler, SnapshotDetail};
+use crate::source::Roots;
+use crate::{accounting_probe, cache, device_of_path, holders, inspect};
 
 const IMAGE_BYTES: usize = 8 << 20;
 

@@ -11,41 +11,35 @@ mod asm;
 mod blktrace;
 mod bpf;
 mod btf;
+mod budget;
 mod counter;
+mod devices;
 mod duty_cycle;
 mod kernel;
 mod layout;
 mod perf;
 mod programs;
+mod refusal;
 mod sampling;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod tracefs;
 
-use std::io;
 use std::path::Path;
 
-use candor_record::facts::{DeviceFacts, DeviceKind, Facts, Missing, value};
+use candor_record::facts::{Facts, Missing};
 use candor_record::requests::{RequestOp, RequestStats, Requests, TracerCost};
 
-use crate::Roots;
+use crate::source::Roots;
 use btf::Btf;
+pub use budget::Budget;
+use devices::TracedDevices;
 use kernel::{Counting, Source};
 use layout::Layout;
-use programs::Device;
+use refusal::{missing, refused};
 use sampling::Sampling;
 use tracefs::Formats;
-
-/// CPU time that tracing may take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Budget {
-    /// A share of the time of one CPU; where there are too many requests for it, they are traced
-    /// in windows with pauses between.
-    Share(f64),
-    /// Every request is traced, whatever it costs.
-    Unbounded,
-}
 
 /// How the tracer learns of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +49,8 @@ pub enum TraceMethod {
     /// Programs on tracepoints, which read records. Needs tracefs, which is mounted for the moment
     /// where it is not. Knows no time before a request went to its driver.
     Tracepoint,
-    /// Samples of tracepoints, counted in this process at three times the cost. Needs tracefs and no programs.
+    /// Samples of tracepoints, counted in this process at three times the cost. Needs tracefs
+    /// and no programs.
     Perf,
     /// The events that blktrace reads from debugfs, counted in this process. Only one process can
     /// trace a device so at a time.
@@ -76,12 +71,6 @@ impl TraceMethod {
         }
     }
 }
-
-/// Devices that are traced at most; their numbers take 30 KiB each on every CPU.
-const DEVICES_MAX: usize = 64;
-
-/// Name of the thread that traces.
-const THREAD_NAME: &str = "block-tracer";
 
 /// Traces the requests of devices until it is dropped.
 #[derive(Debug)]
@@ -205,59 +194,6 @@ impl BlockTracer {
     }
 }
 
-/// The devices that are traced.
-#[derive(Clone, Debug)]
-struct TracedDevices {
-    /// By their slots.
-    names: Vec<String>,
-    /// By major and minor number; partitions have the slot of their disk, since I/O for devices
-    /// without a queue may still bear their number.
-    devices: Vec<([u32; 2], Device)>,
-}
-
-impl TracedDevices {
-    fn of(facts: &Facts, roots: &Roots) -> TracedDevices {
-        let disks = facts.devices.iter().filter(|device| device.kind != DeviceKind::Partition);
-        let (mut names, mut devices) = (Vec::new(), Vec::new());
-        for disk in disks.take(DEVICES_MAX) {
-            let Some(number) = numbers_of(&disk.number) else { continue };
-            let device = known(disk, names.len() as u32);
-            devices.push((number, device));
-            if device.bio_based == 1 {
-                let parts = crate::partitions(&disk.name, roots).into_iter();
-                let number =
-                    |part: String| numbers_of(&roots.text(&roots.block(&part).join("dev"))?);
-                devices.extend(parts.filter_map(number).map(|number| (number, device)));
-            }
-            names.push(disk.name.clone());
-        }
-        TracedDevices { names, devices }
-    }
-
-    /// Whether there is one with a queue (0) or without (1).
-    fn has(&self, bio_based: u32) -> bool {
-        self.devices.iter().any(|(_, device)| device.bio_based == bio_based)
-    }
-}
-
-/// A device as programs know it.
-fn known(disk: &DeviceFacts, slot: u32) -> Device {
-    let queue = &disk.queue;
-    let optimal = [&queue.chunk_bytes, &queue.optimal_io_bytes];
-    let optimal = optimal.into_iter().filter_map(value).find(|bytes| **bytes > 0);
-    Device {
-        slot,
-        bio_based: value(&disk.bio_based).copied().unwrap_or(false).into(),
-        physical_bytes: value(&queue.physical_block_bytes).copied().unwrap_or(512).max(512),
-        optimal_bytes: optimal.copied().unwrap_or(0),
-    }
-}
-
-fn numbers_of(text: &str) -> Option<[u32; 2]> {
-    let (major, minor) = text.trim().split_once(':')?;
-    Some([major.parse().ok()?, minor.parse().ok()?])
-}
-
 /// Where the running kernel keeps what the programs read.
 fn layout(sys: &Path) -> Result<Layout, Missing> {
     let path = sys.join("kernel/btf/vmlinux");
@@ -268,20 +204,6 @@ fn layout(sys: &Path) -> Result<Layout, Missing> {
     let lacks = |what: String| missing(&format!("this kernel lacks {what}"), "another kernel");
     let btf = Btf::parse(&types).ok_or_else(|| lacks("a description of its types".into()))?;
     Layout::of(&btf).map_err(lacks)
-}
-
-impl Device {
-    /// As it stands in the map.
-    fn bytes(&self) -> Vec<u8> {
-        let halves = [self.slot.to_ne_bytes(), self.bio_based.to_ne_bytes()].concat();
-        let whole = [self.physical_bytes.to_ne_bytes(), self.optimal_bytes.to_ne_bytes()];
-        [halves, whole.concat()].concat()
-    }
-}
-
-fn numbers(bytes: &[u8]) -> Vec<u64> {
-    let number = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
-    bytes.chunks_exact(8).map(number).collect()
 }
 
 /// CPUs that there could be: the kernel keeps numbers for each of them.
@@ -299,21 +221,4 @@ fn online(roots: &Roots) -> Vec<u32> {
         Some(from.parse::<u32>().ok()?..=to.parse::<u32>().ok()?)
     };
     text.unwrap_or_default().trim().split(',').filter_map(span).flatten().collect()
-}
-
-fn refused(error: &io::Error) -> Missing {
-    match error.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => {
-            missing("this takes more than the rights of a user", "root, or CAP_BPF and CAP_PERFMON")
-        }
-        _ => missing(&format!("the kernel refuses it: {error}"), "another kernel"),
-    }
-}
-
-fn missing(why: &str, enable: &str) -> Missing {
-    Missing {
-        what: "single requests of the devices".to_owned(),
-        why: why.to_owned(),
-        enable: enable.to_owned(),
-    }
 }

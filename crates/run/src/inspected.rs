@@ -25,9 +25,9 @@ pub fn record(paths: &[PathBuf]) -> Result<(Facts, Bundle), RunError> {
         true => watching::all(&Roots::default()),
         false => named(paths)?,
     };
-    let roots = Roots::noting();
+    let roots = Roots::recording();
     let facts = inspect_by(&targets, &roots);
-    let mut bundle = roots.noted();
+    let mut bundle = roots.recorded();
     bundle.candor = env!("CARGO_PKG_VERSION").to_owned();
     bundle.kernel = facts.host.kernel.as_ref().map(|fact| fact.value.clone()).unwrap_or_default();
     bundle.targets = targets;

@@ -59,9 +59,9 @@ pub struct Options {
     /// Devices that are written to although they are mounted or otherwise held, by kernel name or
     /// path.
     pub force: Vec<String>,
-    /// Do not look at the devices for half a second before the first phase, nor wait for the
-    /// block tracer: traffic of others then shows only in what the devices count during a phase, and
-    /// the first requests are not traced.
+    /// Do not watch the devices for half a second before the first phase, nor wait for the block
+    /// tracer: traffic of others then shows only in what the devices count during a phase, and the
+    /// first requests are not traced.
     pub at_once: bool,
     /// After a phase that could not tell by itself what limited it, run short slices of other work
     /// on its targets: twice the load, the same places once more, one operation at a time.

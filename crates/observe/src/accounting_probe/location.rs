@@ -6,8 +6,8 @@ use std::ops::Range;
 use candor_record::facts::FileFacts;
 
 use super::{Stop, nothing, stopped};
-use crate::clock;
-use crate::fiemap::{self, Extent};
+use crate::host::clock;
+use crate::path::fiemap::{self, Extent};
 
 /// Read at most at once.
 const LENGTH_MAX: u64 = 64 << 10;
@@ -25,16 +25,16 @@ pub(super) struct Spot {
 /// Each is told as a spot that covers it all.
 pub(super) fn candidates(
     file: &File,
-    about: &FileFacts,
+    facts: &FileFacts,
     units: [u64; 2],
 ) -> Result<Vec<Spot>, Stop> {
-    if about.size_bytes == 0 {
+    if facts.size_bytes == 0 {
         return Err(nothing("it is empty"));
     }
-    let stretches = written(file, about)?;
+    let stretches = written(file, facts)?;
     let last = units[1];
     let whole = |unit: u64| -> Vec<Spot> {
-        let end = about.size_bytes.next_multiple_of(last);
+        let end = facts.size_bytes.next_multiple_of(last);
         stretches.iter().filter_map(|bytes| aligned(bytes, unit, end)).collect()
     };
     let spots = units.into_iter().map(whole).find(|spots| !spots.is_empty());
@@ -42,9 +42,9 @@ pub(super) fn candidates(
 }
 
 /// Stretches of the file that a device holds as they are.
-fn written(file: &File, about: &FileFacts) -> Result<Vec<Range<u64>>, Stop> {
-    let everything = || std::iter::once(0..about.size_bytes).collect();
-    if about.extents.is_none() {
+fn written(file: &File, facts: &FileFacts) -> Result<Vec<Range<u64>>, Stop> {
+    let everything = || std::iter::once(0..facts.size_bytes).collect();
+    if facts.extents.is_none() {
         // A device, or a filesystem that does not tell: then all of it is tried.
         return Ok(everything());
     }

@@ -13,10 +13,12 @@ use candor_record::facts::Missing;
 use candor_record::requests::RequestOp;
 
 use super::counter::{Event, Moment};
+use super::devices::TracedDevices;
+use super::refusal::{missing, refused};
 use super::sampling::Tap;
+use super::tally;
 use super::tracefs::mount_privately;
-use super::{TracedDevices, missing, refused, tally};
-use crate::Roots;
+use crate::source::Roots;
 
 const SETUP: libc::c_ulong = 0xc048_1273;
 const START: libc::c_ulong = 0x1274;

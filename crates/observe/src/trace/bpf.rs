@@ -248,3 +248,9 @@ fn call_fd<T>(command: libc::c_int, attr: &T) -> io::Result<OwnedFd> {
     // SAFETY: these commands return a descriptor that is open and nobody else's.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
+
+/// Numbers of 8 bytes, as maps hold them.
+pub fn numbers(bytes: &[u8]) -> Vec<u64> {
+    let number = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
+    bytes.chunks_exact(8).map(number).collect()
+}

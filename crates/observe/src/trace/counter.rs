@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use candor_record::requests::{Issuer, RequestOp};
 
+use super::devices::{Device, TracedDevices};
 use super::programs::RECENT;
-use super::{Device, TracedDevices, tally};
+use super::tally;
 
 /// What happened to a request or to I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl Counter {
         self.open = open;
     }
 
-    /// Forgets what began and did not end: its end may have been missed.
+    /// Forgets what began and did not end: its end may have been missing_facts.
     pub fn forget(&mut self) {
         self.pending.clear();
         self.early.clear();

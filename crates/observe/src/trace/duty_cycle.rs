@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use candor_record::requests::TracerCost;
 
-use super::bpf::{self, Hook, Map, Program};
+use super::bpf::{self, Hook, Map, Program, numbers};
+use super::budget::{Budget, CpuBudget, DRAIN_MAX, THREAD_NAME, WINDOW, now_ns};
 use super::programs::{COMPLETED, EVENTS, HANDLED, ISSUED};
-use super::{Budget, THREAD_NAME, numbers};
 
 /// CPU time of an event; a request has two. Tracing 14 % of the requests made 420,000 a second on
 /// zram 3 % fewer: that is 0.5 µs an event, in a virtual machine with all mitigations.
@@ -20,14 +20,8 @@ const EVENT_NS: f64 = 500.0;
 /// CPU time of a pause: detaching and attaching the programs takes 0.3 ms and 0.45 ms of this
 /// thread, and interrupts every CPU.
 const PAUSE_NS: f64 = 1e6;
-/// Length of a window before the budget is compared with what its events cost.
-pub const WINDOW: Duration = Duration::from_millis(20);
-/// Longest wait for the completions of requests that began in a window.
-pub const DRAIN_MAX: Duration = Duration::from_millis(200);
 /// Interval of the checks whether they are complete.
 const STEP: Duration = Duration::from_millis(2);
-/// Time over which the budget accumulates at most.
-const ACCRUAL_MAX: Duration = Duration::from_secs(1);
 
 /// Runs the programs in a duty cycle that keeps within the CPU budget; stops when dropped.
 ///
@@ -175,7 +169,7 @@ impl Programs {
             }
             lost = self.pause(held, completed_before, lost);
             cpu.charge(events());
-            cpu.balance_ns -= PAUSE_NS;
+            cpu.charge_ns(PAUSE_NS);
             // The next window may cost as much as a pause does.
             let pause = cpu.time_until(PAUSE_NS);
             if !waited(pause) {
@@ -193,40 +187,6 @@ impl Programs {
 fn drain_time(in_flight: u64, completed_in_window: u64) -> Duration {
     let each = WINDOW.as_secs_f64() * in_flight as f64 / completed_in_window.max(1) as f64;
     Duration::from_secs_f64(20.0 * each).clamp(STEP * 2, DRAIN_MAX)
-}
-
-/// CPU time that may be spent on events: a share of the time that passes, accumulated for bursts
-/// over at most [`ACCRUAL_MAX`].
-pub struct CpuBudget {
-    share: f64,
-    /// CPU time of an event.
-    event_ns: f64,
-    balance_ns: f64,
-}
-
-impl CpuBudget {
-    pub fn new(share: f64, event_ns: f64) -> CpuBudget {
-        CpuBudget { share, event_ns, balance_ns: ACCRUAL_MAX.as_nanos() as f64 * share }
-    }
-
-    pub fn accrue(&mut self, time: Duration) {
-        let most = ACCRUAL_MAX.as_nanos() as f64 * self.share;
-        self.balance_ns = (self.balance_ns + time.as_nanos() as f64 * self.share).min(most);
-    }
-
-    pub fn charge(&mut self, events: u64) {
-        self.balance_ns -= events as f64 * self.event_ns;
-    }
-
-    pub fn is_overdrawn(&self) -> bool {
-        self.balance_ns < 0.0
-    }
-
-    /// Time until the balance is `balance_ns`.
-    pub fn time_until(&self, balance_ns: f64) -> Duration {
-        let missing_ns = (balance_ns - self.balance_ns).max(0.0);
-        Duration::from_nanos((missing_ns / self.share) as u64)
-    }
 }
 
 /// Gives this thread a table of open files of its own, with nothing in it but standard streams and
@@ -263,40 +223,9 @@ fn cpu_ns(thread: &JoinHandle<()>) -> u64 {
     if known { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { 0 }
 }
 
-/// The clock that the kernel notes the times of requests with.
-pub fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Of so many events per second, the share of the time in which they are traced in 10 s.
-    fn traced_share(events_per_s: f64) -> f64 {
-        let (mut cpu, mut on_s, mut paused_s) = (CpuBudget::new(0.01, EVENT_NS), 0.0, 0.0);
-        while on_s + paused_s < 10.0 {
-            let events = (events_per_s * WINDOW.as_secs_f64()) as u64;
-            on_s += WINDOW.as_secs_f64();
-            cpu.accrue(WINDOW);
-            cpu.charge(events);
-            if cpu.is_overdrawn() {
-                let time = cpu.time_until(0.0);
-                cpu.accrue(time);
-                paused_s += time.as_secs_f64();
-            }
-        }
-        on_s / (on_s + paused_s)
-    }
-
-    #[test]
-    fn many_requests_are_traced_in_windows() {
-        assert_eq!(traced_share(15_000.0), 1.0);
-        // A tenth of a CPU, ten times the budget, but for what had accumulated.
-        let share = traced_share(200_000.0);
-        assert!((0.1..0.12).contains(&share), "{share}");
-    }
 
     #[test]
     fn requests_in_flight_are_waited_for_as_long_as_they_may_take() {
@@ -304,15 +233,5 @@ mod tests {
         assert_eq!(drain_time(128, 2880), Duration::from_nanos(17_777_778), "144,000 a second");
         assert_eq!(drain_time(32, 4), DRAIN_MAX, "a disk that turns");
         assert_eq!(drain_time(1, 0), DRAIN_MAX, "none came back yet");
-    }
-
-    #[test]
-    fn a_burst_is_traced_whole() {
-        let mut cpu = CpuBudget::new(0.01, EVENT_NS);
-        cpu.charge(15_000);
-        assert!(!cpu.is_overdrawn());
-        cpu.charge(15_000);
-        assert!(cpu.is_overdrawn());
-        assert_eq!(cpu.time_until(0.0), Duration::from_millis(500));
     }
 }

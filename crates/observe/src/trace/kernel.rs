@@ -5,14 +5,16 @@ use std::io;
 
 use candor_record::requests::{Issuer, TracerCost};
 
-use super::bpf::{self, Hook, Kind, Map};
+use super::bpf::{self, Hook, Kind, Map, numbers};
+use super::budget::Budget;
+use super::devices::{Device, TracedDevices};
 use super::duty_cycle::{DutyCycle, Programs};
 use super::layout::Layout;
 use super::programs::{
     ENDS, EVENTS, ISSUER_BYTES, Maps, PENDING_BYTES, RECORD_KEY_BYTES, raw, record,
 };
+use super::tally;
 use super::tracefs::Formats;
-use super::{Budget, TracedDevices, numbers, tally};
 
 /// Processes that are told apart.
 const ISSUERS_MAX: u32 = 1024;
@@ -57,7 +59,7 @@ impl Counting {
         let tallies = Map::new(Kind::PerCpuArray, 4, tally::NUMBERS * 8, places, cpus)?;
         let ends = Map::new(Kind::Array, 4, ENDS * 8, places, cpus)?;
         let devices = traced.devices.len() as u32;
-        let devices = Map::new(Kind::Hash, 8, size_of::<super::Device>(), devices, cpus)?;
+        let devices = Map::new(Kind::Hash, 8, size_of::<Device>(), devices, cpus)?;
         let issuers = Map::new(Kind::LruHash, 8, ISSUER_BYTES, ISSUERS_MAX, cpus)?;
         let kept = Programs {
             programs: Vec::new(),

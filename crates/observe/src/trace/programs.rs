@@ -27,7 +27,7 @@ use super::tally;
 /// The maps that the programs use, by their numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Maps {
-    /// Major and minor number → [`Device`].
+    /// Major and minor number → [`super::devices::Device`].
     pub devices: i32,
     /// Slot × 4 + direction → [`tally`].
     pub tallies: i32,
@@ -55,20 +55,6 @@ pub const COMPLETED: usize = 2;
 pub const PENDING_BYTES: usize = 16;
 /// Bytes of its key where it is a sector and a place, not an address.
 pub const RECORD_KEY_BYTES: usize = 16;
-
-/// What is known of a device, as the programs read it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Device {
-    /// Where its numbers are.
-    pub slot: u32,
-    /// 1 if it has no queue of its own.
-    pub bio_based: u32,
-    /// Bytes of a physical sector.
-    pub physical_bytes: u64,
-    /// Bytes that it likes best, or of its chunk; 0 if it has none.
-    pub optimal_bytes: u64,
-}
 
 /// Numbers of an entry of `ends`: where the last request ended, how many ends were replaced, the
 /// last ends, and the end of one that its driver gave back.

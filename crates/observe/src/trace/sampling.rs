@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use candor_record::requests::TracerCost;
 
+use super::budget::{Budget, CpuBudget, DRAIN_MAX, THREAD_NAME, WINDOW, now_ns};
 use super::counter::{Counter, Event, Moment, letters};
-use super::duty_cycle::{CpuBudget, DRAIN_MAX, WINDOW, now_ns};
+use super::devices::TracedDevices;
 use super::perf::{Ring, Sample};
 use super::tracefs::Formats;
-use super::{Budget, THREAD_NAME, TracedDevices};
 
 /// What an event costs, in the kernel and here.
 const EVENT_NS: f64 = 1500.0;

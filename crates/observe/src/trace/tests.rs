@@ -1,4 +1,4 @@
-use candor_record::facts::Fact;
+use candor_record::facts::{DeviceFacts, Fact};
 use proptest::prelude::*;
 
 use super::*;
