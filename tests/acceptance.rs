@@ -12,7 +12,7 @@
 //! | T8 | the load first, then the device | `t08_…`, `judge::tests::slices::t08_…`, the lab |
 //! | T10 | a link in IOPS | D8's `small_operations_meet_it_as_iops` |
 //! | T12 | small, and one at a time | `t12_…`, `limits::blocks_smaller_than_a_physical_…` |
-//! | T13 | sizes and alignments, counted | `t13_…`, `eye::what_others_send_is_told_…` |
+//! | T13 | sizes and alignments, counted | `t13_…`, `block_trace::what_others_send_is_told_…` |
 //! | T14 | one file for all workers, one for each | `t14_…` |
 //! | T15 | read after write, flushed or not | `t15_…`, `believe::reading_what_was_just_…` |
 //! | T16 | dropping pages is a wish | `t16_…`, `cache::dirty_pages_are_written_…` |

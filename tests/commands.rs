@@ -254,7 +254,7 @@ fn reads(device: &Loop) -> Option<(u64, u64)> {
 }
 
 #[test]
-fn inspect_reads_no_more_than_its_canary() {
+fn inspect_reads_no_more_than_its_accounting_probe() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let Some(before) = reads(&device) else { return skip("the device does not count") };

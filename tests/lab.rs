@@ -25,9 +25,9 @@
 //! | extra | scsi_debug, misaligned | C5 |
 //! | extra | null_blk without accounting, brd | A17, A16 |
 //! | extra | USB | D4 |
-//! | extra | blktrace beside the eye | the same histogram |
-//! | extra | NVMe | the same reads in all four ways of the eye |
-//! | extra | lockdown | the eye works, blktrace is refused |
+//! | extra | blktrace beside the block tracer | the same histogram |
+//! | extra | NVMe | the same reads by all four methods of the block tracer |
+//! | extra | lockdown | the block tracer works, blktrace is refused |
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ fn has(text: &str, part: &str) {
     assert!(text.contains(part), "`{part}` is not in\n{text}");
 }
 
-/// The requests that the eye saw reading a device.
+/// The traced requests that read a device.
 fn reads<'a>(requests: &'a Value, device: &str) -> &'a Value {
     let all = requests.as_array().unwrap_or_else(|| panic!("no requests in {requests}"));
     let is = |seen: &&Value| seen["device"] == device && seen["direction"] == "read";
@@ -189,7 +189,7 @@ fn t13_sizes_and_alignments_as_the_generator_logged_them() {
         })
         .collect();
     assert_eq!(sent.len(), 2740, "{}", case.said);
-    // The generator is candor, whose proving read of 64 KiB is in no log.
+    // The generator is candor, whose accounting probe of 64 KiB is in no log.
     sent.push((0, 65536));
     let seen: Value = serde_json::from_str(&case.text("align.json").expect("a report")).unwrap();
     let devices = seen["trace"]["requests"].as_array().expect("devices");
@@ -321,7 +321,7 @@ fn extra_rows_of_partitions() {
     };
     let name = |row: &Value| row["device"].as_str().expect("a name").to_owned();
     assert_eq!([name(first), name(second)], [1, 2].map(|n| format!("{}{n}", name(disk))));
-    // What was asked for, and the proving read of 64 KiB.
+    // What was asked for, and the accounting probe of 64 KiB.
     let reads = number(&look["elapsed_s"]) * number(&second["read"]["per_s"]);
     assert_eq!(reads.round(), 201.0, "{look}");
     assert_eq!(number(&first["read"]["per_s"]), 0.0);
@@ -449,22 +449,22 @@ fn extra_blktrace_saw_the_same_sizes() {
     let traced = counted(traced.map(|length| 1 << length.ilog2()));
     let name = report.words("/facts/devices/0/name").to_owned();
     let mut seen = histogram(&reads(report.at("/phases/0/requests/requests"), &name)["sizes_log2"]);
-    // The proving read of 64 KiB comes before the eye opens.
+    // The accounting probe of 64 KiB comes before the tracer starts.
     *seen.entry(65536).or_insert(0) += 1;
     assert_eq!(seen, traced, "{parsed}");
 }
 
 #[test]
-fn extra_each_way_of_the_eye_sees_the_same() {
-    let Some(case) = case("ways") else { return };
-    for way in ["raw", "tracepoint", "perf", "blktrace"] {
-        let text = case.text(&format!("{way}.json")).expect("a report of each way");
+fn extra_each_trace_method_sees_the_same() {
+    let Some(case) = case("trace-methods") else { return };
+    for method in ["raw", "tracepoint", "perf", "blktrace"] {
+        let text = case.text(&format!("{method}.json")).expect("a report of each method");
         let seen: Value = serde_json::from_str(&text).expect("JSON");
         let requests = &seen["trace"]["requests"];
         let device = requests[0]["device"].as_str().unwrap_or_default();
         let sizes = histogram(&reads(requests, device)["sizes_log2"]);
-        // What was sent, and the proving read of who sent it.
-        assert_eq!(sizes, BTreeMap::from([(4096, 300), (65536, 1)]), "{way}: {seen}");
+        // What was sent, and the accounting probe of who sent it.
+        assert_eq!(sizes, BTreeMap::from([(4096, 300), (65536, 1)]), "{method}: {seen}");
     }
 }
 

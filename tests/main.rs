@@ -6,10 +6,10 @@
 
 mod acceptance;
 mod believe;
+mod block_trace;
 mod cache;
 mod check;
 mod commands;
-mod eye;
 mod faults;
 mod fio;
 mod fio_consumers;

@@ -62,7 +62,7 @@ fn what_a_user_may_not_know_is_told_once_with_what_would_help() {
         return skip(&format!("another user cannot see the files: {}", ran.err));
     }
     let told = missing(&ran, "/missing");
-    assert!(enables(&told, &format!("proving read of {node}")).contains("root"), "{told:?}");
+    assert!(enables(&told, &format!("accounting probe of {node}")).contains("root"), "{told:?}");
     let words = [&["run", "--target", &mine, "--size", "4m"][..], &run].concat();
     let told = missing(&as_user(&words).expect("it ran before"), "/facts/missing");
     assert!(enables(&told, REQUESTS).contains("CAP_BPF"), "{told:?}");

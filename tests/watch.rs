@@ -39,14 +39,14 @@ fn looks_add_up_to_the_load() {
     let reads = |line: &Value| number(&of(line)["read"]["per_s"]) * number(&line["elapsed_s"]);
     let sum = |lines: &[Value]| lines.iter().map(reads).sum::<f64>();
     let lines = watched(&device);
-    // The proving read before the load is one more, and others may look at a new device.
+    // The accounting probe before the load is one more, and others may look at a new device.
     assert!((499.9..=510.0).contains(&sum(&lines)), "{}", sum(&lines));
     let busy = |line: &&Value| reads(line) > 50.0;
-    // The last one, in which there is no proving read any more.
+    // The last one, in which there is no accounting probe any more.
     let line = lines.iter().rev().find(busy).expect("a look at the load");
     assert_eq!(of(line)["read"]["size_mean_bytes"], 4096);
-    if !line["blind"].is_null() {
-        return skip(&line["blind"]["why"].to_string());
+    if !line["untraced"].is_null() {
+        return skip(&line["untraced"]["why"].to_string());
     }
     let seen: u64 = lines
         .iter()
@@ -140,22 +140,22 @@ fn a_terminal_is_drawn_over_and_never_overrun() {
     }
 }
 
-/// CPU time in ns that a process has used so far, its workers' and its eye's apart.
+/// CPU time in ns that a process has used so far, its workers' and its tracer's apart.
 fn used_ns(pid: u32) -> u64 {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
     let of = |dir: std::path::PathBuf| -> Option<u64> {
         let name = std::fs::read_to_string(dir.join("comm")).ok()?;
-        let load = name.starts_with("worker") || name.starts_with("eye");
+        let load = name.starts_with("worker") || name.starts_with("block-tracer");
         let times = std::fs::read_to_string(dir.join("schedstat")).ok()?;
         (!load).then(|| times.split(' ').next()?.parse().ok())?
     };
     tasks.filter_map(|task| of(task.ok()?.path())).sum()
 }
 
-/// Looking once a second at 20 files and 8 devices takes less than 0.5 % of a CPU: of `watch`, and
+/// Sampling once a second of 20 files and 8 devices takes less than 0.5 % of a CPU: of `watch`, and
 /// of a run.
 #[test]
-fn looking_costs_next_to_nothing() {
+fn sampling_costs_next_to_nothing() {
     const SECONDS: u64 = 8;
     let (_alone, scratches) = (alone(), [(); 8].map(|()| Scratch::new()));
     let devices: Vec<Loop> =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::kernel::Kernel;
 use crate::{Lab, LabError, absolute, failed, host};
 
-/// Programs of the guest beside its shell: what makes devices, and the peer of the eye.
+/// Programs of the guest beside its shell: what makes devices, and the peer of the block tracer.
 const PROGRAMS: &[&str] = &["mdadm", "dmsetup", "blktrace", "blkparse", "make-bcache"];
 /// Programs that single cases need, which say so where these are missing.
 const OF_SINGLE_CASES: &[&str] = &["lvm"];

@@ -127,7 +127,7 @@ pub fn histogram(pairs: &Value) -> BTreeMap<u64, u64> {
     pairs.filter_map(step).collect()
 }
 
-/// Counts by class, as the eye would make them of these.
+/// Counts by class, as the block tracer would make them of these.
 pub fn counted(values: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
     let mut counts = BTreeMap::new();
     for value in values {

@@ -8,6 +8,7 @@ mod docs;
 mod layers;
 mod leftovers;
 mod length;
+mod modules;
 mod unsafes;
 
 use std::fmt;
@@ -66,6 +67,7 @@ const RULES: &[Rule] = &[
     dead::check,
     arrows::check,
     arrows::without_tokio,
+    modules::check,
     docs::readmes,
     docs::titles,
     unsafes::check,

@@ -441,14 +441,14 @@ thresholds! {
     REPEATED = 0.2, [G10],
         "bytes to read from over bytes read", "evidence book G10",
         "each block five times over: all but the first may come from a cache below";
-    /// Time taken by looking at requests.
+    /// Time taken by tracing requests.
     OBSERVED = 0.02, [G11],
-        "time of looking at requests over the workers' time", "evidence book G11",
+        "time of tracing requests over the workers' time", "evidence book G11",
         "medians of equal runs differ by less than that only on a quiet machine";
-    /// Length of a phase from which looking at requests is judged.
+    /// Length of a phase from which tracing requests is judged.
     OBSERVED_S = 0.5, [G11],
-        "seconds, least for the cost of looking", "judge",
-        "what a budget saved up, a quarter of a percent of a second, may be spent on a burst";
+        "seconds, least for the cost of tracing", "judge",
+        "what a budget accumulated, a quarter of a percent of a second, may be spent on a burst";
     /// Writes among the traffic of a phase that only reads.
     ATIME = 0.01, [G13],
         "share of traffic written in a read phase", "evidence book G13",

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use candor_plan::units::Direction;
 use candor_plan::{Job, Phase};
-use candor_record::facts::{CanaryOutcome, DeviceFacts, value};
+use candor_record::facts::{AccountingOutcome, DeviceFacts, value};
 use candor_record::{Latency, Measurement, OpStats, PhaseReport};
 
 use crate::Case;
@@ -179,10 +179,10 @@ impl<'a> View<'a> {
 
     /// The block layer is known not to count for some target.
     pub fn blind(&self) -> bool {
-        let canary = |outcome| outcome == CanaryOutcome::NotCounted;
-        let canaries = self.targets().into_iter().filter_map(|target| target.canary.as_ref());
-        let mut canaries = canaries.filter(|canary| canary.direct);
-        canaries.any(|c| canary(c.outcome))
+        let targets = self.targets().into_iter();
+        let probes = targets.filter_map(|target| target.accounting_probe.as_ref());
+        let mut probes = probes.filter(|probe| probe.direct);
+        probes.any(|probe| probe.outcome == AccountingOutcome::NotCounted)
             || self.tops().iter().any(|device| value(&device.counts_io) == Some(&false))
     }
 
@@ -291,10 +291,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// The proving read was counted by the devices at the bottom and not by the one on top.
+/// The accounting probe was counted by the devices at the bottom and not by the one on top.
 fn counted_below(ground: &Ground) -> bool {
-    let canaries = ground.targets().into_iter().filter_map(|target| target.canary.as_ref());
-    canaries.into_iter().any(|canary| canary.outcome == CanaryOutcome::CountedBelow)
+    let probes = ground.targets().into_iter().filter_map(|target| target.accounting_probe.as_ref());
+    probes.into_iter().any(|probe| probe.outcome == AccountingOutcome::CountedBelow)
 }
 
 /// Mean of several distributions, weighted by their numbers of samples.

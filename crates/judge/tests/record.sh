@@ -125,7 +125,7 @@ echo 256M >"/sys/block/${zram#/dev/}/disksize"
 record zram-blank             --target "$zram" --rw randread --bs 4k --direct
 dd if="$file" of="$zram" bs=1M oflag=direct status=none
 record zram-read              --target "$zram" --rw randread --bs 4k --direct
-record zram-looked-at         --target "$zram" --rw randread --bs 4k --direct --eye all
+record zram-traced            --target "$zram" --rw randread --bs 4k --direct --block-trace all
 
 throttle=/sys/fs/cgroup/blkio
 if [ -e "$throttle/blkio.throttle.read_iops_device" ]; then

@@ -51,7 +51,7 @@ const RECORDINGS: &[Expected] = &[
     ("loop-split", Believable, &[], &["C1"]),
     ("loop-buffered", MeasuresElse, &["A13"], &[]),
     ("zram-blank", MeasuresElse, &["A10"], &[]),
-    ("zram-looked-at", MeasuresElse, &["A16", "G11"], &[]),
+    ("zram-traced", MeasuresElse, &["A16", "G11"], &[]),
     ("zram-read", MeasuresElse, &["A16"], &[]),
     ("throttled-read", Believable, &[], &["F4"]),
     ("lab-5.10-chunks", Believable, &[], &["E2", "E7", "E8"]),

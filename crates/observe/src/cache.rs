@@ -4,6 +4,7 @@
 //! question (`mincore`) is not put for files of others, for which it answers "all".
 
 mod cachestat;
+pub mod mapped;
 mod mincore;
 
 use std::fs::File;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use candor_record::CacheState;
 use rustix::fs::Advice;
 
-use crate::files;
+use crate::path::files;
 
 pub(crate) use cachestat::is_there as has_cachestat;
 
@@ -171,10 +172,13 @@ mod tests {
         let evicted = evict(file.path()).expect("evicted");
         assert_eq!(evicted.before.resident_bytes, SIZE);
         assert!(evicted.rounds >= 1);
-        let kept_in_memory = crate::mounts::read(&crate::Roots::default());
-        let mount =
-            crate::resolve::mount_of(file.path(), &kept_in_memory, &crate::Roots::default());
-        if !mount.is_some_and(crate::mounts::Mount::is_in_memory) {
+        let kept_in_memory = crate::path::mounts::read(&crate::source::Roots::default());
+        let mount = crate::path::resolve::mount_of(
+            file.path(),
+            &kept_in_memory,
+            &crate::source::Roots::default(),
+        );
+        if !mount.is_some_and(crate::path::mounts::Mount::is_in_memory) {
             assert_eq!(evicted.after.resident_bytes, 0, "{evicted:?}");
             assert_eq!(evict(file.path()).expect("again").rounds, 0);
         }

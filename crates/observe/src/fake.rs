@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::roots::Roots;
+use crate::source::Roots;
 
 /// A tree that vanishes with the value.
 pub(crate) struct Fake {

@@ -1,17 +1,20 @@
 //! What the host is.
 
+mod cgroup;
+pub(crate) mod clock;
+pub mod memory;
+
 use std::path::Path;
 
 use candor_record::facts::{Fact, HostFacts};
 
-use crate::missed::Missed;
-use crate::node::is_numbered;
-use crate::parse::{chosen, keyed, microseconds, words};
-use crate::roots::Roots;
-use crate::{cgroup, clock};
+use crate::source::Roots;
+use crate::source::missing::MissingFacts;
+use crate::source::node::is_numbered;
+use crate::source::parse::{chosen, keyed, microseconds, words};
 
 /// Facts of the host.
-pub(crate) fn facts(roots: &Roots, missed: &mut Missed) -> HostFacts {
+pub(crate) fn facts(roots: &Roots, missing_facts: &mut MissingFacts) -> HostFacts {
     let (sys, proc) = (&roots.sys, &roots.proc);
     let cpu = proc.join("cpuinfo");
     let memory = proc.join("meminfo");
@@ -33,26 +36,36 @@ pub(crate) fn facts(roots: &Roots, missed: &mut Missed) -> HostFacts {
         cpu_governor: roots.fact(&governor, words),
         cpu_idle_exit_ns: idle_exit_ns(&sys.join("devices/system/cpu/cpu0/cpuidle"), roots),
         numa_cpus: numa_cpus(&sys.join("devices/system/node"), roots),
-        cgroup: cgroup::facts(roots, missed),
+        cgroup: cgroup::facts(roots, missing_facts),
     };
-    note_missing(&host, missed);
+    note_missing(&host, missing_facts);
     host
 }
 
-fn note_missing(host: &HostFacts, missed: &mut Missed) {
+fn note_missing(host: &HostFacts, missing_facts: &mut MissingFacts) {
     let of = "the kernel does not show it";
-    missed.unless(host.kernel.as_ref(), "kernel release", of, "a mounted /proc");
-    missed.unless(host.cpu_model.as_ref(), "processor model", of, "");
-    missed.unless(host.cpus.as_ref(), "CPUs of this process", "sched_getaffinity failed", "");
-    missed.unless(host.numa_nodes.as_ref(), "NUMA nodes", of, "a kernel with CONFIG_NUMA");
-    missed.unless(host.memory_bytes.as_ref(), "memory of the host", of, "a mounted /proc");
-    missed.unless(host.memory_available_bytes.as_ref(), "available memory", of, "a mounted /proc");
-    missed.unless(host.clocksource.as_ref(), "clock source", of, "a mounted /sys");
-    missed.unless(host.hypervisor.as_ref(), "whether this is a virtual machine", of, "");
+    missing_facts.unless(host.kernel.as_ref(), "kernel release", of, "a mounted /proc");
+    missing_facts.unless(host.cpu_model.as_ref(), "processor model", of, "");
+    missing_facts.unless(
+        host.cpus.as_ref(),
+        "CPUs of this process",
+        "sched_getaffinity failed",
+        "",
+    );
+    missing_facts.unless(host.numa_nodes.as_ref(), "NUMA nodes", of, "a kernel with CONFIG_NUMA");
+    missing_facts.unless(host.memory_bytes.as_ref(), "memory of the host", of, "a mounted /proc");
+    missing_facts.unless(
+        host.memory_available_bytes.as_ref(),
+        "available memory",
+        of,
+        "a mounted /proc",
+    );
+    missing_facts.unless(host.clocksource.as_ref(), "clock source", of, "a mounted /sys");
+    missing_facts.unless(host.hypervisor.as_ref(), "whether this is a virtual machine", of, "");
     let mount = "mount -t securityfs securityfs /sys/kernel/security";
-    missed.unless(host.lockdown.as_ref(), "kernel lockdown", of, mount);
+    missing_facts.unless(host.lockdown.as_ref(), "kernel lockdown", of, mount);
     let cpufreq = "a CPU frequency driver (virtual machines rarely have one)";
-    missed.unless(host.cpu_governor.as_ref(), "frequency governor", of, cpufreq);
+    missing_facts.unless(host.cpu_governor.as_ref(), "frequency governor", of, cpufreq);
 }
 
 fn cpus() -> Option<u32> {
@@ -117,8 +130,8 @@ mod tests {
         fake.write("sys/devices/system/node/node1/x", "");
         fake.write("sys/devices/system/node/possible", "0-1");
         fake.write("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-        let mut missed = Missed::default();
-        let host = facts(&fake.roots, &mut missed);
+        let mut missing_facts = MissingFacts::default();
+        let host = facts(&fake.roots, &mut missing_facts);
         let value = |fact: Option<Fact<String>>| fact.map(|fact| fact.value);
         assert_eq!(value(host.cpu_model).as_deref(), Some("Acme 9000"));
         assert_eq!(value(host.kernel).as_deref(), Some("6.18.0"));
@@ -127,7 +140,7 @@ mod tests {
         assert_eq!(host.numa_nodes.map(|fact| fact.value), Some(2));
         assert_eq!(host.memory_bytes.map(|fact| fact.value), Some(1_048_576));
         assert!(host.clock_cost_ns.is_some_and(|fact| fact.value > 0.0));
-        let missing: Vec<String> = missed.into_list().into_iter().map(|m| m.what).collect();
+        let missing: Vec<String> = missing_facts.into_list().into_iter().map(|m| m.what).collect();
         assert!(missing.iter().any(|what| what == "frequency governor"), "{missing:?}");
         assert!(!missing.iter().any(|what| what == "kernel lockdown"), "{missing:?}");
     }
@@ -141,11 +154,11 @@ mod tests {
             fake.write_all(&format!("{cpu}/state{state}"), &files);
         }
         fake.write("sys/devices/system/node/node0/cpulist", "0-7\n");
-        let host = facts(&fake.roots, &mut Missed::default());
+        let host = facts(&fake.roots, &mut MissingFacts::default());
         assert_eq!(host.cpu_idle_exit_ns.map(|fact| fact.value), Some(2000));
         assert_eq!(host.numa_cpus, [], "one node is none");
         fake.write("sys/devices/system/node/node1/cpulist", "8-15\n");
-        let host = facts(&fake.roots, &mut Missed::default());
+        let host = facts(&fake.roots, &mut MissingFacts::default());
         let nodes: Vec<_> =
             host.numa_cpus.into_iter().map(|(node, list)| (node, list.value)).collect();
         assert_eq!(nodes, [(0, "0-7".to_owned()), (1, "8-15".to_owned())]);

@@ -5,30 +5,32 @@ use std::path::{Path, PathBuf};
 use candor_record::Facts;
 use candor_record::facts::{PathKind, TargetFacts};
 
-use crate::about::What;
-use crate::missed::Missed;
-use crate::mounts::{self, Mount};
-use crate::resolve::{device_fact, mount_of, nearest_existing};
-use crate::roots::Roots;
-use crate::{cache, files, holders, host, stack};
+use crate::path::files;
+use crate::path::mounts::{self, Mount};
+use crate::path::resolve::{device_fact, mount_of, nearest_existing};
+use crate::source::Roots;
+use crate::source::missing::MissingFacts;
+use crate::source::stat::FileType;
+use crate::stack::{self, holders};
+use crate::{cache, host};
 
 /// What the host is, what the targets (name in the plan, path) are, and what lies under them.
 /// Never fails: what cannot be read is absent, and stands once in [`Facts::missing`]. A target
 /// that is a file or device comes with its facts; those of files made later are the caller's to
 /// add ([`crate::file_facts`]).
 pub fn inspect(targets: &[(String, PathBuf)], roots: &Roots) -> Facts {
-    let mut missed = Missed::default();
-    let host = host::facts(roots, &mut missed);
+    let mut missing_facts = MissingFacts::default();
+    let host = host::facts(roots, &mut missing_facts);
     let mounts = mounts::read(roots);
     let targets: Vec<TargetFacts> = targets
         .iter()
-        .map(|(name, path)| target(name, path, &mounts, roots, &mut missed))
+        .map(|(name, path)| target(name, path, &mounts, roots, &mut missing_facts))
         .collect();
     let tops: Vec<String> =
         targets.iter().filter_map(|target| Some(target.device.as_ref()?.value.clone())).collect();
-    let devices = stack::collect(&tops, roots, &mut missed);
-    note_counters(roots, &mut missed);
-    Facts { host, targets, devices, missing: missed.into_list() }
+    let devices = stack::collect(&tops, roots, &mut missing_facts);
+    note_counters(roots, &mut missing_facts);
+    Facts { host, targets, devices, missing: missing_facts.into_list() }
 }
 
 fn target(
@@ -36,7 +38,7 @@ fn target(
     path: &Path,
     mounts: &[Mount],
     roots: &Roots,
-    missed: &mut Missed,
+    missing_facts: &mut MissingFacts,
 ) -> TargetFacts {
     let kind = kind(path, roots);
     let existing = nearest_existing(path, roots).map(|(path, _)| path);
@@ -44,8 +46,8 @@ fn target(
     let mount = mount.filter(|_| kind != PathKind::Device);
     let device = device_fact(path, roots);
     match &device {
-        None => note_no_device(name, mount, missed),
-        Some(device) => note_other_members(&device.value, mount, roots, missed),
+        None => note_no_device(name, mount, missing_facts),
+        Some(device) => note_other_members(&device.value, mount, roots, missing_facts),
     }
     let has_facts = matches!(kind, PathKind::File | PathKind::Device);
     let facts = has_facts.then(|| files::facts(path, roots)).flatten();
@@ -57,22 +59,22 @@ fn target(
         device,
         remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
-        canary: None,
+        accounting_probe: None,
         names_in_directory: None,
     }
 }
 
 fn kind(path: &Path, roots: &Roots) -> PathKind {
-    match roots.about(path).map(|about| about.what) {
+    match roots.stat(path).map(|stat| stat.file_type) {
         None => PathKind::Missing,
-        Some(What::File) => PathKind::File,
-        Some(What::Directory) => PathKind::Directory,
-        Some(What::Device) => PathKind::Device,
-        Some(What::Other) => PathKind::Other,
+        Some(FileType::File) => PathKind::File,
+        Some(FileType::Directory) => PathKind::Directory,
+        Some(FileType::Device) => PathKind::Device,
+        Some(FileType::Other) => PathKind::Other,
     }
 }
 
-fn note_no_device(target: &str, mount: Option<&Mount>, missed: &mut Missed) {
+fn note_no_device(target: &str, mount: Option<&Mount>, missing_facts: &mut MissingFacts) {
     let (why, enable) = match mount {
         Some(mount) if mount.is_in_memory() => {
             (format!("{} keeps its files in memory", mount.kind), "a path on a disk")
@@ -86,15 +88,20 @@ fn note_no_device(target: &str, mount: Option<&Mount>, missed: &mut Missed) {
         }
         None => ("no mount covers the path".to_owned(), ""),
     };
-    missed.note(format!("block device under target `{target}`"), why, enable);
+    missing_facts.note(format!("block device under target `{target}`"), why, enable);
 }
 
 /// A filesystem over several devices names one of them when it is mounted.
-fn note_other_members(device: &str, mount: Option<&Mount>, roots: &Roots, missed: &mut Missed) {
+fn note_other_members(
+    device: &str,
+    mount: Option<&Mount>,
+    roots: &Roots,
+    missing_facts: &mut MissingFacts,
+) {
     let is_btrfs = mount.is_some_and(|mount| mount.kind == "btrfs");
     let members = if is_btrfs { holders::btrfs_members(device, roots) } else { Vec::new() };
     if members.len() > 1 {
-        missed.note(
+        missing_facts.note(
             format!("which devices hold the data beside {device}"),
             format!("btrfs spreads it over {}, and only one is followed", members.join(", ")),
             "a filesystem on one device, or the devices as targets of their own",
@@ -103,22 +110,27 @@ fn note_other_members(device: &str, mount: Option<&Mount>, roots: &Roots, missed
 }
 
 /// Notes the counters of every second that this kernel does not have.
-fn note_counters(roots: &Roots, missed: &mut Missed) {
+fn note_counters(roots: &Roots, missing_facts: &mut MissingFacts) {
     let read = |path: &str| roots.reads(&roots.proc.join(path)).then_some(());
-    missed.unless(
+    missing_facts.unless(
         read("pressure/io"),
         "pressure",
         "/proc/pressure cannot be read",
         "a kernel with CONFIG_PSI, booted with psi=1",
     );
-    missed.unless(
+    missing_facts.unless(
         read("self/io"),
         "I/O of this process",
         "/proc/self/io cannot be read",
         "a kernel with CONFIG_TASK_IO_ACCOUNTING, and a process that may be dumped",
     );
-    missed.unless(read("vmstat"), "dirty pages", "/proc/vmstat cannot be read", "a mounted /proc");
-    missed.unless(
+    missing_facts.unless(
+        read("vmstat"),
+        "dirty pages",
+        "/proc/vmstat cannot be read",
+        "a mounted /proc",
+    );
+    missing_facts.unless(
         roots.own("cachestat", || Some(cache::has_cachestat())).filter(|&has| has),
         "dirty pages of single files",
         "the kernel has no cachestat, or a filter forbids it; mincore tells residency only",

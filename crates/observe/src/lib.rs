@@ -1,59 +1,36 @@
-//! What the host is and what the kernel saw: files of sysfs and procfs read into facts.
+//! Facts of the host and counters of the kernel, read from sysfs, procfs and a few system calls.
 //!
-//! Two kinds of answers. [`inspect`] tells what is true for the length of a run: the host, and the
-//! chain from each target's path through its filesystem to the devices that hold the bytes.
-//! [`Sampler`] takes the kernel's counters at a moment, cheaply enough for every second.
-//! Beside them stand the active probes: [`canary`] proves by one read that the block layer counts
-//! a target at all, [`cache`] asks (empties, fills) the page cache, [`mapped`] who maps what,
-//! [`memory`] how fast memory copies.
+//! [`inspect()`] reads what stays true for the length of a run: the host, and the chain from each
+//! target's path through its filesystem to the devices that hold the bytes. [`Sampler`] reads the
+//! kernel's counters at a moment, cheaply enough for every second. [`trace`] counts single
+//! requests. The active probes: [`accounting_probe`] proves by one read that the block layer counts
+//! a target at all, [`cache`] queries, evicts and warms the page cache, [`mapped`] finds the
+//! processes that map a file, [`memory`] measures how fast memory copies.
 //!
-//! Nothing here fails because the host lacks something: a fact that cannot be read is absent, and
-//! [`candor_record::Facts::missing`] says why. No file is trusted to have the shape it should.
+//! No function fails because the host lacks something: a fact that cannot be read is absent, and
+//! [`candor_record::Facts::missing`] says why. No file is trusted to have the right format.
 
-mod about;
-mod attributes;
-mod bundle;
+pub mod accounting_probe;
 pub mod cache;
-pub mod canary;
-mod cgroup;
-mod clock;
 mod counters;
-mod diskstats;
-pub mod eye;
-mod fiemap;
-mod files;
-mod holders;
 mod host;
 mod inspect;
-mod kind;
-mod link;
-pub mod mapped;
-mod mapper;
-mod masked;
-pub mod memory;
-mod missed;
-mod mounts;
 mod net;
-mod node;
-mod nvme;
-mod parse;
-mod queue;
-mod resolve;
-mod roots;
-mod sampler;
+mod path;
+mod source;
 mod stack;
-mod state;
+pub mod trace;
 
 #[cfg(test)]
 mod fake;
 #[cfg(test)]
 mod real;
 
-pub use bundle::Bundle;
-pub use diskstats::{Diskstat, cpu_times, diskstats, uptime};
-pub use files::{file_facts, names_in};
-pub use holders::{holders, partitions};
+pub use cache::mapped;
+pub use counters::{Diskstat, Sampler, SnapshotDetail, cpu_times, diskstats, uptime};
+pub use host::memory;
 pub use inspect::inspect;
-pub use resolve::{device_of_path, lies_in_memory};
-pub use roots::Roots;
-pub use sampler::{Look, Sampler};
+pub use path::files::{file_facts, names_in};
+pub use path::resolve::{device_of_path, lies_in_memory};
+pub use source::{Bundle, Roots};
+pub use stack::holders::{holders, partitions};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use candor_record::facts::{Fact, Link, Remote};
 
-use crate::parse::positive;
-use crate::roots::Roots;
+use crate::source::Roots;
+use crate::source::parse::positive;
 
 mod route;
 
@@ -100,9 +100,9 @@ fn speed(text: &str) -> Option<u64> {
 }
 
 /// The server of a SCSI disk that is reached by iSCSI: its place contains `sessionN`.
-pub(crate) fn iscsi(node: &crate::node::Node, roots: &Roots) -> Option<Remote> {
-    let session = node.named_above(|name| crate::node::is_numbered(name, "session"))?;
-    let host = node.named_above(|name| crate::node::is_numbered(name, "host"));
+pub(crate) fn iscsi(node: &crate::source::node::Node, roots: &Roots) -> Option<Remote> {
+    let session = node.named_above(|name| crate::source::node::is_numbered(name, "session"))?;
+    let host = node.named_above(|name| crate::source::node::is_numbered(name, "host"));
     let all = roots.sys.join("class/iscsi_connection");
     let prefix = session.replace("session", "connection") + ":";
     let mine = || roots.names(&all).into_iter().filter(|name| name.starts_with(&prefix));

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use candor_record::Facts;
-use candor_record::facts::{Canary, CanaryOutcome, DeviceKind, DirectIo};
+use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceKind, DirectIo};
 
-use crate::{Look, Roots, Sampler, cache, canary, device_of_path, holders, inspect};
+use crate::counters::{Sampler, SnapshotDetail};
+use crate::source::Roots;
+use crate::{accounting_probe, cache, device_of_path, holders, inspect};
 
 const IMAGE_BYTES: usize = 8 << 20;
 
@@ -76,9 +78,9 @@ fn inspect_one(path: &Path) -> Facts {
     inspect(&[("t".to_owned(), path.to_path_buf())], &Roots::default())
 }
 
-/// The proving read on a host where others work too: it may count more, but never less.
-fn prove(facts: &Facts, path: &Path) -> Canary {
-    canary::prove(facts, 0, path, &Roots::default())
+/// The accounting probe on a host where others work too: it may count more, but never less.
+fn probed(facts: &Facts, path: &Path) -> AccountingProbe {
+    accounting_probe::probe(facts, 0, path, &Roots::default()).0
 }
 
 #[test]
@@ -91,7 +93,8 @@ fn the_host_tells_what_every_host_tells() {
     assert!(host.clock_cost_ns.as_ref().is_some_and(|cost| (1.0..1e6).contains(&cost.value)));
     assert!(facts.targets[0].filesystem.is_some());
     let mut sampler = Sampler::new(&facts, &[], &Roots::default());
-    let (before, after) = (sampler.snapshot(Look::Full), sampler.snapshot(Look::Light));
+    let (before, after) =
+        (sampler.snapshot(SnapshotDetail::Full), sampler.snapshot(SnapshotDetail::Light));
     assert!(before.at_ns > 0 && after.at_ns > before.at_ns);
     assert_eq!(before.devices.len(), facts.devices.len());
     assert_eq!(before.cpus.len(), after.cpus.len());
@@ -109,13 +112,13 @@ fn a_file_here_is_counted() {
     if !known || !matches!(direct, Some(DirectIo::Aligned { .. })) {
         return eprintln!("skipped: no device and direct I/O under the temporary directory");
     }
-    let proof = prove(&facts, &file);
-    assert_eq!((proof.bytes, proof.direct), (65_536, true));
-    assert!(proof.counted[0].1 >= proof.bytes || proof.outcome != CanaryOutcome::Counted);
+    let probe = probed(&facts, &file);
+    assert_eq!((probe.bytes, probe.direct), (65_536, true));
+    assert!(probe.counted[0].1 >= probe.bytes || probe.outcome != AccountingOutcome::Counted);
     // A tail that is no whole block can be read too.
     written(&file, 100);
-    let proof = prove(&inspect_one(&file), &file);
-    assert_eq!(proof.bytes, 100, "{proof:?}");
+    let probe = probed(&inspect_one(&file), &file);
+    assert_eq!(probe.bytes, 100, "{probe:?}");
 }
 
 #[test]
@@ -139,9 +142,9 @@ fn a_loop_leads_to_the_device_of_its_image() {
         // The filesystem of the image decides whether direct I/O was granted.
         let granted = backing.direct.as_ref().is_some_and(|fact| fact.value);
         assert!(direct || !granted);
-        let proof = prove(&facts, &path);
-        assert_eq!(proof.outcome, CanaryOutcome::Counted, "{proof:?}");
-        assert_eq!((proof.counted[0].0.as_str(), proof.bytes), (device.name(), 65_536));
+        let probe = probed(&facts, &path);
+        assert_eq!(probe.outcome, AccountingOutcome::Counted, "{probe:?}");
+        assert_eq!((probe.counted[0].0.as_str(), probe.bytes), (device.name(), 65_536));
     }
 }
 
@@ -157,10 +160,10 @@ fn a_loop_is_sampled_and_evicted() {
     let path = PathBuf::from(&device.0);
     let facts = inspect_one(&path);
     let mut sampler = Sampler::new(&facts, std::slice::from_ref(&path), &Roots::default());
-    let before = sampler.snapshot(Look::Full);
+    let before = sampler.snapshot(SnapshotDetail::Full);
     // The sampler holds the device, so the pages read here stay when this read is over.
     assert_eq!(fs::read(&path).expect("read").len(), IMAGE_BYTES);
-    let after = sampler.snapshot(Look::Full);
+    let after = sampler.snapshot(SnapshotDetail::Full);
     let delta = before.device_delta(&after, device.name()).expect("both");
     // Whoever looks at new devices may have read a little before, and may read it again.
     let read = delta.bytes_read() as usize;
@@ -226,9 +229,9 @@ fn a_mounted_loop_is_held() {
     let target = &facts.targets[0];
     assert_eq!(target.device.as_ref().map(|fact| fact.value.as_str()), Some(device.name()));
     assert_eq!(target.filesystem.as_ref().map(|fs| fs.kind.as_str()), Some("ext4"));
-    let proof = prove(&facts, &file);
-    assert_eq!((proof.outcome, proof.direct), (CanaryOutcome::Counted, true), "{proof:?}");
-    assert!(proof.counted[0].1 >= 65_536);
+    let probe = probed(&facts, &file);
+    assert_eq!((probe.outcome, probe.direct), (AccountingOutcome::Counted, true), "{probe:?}");
+    assert!(probe.counted[0].1 >= 65_536);
     command("umount", &[&mounted.0.display().to_string()]);
     assert!(holders(device.name(), &Roots::default()).is_empty());
 }
@@ -245,7 +248,7 @@ fn a_journal_of_data_takes_no_direct_reads() {
         return eprintln!("skipped: this kernel does not tell about direct I/O");
     }
     assert_eq!(facts.targets[0].files[0].direct, DirectIo::Unsupported);
-    assert_eq!(prove(&facts, &file).outcome, CanaryOutcome::NotMade);
+    assert_eq!(probed(&facts, &file).outcome, AccountingOutcome::NotMade);
 }
 
 #[test]
@@ -262,8 +265,8 @@ fn a_btrfs_is_found_by_its_source() {
         assert_eq!((found.value.as_str(), found.from.ends_with("mountinfo")), (name, true));
         let point = scratch.mounted.0.display().to_string();
         assert_eq!(facts.device(name).map(|device| &device.held_by[..]), Some(&[point][..]));
-        let proof = prove(&facts, &file);
-        assert_eq!((proof.outcome, proof.bytes), (CanaryOutcome::Counted, 65_536), "{proof:?}");
+        let probe = probed(&facts, &file);
+        assert_eq!((probe.outcome, probe.bytes), (AccountingOutcome::Counted, 65_536), "{probe:?}");
     }
     let Some(scratch) = Scratch::new("mkfs.btrfs", 128 << 20, "compress-force=zstd") else {
         return;
@@ -274,7 +277,7 @@ fn a_btrfs_is_found_by_its_source() {
     let facts = inspect_one(&zeros);
     let extents = facts.targets[0].files[0].extents.as_ref().expect("btrfs tells");
     assert_eq!(extents.value.encoded_bytes, 1 << 20);
-    assert_eq!(prove(&facts, &zeros).outcome, CanaryOutcome::NotMade);
+    assert_eq!(probed(&facts, &zeros).outcome, AccountingOutcome::NotMade);
 }
 
 /// A zram device that goes away with the value.
@@ -316,9 +319,9 @@ fn compressed_memory_is_counted() {
     assert_eq!((device.kind, device.kind.is_memory()), (DeviceKind::Zram, true));
     assert_eq!(device.bio_based.as_ref().map(|fact| fact.value), Some(true));
     let block = device.queue.logical_block_bytes.as_ref().map(|fact| fact.value);
-    let proof = prove(&facts, &zram.device());
-    assert_eq!((block, proof.bytes), (Some(4096), 65_536));
-    assert_eq!(proof.outcome, CanaryOutcome::Counted, "{proof:?}");
+    let probe = probed(&facts, &zram.device());
+    assert_eq!((block, probe.bytes), (Some(4096), 65_536));
+    assert_eq!(probe.outcome, AccountingOutcome::Counted, "{probe:?}");
 }
 
 #[test]
@@ -336,14 +339,15 @@ fn a_device_that_does_not_count_is_found_out() {
     }
     let path = PathBuf::from(&device.0);
     let facts = inspect_one(&path);
-    let proof = prove(&facts, &path);
+    let probe = probed(&facts, &path);
     // The switch stays with the number, which someone else may get next.
     fs::write(&counts, "1").expect("switched back");
     assert_eq!(facts.devices[0].counts_io.as_ref().map(|fact| fact.value), Some(false));
     assert!(facts.missing.iter().any(|missing| missing.what.contains("I/O counters")));
-    assert_eq!((proof.counted[0].1, proof.bytes), (0, 65_536));
+    assert_eq!((probe.counted[0].1, probe.bytes), (0, 65_536));
     let direct = facts.devices[0].loop_backing.as_ref().and_then(|loop_| loop_.direct.as_ref());
     let leaf_sees = !facts.devices[0].below.is_empty() && direct.is_some_and(|fact| fact.value);
-    let found = if leaf_sees { CanaryOutcome::CountedBelow } else { CanaryOutcome::NotCounted };
-    assert_eq!(proof.outcome, found, "{proof:?}");
+    let found =
+        if leaf_sees { AccountingOutcome::CountedBelow } else { AccountingOutcome::NotCounted };
+    assert_eq!(probe.outcome, found, "{probe:?}");
 }

@@ -1,5 +1,12 @@
 //! From a device to everything below it: partition to disk, array to members, loop to backing.
 
+pub(crate) mod holders;
+mod kind;
+mod link;
+pub(crate) mod mapper;
+mod nvme;
+mod queue;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -7,18 +14,23 @@ use candor_record::facts::{
     ArrayFacts, DeviceFacts, DeviceKind, Fact, LoopBacking, Mapping, Remote, ScsiFacts,
 };
 
-use crate::about::What;
-use crate::holders::holders;
-use crate::mapper::Table;
-use crate::missed::Missed;
-use crate::node::{Node, is_numbered};
-use crate::parse::{flag, positive, sectors, words};
-use crate::resolve::{device_of_path, mount_of};
-use crate::roots::Roots;
-use crate::{kind, link, mapper, mounts, net, nvme, queue};
+use crate::net;
+use crate::path::mounts;
+use crate::path::resolve::{device_of_path, mount_of};
+use crate::source::Roots;
+use crate::source::missing::MissingFacts;
+use crate::source::node::{Node, is_numbered};
+use crate::source::parse::{flag, positive, sectors, words};
+use crate::source::stat::FileType;
+use crate::stack::holders::holders;
+use crate::stack::mapper::Table;
 
 /// The devices of those names and all devices below them, each once, tops first.
-pub(crate) fn collect(tops: &[String], roots: &Roots, missed: &mut Missed) -> Vec<DeviceFacts> {
+pub(crate) fn collect(
+    tops: &[String],
+    roots: &Roots,
+    missing_facts: &mut MissingFacts,
+) -> Vec<DeviceFacts> {
     let mut devices: Vec<DeviceFacts> = Vec::new();
     let mut waiting: VecDeque<String> = tops.iter().cloned().collect();
     while let Some(name) = waiting.pop_front() {
@@ -27,17 +39,17 @@ pub(crate) fn collect(tops: &[String], roots: &Roots, missed: &mut Missed) -> Ve
         }
         let Some(node) = Node::open(&name, roots) else {
             let path = roots.block(&name).display().to_string();
-            missed.note(format!("device {name}"), format!("{path} is not there"), "");
+            missing_facts.note(format!("device {name}"), format!("{path} is not there"), "");
             continue;
         };
-        let device = describe(&node, roots, missed);
+        let device = describe(&node, roots, missing_facts);
         waiting.extend(device.below.iter().cloned());
         devices.push(device);
     }
     without_cycles(devices)
 }
 
-fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
+fn describe(node: &Node, roots: &Roots, missing_facts: &mut MissingFacts) -> DeviceFacts {
     let kind = kind::of(node, roots);
     let disk = node.disk(roots);
     let owner = disk.as_ref().unwrap_or(node);
@@ -68,7 +80,7 @@ fn describe(node: &Node, roots: &Roots, missed: &mut Missed) -> DeviceFacts {
         numa_node: numa_node(node),
         held_by: holders(&node.name, roots),
     };
-    note_missing(&device, missed);
+    note_missing(&device, missing_facts);
     device
 }
 
@@ -150,7 +162,7 @@ fn tiers(node: &Node) -> Vec<String> {
 
 /// Whether the kernel counts, by `queue/iostats`. Devices without a request queue need not heed it:
 /// zram, bcache and the device mapper of older kernels count anyway, brd and NVMe heads never did.
-/// There the attribute is no fact, and only a proving read tells.
+/// There the attribute is no fact, and only an accounting probe tells.
 fn counts_io(owner: &Node) -> Option<Fact<bool>> {
     let has_queue = queue::bio_based(owner).is_some_and(|fact| !fact.value);
     has_queue.then(|| owner.fact("queue/iostats", flag))?
@@ -181,7 +193,7 @@ fn loop_backing(node: &Node, roots: &Roots) -> Option<LoopBacking> {
 
 /// Type of the filesystem of a file; absent for a device node, whose bytes are not in `/dev`.
 fn filesystem_kind(file: &Path, roots: &Roots) -> Option<String> {
-    let is_device = roots.about(file)?.what == What::Device;
+    let is_device = roots.stat(file)?.file_type == FileType::Device;
     let mounts = mounts::read(roots);
     (!is_device).then(|| mount_of(file, &mounts, roots).map(|mount| mount.kind.clone()))?
 }
@@ -194,24 +206,24 @@ fn numa_node(node: &Node) -> Option<Fact<i32>> {
     })
 }
 
-fn note_missing(device: &DeviceFacts, missed: &mut Missed) {
+fn note_missing(device: &DeviceFacts, missing_facts: &mut MissingFacts) {
     let name = &device.name;
     if link::is_expected(device) && device.link.is_none() {
-        missed.note(
+        missing_facts.note(
             format!("link of {name}"),
             "the kernel shows no negotiated speed on the way to it",
             "a driver and a bus that report one (virtual machines often do not)",
         );
     }
     if device.kind == DeviceKind::Loop && device.below.is_empty() && device.loop_backing.is_some() {
-        missed.note(
+        missing_facts.note(
             format!("device below {name}"),
             "its backing file leads to no block device",
             "a backing file that still has its path, on a filesystem with a block device",
         );
     }
     if device.counts_io.as_ref().is_some_and(|fact| !fact.value) {
-        missed.note(
+        missing_facts.note(
             format!("I/O counters of {name}"),
             format!("queue/iostats of {name} is 0, so the kernel does not count"),
             format!("echo 1 > /sys/class/block/{name}/queue/iostats"),
@@ -250,5 +262,4 @@ fn leads_to(devices: &[DeviceFacts], from: &str, to: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "stack_tests.rs"]
 mod tests;

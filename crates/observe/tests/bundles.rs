@@ -23,13 +23,13 @@ fn bundles() -> Vec<(PathBuf, Bundle)> {
     found.into_iter().map(read).collect()
 }
 
-/// The facts without what is no answer: proving reads, which were made on the host itself.
+/// The facts without what is no answer: accounting probes, which were made on the host itself.
 fn of_answers(json: &str) -> Facts {
     let mut facts: Facts = serde_json::from_str(json).expect("facts");
     for target in &mut facts.targets {
-        target.canary = None;
+        target.accounting_probe = None;
     }
-    facts.missing.retain(|missing| !missing.what.starts_with("proving read of "));
+    facts.missing.retain(|missing| !missing.what.starts_with("accounting probe of "));
     facts
 }
 

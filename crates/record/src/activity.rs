@@ -17,8 +17,8 @@ pub struct Watched {
     pub elapsed_s: f64,
     /// Each device.
     pub devices: Vec<Activity>,
-    /// What keeps it from seeing single requests; absent where nothing does.
-    pub blind: Option<Missing>,
+    /// Why single requests could not be traced; absent where they were.
+    pub untraced: Option<Missing>,
 }
 
 /// What one device did.

@@ -163,8 +163,8 @@ pub struct TargetFacts {
     pub remote: Option<Remote>,
     /// Its files, after they were laid out.
     pub files: Vec<FileFacts>,
-    /// What the proving read showed.
-    pub canary: Option<Canary>,
+    /// What the accounting probe showed.
+    pub accounting_probe: Option<AccountingProbe>,
     /// Names in its directory before a phase that works on names, counted up to a hundred
     /// thousand.
     #[serde(default)]
@@ -259,7 +259,7 @@ pub enum DirectIo {
 
 /// A direct read of known size, and what the block layer counted for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Canary {
+pub struct AccountingProbe {
     /// File or device that was read.
     pub path: String,
     /// Bytes read in all.
@@ -269,13 +269,13 @@ pub struct Canary {
     /// Per device (top first, then leaves): bytes that it counted meanwhile.
     pub counted: Vec<(String, u64)>,
     /// The conclusion.
-    pub outcome: CanaryOutcome,
+    pub outcome: AccountingOutcome,
 }
 
-/// What the proving read showed.
+/// What the accounting probe showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CanaryOutcome {
+pub enum AccountingOutcome {
     /// It could not be made; the report says why among what is missing.
     #[default]
     NotMade,

@@ -1,36 +1,36 @@
-//! What the block layer did, request by request: the shapes that means hide.
+//! Statistics of single block requests: the shapes that means hide.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Snapshot;
 use crate::facts::{Facts, Missing};
 
-/// What was seen of the requests of some devices between two looks.
+/// Statistics of the traced requests of some devices between two moments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestStats {
-    /// How it was seen, such as `BPF on raw tracepoints`.
-    pub way: String,
-    /// The process that looked, and ran the load if there was one.
+    /// The method of the tracer, such as `BPF on raw tracepoints`.
+    pub method: String,
+    /// The process that traced, and ran the load if there was one.
     #[serde(default)]
     pub own_pid: u32,
-    /// Events that the kernel did not show, as far as it tells: because one of the same kind was
-    /// just being counted on that CPU, or, of perf samples, for lack of room or while idle.
+    /// Events that the kernel dropped and counted: because one of the same kind was just being
+    /// counted on that CPU, or, of perf samples, for lack of room or while idle.
     #[serde(default)]
-    pub left_out: u64,
-    /// What looking took.
+    pub events_lost: u64,
+    /// CPU time that tracing took.
     #[serde(default)]
-    pub cost: Cost,
+    pub cost: TracerCost,
     /// One entry for each device and direction in which something happened.
     pub requests: Vec<Requests>,
 }
 
 impl RequestStats {
-    /// What was seen of a device in one direction.
+    /// The traced requests of a device in one direction.
     pub fn of(&self, device: &str, direction: RequestOp) -> Option<&Requests> {
         self.requests.iter().find(|of| of.device == device && of.direction == direction)
     }
 
-    /// The process that moved most bytes on some devices, the one that looked and the kernel's own
+    /// The process that moved most bytes on some devices, the one that traced and the kernel's own
     /// threads apart: these act for others.
     pub fn largest_other(&self, devices: &[&str]) -> Option<&Issuer> {
         let on_these = self.requests.iter().filter(|of| devices.contains(&of.device.as_str()));
@@ -76,7 +76,7 @@ impl RequestStats {
         self
     }
 
-    /// What happened between an earlier look and this one.
+    /// The difference to earlier statistics of the same tracer.
     #[must_use]
     pub fn since(&self, earlier: &RequestStats) -> RequestStats {
         let since = |now: &Requests| match earlier.of(&now.device, now.direction) {
@@ -85,30 +85,30 @@ impl RequestStats {
         };
         let requests = self.requests.iter().map(since).filter(|of| !of.is_empty());
         RequestStats {
-            way: self.way.clone(),
+            method: self.method.clone(),
             own_pid: self.own_pid,
-            left_out: self.left_out.wrapping_sub(earlier.left_out),
+            events_lost: self.events_lost.wrapping_sub(earlier.events_lost),
             cost: self.cost.since(earlier.cost),
             requests: requests.collect(),
         }
     }
 }
 
-/// What looking took, in time of CPUs.
+/// CPU time that tracing took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Events that were looked at; a request has two and more.
+pub struct TracerCost {
+    /// Traced events; a request has two and more.
     pub events: u64,
-    /// What they took on the CPUs where they happened, in ns: an estimate, from what one took where
-    /// that was measured.
+    /// CPU time of these events where they happened, in ns: an estimate, their number times the
+    /// time that one took where that was measured.
     pub events_ns: u64,
-    /// What the thread that looks took beside that, in ns.
+    /// CPU time of the tracer's own thread, in ns.
     pub thread_ns: u64,
 }
 
-impl Cost {
-    fn since(self, earlier: Cost) -> Cost {
-        Cost {
+impl TracerCost {
+    fn since(self, earlier: TracerCost) -> TracerCost {
+        TracerCost {
             events: self.events.saturating_sub(earlier.events),
             events_ns: self.events_ns.saturating_sub(earlier.events_ns),
             thread_ns: self.thread_ns.saturating_sub(earlier.thread_ns),
@@ -116,19 +116,19 @@ impl Cost {
     }
 }
 
-/// What was seen of some devices in a while: what `candor align` gives.
+/// The requests of some devices in a while: the result of `candor align`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct AlignmentReport {
     /// Version of the report's shape, whose parts these are.
     pub report_version: u32,
     /// Whether the requests suit disks with sectors of 4 KiB, a sentence for each device.
     pub verdict: String,
-    /// How long was looked, in seconds.
+    /// How long requests were traced, in seconds.
     pub elapsed_s: f64,
     /// The requests; without privilege only their number and bytes.
     pub trace: RequestStats,
-    /// What kept it from seeing each request; absent where nothing did.
-    pub blind: Option<Missing>,
+    /// Why single requests could not be traced; absent where they were.
+    pub untraced: Option<Missing>,
     /// What lies under the paths.
     pub facts: Facts,
 }
@@ -174,8 +174,8 @@ impl RequestOp {
 /// Of a device with a queue of its own they are counted when they complete, as
 /// `/proc/diskstats` does; of one without (dm, md, zram) when they are handed in. `placed` and what
 /// follows from the order of requests is counted when they are issued. Each is counted at both
-/// moments or at none, so that `placed` less `count` is what was still in flight at the end of a
-/// look (flushes have no place).
+/// moments or at none, so that `placed` less `count` is what was still in flight when tracing ended
+/// (flushes have no place).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     /// Name of the device: whole disks, as partitions have no queue.
@@ -187,7 +187,7 @@ pub struct Requests {
     /// Bytes they moved.
     pub bytes: u64,
     /// Requests that the kernel's own counter has for the same time. Where requests are many, only
-    /// some are looked at: `count` is lower then, and shares hold.
+    /// some are traced: `count` is lower then, and shares hold.
     #[serde(default)]
     pub counted: Option<u64>,
     /// How often I/O for this device was cut in two before it became requests.
@@ -269,7 +269,7 @@ impl Requests {
         self.count == 0 && self.placed == 0 && self.splits == 0
     }
 
-    /// What happened between an earlier look and this one.
+    /// The difference to earlier statistics of the same tracer.
     #[must_use]
     pub fn since(&self, earlier: &Requests) -> Requests {
         let issuers = self.issuers.iter().filter_map(|now| {
@@ -308,9 +308,9 @@ impl Requests {
         }
     }
 
-    /// The share of the requests that was looked at; none where nothing was passed over. Two
-    /// counters that are read one after the other differ a little.
-    pub fn looked_at(&self) -> Option<f64> {
+    /// The share of the requests that was traced; none where all were. Two counters that are read
+    /// one after the other differ a little.
+    pub fn traced_share(&self) -> Option<f64> {
         let share = share_of(self.count, self.counted?);
         (share < 0.95).then_some(share)
     }
@@ -319,8 +319,8 @@ impl Requests {
     /// they were before they were cut.
     pub fn split_factor(&self) -> Option<f64> {
         let all = self.counted.unwrap_or(self.count);
-        let seen = share_of(self.count, all);
-        let merged = self.merged.unwrap_or(0) as f64 * seen;
+        let traced = share_of(self.count, all);
+        let merged = self.merged.unwrap_or(0) as f64 * traced;
         let pieces = self.count as f64 + merged;
         let whole = pieces - self.splits as f64;
         (whole >= 1.0).then_some(pieces / whole)
@@ -340,7 +340,7 @@ impl Requests {
         (all > 0).then(|| share_of(self.sequential, all))
     }
 
-    /// Requests that were issued and whose end was not seen.
+    /// Requests that were issued and whose completion was not traced.
     pub fn in_flight(&self) -> u64 {
         self.placed.saturating_sub(self.count)
     }
@@ -409,16 +409,16 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_is_the_difference_of_two_looks() {
-        let look = |count, of_4k| RequestStats {
+    fn a_difference_holds_only_requests_that_moved() {
+        let stats = |count, of_4k| RequestStats {
             requests: vec![reads(count, of_4k)],
             ..RequestStats::default()
         };
-        let between = look(10, 6).since(&look(4, 4));
+        let between = stats(10, 6).since(&stats(4, 4));
         let seen = between.of("sda", RequestOp::Read).unwrap();
         assert_eq!((seen.count, seen.bytes), (6, 6 * 4096));
         assert_eq!(seen.sizes_4k, [(4096, 2), (8192, 4)]);
-        assert_eq!(look(4, 4).since(&look(4, 4)).requests, []);
+        assert_eq!(stats(4, 4).since(&stats(4, 4)).requests, []);
     }
 
     #[test]

@@ -1,66 +1,69 @@
-//! Watching the block layer for a time, without any load of our own.
+//! Tracing the block layer for a time, without any load of our own.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_observe::eye::{Budget, Eye, Way};
-use candor_observe::{Look, Roots, Sampler};
+use candor_observe::trace::{BlockTracer, Budget, TraceMethod};
+use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_record::facts::DeviceKind;
-use candor_record::requests::{RequestOp, RequestStats, Requests, Seen};
+use candor_record::requests::{AlignmentReport, RequestOp, RequestStats, Requests};
 use candor_record::{Facts, REPORT_VERSION, Snapshot};
 
 use crate::stop::interrupted;
 use crate::{RunError, inspected, watching};
 
-/// How it is told that single requests are not seen.
+/// The method that is reported where single requests cannot be traced.
 const MEANS: &str = "the kernel's counters, which know means only";
 
 /// How often an interrupt is looked for.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Looks at the devices under the paths for a time, or until it is interrupted; in one way, or in
-/// the best that the kernel allows. `began` is told how, once it looks.
+/// Traces the devices under the paths for a time, or until an interrupt; by one method, or by the
+/// best that the kernel allows. `began` is called with its name once the tracer runs.
 ///
 /// # Errors
-/// A path does not exist, no block device is below any, or the kernel does not allow the one way
-/// that was asked for.
+/// A path does not exist, no block device is below any, or the kernel does not allow the
+/// method that was asked for.
 pub fn align(
     paths: &[PathBuf],
     time: Duration,
-    by: Option<Way>,
+    by: Option<TraceMethod>,
     began: impl FnOnce(&str),
-) -> Result<Seen, RunError> {
+) -> Result<AlignmentReport, RunError> {
     let roots = Roots::default();
     let facts = watching::devices_under(&inspected::named(paths)?, &roots)?;
-    let eye = match by {
-        Some(way) => Ok(Eye::by(way, &facts, Budget::Unbounded, &roots).map_err(RunError::Blind)?),
-        None => Eye::open(&facts, Budget::Unbounded, &roots),
+    let tracer = match by {
+        Some(method) => Ok(BlockTracer::start_by(method, &facts, Budget::Unbounded, &roots)
+            .map_err(RunError::Untraced)?),
+        None => BlockTracer::start(&facts, Budget::Unbounded, &roots),
     };
     let mut sampler = Sampler::new(&facts, &[], &roots);
-    let before = (sampler.snapshot(Look::Light), watching::look(&eye));
+    let before = (sampler.snapshot(SnapshotDetail::Light), watching::traced(&tracer));
     let begin = Instant::now();
-    began(eye.as_ref().map_or(MEANS, |eye| eye.way().name()));
+    began(tracer.as_ref().map_or(MEANS, |tracer| tracer.method().name()));
     while begin.elapsed() < time && !interrupted().load(Relaxed) {
         thread::sleep(STEP.min(time.saturating_sub(begin.elapsed())));
     }
-    let after = sampler.snapshot(Look::Light);
-    let trace = match &eye {
-        Ok(eye) => eye.look().since(&before.1).beside(&before.0, &after).named(watching::process),
+    let after = sampler.snapshot(SnapshotDetail::Light);
+    let trace = match &tracer {
+        Ok(tracer) => {
+            tracer.stats().since(&before.1).beside(&before.0, &after).named(watching::process)
+        }
         Err(_) => means(&facts, &before.0, &after),
     };
-    Ok(Seen {
+    Ok(AlignmentReport {
         report_version: REPORT_VERSION,
         verdict: candor_judge::align::friendliness(&trace),
         elapsed_s: begin.elapsed().as_secs_f64(),
         trace,
-        blind: eye.err(),
+        untraced: tracer.err(),
         facts,
     })
 }
 
-/// What the kernel's counters tell of each device: how many requests, and their bytes.
+/// The requests and bytes that the kernel's counters have for each device.
 fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> RequestStats {
     let disks = facts.devices.iter().filter(|device| device.kind != DeviceKind::Partition);
     let mut requests = Vec::new();
@@ -78,5 +81,5 @@ fn means(facts: &Facts, before: &Snapshot, after: &Snapshot) -> RequestStats {
         }
     }
     requests.retain(|of| of.count > 0);
-    RequestStats { way: MEANS.to_owned(), requests, ..RequestStats::default() }
+    RequestStats { method: MEANS.to_owned(), requests, ..RequestStats::default() }
 }

@@ -35,8 +35,8 @@ pub enum RunError {
         .0.join(", "))]
     NoDevice(Vec<String>),
     /// Single requests cannot be seen in the way that was asked for.
-    #[error("cannot see requests this way: {}; it takes {}", .0.why, .0.enable)]
-    Blind(Missing),
+    #[error("cannot trace requests by this method: {}; it takes {}", .0.why, .0.enable)]
+    Untraced(Missing),
     /// A command that was to run before a job failed.
     #[error("{0}")]
     Hook(String),
@@ -84,7 +84,7 @@ impl RunError {
             RunError::Engine(_)
             | RunError::File { .. }
             | RunError::NoDevice(_)
-            | RunError::Blind(_)
+            | RunError::Untraced(_)
             | RunError::Hook(_) => 1,
         }
     }

@@ -25,9 +25,9 @@ pub fn record(paths: &[PathBuf]) -> Result<(Facts, Bundle), RunError> {
         true => watching::all(&Roots::default()),
         false => named(paths)?,
     };
-    let roots = Roots::noting();
+    let roots = Roots::recording();
     let facts = inspect_by(&targets, &roots);
-    let mut bundle = roots.noted();
+    let mut bundle = roots.recorded();
     bundle.candor = env!("CARGO_PKG_VERSION").to_owned();
     bundle.kernel = facts.host.kernel.as_ref().map(|fact| fact.value.clone()).unwrap_or_default();
     bundle.targets = targets;
@@ -35,7 +35,7 @@ pub fn record(paths: &[PathBuf]) -> Result<(Facts, Bundle), RunError> {
     Ok((facts, bundle))
 }
 
-/// What this version makes of what another host's kernel answered, with the proving reads that
+/// What this version makes of what another host's kernel answered, with the accounting probes that
 /// were made there.
 ///
 /// # Errors
@@ -47,9 +47,9 @@ pub fn replay(text: &str) -> Result<Facts, String> {
     let targets = bundle.targets.clone();
     let mut facts = candor_observe::inspect(&targets, &Roots::replay(bundle));
     for (target, then) in facts.targets.iter_mut().zip(told.targets) {
-        target.canary = then.canary;
+        target.accounting_probe = then.accounting_probe;
     }
-    let of_reads = told.missing.into_iter().filter(ready::is_of_canary);
+    let of_reads = told.missing.into_iter().filter(ready::is_of_accounting_probe);
     facts.missing.extend(of_reads);
     Ok(facts)
 }

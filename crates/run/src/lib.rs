@@ -15,13 +15,13 @@ mod hooks;
 mod inspected;
 mod laying;
 mod local;
-mod looking;
 mod made;
 mod place;
 mod ready;
 mod schedulers;
 mod signature;
 mod stop;
+mod tracer;
 mod watch;
 mod watching;
 mod wrong;
@@ -35,15 +35,15 @@ use candor_record::{Ended, Event, Facts, PhaseReport, Report};
 
 pub use align::align;
 pub use cached::cached;
-pub use candor_observe::eye::Way;
+pub use candor_observe::trace::TraceMethod;
 pub use error::RunError;
 pub use inspected::{inspect, record, replay};
 pub use local::Local;
-pub use looking::EyeMode;
 pub use stop::{
     asked_by_signal, install_interrupt_handlers, install_report_handler, interrupt_exit_code,
     interrupted,
 };
+pub use tracer::BlockTraceMode;
 pub use watching::{Asked, Watching};
 
 /// Who is told what happens, in order.
@@ -59,15 +59,15 @@ pub struct Options {
     /// Devices that are written to although they are mounted or otherwise held, by kernel name or
     /// path.
     pub force: Vec<String>,
-    /// Do not look at the devices for half a second before the first phase, nor wait for what looks
-    /// at requests: traffic of others then shows only in what the devices count during a phase, and
-    /// the first requests are not looked at.
+    /// Do not watch the devices for half a second before the first phase, nor wait for the block
+    /// tracer: traffic of others then shows only in what the devices count during a phase, and the
+    /// first requests are not traced.
     pub at_once: bool,
     /// After a phase that could not tell by itself what limited it, run short slices of other work
     /// on its targets: twice the load, the same places once more, one operation at a time.
     pub slices: bool,
-    /// How closely single requests of the devices are looked at.
-    pub eye: EyeMode,
+    /// How many requests of the devices are traced.
+    pub block_trace: BlockTraceMode,
     /// What is asked of the run while it goes on.
     pub asks: Arc<Asks>,
     /// Number of phases and time that a series expects to take, where its plan does not say.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use candor_engine::{Absent, Prepared, Session, files};
 use candor_judge::Case;
-use candor_observe::{Look, Roots, Sampler};
+use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::{Bytes, Nanos, OnFailure, Phase, Plan, Problem};
 use candor_record::{
     Event, Facts, Finding, IdleWindow, Note, PhaseReport, PrepareStep, REPORT_VERSION, Report,
@@ -18,9 +18,9 @@ use candor_record::{
 
 use crate::consent::Guard;
 use crate::error::RunError;
-use crate::looking::Looking;
 use crate::schedulers::Schedulers;
 use crate::stop::interrupted;
+use crate::tracer::RunTracer;
 use crate::watch::Watcher;
 use crate::{Events, Options, Runner, hooks, laying, place, ready, wrong};
 
@@ -38,7 +38,7 @@ pub struct Local {
     notes: Vec<Note>,
     guard: Guard,
     schedulers: Schedulers,
-    looking: Looking,
+    tracer: RunTracer,
     started: String,
     clock: Instant,
 }
@@ -89,7 +89,7 @@ impl Local {
             notes,
             guard,
             schedulers: Schedulers::default(),
-            looking: Looking::default(),
+            tracer: RunTracer::default(),
             started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             clock: Instant::now(),
         })
@@ -127,14 +127,14 @@ impl Local {
         if self.options.at_once || !self.phases.is_empty() || self.facts.devices.is_empty() {
             return None;
         }
-        let before = sampler.snapshot(Look::Light);
+        let before = sampler.snapshot(SnapshotDetail::Light);
         thread::sleep(IDLE);
-        Some(IdleWindow { before, after: sampler.snapshot(Look::Light) })
+        Some(IdleWindow { before, after: sampler.snapshot(SnapshotDetail::Light) })
     }
 
     /// Begins to look at single requests.
-    fn begin_looking(&mut self) {
-        self.looking.begin(&self.facts, self.options.eye, &self.roots);
+    fn start_tracer(&mut self) {
+        self.tracer.start(&self.facts, self.options.block_trace, &self.roots);
     }
 
     /// Makes everything ready outside of the engine; the jobs that will not run.
@@ -215,9 +215,9 @@ impl Local {
         report
     }
 
-    /// What looks at single requests.
-    pub(crate) fn looking(&self) -> &Looking {
-        &self.looking
+    /// The block tracer of the run.
+    pub(crate) fn tracer(&self) -> &RunTracer {
+        &self.tracer
     }
 
     /// True once for each time that someone asked.
@@ -352,17 +352,17 @@ impl Runner for Local {
     ) -> Result<&PhaseReport, RunError> {
         let (plan_phase, repeat) = self.admit(phase, probe)?;
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
-        self.begin_looking();
+        self.start_tracer();
         let idle = self.idle_window(&mut sampler);
         let absent = self.make_ready(phase, events)?;
         // Files that came into being can have brought their devices with them.
-        self.begin_looking();
+        self.start_tracer();
         // Files may just have come into being.
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         rest(phase.delay);
         let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
-        self.facts.missing.extend(self.looking.ready(!self.options.at_once));
-        let before = sampler.snapshot(Look::Full);
+        self.facts.missing.extend(self.tracer.failure(!self.options.at_once));
+        let before = sampler.snapshot(SnapshotDetail::Full);
         if before.cache.is_none() {
             let untold = ready::untold_pages(&self.files(phase));
             let untold = untold.filter(|missing| !self.facts.missing.contains(missing));

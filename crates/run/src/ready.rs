@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use candor_engine::layout::{self, Wanted};
 use candor_engine::{Session, files};
-use candor_observe::{Roots, cache, canary};
+use candor_observe::{Roots, accounting_probe, cache};
 use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};
-use candor_record::facts::{CanaryOutcome, Missing, PathKind};
+use candor_record::facts::{AccountingOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
 
 use crate::Events;
@@ -54,9 +54,9 @@ pub fn look(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
                 target_facts.kind = PathKind::File;
             }
         }
-        let proven = facts.targets.get(index).and_then(|t| t.canary.as_ref());
-        let settled = proven.is_some_and(|canary| {
-            matches!(canary.outcome, CanaryOutcome::Counted | CanaryOutcome::CountedBelow)
+        let proven = facts.targets.get(index).and_then(|t| t.accounting_probe.as_ref());
+        let settled = proven.is_some_and(|probe| {
+            matches!(probe.outcome, AccountingOutcome::Counted | AccountingOutcome::CountedBelow)
         });
         if let (false, Some(path)) = (settled, paths.first()) {
             prove(facts, index, path, roots);
@@ -79,17 +79,17 @@ fn count_names(facts: &mut Facts, plan: &Plan, phase: &Phase) {
     }
 }
 
-/// Makes the proving read on a file or device and keeps what it showed.
+/// Makes the accounting probe on a file or device and keeps what it showed.
 fn prove(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
     if !path.exists() {
         return;
     }
-    let (canary, missing) = canary::explain(facts, index, path, roots);
+    let (probe, missing) = accounting_probe::probe(facts, index, path, roots);
     if let Some(target) = facts.targets.get_mut(index) {
-        target.canary = Some(canary);
+        target.accounting_probe = Some(probe);
     }
     // The last try counts: a file that was empty may have been written since.
-    let of_this = format!("proving read of {}", path.display());
+    let of_this = format!("accounting probe of {}", path.display());
     facts.missing.retain(|known| known.what != of_this);
     facts.missing.extend(missing);
 }
@@ -139,14 +139,14 @@ pub fn untold_pages(files: &[PathBuf]) -> Option<Missing> {
     })
 }
 
-/// Whether something is missing because a proving read showed nothing.
-pub fn is_of_canary(missing: &Missing) -> bool {
-    missing.what.starts_with("proving read of ")
+/// Whether something is missing because an accounting probe showed nothing.
+pub fn is_of_accounting_probe(missing: &Missing) -> bool {
+    missing.what.starts_with("accounting probe of ")
 }
 
 fn unproven(facts: &mut Facts, path: &Path, why: &str) {
     facts.missing.push(Missing {
-        what: format!("proving read of {}", path.display()),
+        what: format!("accounting probe of {}", path.display()),
         why: why.into(),
         enable: "make the directory writable".into(),
     });

@@ -1,7 +1,7 @@
 //! The engine's watcher: takes snapshots at the moments that count, and passes events on.
 
 use candor_engine::Watch;
-use candor_observe::{Look, Sampler};
+use candor_observe::{Sampler, SnapshotDetail};
 use candor_record::requests::RequestStats;
 use candor_record::{Event, Measurement, PhaseReport, Sample, Snapshot};
 
@@ -52,19 +52,19 @@ impl<'a, 'e> Watcher<'a, 'e> {
 
 impl Watch for Watcher<'_, '_> {
     fn about_to_start(&mut self) {
-        self.before = self.sampler.snapshot(Look::Full);
-        self.requests = self.local.looking().look();
+        self.before = self.sampler.snapshot(SnapshotDetail::Full);
+        self.requests = self.local.tracer().stats();
     }
 
     fn counting(&mut self) {
-        self.before = self.sampler.snapshot(Look::Full);
-        self.requests = self.local.looking().look();
+        self.before = self.sampler.snapshot(SnapshotDetail::Full);
+        self.requests = self.local.tracer().stats();
     }
 
     fn sampled(&mut self, job: &str, in_ramp: bool, sample: &Sample) {
         if !in_ramp && sample.at_ns != self.sampled_at_ns {
             self.sampled_at_ns = sample.at_ns;
-            self.during.push(self.sampler.snapshot(Look::Light));
+            self.during.push(self.sampler.snapshot(SnapshotDetail::Light));
         }
         (self.events)(&Event::Sampled {
             phase: self.phase.name.clone(),
@@ -83,7 +83,7 @@ impl Watch for Watcher<'_, '_> {
             measurements,
             before: self.before.clone(),
             during: self.during.clone(),
-            after: self.sampler.snapshot(Look::Full),
+            after: self.sampler.snapshot(SnapshotDetail::Full),
             ..self.phase.clone()
         };
         (self.events)(&Event::SoFar { report: Box::new(self.local.so_far(phase)) });
@@ -98,13 +98,13 @@ impl Watch for Watcher<'_, '_> {
     }
 
     fn ended(&mut self) {
-        self.after = self.sampler.snapshot(Look::Full);
+        self.after = self.sampler.snapshot(SnapshotDetail::Full);
         // It may have come to be open meanwhile: what it saw then is all that it saw.
         let earlier = self.requests.take().unwrap_or_default();
-        self.requests = self.local.looking().look().map(|now| now.since(&earlier));
+        self.requests = self.local.tracer().stats().map(|now| now.since(&earlier));
     }
 
     fn flushed(&mut self) {
-        self.after_flush = Some(self.sampler.snapshot(Look::Full));
+        self.after_flush = Some(self.sampler.snapshot(SnapshotDetail::Full));
     }
 }

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use candor_judge::activity;
-use candor_observe::eye::{Budget, Eye};
-use candor_observe::{Look, Roots, Sampler, diskstats};
+use candor_observe::trace::{BlockTracer, Budget};
+use candor_observe::{Roots, Sampler, SnapshotDetail, diskstats};
 use candor_record::facts::Missing;
 use candor_record::requests::RequestStats;
 use candor_record::{Facts, REPORT_VERSION, Snapshot, Watched};
 
 use crate::{RunError, inspected};
 
-/// The share of one CPU that looking at requests may take.
+/// The share of one CPU that tracing requests may take.
 const SHARE: f64 = 0.01;
 
 /// What is looked at.
@@ -40,7 +40,7 @@ struct Watch {
     facts: Facts,
     groups: Vec<(String, Vec<String>)>,
     sampler: Sampler,
-    eye: Result<Eye, Missing>,
+    tracer: Result<BlockTracer, Missing>,
     before: (Snapshot, RequestStats),
 }
 
@@ -89,14 +89,14 @@ impl Watching {
 
 impl Watch {
     fn new(facts: Facts, groups: Vec<(String, Vec<String>)>, roots: &Roots) -> Watch {
-        let eye = Eye::open(&facts, Budget::Share(SHARE), roots);
+        let tracer = BlockTracer::start(&facts, Budget::Share(SHARE), roots);
         let mut sampler = Sampler::new(&facts, &[], roots);
-        let before = (sampler.snapshot(Look::Light), look(&eye));
-        Watch { facts, groups, sampler, eye, before }
+        let before = (sampler.snapshot(SnapshotDetail::Light), traced(&tracer));
+        Watch { facts, groups, sampler, tracer, before }
     }
 
     fn look(&mut self) -> Watched {
-        let now = (self.sampler.snapshot(Look::Light), look(&self.eye));
+        let now = (self.sampler.snapshot(SnapshotDetail::Light), traced(&self.tracer));
         let trace = now.1.since(&self.before.1).beside(&self.before.0, &now.0).named(process);
         let (facts, before) = (&self.facts, &self.before.0);
         let mut devices = activity::between(facts, before, &now.0, &trace);
@@ -113,7 +113,7 @@ impl Watch {
             unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
             elapsed_s: elapsed_ns as f64 / 1e9,
             devices,
-            blind: self.eye.as_ref().err().cloned(),
+            untraced: self.tracer.as_ref().err().cloned(),
         }
     }
 }
@@ -154,9 +154,9 @@ pub(crate) fn devices_under(
     }
 }
 
-/// What has been seen so far; nothing where nothing can be.
-pub(crate) fn look(eye: &Result<Eye, Missing>) -> RequestStats {
-    eye.as_ref().map(Eye::look).unwrap_or_default()
+/// The requests traced so far; none where the tracer cannot run.
+pub(crate) fn traced(tracer: &Result<BlockTracer, Missing>) -> RequestStats {
+    tracer.as_ref().map(BlockTracer::stats).unwrap_or_default()
 }
 
 /// The devices of the host that can hold anything, with their nodes.

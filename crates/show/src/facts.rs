@@ -7,8 +7,8 @@ mod tests;
 
 use candor_record::Facts;
 use candor_record::facts::{
-    Canary, CanaryOutcome, CgroupFacts, DirectIo, Fact, FileFacts, Filesystem, HostFacts, IoLimit,
-    TargetFacts, value,
+    AccountingOutcome, AccountingProbe, CgroupFacts, DirectIo, Fact, FileFacts, Filesystem,
+    HostFacts, IoLimit, TargetFacts, value,
 };
 
 use crate::describe;
@@ -104,8 +104,8 @@ fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
     for file in &target.files {
         labelled(page, "File", &self::file(file));
     }
-    if let Some(canary) = &target.canary {
-        labelled(page, "Canary", &self::canary(canary));
+    if let Some(probe) = &target.accounting_probe {
+        labelled(page, "Accounting", &accounting(probe));
     }
 }
 
@@ -157,27 +157,27 @@ fn file(file: &FileFacts) -> String {
     format!("{}: {}", file.path, parts.join(", "))
 }
 
-fn canary(canary: &Canary) -> String {
-    let conclusion = match canary.outcome {
-        CanaryOutcome::NotMade => return "no proving read could be made".to_owned(),
-        CanaryOutcome::Counted => "the block layer's counters vouch for this target",
-        CanaryOutcome::CountedBelow => {
+fn accounting(probe: &AccountingProbe) -> String {
+    let conclusion = match probe.outcome {
+        AccountingOutcome::NotMade => return "no accounting probe could be made".to_owned(),
+        AccountingOutcome::Counted => "the block layer's counters vouch for this target",
+        AccountingOutcome::CountedBelow => {
             "the top device counts nothing, but the devices below it vouch for this target"
         }
-        CanaryOutcome::NotCounted => {
+        AccountingOutcome::NotCounted => {
             "nobody counted it, so the block layer cannot vouch for this target"
         }
-        CanaryOutcome::NothingToRead => "the read needed no device, so it proves nothing",
+        AccountingOutcome::NothingToRead => "the read needed no device, so it proves nothing",
     };
-    if canary.bytes == 0 {
+    if probe.bytes == 0 {
         return conclusion.to_owned();
     }
-    let how = if canary.direct { "a direct read" } else { "a buffered read" };
+    let how = if probe.direct { "a direct read" } else { "a buffered read" };
     let counted: Vec<_> =
-        canary.counted.iter().map(|(name, bytes)| format!("{name} {}", size(*bytes))).collect();
+        probe.counted.iter().map(|(name, bytes)| format!("{name} {}", size(*bytes))).collect();
     let counted = match counted.is_empty() {
         true => String::new(),
         false => format!(" (counted: {})", counted.join(", ")),
     };
-    format!("{how} of {} from {}{counted}: {conclusion}", size(canary.bytes), canary.path)
+    format!("{how} of {} from {}{counted}: {conclusion}", size(probe.bytes), probe.path)
 }

@@ -6,7 +6,7 @@
 mod pretty;
 pub mod schema;
 
-use candor_record::requests::Seen;
+use candor_record::requests::AlignmentReport;
 use candor_record::{Cached, Explanation, Facts, Report, Watched};
 
 /// The report as JSON, one line break at its end.
@@ -24,9 +24,9 @@ pub fn rules(rules: &[&Explanation]) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(rules)?))
 }
 
-/// What `candor align` saw as JSON, one line break at the end.
-pub fn seen(seen: &Seen) -> Result<String, serde_json::Error> {
-    Ok(pretty::print(&serde_json::to_string(seen)?))
+/// The result of `candor align` as JSON, one line break at the end.
+pub fn alignment(report: &AlignmentReport) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(report)?))
 }
 
 /// A look of `candor watch` as JSON on one line, with its break.

@@ -1,8 +1,8 @@
-//! What the block layer saw of each request: sizes, places, order, latencies, and whose they were.
+//! Traced block requests: sizes, offsets, order, latencies and issuers.
 
 use candor_record::Report;
 use candor_record::facts::Missing;
-use candor_record::requests::{RequestStats, Requests, Seen, percentile, share_of};
+use candor_record::requests::{AlignmentReport, RequestStats, Requests, percentile, share_of};
 
 use crate::layout::{Page, width};
 use crate::number::{count, counted, share, size, time_ns};
@@ -16,20 +16,20 @@ const PIECES_TOLD: f64 = 1.05;
 const ISSUERS_MAX: usize = 4;
 
 /// The page of `candor align`.
-pub fn text(seen: &Seen, style: &Style) -> String {
+pub fn text(report: &AlignmentReport, style: &Style) -> String {
     let mut page = Page::new(style);
-    for sentence in seen.verdict.lines() {
+    for sentence in report.verdict.lines() {
         page.paragraph("", sentence);
     }
-    section(&mut page, &seen.trace);
-    blind(&mut page, seen.blind.as_ref());
+    section(&mut page, &report.trace);
+    untraced(&mut page, report.untraced.as_ref());
     page.finish()
 }
 
-/// What keeps single requests from being seen.
-pub(crate) fn blind(page: &mut Page, missing: Option<&Missing>) {
+/// Why single requests could not be traced.
+pub(crate) fn untraced(page: &mut Page, missing: Option<&Missing>) {
     if let Some(Missing { what, why, enable }) = missing {
-        page.aside("", &format!("Not seen: {what}: {why}; it takes {enable}."));
+        page.aside("", &format!("Not traced: {what}: {why}; it takes {enable}."));
     }
 }
 
@@ -43,18 +43,19 @@ pub(crate) fn section(page: &mut Page, trace: &RequestStats) {
         }
     }
     page.blank();
-    page.aside("", &format!("Seen by {}{}.", trace.way, left_out(trace)));
+    page.aside("", &format!("Traced by {}{}.", trace.method, lost(trace)));
 }
 
-/// What was not seen though it was looked for.
-fn left_out(trace: &RequestStats) -> String {
+/// Events and completions that the tracer missed.
+fn lost(trace: &RequestStats) -> String {
     let mut text = String::new();
-    if trace.left_out > 0 {
-        text = format!("; the kernel left out {}", counted(trace.left_out, "event"));
+    if trace.events_lost > 0 {
+        text = format!("; the kernel dropped {}", counted(trace.events_lost, "event"));
     }
     let in_flight: u64 = trace.requests.iter().map(Requests::in_flight).sum();
     if in_flight > 0 {
-        text = format!("{text}; the end of {} was not seen", counted(in_flight, "request"));
+        text =
+            format!("{text}; the completion of {} was not traced", counted(in_flight, "request"));
     }
     text
 }
@@ -62,9 +63,9 @@ fn left_out(trace: &RequestStats) -> String {
 /// The same of each phase in a line for each device and direction with traffic to speak of.
 pub(crate) fn brief(page: &mut Page, report: &Report) {
     let judged = report.phases.iter().filter(|phase| !phase.probe);
-    let seen: Vec<_> = judged.filter_map(|p| Some((&p.name, p.requests.as_ref()?))).collect();
+    let traced: Vec<_> = judged.filter_map(|p| Some((&p.name, p.requests.as_ref()?))).collect();
     let lines: Vec<_> =
-        seen.iter().flat_map(|(name, trace)| trace.main().map(move |of| (*name, of))).collect();
+        traced.iter().flat_map(|(name, trace)| trace.main().map(move |of| (*name, of))).collect();
     if lines.is_empty() {
         return;
     }
@@ -82,12 +83,12 @@ fn in_a_line(of: &Requests) -> String {
     let mut parts = shape(of);
     parts.extend(pieces(of));
     parts.extend(latency(&of.latency_ns));
-    let looked = of.looked_at().map(|part| format!(" ({} looked at)", share(part)));
+    let traced = of.traced_share().map(|part| format!(" ({} traced)", share(part)));
     let (device, direction) = (&of.device, of.direction.name());
-    format!("{device} {direction}{}: {}", looked.unwrap_or_default(), parts.join("; "))
+    format!("{device} {direction}{}: {}", traced.unwrap_or_default(), parts.join("; "))
 }
 
-/// What was seen of one direction, in a few lines of text.
+/// The traced requests of one direction, in a few lines of text.
 pub(crate) fn in_words(of: &Requests) -> String {
     let mut parts = Vec::from_iter(latency(&of.latency_ns));
     if of.bytes > 0 {
@@ -97,7 +98,7 @@ pub(crate) fn in_words(of: &Requests) -> String {
     if !by.is_empty() {
         parts.push(format!("by {by}"));
     }
-    parts.extend(of.looked_at().map(|part| format!("{} of them looked at", share(part))));
+    parts.extend(of.traced_share().map(|part| format!("{} of requests traced", share(part))));
     parts.join("; ")
 }
 
@@ -118,8 +119,8 @@ fn headline(of: &Requests) -> String {
         0 => String::new(),
         bytes => format!(", {}, {} on average", size(bytes), size(of.size_mean_bytes())),
     };
-    let part = match of.looked_at() {
-        Some(part) => format!(" looked at ({} of all, to keep it cheap)", share(part)),
+    let part = match of.traced_share() {
+        Some(part) => format!(" traced ({} of all)", share(part)),
         None => String::new(),
     };
     format!("{} {}: {what}{part}{bytes}", of.device, of.direction.name())
@@ -140,7 +141,7 @@ fn details(of: &Requests) -> Vec<(&'static str, String)> {
             let of_it = in_device.map(|text| format!("{text} in the device"));
             lines.push(("of these", of_it.unwrap_or_default()));
         }
-        // From before that some ways know nothing.
+        // Some methods know nothing of the time before.
         None => {
             let alone = in_device.map(|text| format!("{text} in the device"));
             lines.push(("latency", alone.unwrap_or_default()));
@@ -234,15 +235,15 @@ mod tests {
 
     #[test]
     fn the_page_tells_sizes_places_order_and_issuers() {
-        let seen = Seen {
+        let report = AlignmentReport {
             verdict: "sdb: of 20,000 reads and writes 5 begin off 4 KiB.".into(),
             trace: sample::requests(),
-            ..Seen::default()
+            ..AlignmentReport::default()
         };
-        insta::assert_snapshot!(text(&seen, &Style::default()), @r"
+        insta::assert_snapshot!(text(&report, &Style::default()), @r"
         sdb: of 20,000 reads and writes 5 begin off 4 KiB.
 
-        sdb read: 20,000 requests looked at (10 % of all, to keep it cheap), 78.1 MiB, 4 KiB on average
+        sdb read: 20,000 requests traced (10 % of all), 78.1 MiB, 4 KiB on average
           size      4 KiB 100 %
           start     on 4 KiB 100 %, 512 B behind 4 KiB <0.1 %; 5 of 20,000 off a physical sector; 4 of
                     20,000 off the device's optimal size; 3 of 20,000 of a length that is no multiple of
@@ -258,32 +259,32 @@ mod tests {
         sdb flush: 1 request
           latency   p50 2.10 ms
 
-        Seen by BPF on raw tracepoints.
+        Traced by BPF on raw tracepoints.
         ");
     }
 
     #[test]
-    fn what_was_not_seen_is_told_in_one_line() {
+    fn one_line_tells_why_requests_were_not_traced() {
         let requests =
             vec![Requests { device: "sdb".into(), count: 2, bytes: 8192, ..Requests::default() }];
-        let seen = Seen {
+        let report = AlignmentReport {
             verdict: "sdb: 2 reads and writes.".into(),
             trace: RequestStats {
-                way: "the kernel's counters".into(),
+                method: "the kernel's counters".into(),
                 requests,
                 ..RequestStats::default()
             },
-            blind: Some(Missing {
+            untraced: Some(Missing {
                 what: "single requests".into(),
                 why: "no rights".into(),
                 enable: "root".into(),
             }),
-            ..Seen::default()
+            ..AlignmentReport::default()
         };
         assert_eq!(
-            text(&seen, &Style::default()),
+            text(&report, &Style::default()),
             "sdb: 2 reads and writes.\n\nsdb read: 2 requests, 8 KiB, 4 KiB on average\n\n\
-             Seen by the kernel's counters.\nNot seen: single requests: no rights; it takes root.\n"
+             Traced by the kernel's counters.\nNot traced: single requests: no rights; it takes root.\n"
         );
     }
 }

@@ -239,12 +239,12 @@ fn target() -> TargetFacts {
             )),
             direct: DirectIo::Aligned { memory: 512, offset: 4096 },
         }],
-        canary: Some(Canary {
+        accounting_probe: Some(AccountingProbe {
             path: "/data/candor.0".into(),
             bytes: 65536,
             direct: true,
             counted: vec![("sda1".into(), 65536), ("sda".into(), 65536)],
-            outcome: CanaryOutcome::Counted,
+            outcome: AccountingOutcome::Counted,
         }),
         names_in_directory: Some(Fact::new(12, "getdents of /data")),
     }
@@ -508,7 +508,7 @@ fn full_snapshot() -> Snapshot {
     }
 }
 
-/// What the eye saw of random reads with some writes of the filesystem's own.
+/// The traced requests of random reads with some writes of the filesystem's own.
 pub(crate) fn requests() -> RequestStats {
     let reads = Requests {
         device: "sdb".into(),
@@ -546,7 +546,7 @@ pub(crate) fn requests() -> RequestStats {
         ..Requests::default()
     };
     RequestStats {
-        way: "BPF on raw tracepoints".into(),
+        method: "BPF on raw tracepoints".into(),
         own_pid: 4711,
         requests: vec![reads, flushes],
         ..RequestStats::default()

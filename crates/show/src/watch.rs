@@ -25,7 +25,7 @@ pub fn text(watched: &Watched, title: &str, idle: bool, style: &Style) -> String
             page.paragraph(&lead, &text);
         }
     }
-    requests::blind(&mut page, watched.blind.as_ref());
+    requests::untraced(&mut page, watched.untraced.as_ref());
     page.finish()
 }
 
@@ -199,7 +199,7 @@ mod tests {
           read     p50 81.9 µs, p99 164 µs, p99.9 164 µs; 4 KiB 100 %; on 4 KiB 100 %, 512 B behind 4 KiB
                    <0.1 %; 5 of 20,000 off a physical sector; 4 of 20,000 off the device's optimal size; 3
                    of 20,000 of a length that is no multiple of 4 KiB; 1.0 % sequential; by candor (4711)
-                   100 %; 10 % of them looked at
+                   100 %; 10 % of requests traced
           flush    p50 2.10 ms
         zram0:
           merged   25 % of the writes

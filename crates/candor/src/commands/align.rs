@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use candor_run::Way;
+use candor_run::TraceMethod;
 use candor_show::{json, requests};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -25,16 +25,16 @@ and CAP_PERFMON); elsewhere the kernel's counters give means.";
 /// What the words ask for.
 struct Draft {
     seconds: u64,
-    by: Option<Way>,
+    by: Option<TraceMethod>,
 }
 
 const GROUPS: &[Group<Draft>] = &[Group {
-    title: "Looking",
+    title: "Tracing",
     flags: &[
         Flag {
             long: "seconds",
             takes: Takes::One("N"),
-            help: "How long to look [default: 10]",
+            help: "How long to trace [default: 10]",
             fields: &[],
             set: |draft, text| {
                 draft.seconds = parse::number(text)?;
@@ -47,23 +47,23 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "by",
             takes: Takes::One("auto|raw|tracepoint|perf|blktrace"),
-            help: "How requests are seen; auto takes the first of raw, tracepoint and perf that \
+            help: "How requests are traced; auto takes the first of raw, tracepoint and perf that \
                    the kernel allows [default: auto]",
             fields: &[],
             set: |draft, text| {
-                draft.by = parse::one_of(text, WAYS)?;
+                draft.by = parse::one_of(text, METHODS)?;
                 Ok(())
             },
         },
     ],
 }];
 
-const WAYS: &[(&str, Option<Way>)] = &[
+const METHODS: &[(&str, Option<TraceMethod>)] = &[
     ("auto", None),
-    ("raw", Some(Way::Raw)),
-    ("tracepoint", Some(Way::Tracepoint)),
-    ("perf", Some(Way::Perf)),
-    ("blktrace", Some(Way::Blktrace)),
+    ("raw", Some(TraceMethod::Raw)),
+    ("tracepoint", Some(TraceMethod::Tracepoint)),
+    ("perf", Some(TraceMethod::Perf)),
+    ("blktrace", Some(TraceMethod::Blktrace)),
 ];
 
 /// The command line.
@@ -90,18 +90,18 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();
     let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
     let seconds = draft.seconds;
-    let began = |way: &str| {
-        screen::tell(&format!("Looking for {seconds} s by {way}; Ctrl-C ends it.\n"));
+    let began = |method: &str| {
+        screen::tell(&format!("Tracing for {seconds} s by {method}; Ctrl-C ends it.\n"));
     };
-    let seen = match candor_run::align(&paths, Duration::from_secs(seconds), draft.by, began) {
-        Ok(seen) => seen,
+    let report = match candor_run::align(&paths, Duration::from_secs(seconds), draft.by, began) {
+        Ok(report) => report,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    let shown = json::seen(&seen).map_err(|error| error.to_string()).and_then(|json| match output
-        .deliver_json(&json)?
-    {
-        true => Ok(()),
-        false => screen::data(&requests::text(&seen, &screen::style(output.color))),
+    let shown = json::alignment(&report).map_err(|error| error.to_string()).and_then(|json| {
+        match output.deliver_json(&json)? {
+            true => Ok(()),
+            false => screen::data(&requests::text(&report, &screen::style(output.color))),
+        }
     });
     match shown {
         Ok(()) => exit::RAN,

@@ -1,4 +1,4 @@
-//! `candor inspect PATH…`: what lies under paths, without any load but one proving read each.
+//! `candor inspect PATH…`: what lies under paths, without any load but one accounting probe each.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

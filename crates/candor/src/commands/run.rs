@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use candor_plan::{Plan, Problem, Source, check, text};
-use candor_run::EyeMode;
+use candor_run::BlockTraceMode;
 use clap::{Arg, ArgMatches, Command};
 
 use self::draft::Draft;
@@ -34,7 +34,7 @@ struct How {
     force: Option<String>,
     no_slices: bool,
     dry_run: bool,
-    eye: EyeMode,
+    block_trace: BlockTraceMode,
 }
 
 const HOW: &[Group<How>] = &[Group {
@@ -62,14 +62,18 @@ const HOW: &[Group<How>] = &[Group {
             },
         },
         Flag {
-            long: "eye",
+            long: "block-trace",
             takes: Takes::One("auto|all|off"),
-            help: "Look at single requests of the devices: within a quarter of a percent of a \
+            help: "Trace single requests of the devices: within a quarter of a percent of a \
                    CPU, at all of them, or at none [default: auto]",
             fields: &[],
             set: |how, text| {
-                let modes = [("auto", EyeMode::Auto), ("all", EyeMode::All), ("off", EyeMode::Off)];
-                how.eye = parse::one_of(text, &modes)?;
+                let modes = [
+                    ("auto", BlockTraceMode::Auto),
+                    ("all", BlockTraceMode::All),
+                    ("off", BlockTraceMode::Off),
+                ];
+                how.block_trace = parse::one_of(text, &modes)?;
                 Ok(())
             },
         },
@@ -144,7 +148,7 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         run_dir: output.run_dir().map(PathBuf::from),
         force: how.force.into_iter().collect(),
         slices: !how.no_slices,
-        eye: how.eye,
+        block_trace: how.block_trace,
         ..candor_run::Options::default()
     };
     let mut events = screen::progress(output.quiet);

@@ -37,7 +37,7 @@ struct Draft {
 }
 
 const GROUPS: &[Group<Draft>] = &[Group {
-    title: "Looking",
+    title: "Watching",
     flags: &[
         Flag {
             long: "interval",

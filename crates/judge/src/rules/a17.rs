@@ -1,7 +1,7 @@
 //! A17: Linux does not count I/O on this target.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{CanaryOutcome, TargetFacts, value};
+use candor_record::facts::{AccountingOutcome, TargetFacts, value};
 use candor_record::{Confidence, Finding, Weight};
 
 use crate::coverage::{self, Cover};
@@ -37,28 +37,28 @@ fn after(view: &View) -> Outcome {
     found.into()
 }
 
-/// The device counted what was moved, whatever the proving read showed.
+/// The device counted what was moved, whatever the accounting probe showed.
 fn counts_after_all(view: &View) -> bool {
     let share = |op| view.top.and_then(|top| view.share_seen(op, top.side(op).bytes));
     share(view.main_op()).is_some_and(|share| share >= COVERAGE_FULL.value)
 }
 
-/// The proving read was counted by the devices below only.
+/// The accounting probe was counted by the devices below only.
 fn counted_below(target: &TargetFacts) -> bool {
-    let canary = target.canary.as_ref().filter(|canary| canary.direct);
-    canary.is_some_and(|canary| canary.outcome == CanaryOutcome::CountedBelow)
+    let probe = target.accounting_probe.as_ref().filter(|probe| probe.direct);
+    probe.is_some_and(|probe| probe.outcome == AccountingOutcome::CountedBelow)
 }
 
 fn of_target(view: &View, target: &TargetFacts) -> Option<Finding> {
     let device = value(&target.device)?;
-    let canary = target.canary.as_ref();
-    let outcome = canary.filter(|canary| canary.direct).map(|canary| canary.outcome);
+    let probe = target.accounting_probe.as_ref();
+    let outcome = probe.filter(|probe| probe.direct).map(|probe| probe.outcome);
     if counted_below(target) {
         return Some(below(view, device));
     }
     let off = view.facts.device(device).and_then(|d| d.counts_io.as_ref()).filter(|c| !c.value);
-    let not_counted = outcome == Some(CanaryOutcome::NotCounted);
-    let proven = outcome == Some(CanaryOutcome::Counted);
+    let not_counted = outcome == Some(AccountingOutcome::NotCounted);
+    let proven = outcome == Some(AccountingOutcome::Counted);
     let confidence = match (not_counted, &off, proven) {
         (true, _, _) | (_, Some(_), _) => Confidence::Certain,
         (false, None, false) if stood_still(view) => Confidence::Likely,
@@ -71,9 +71,9 @@ fn of_target(view: &View, target: &TargetFacts) -> Option<Finding> {
     let draft = Draft::new("A17", Weight::NotVerifiable, sentence)
         .confidence(confidence)
         .evidence_if(off.map(|off| ("accounting".into(), "off".into(), off.from.clone())))
-        .evidence_if(canary.filter(|_| not_counted).map(|canary| {
-            let value = format!("{}, counted by nobody", fmt::size(canary.bytes as f64));
-            ("proving read".into(), value, coverage::stat_of(view))
+        .evidence_if(probe.filter(|_| not_counted).map(|probe| {
+            let value = format!("{}, counted by nobody", fmt::size(probe.bytes as f64));
+            ("accounting probe".into(), value, coverage::stat_of(view))
         }))
         .evidence_if(coverage::device_evidence(view, view.main_op()));
     let advice =
@@ -108,7 +108,7 @@ fn below(view: &View, device: &str) -> Finding {
         leaves.join(", ")
     );
     Draft::new("A17", Weight::Explains, sentence)
-        .evidence("proving read", "counted below", "/sys/class/block")
+        .evidence("accounting probe", "counted below", "/sys/class/block")
         .advice("Look at the devices below in iostat, not at this one.", None)
         .done()
 }
@@ -157,9 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_that_nobody_counted_makes_it_unverifiable() {
+    fn an_accounting_probe_that_nobody_counted_makes_it_unverifiable() {
         let mut case = blind();
-        case.facts.targets[0].canary.as_mut().unwrap().outcome = CanaryOutcome::NotCounted;
+        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::NotCounted;
         let found = case.found(&RULE);
         assert_eq!(found[0].weight, Weight::NotVerifiable);
         assert!(found[0].sentence.contains("charged 100 % of them"), "{}", found[0].sentence);
@@ -174,25 +175,27 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_stood_still_are_suspected_without_a_canary() {
+    fn counters_that_stood_still_are_suspected_without_an_accounting_probe() {
         let mut case = blind();
         assert_eq!(case.found(&RULE), []);
-        case.facts.targets[0].canary = None;
+        case.facts.targets[0].accounting_probe = None;
         assert_eq!(case.found(&RULE)[0].confidence, Confidence::Likely);
     }
 
     #[test]
     fn a_head_whose_paths_count_is_explained() {
         let mut case = blind();
-        case.facts.targets[0].canary.as_mut().unwrap().outcome = CanaryOutcome::CountedBelow;
+        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::CountedBelow;
         assert_eq!(case.found(&RULE)[0].weight, Weight::Explains);
     }
 
     #[test]
-    fn a_device_that_counts_is_silent_whatever_the_canary_said() {
+    fn a_device_that_counts_is_silent_whatever_the_accounting_probe_said() {
         let mut case = TestCase::direct(4096, 8, 1, 50_000.0);
         assert_eq!(case.found(&RULE), []);
-        case.facts.targets[0].canary.as_mut().unwrap().outcome = CanaryOutcome::NotCounted;
+        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::NotCounted;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(TestCase::buffered_read().found(&RULE), []);
     }

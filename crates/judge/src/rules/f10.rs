@@ -212,7 +212,7 @@ mod tests {
         case.after_top().write_sectors += 80 * MIB / 512;
         let sentence = case.found(&RULE)[0].sentence.clone();
         assert!(sentence.contains("judged by the idle moment before"), "{sentence}");
-        // The eye saw who wrote: ourselves alone.
+        // The tracer knows who wrote: candor alone.
         let trace = |own_pid| {
             let who = Issuer { pid: 7, command: "candor".into(), count: 9, bytes: 9 * MIB };
             let seen = Requests {

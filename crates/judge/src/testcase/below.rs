@@ -78,7 +78,7 @@ impl TestCase {
         };
         let target = &mut self.facts.targets[0];
         target.device = None;
-        target.canary = None;
+        target.accounting_probe = None;
         target.remote = Some(Remote {
             protocol: "NFS".into(),
             server: Fact::new("10.0.0.9".into(), "/proc/self/mountinfo"),

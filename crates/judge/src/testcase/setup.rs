@@ -255,11 +255,11 @@ fn target_facts() -> TargetFacts {
             extents: fact(extents),
             direct: DirectIo::Aligned { memory: 4, offset: 512 },
         }],
-        canary: Some(Canary {
+        accounting_probe: Some(AccountingProbe {
             direct: true,
             bytes: MIB,
-            outcome: CanaryOutcome::Counted,
-            ..Canary::default()
+            outcome: AccountingOutcome::Counted,
+            ..AccountingProbe::default()
         }),
         names_in_directory: None,
     }

@@ -1,6 +1,6 @@
 //! One cause instead of its symptoms, in the right order, in one line.
 
-use candor_record::facts::CanaryOutcome;
+use candor_record::facts::AccountingOutcome;
 use candor_record::{Verdict, Weight};
 
 use crate::testcase::{MIB, Setup, TestCase};
@@ -51,7 +51,8 @@ fn direct_io_that_was_none_explains_the_cache() {
 #[test]
 fn heaviest_first() {
     let mut case = Setup { seconds: 2, depth: 8, ..Setup::default() }.case();
-    case.facts.targets[0].canary.as_mut().unwrap().outcome = CanaryOutcome::NotCounted;
+    case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+        AccountingOutcome::NotCounted;
     case.after_disk(Default::default());
     let judgement = case.judge();
     assert_eq!(judgement.rules(), ["A17", "G1"]);

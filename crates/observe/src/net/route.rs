@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use candor_record::facts::Fact;
 
-use crate::roots::Roots;
+use crate::source::Roots;
 
 /// A way to some addresses.
 struct Route {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use candor_engine::{Prepared, Watch, files};
 use candor_judge::Question;
 use candor_judge::thresholds::AGAIN;
-use candor_observe::{Look, Sampler};
+use candor_observe::{Sampler, SnapshotDetail};
 use candor_plan::units::{Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Sharing, Stop};
 use candor_record::{Change, Event, Measurement, Note, PhaseReport, PrepareStep, Slice, Snapshot};
@@ -299,7 +299,7 @@ struct Ends<'a> {
 
 impl Watch for Ends<'_> {
     fn about_to_start(&mut self) {
-        self.at[0] = self.sampler.snapshot(Look::Full);
+        self.at[0] = self.sampler.snapshot(SnapshotDetail::Full);
     }
 
     fn calls_off(&mut self) -> bool {
@@ -307,7 +307,7 @@ impl Watch for Ends<'_> {
     }
 
     fn ended(&mut self) {
-        self.at[1] = self.sampler.snapshot(Look::Full);
+        self.at[1] = self.sampler.snapshot(SnapshotDetail::Full);
     }
 }
 

@@ -34,7 +34,7 @@ fn a_directory_on_a_partition() {
                 held by   /data
     Direct I/O  buffers aligned to 512 B, offsets and lengths to 4 KiB
     File        /data/candor.0: 1 GiB, 1 GiB allocated, 8 extents
-    Canary      a direct read of 64 KiB from /data/candor.0 (counted: sda1 64 KiB, sda 64 KiB): the
+    Accounting  a direct read of 64 KiB from /data/candor.0 (counted: sda1 64 KiB, sda 64 KiB): the
                 block layer's counters vouch for this target
 
     Could not be read
@@ -66,7 +66,10 @@ fn an_array_of_devices() {
         path: "/dev/mapper/data".into(),
         kind: PathKind::Device,
         device: Some(Fact::new("dm-0".into(), "stat")),
-        canary: Some(Canary { outcome: CanaryOutcome::NotMade, ..Canary::default() }),
+        accounting_probe: Some(AccountingProbe {
+            outcome: AccountingOutcome::NotMade,
+            ..AccountingProbe::default()
+        }),
         ..TargetFacts::default()
     };
     let facts = Facts {
@@ -84,7 +87,7 @@ fn an_array_of_devices() {
           │     quirks    the kernel does not count I/O on it
           │     backing   /srv/image on xfs, through the page cache
           └─ sdb (nothing known about it)
-    Canary      no proving read could be made
+    Accounting  no accounting probe could be made
     "#);
 }
 
@@ -119,7 +122,10 @@ fn memory_and_a_remote_filesystem() {
             )),
             direct: DirectIo::Unsupported,
         }],
-        canary: Some(Canary { outcome: CanaryOutcome::NothingToRead, ..Canary::default() }),
+        accounting_probe: Some(AccountingProbe {
+            outcome: AccountingOutcome::NothingToRead,
+            ..AccountingProbe::default()
+        }),
         ..TargetFacts::default()
     };
     let facts = Facts {
@@ -132,14 +138,14 @@ fn memory_and_a_remote_filesystem() {
     Direct I/O  the filesystem says it does not do it here
     File        /mnt/tmpfs/a: 1 MiB, 512 KiB allocated, 1 extent, 4 KiB never written, 4 KiB stored
                 compressed, only 512 KiB mapped, the rest are holes
-    Canary      the read needed no device, so it proves nothing
+    Accounting  the read needed no device, so it proves nothing
 
     /mnt/nfs4 (file)
     └─ nfs4 from server:/export at /mnt/nfs4: 512 MiB of 1 GiB free, blocks of 4 KiB; rw
     Direct I/O  the filesystem says it does not do it here
     File        /mnt/nfs4/a: 1 MiB, 512 KiB allocated, 1 extent, 4 KiB never written, 4 KiB stored
                 compressed, only 512 KiB mapped, the rest are holes
-    Canary      the read needed no device, so it proves nothing
+    Accounting  the read needed no device, so it proves nothing
     "#);
 }
 

@@ -11,7 +11,7 @@ use candor_dialects::fio::words::Written;
 use candor_dialects::fio::write;
 use candor_record::Event;
 use candor_record::Report;
-use candor_run::{EyeMode, RunError};
+use candor_run::{BlockTraceMode, RunError};
 
 use super::asker::Asker;
 use super::cpus::Watch;
@@ -105,7 +105,11 @@ fn options(lowered: &Lowered, argv: &[OsString], verdict: &Verdict) -> candor_ru
         // Who calls fio expects the first I/O at once.
         at_once: true,
         // Nobody would read what it saw.
-        eye: if *verdict == Verdict::Off { EyeMode::Off } else { EyeMode::Auto },
+        block_trace: if *verdict == Verdict::Off {
+            BlockTraceMode::Off
+        } else {
+            BlockTraceMode::Auto
+        },
         ..candor_run::Options::default()
     }
 }

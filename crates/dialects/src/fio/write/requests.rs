@@ -1,4 +1,4 @@
-//! What became of fio's I/O below: the requests that reached the devices, where they were seen.
+//! Block requests that fio's I/O became, where they were traced.
 
 use candor_record::Report;
 use candor_record::requests::{RequestStats, Requests, percentile, share_of};
@@ -9,7 +9,7 @@ use super::tree::Object;
 const SIZES_MAX: usize = 3;
 
 /// Those with traffic to speak of, with the names of their phases.
-fn seen(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
+fn traced(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
     let judged = report.phases.iter().filter(|phase| !phase.probe);
     judged.flat_map(|phase| {
         let trace = phase.requests.iter().flat_map(RequestStats::main);
@@ -34,14 +34,14 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
             .with("device", of.device.as_str())
             .with("direction", of.direction.name())
             .with("counted", of.counted.unwrap_or(of.count))
-            .with("seen", of.count)
+            .with("traced", of.count)
             .with("bytes", of.bytes)
             .with("sizes", sizes)
             .with("start_on_4k", aligned.sum::<u64>())
             .with("sequential", of.sequential)
             .with("latency_ns", latency)
     };
-    seen(report).map(tree).collect()
+    traced(report).map(tree).collect()
 }
 
 /// A line for each device and direction of a phase.
@@ -49,7 +49,7 @@ pub(super) fn text(report: &Report) -> String {
     let several = report.phases.iter().filter(|phase| !phase.probe).count() > 1;
     let line = |(phase, of): (&str, &Requests)| {
         let phase = if several { format!("{phase}: ") } else { String::new() };
-        let part = of.looked_at().map(|part| format!(" ({} seen)", percent(part)));
+        let part = of.traced_share().map(|part| format!(" ({} traced)", percent(part)));
         let (device, direction) = (&of.device, of.direction.name());
         let mut sizes = of.sizes();
         sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -68,7 +68,7 @@ pub(super) fn text(report: &Report) -> String {
         let part = part.unwrap_or_default();
         format!("  {phase}{device} {direction} requests{part}: {told}; {place}\n")
     };
-    seen(report).map(line).collect()
+    traced(report).map(line).collect()
 }
 
 fn size(bytes: u64) -> String {
@@ -113,7 +113,7 @@ mod tests {
             ..Requests::default()
         });
         let line =
-            "  sda read requests (25 % seen): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off 4 KiB\n";
+            "  sda read requests (25 % traced): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off 4 KiB\n";
         assert_eq!(text(&report), line);
         let tree = trees(&report).remove(0).document();
         for words in
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_seen_nothing_is_told() {
+    fn without_traced_requests_there_is_no_line() {
         assert_eq!(text(&report(Requests::default())), "");
         assert_eq!(text(&Report::default()), "");
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use candor_plan::units::Direction;
-use candor_record::facts::{CanaryOutcome, DeviceKind, PathKind};
+use candor_record::facts::{AccountingOutcome, DeviceKind, PathKind};
 use candor_record::{Change, Confidence, Ended, MismatchKind, REPORT_VERSION, Verdict, Weight};
 use serde::de::value::Error as Nothing;
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
@@ -104,7 +104,7 @@ fn words(path: &str) -> Option<Value> {
         "phases[].measurements[].errors[].op" => Words::of::<Direction>(),
         "phases[].measurements[].verify.first[].kind" => Words::of::<MismatchKind>(),
         "facts.targets[].kind" => Words::of::<PathKind>(),
-        "facts.targets[].canary.outcome" => Words::of::<CanaryOutcome>(),
+        "facts.targets[].accounting_probe.outcome" => Words::of::<AccountingOutcome>(),
         "facts.devices[].kind" => Words::of::<DeviceKind>(),
         _ => return None,
     };

@@ -1,0 +1,290 @@
+//! The accounting probe: does the block layer count what this target does?
+//!
+//! One direct read of known size is made, and the counters of every device of the target's stack
+//! are compared before and after. If they do not move, no coverage computed from them means
+//! anything: accounting may be switched off, or the bytes may never pass the block layer.
+
+mod location;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use candor_record::facts::{AccountingOutcome, AccountingProbe, DirectIo, FileFacts, Missing};
+use candor_record::{DiskCounters, Facts};
+
+use crate::cache;
+use crate::counters::formats;
+use crate::path::files::file_facts;
+use crate::source::Roots;
+use crate::source::attributes;
+use location::{Chance, Spot};
+
+/// Reads made at most: others' traffic in between makes the counters move too far.
+const TRIES_MAX: u32 = 3;
+
+/// Alignment of the buffer: no device asks for more than a page.
+const MEMORY_ALIGN: usize = 4096;
+
+/// Makes one direct read of up to 64 KiB somewhere in the written data of `path` (a file or
+/// device of that target), and reports the bytes that each device of its stack counted meanwhile
+/// in `/sys/class/block/X/stat`, with the reason where the counters could not be proven.
+///
+/// The read is repeated up to three times where traffic of others got into the count; the try
+/// with the least of it is reported.
+pub fn probe(
+    facts: &Facts,
+    target_index: usize,
+    path: &Path,
+    roots: &Roots,
+) -> (AccountingProbe, Option<Missing>) {
+    let plain = AccountingProbe { path: path.display().to_string(), ..AccountingProbe::default() };
+    match attempt(facts, target_index, path, roots) {
+        Ok(trial) => {
+            let outcome = trial.outcome();
+            let Trial { bytes, counted, direct, .. } = trial;
+            let why = (outcome == AccountingOutcome::NotMade).then(|| {
+                stopped("the read went through the page cache although direct was asked for").1
+            });
+            let probe = AccountingProbe { bytes, counted, direct, outcome, ..plain };
+            (probe, why.map(|missing| named(missing, path)))
+        }
+        Err((outcome, missing)) => {
+            (AccountingProbe { outcome, ..plain }, Some(named(missing, path)))
+        }
+    }
+}
+
+/// Why no read was made, and what that means.
+type Stop = (AccountingOutcome, Missing);
+
+fn stopped(why: impl Into<String>) -> Stop {
+    let enable = "a written file on a filesystem that does direct I/O, or the device itself";
+    (AccountingOutcome::NotMade, missing(why, enable))
+}
+
+fn nothing(why: impl Into<String>) -> Stop {
+    (AccountingOutcome::NothingToRead, missing(why, "data that was written to a device"))
+}
+
+fn missing(why: impl Into<String>, enable: impl Into<String>) -> Missing {
+    Missing { what: String::new(), why: why.into(), enable: enable.into() }
+}
+
+fn named(missing: Missing, path: &Path) -> Missing {
+    Missing { what: format!("accounting probe of {}", path.display()), ..missing }
+}
+
+fn attempt(facts: &Facts, index: usize, path: &Path, roots: &Roots) -> Result<Trial, Stop> {
+    let target = facts.targets.get(index).ok_or_else(|| stopped("there is no such target"))?;
+    if let Some(memory) = target.filesystem.as_ref().filter(|fs| fs.in_memory) {
+        return Err(nothing(format!("{} keeps its files in memory", memory.kind)));
+    }
+    let about = file_facts(path).map_err(|error| refused(&error))?;
+    if about.direct == DirectIo::Unsupported {
+        return Err(stopped("the filesystem does not do direct I/O on this file"));
+    }
+    let file = open_direct(path).map_err(|error| refused(&error))?;
+    let top = target.device.as_ref().map(|fact| fact.value.as_str());
+    let units = units(&about, top.and_then(|name| logical_block(facts, name)));
+    let spots = location::candidates(&file, &about, units)?;
+    let devices: Vec<&str> = top.map_or_else(Vec::new, |top| stack(facts, top));
+    let leaves: Vec<&str> = top.map_or_else(Vec::new, |top| {
+        facts.leaves(top).into_iter().map(|leaf| leaf.name.as_str()).collect()
+    });
+    let mut probe = Probe { file, devices, leaves, roots, chance: Chance::new() };
+    probe.best_trial(&spots)
+}
+
+fn open_direct(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
+}
+
+/// A sentence for an error of opening or reading.
+fn refused(error: &io::Error) -> Stop {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            let enable = "root, or membership in the group that may read the device";
+            (AccountingOutcome::NotMade, missing("reading it is not permitted", enable))
+        }
+        io::ErrorKind::NotFound => nothing("there is no such file"),
+        io::ErrorKind::InvalidInput => stopped("direct I/O on it was refused"),
+        _ => stopped(format!("it could not be read: {error}")),
+    }
+}
+
+fn logical_block(facts: &Facts, name: &str) -> Option<u64> {
+    let fact = facts.device(name)?.queue.logical_block_bytes.as_ref()?;
+    Some(fact.value)
+}
+
+/// Units in which to read, the liked first: pages suit everything, but a small file on a small
+/// unit may have no whole page.
+fn units(about: &FileFacts, logical_block_bytes: Option<u64>) -> [u64; 2] {
+    const PAGE: u64 = 4096;
+    let told = match about.direct {
+        DirectIo::Aligned { offset, .. } => Some(u64::from(offset)),
+        _ => None,
+    };
+    let known = [told, logical_block_bytes].into_iter().flatten().max();
+    // Beyond a megabyte it is garbage; and only powers of two are units.
+    let least = known.filter(|unit| unit.is_power_of_two() && *unit <= 1 << 20).unwrap_or(PAGE);
+    [least.max(PAGE), least.max(512)]
+}
+
+/// All devices of a stack: the top, what lies between, the leaves.
+fn stack<'a>(facts: &'a Facts, top: &'a str) -> Vec<&'a str> {
+    let mut found = vec![top];
+    let mut at = 0;
+    while let Some(&name) = found.get(at) {
+        for below in facts.device(name).iter().flat_map(|device| &device.below) {
+            if !found.contains(&below.as_str()) {
+                found.push(below);
+            }
+        }
+        at += 1;
+    }
+    let is_leaf = |name: &&str| facts.device(name).is_none_or(|device| device.below.is_empty());
+    let (leaves, upper): (Vec<&str>, Vec<&str>) = found.into_iter().partition(is_leaf);
+    upper.into_iter().chain(leaves).collect()
+}
+
+/// What the tries share.
+struct Probe<'a> {
+    file: File,
+    /// Top first, leaves last.
+    devices: Vec<&'a str>,
+    leaves: Vec<&'a str>,
+    roots: &'a Roots,
+    chance: Chance,
+}
+
+impl Probe<'_> {
+    /// Tries until the count is exact. Of inexact tries the one with the lowest count is kept: if
+    /// nothing counts, others' traffic must not look like ours.
+    fn best_trial(&mut self, spots: &[Spot]) -> Result<Trial, Stop> {
+        let mut best: Option<Trial> = None;
+        for _ in 0..TRIES_MAX {
+            let spot = self.chance.choose(spots);
+            let mut trial = self.trial(&spot).map_err(|error| refused(&error))?;
+            if let Some(best) = &best {
+                trial.direct &= best.direct;
+            }
+            if trial.is_exact() {
+                return Ok(trial);
+            }
+            best = match best {
+                Some(best) if best.moved() <= trial.moved() => {
+                    Some(Trial { direct: trial.direct, ..best })
+                }
+                _ => Some(trial),
+            };
+        }
+        best.ok_or_else(|| stopped("no read was made"))
+    }
+
+    fn trial(&self, spot: &Spot) -> io::Result<Trial> {
+        let cached = || {
+            let page = rustix::param::page_size() as u64;
+            let start = spot.offset - spot.offset % page;
+            let length = (spot.offset + spot.length - start).next_multiple_of(page);
+            cache::of_range(&self.file, start, length).map(|state| state.resident_bytes)
+        };
+        let cached_before = cached();
+        let before = self.counters();
+        let bytes = read_once(&self.file, spot)?;
+        let after = self.counters();
+        let grown = match (cached_before, cached()) {
+            (Some(before), Some(after)) => after > before,
+            _ => false,
+        };
+        let counted = self.devices.iter().zip(before.iter().zip(&after));
+        Ok(Trial {
+            bytes,
+            asked: spot.length,
+            counted: counted.map(|(name, (a, b))| ((*name).to_owned(), moved(a, b))).collect(),
+            leaves: self.leaves.iter().map(|name| (*name).to_owned()).collect(),
+            direct: !grown,
+        })
+    }
+
+    fn counters(&self) -> Vec<Option<DiskCounters>> {
+        let read = |name: &&str| {
+            let text = attributes::text(&self.roots.block(name).join("stat"))?;
+            formats::disk(&text)
+        };
+        self.devices.iter().map(read).collect()
+    }
+}
+
+/// Bytes that a device read from one moment to the other; 0 if it does not count.
+fn moved(before: &Option<DiskCounters>, after: &Option<DiskCounters>) -> u64 {
+    match (before, after) {
+        (Some(before), Some(after)) => after.since(before).read_sectors.saturating_mul(512),
+        _ => 0,
+    }
+}
+
+/// Reads a spot into memory aligned for it; at the end of a file less than asked for comes.
+fn read_once(file: &File, spot: &Spot) -> io::Result<u64> {
+    let length = usize::try_from(spot.length).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut memory = vec![0u8; length + MEMORY_ALIGN];
+    let start = memory.as_ptr().align_offset(MEMORY_ALIGN).min(MEMORY_ALIGN);
+    let buffer = &mut memory[start..start + length];
+    loop {
+        match file.read_at(buffer, spot.offset) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result.map(|bytes| bytes as u64),
+        }
+    }
+}
+
+/// One read and what was counted for it.
+#[derive(Debug, Default)]
+struct Trial {
+    /// Read.
+    bytes: u64,
+    /// Asked for; more than read only at the end of a file, whose last block is fetched whole.
+    asked: u64,
+    counted: Vec<(String, u64)>,
+    leaves: Vec<String>,
+    direct: bool,
+}
+
+impl Trial {
+    fn top(&self) -> u64 {
+        self.counted.first().map_or(0, |(_, bytes)| *bytes)
+    }
+
+    /// The leaves together: an array may spread even one read.
+    fn below(&self) -> u64 {
+        let leaves = self.counted.iter().filter(|(name, _)| self.leaves.contains(name));
+        leaves.map(|(_, bytes)| bytes).fold(0, |sum, bytes| sum.saturating_add(*bytes))
+    }
+
+    /// What the device that counts has counted.
+    fn moved(&self) -> u64 {
+        if self.top() > 0 { self.top() } else { self.below() }
+    }
+
+    fn is_exact(&self) -> bool {
+        self.bytes > 0 && (self.bytes..=self.asked).contains(&self.moved())
+    }
+
+    fn outcome(&self) -> AccountingOutcome {
+        let enough = |counted: u64| self.bytes > 0 && counted >= self.bytes;
+        match (enough(self.top()), enough(self.below())) {
+            (true, _) => AccountingOutcome::Counted,
+            (false, true) => AccountingOutcome::CountedBelow,
+            _ if self.bytes == 0 => AccountingOutcome::NothingToRead,
+            // A page that was cached proves nothing about the counters.
+            _ if !self.direct => AccountingOutcome::NotMade,
+            _ => AccountingOutcome::NotCounted,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "accounting_probe/tests.rs"]
+mod tests;

@@ -1,0 +1,183 @@
+//! Counting in the kernel: the maps, the programs that fill them, and the reading of sums.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use candor_record::requests::{Issuer, TracerCost};
+
+use super::bpf::{self, Hook, Kind, Map, numbers};
+use super::budget::Budget;
+use super::devices::{Device, TracedDevices};
+use super::duty_cycle::{DutyCycle, Programs};
+use super::layout::Layout;
+use super::programs::{
+    ENDS, EVENTS, ISSUER_BYTES, Maps, PENDING_BYTES, RECORD_KEY_BYTES, raw, record,
+};
+use super::tally;
+use super::tracefs::Formats;
+
+/// Processes that are told apart.
+const ISSUERS_MAX: u32 = 1024;
+/// Requests that are followed to their ends at the same time, where the kernel notes no times.
+const PENDING_MAX: u32 = 8192;
+
+/// Programs in the kernel that count until this is dropped.
+#[derive(Debug)]
+pub struct Counting {
+    tallies: Map,
+    issuers: Map,
+    /// Attaches and detaches the programs.
+    duty_cycle: DutyCycle,
+}
+
+/// Where the programs learn of requests.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// From the kernel's own structures.
+    Structures(&'a Layout),
+    /// From records of tracepoints.
+    Records(&'a Formats),
+}
+
+impl Counting {
+    /// Begins to count.
+    pub fn open(
+        traced: &TracedDevices,
+        source: Source<'_>,
+        budget: Budget,
+        cpus: usize,
+    ) -> io::Result<Counting> {
+        // Kernels before 5.11 take the memory of maps from what may be locked; if the limit cannot
+        // be raised, making them says so.
+        let unlimited = rustix::process::Rlimit { current: None, maximum: None };
+        let _ = rustix::process::setrlimit(rustix::process::Resource::Memlock, unlimited);
+        let places = traced.names.len() as u32 * 4;
+        let key_bytes = match source {
+            Source::Structures(_) => 8,
+            Source::Records(_) => RECORD_KEY_BYTES,
+        };
+        let tallies = Map::new(Kind::PerCpuArray, 4, tally::NUMBERS * 8, places, cpus)?;
+        let ends = Map::new(Kind::Array, 4, ENDS * 8, places, cpus)?;
+        let devices = traced.devices.len() as u32;
+        let devices = Map::new(Kind::Hash, 8, size_of::<Device>(), devices, cpus)?;
+        let issuers = Map::new(Kind::LruHash, 8, ISSUER_BYTES, ISSUERS_MAX, cpus)?;
+        let kept = Programs {
+            programs: Vec::new(),
+            events: Map::new(Kind::PerCpuArray, 4, EVENTS * 8, 1, cpus)?,
+            window: Map::new(Kind::Array, 4, 16, 1, cpus)?,
+            pending: Map::new(Kind::Hash, key_bytes, PENDING_BYTES, PENDING_MAX, cpus)?,
+        };
+        for place in 0..places {
+            // No request starts at this sector.
+            ends.set(&place.to_ne_bytes(), &[0xff; ENDS * 8])?;
+        }
+        for ([major, minor], device) in &traced.devices {
+            devices.set(&[major.to_ne_bytes(), minor.to_ne_bytes()].concat(), &device.bytes())?;
+        }
+        let maps = Maps {
+            devices: devices.number(),
+            tallies: tallies.number(),
+            ends: ends.number(),
+            issuers: issuers.number(),
+            events: kept.events.number(),
+            window: kept.window.number(),
+            pending: kept.pending.number(),
+        };
+        let programs = match source {
+            Source::Structures(layout) => by_structures(traced, &maps, layout)?,
+            Source::Records(formats) => by_records(traced, &maps, formats)?,
+        };
+        let duty_cycle = DutyCycle::start(Programs { programs, ..kept }, budget)?;
+        Ok(Counting { tallies, issuers, duty_cycle })
+    }
+
+    /// The numbers of one place, of all CPUs together.
+    pub fn numbers(&self, place: u32) -> [u64; tally::NUMBERS] {
+        let mut sums = [0_u64; tally::NUMBERS];
+        let value = self.tallies.get(&place.to_ne_bytes()).unwrap_or_default();
+        for of_cpu in value.chunks_exact(tally::NUMBERS * 8) {
+            for (sum, number) in sums.iter_mut().zip(numbers(of_cpu)) {
+                *sum = sum.wrapping_add(number);
+            }
+        }
+        sums
+    }
+
+    /// Who issued the requests of each place.
+    pub fn issuers(&self) -> BTreeMap<u32, Vec<Issuer>> {
+        let mut found: BTreeMap<u32, Vec<Issuer>> = BTreeMap::new();
+        for key in self.issuers.keys() {
+            // One that vanished meanwhile was the least used.
+            let Some(value) = self.issuers.get(&key) else { continue };
+            let (key, counts) = (numbers(&key)[0], numbers(&value[..16]));
+            let name = value[16..].split(|byte| *byte == 0).next().unwrap_or_default();
+            found.entry((key >> 32) as u32).or_default().push(Issuer {
+                pid: key as u32,
+                command: String::from_utf8_lossy(name).into_owned(),
+                count: counts[0],
+                bytes: counts[1],
+            });
+        }
+        found
+    }
+
+    /// Events that the kernel dropped because the program ran on that CPU already.
+    pub fn events_lost(&self) -> u64 {
+        self.duty_cycle.events_lost()
+    }
+
+    /// CPU time that tracing took so far.
+    pub fn cost(&self) -> TracerCost {
+        self.duty_cycle.cost()
+    }
+}
+
+/// The programs that these devices need, and where each belongs.
+fn by_structures(
+    traced: &TracedDevices,
+    maps: &Maps,
+    layout: &Layout,
+) -> io::Result<Vec<(bpf::Program, Hook)>> {
+    let mut wanted = Vec::new();
+    if traced.has(0) {
+        wanted.push((raw::issue(maps, layout), "block_rq_issue"));
+        wanted.push((raw::complete(maps, layout), "block_rq_complete"));
+        if let Some(argument) = layout.requeue_argument {
+            wanted.push((raw::requeue(maps, layout, argument), "block_rq_requeue"));
+        }
+    }
+    if traced.has(1) {
+        wanted.push((raw::queue(maps, layout), "block_bio_queue"));
+        wanted.push((raw::bio_complete(maps, layout), "block_bio_complete"));
+    }
+    if let Some(argument) = layout.split_argument {
+        wanted.push((raw::split(maps, layout, argument), "block_split"));
+    }
+    let load = |(code, name): (Vec<_>, &'static str)| {
+        Ok((bpf::load(bpf::RAW_TRACEPOINT, &code)?, Hook::Raw(name)))
+    };
+    wanted.into_iter().map(load).collect()
+}
+
+/// The same for records of tracepoints.
+fn by_records(
+    traced: &TracedDevices,
+    maps: &Maps,
+    formats: &Formats,
+) -> io::Result<Vec<(bpf::Program, Hook)>> {
+    let mut wanted = Vec::new();
+    if traced.has(0) {
+        wanted.push((record::issue(maps, &formats.issue), formats.issue.id));
+        wanted.push((record::complete(maps, &formats.complete), formats.complete.id));
+        wanted.push((record::requeue(maps, &formats.requeue), formats.requeue.id));
+    }
+    if traced.has(1) {
+        wanted.push((record::queue(maps, &formats.queue), formats.queue.id));
+    }
+    if let Some(split) = &formats.split {
+        wanted.push((record::split(maps, split), split.id));
+    }
+    let load =
+        |(code, id): (Vec<_>, u64)| Ok((bpf::load(bpf::TRACEPOINT, &code)?, Hook::Event(id)));
+    wanted.into_iter().map(load).collect()
+}

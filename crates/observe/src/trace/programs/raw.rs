@@ -1,0 +1,176 @@
+//! Programs on raw tracepoints, which get the kernel's own structures.
+
+use super::super::asm::Width::{Dw, W};
+use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R6};
+use super::super::layout::Layout;
+use super::{
+    COMPLETED, COPY, FLAGS, HANDLED, ISSUED, LENGTH, Maps, NOW, PENDING_BYTES, PLACE, POINTER,
+    SECTOR, STARTED, TAKEN, Writer, at, bump, tally,
+};
+
+/// `block_rq_issue`.
+pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
+    let mut w = Writer::new(maps, layout.flag_bits);
+    request(&mut w, layout, layout.issue_argument);
+    window(&mut w);
+    w.issued();
+    w.order_and_issuer();
+    w.end()
+}
+
+/// `block_rq_complete`.
+pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
+    let mut w = Writer::new(maps, layout.flag_bits);
+    request(&mut w, layout, layout.complete_argument);
+    whole_only(&mut w, layout.complete_argument + 2);
+    window(&mut w);
+    w.now();
+    w.tally();
+    w.latencies();
+    w.shape();
+    w.event(COMPLETED);
+    w.end()
+}
+
+/// `block_rq_requeue`.
+pub fn requeue(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
+    let mut w = Writer::new(maps, layout.flag_bits);
+    request(&mut w, layout, of);
+    window(&mut w);
+    w.given_back();
+    w.end()
+}
+
+/// `block_bio_queue`.
+pub fn queue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
+    let mut w = Writer::new(maps, layout.flag_bits);
+    bio(&mut w, layout, layout.queue_argument);
+    w.only(true);
+    w.now();
+    w.within(NOW, true);
+    remember(&mut w, layout.queue_argument);
+    w.tally();
+    w.shape();
+    w.order_and_issuer();
+    w.end()
+}
+
+/// `block_bio_complete`.
+pub fn bio_complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
+    let mut w = Writer::new(maps, layout.flag_bits);
+    w.code.load(Dw, R1, R6, argument(layout.bio_complete_argument));
+    w.code.store(Dw, FP, POINTER, R1);
+    w.lookup(maps.pending, POINTER);
+    w.code.load(Dw, R1, R0, 0);
+    w.code.store(Dw, FP, STARTED, R1);
+    w.code.load(Dw, R1, R0, 8);
+    w.code.store(Dw, FP, PLACE, R1);
+    w.forget(POINTER);
+    // One that was handed in during an earlier window and done between them is another's by now.
+    w.within(STARTED, false);
+    w.event(HANDLED);
+    w.event(COMPLETED);
+    w.now();
+    w.code.store_imm(Dw, FP, TAKEN, 0);
+    w.tally();
+    w.latencies();
+    w.end()
+}
+
+/// `block_split`.
+pub fn split(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
+    let mut w = Writer::new(maps, layout.flag_bits);
+    bio(&mut w, layout, of);
+    w.now();
+    w.within(NOW, true);
+    w.tally();
+    bump(&mut w.code, R6, at(tally::SPLITS));
+    w.end()
+}
+
+/// Where an argument is.
+fn argument(number: u32) -> i16 {
+    number as i16 * 8
+}
+
+/// Copies the request that is an argument, and finds its device.
+fn request(w: &mut Writer<'_>, layout: &Layout, of: u32) {
+    let part = &layout.request;
+    w.code.load(Dw, R3, R6, argument(of));
+    w.code.alu(Alu::Add, R3, part.from as i32);
+    w.fetch(COPY, part.bytes());
+    w.code.load(Dw, R1, FP, COPY + part.device);
+    w.code.store(Dw, FP, POINTER, R1);
+    disk(w, &layout.disk_of_request, layout.major);
+    w.only(false);
+    for (from, to) in [(part.sector, SECTOR), (part.started, STARTED), (part.taken, TAKEN)] {
+        w.code.load(Dw, R1, FP, COPY + from);
+        w.code.store(Dw, FP, to, R1);
+    }
+    length_and_flags(w, part.length, part.flags);
+}
+
+/// The same of a bio, which has no times.
+fn bio(w: &mut Writer<'_>, layout: &Layout, of: u32) {
+    let part = &layout.bio;
+    w.code.load(Dw, R3, R6, argument(of));
+    w.code.alu(Alu::Add, R3, part.from as i32);
+    w.fetch(COPY, part.bytes());
+    w.code.load(Dw, R1, FP, COPY + part.device);
+    w.code.store(Dw, FP, POINTER, R1);
+    disk(w, &layout.disk_of_bio, layout.major);
+    w.code.load(Dw, R1, FP, COPY + part.sector);
+    w.code.store(Dw, FP, SECTOR, R1);
+    length_and_flags(w, part.length, part.flags);
+}
+
+/// From the pointer on the stack to the disk and what is known of it.
+fn disk(w: &mut Writer<'_>, offsets: &[u32], major: u32) {
+    for offset in offsets {
+        w.follow(POINTER, *offset);
+    }
+    // Major and first minor stand side by side.
+    w.follow(POINTER, major);
+    w.device(POINTER);
+}
+
+fn length_and_flags(w: &mut Writer<'_>, length: i16, flags: i16) {
+    w.code.load(W, R1, FP, COPY + length);
+    w.code.store(Dw, FP, LENGTH, R1);
+    w.code.load(W, R1, FP, COPY + flags);
+    w.code.store(Dw, FP, FLAGS, R1);
+    w.direction();
+}
+
+/// Leaves unless the request was made in the window that is traced: its beginning and its end
+/// are both counted then, or neither. Where the kernel notes no times, what happens now counts.
+fn window(w: &mut Writer<'_>) {
+    let noted = w.code.label();
+    w.code.load(Dw, R0, FP, STARTED);
+    w.code.jump_if(If::Ne, R0, 0, noted);
+    w.code.call(Helper::KtimeNs);
+    w.code.here(noted);
+    w.code.store(Dw, FP, NOW, R0);
+    w.within(NOW, true);
+}
+
+/// Leaves if less than the whole rest of the request completes: more of it will follow.
+fn whole_only(w: &mut Writer<'_>, bytes_argument: u32) {
+    w.code.load(W, R1, R6, argument(bytes_argument));
+    w.code.load(Dw, R2, FP, LENGTH);
+    w.code.jump_if_reg(If::Lt, R1, R2, w.out);
+}
+
+/// Keeps when the bio that is an argument was handed in.
+fn remember(w: &mut Writer<'_>, of: u32) {
+    const { assert!(PENDING_BYTES == 16) };
+    let c = &mut w.code;
+    c.load(Dw, R1, R6, argument(of));
+    c.store(Dw, FP, POINTER, R1);
+    c.load(Dw, R1, FP, NOW);
+    c.store(Dw, FP, COPY, R1);
+    c.load(Dw, R1, FP, PLACE);
+    c.store(Dw, FP, COPY + 8, R1);
+    w.keep(POINTER, COPY);
+    w.event(ISSUED);
+}

@@ -1,0 +1,77 @@
+//! The block tracer of a run. Starting it takes some 60 ms, so it starts beside the preparations.
+
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+
+use candor_observe::Roots;
+use candor_observe::trace::{BlockTracer, Budget};
+use candor_record::Facts;
+use candor_record::facts::Missing;
+use candor_record::requests::RequestStats;
+
+/// The share of one CPU that tracing requests may take.
+const SHARE: f64 = 0.0025;
+
+/// How many requests of the devices are traced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockTraceMode {
+    /// As many as a quarter of a percent of a CPU allows.
+    #[default]
+    Auto,
+    /// All, whatever that costs.
+    All,
+    /// None.
+    Off,
+}
+
+impl BlockTraceMode {
+    fn budget(self) -> Option<Budget> {
+        match self {
+            BlockTraceMode::Auto => Some(Budget::Share(SHARE)),
+            BlockTraceMode::All => Some(Budget::Unbounded),
+            BlockTraceMode::Off => None,
+        }
+    }
+}
+
+/// The block tracer of a run and the thread that starts it.
+#[derive(Default)]
+pub struct RunTracer {
+    /// The devices that it was started for.
+    devices: Vec<String>,
+    tracer: Arc<OnceLock<Result<BlockTracer, Missing>>>,
+    starting: Option<JoinHandle<()>>,
+}
+
+impl RunTracer {
+    /// Begins to start the tracer for the devices of a run, unless it runs for these or cannot run.
+    pub fn start(&mut self, facts: &Facts, mode: BlockTraceMode, roots: &Roots) {
+        let Some(budget) = mode.budget() else { return };
+        let devices: Vec<String> = facts.devices.iter().map(|device| device.name.clone()).collect();
+        if devices == self.devices || matches!(self.tracer.get(), Some(Err(_))) {
+            return;
+        }
+        let tracer = Arc::new(OnceLock::new());
+        let (facts, roots, cell) = (facts.clone(), roots.clone(), Arc::clone(&tracer));
+        let start = move || {
+            // Nobody else sets this cell.
+            let _ = cell.set(BlockTracer::start(&facts, budget, &roots));
+        };
+        *self = RunTracer { devices, tracer, starting: Some(thread::spawn(start)) };
+    }
+
+    /// Why the tracer could not start, once. With `wait` the call waits for the start to end;
+    /// without, a start that goes on is no failure yet.
+    pub fn failure(&mut self, wait: bool) -> Option<Missing> {
+        let starting = self.starting.take_if(|starting| wait || starting.is_finished())?;
+        if let Err(panic) = starting.join() {
+            std::panic::resume_unwind(panic);
+        }
+        self.tracer.get()?.as_ref().err().cloned()
+    }
+
+    /// The requests traced so far; none while the tracer does not run.
+    pub fn stats(&self) -> Option<RequestStats> {
+        self.tracer.get()?.as_ref().ok().map(BlockTracer::stats)
+    }
+}
