@@ -11,11 +11,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use candor_dialects::fio::ast::{self, Environment, Keyword};
+use candor_dialects::fio::job_options;
 use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
-use candor_dialects::fio::settings;
 use candor_dialects::fio::trace;
-use candor_dialects::fio::words::{self, Keyword, World};
 
 /// What no input may exceed. A job file can name a million files, at some 10 µs each.
 const SLOW: Duration = Duration::from_secs(40);
@@ -107,7 +107,7 @@ const TRACES: &[&str] = &[
 
 struct Files(String);
 
-impl World for Files {
+impl Environment for Files {
     fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>> {
         match path {
             "job.fio" => Ok(self.0.clone().into_bytes()),
@@ -220,7 +220,7 @@ fn mutated_trace(dice: &mut Dice) -> Vec<u8> {
 
 /// Reads it; true if it is a trace.
 fn digest_trace(bytes: Vec<u8>) -> bool {
-    let said = settings::Trace { redirect: Some("x".into()), ..settings::Trace::default() };
+    let said = job_options::Trace { redirect: Some("x".into()), ..job_options::Trace::default() };
     match trace::read("t", Box::new(Cursor::new(bytes)), &said, &|_, _| None) {
         Ok(recorded) => {
             assert!(!recorded.steps.is_empty() && !recorded.files.is_empty());
@@ -237,14 +237,15 @@ fn digest_trace(bytes: Vec<u8>) -> bool {
 fn digest(text: &str) -> bool {
     let argv = ["fio", "job.fio"].map(OsString::from);
     let names: Vec<_> = options::option_names().into_iter().collect();
-    let (written, mistakes) = words::read(&argv, &names, &mut Files(text.to_owned()));
-    let told: Vec<_> = mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect();
+    let (ast, diagnostics) = ast::read(&argv, &names, &mut Files(text.to_owned()));
+    let told: Vec<_> =
+        diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect();
     assert!(told.iter().all(|sentence| !sentence.is_empty()));
-    match lower::lower(&written, &Nowhere) {
+    match lower::lower(&ast, &Nowhere) {
         Ok(_) => told.is_empty(),
-        Err(mistakes) => {
-            assert!(!mistakes.is_empty(), "refused without a reason");
-            mistakes.iter().for_each(|mistake| drop(mistake.describe(&written.texts)));
+        Err(diagnostics) => {
+            assert!(!diagnostics.is_empty(), "refused without a reason");
+            diagnostics.iter().for_each(|diagnostic| drop(diagnostic.describe(&ast.texts)));
             false
         }
     }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use candor_plan::Nanos;
 
+use super::ast::{Ast, Diagnostic, Given, Word};
 use super::job::{Format, Output};
 use super::values::{self, TimeUnit, Units, Value};
-use super::words::{Given, Mistake, Word, Written};
 
 /// What a command line asks for beside its jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -196,19 +196,19 @@ const STATUS_INTERVAL_MIN: Nanos = Nanos(2_000_000);
 impl Flags {
     /// Reads the flags in the order in which they were given. The first that asks for something
     /// instead of running decides, but help and version come before the rest.
-    pub fn read(written: &Written) -> (Flags, Vec<Mistake>) {
+    pub fn read(ast: &Ast) -> (Flags, Vec<Diagnostic>) {
         let mut flags = Flags::default();
         flags.output.terse_version = 3;
-        let mut mistakes = Vec::new();
-        for given in &written.flags {
-            if let Err(mistake) = flags.take(given) {
-                mistakes.push(*mistake);
+        let mut diagnostics = Vec::new();
+        for given in &ast.flags {
+            if let Err(diagnostic) = flags.take(given) {
+                diagnostics.push(*diagnostic);
             }
         }
-        (flags, mistakes)
+        (flags, diagnostics)
     }
 
-    fn take(&mut self, given: &Given) -> Result<(), Box<Mistake>> {
+    fn take(&mut self, given: &Given) -> Result<(), Box<Diagnostic>> {
         let nothing = Word { text: String::new(), at: given.at };
         let word = given.value.as_ref().unwrap_or(&nothing);
         let text = given.value.as_ref().map(|word| word.text.clone()).filter(|t| !t.is_empty());
@@ -275,13 +275,13 @@ const FORMATS: [(&str, Format); 6] = [
     ("json+", Format::JsonPlus),
 ];
 
-fn formats(word: &Word) -> Result<Vec<Format>, Box<Mistake>> {
+fn formats(word: &Word) -> Result<Vec<Format>, Box<Diagnostic>> {
     let one = |part: &str| choice(word, part.trim(), "output-format", &FORMATS);
     word.text.split(',').map(one).collect()
 }
 
 /// Kinds of things to be told about.
-fn debug(word: &Word) -> Result<Vec<DebugKind>, Box<Mistake>> {
+fn debug(word: &Word) -> Result<Vec<DebugKind>, Box<Diagnostic>> {
     let mut kinds = Vec::new();
     for part in word.text.split(',') {
         match part {
@@ -293,7 +293,7 @@ fn debug(word: &Word) -> Result<Vec<DebugKind>, Box<Mistake>> {
     Ok(kinds)
 }
 
-fn eta(word: &Word) -> Result<Eta, Box<Mistake>> {
+fn eta(word: &Word) -> Result<Eta, Box<Diagnostic>> {
     let whens = [("auto", Eta::Auto), ("always", Eta::Always), ("never", Eta::Never)];
     choice(word, &word.text, "eta", &whens)
 }
@@ -304,71 +304,71 @@ fn choice<T: Copy>(
     part: &str,
     flag: &str,
     choices: &[(&str, T)],
-) -> Result<T, Box<Mistake>> {
+) -> Result<T, Box<Diagnostic>> {
     if let Some((_, value)) = choices.iter().find(|(name, _)| *name == part) {
         return Ok(*value);
     }
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     let message = format!("--{flag}: `{part}` is none of {}", names.join(", "));
-    Err(Box::new(Mistake::new(word.at, "value", part, message).nearest(names)))
+    Err(Box::new(Diagnostic::new(word.at, "value", part, message).nearest(names)))
 }
 
-fn terse_version(word: &Word) -> Result<u32, Box<Mistake>> {
+fn terse_version(word: &Word) -> Result<u32, Box<Diagnostic>> {
     let version = word.text.parse().ok().filter(|version| (2..=5).contains(version));
     version.ok_or_else(|| {
         let message = format!("--terse-version: `{}` is no version of the terse line", word.text);
-        let mistake = Mistake::new(word.at, "value", &word.text, message);
-        Box::new(mistake.remedy("give 2, 3, 4 or 5"))
+        let diagnostic = Diagnostic::new(word.at, "value", &word.text, message);
+        Box::new(diagnostic.remedy("give 2, 3, 4 or 5"))
     })
 }
 
-fn number(word: &Word) -> Result<u64, Box<Mistake>> {
+fn number(word: &Word) -> Result<u64, Box<Diagnostic>> {
     read(word, values::bytes(&word.text, Units::default()))
 }
 
 /// A time of at least so much; seconds where no unit is given.
-fn time(word: &Word, min: Nanos) -> Result<Nanos, Box<Mistake>> {
+fn time(word: &Word, min: Nanos) -> Result<Nanos, Box<Diagnostic>> {
     let time = read(word, values::time(&word.text, TimeUnit::Seconds))?;
     match time >= min {
         true => Ok(time),
         false => {
             let message = format!("`{}` is too short", word.text);
             let remedy = format!("give at least {} ms", min.0.div_ceil(1_000_000));
-            Err(Box::new(Mistake::new(word.at, "value", &word.text, message).remedy(remedy)))
+            Err(Box::new(Diagnostic::new(word.at, "value", &word.text, message).remedy(remedy)))
         }
     }
 }
 
-fn read<T>(word: &Word, value: Value<T>) -> Result<T, Box<Mistake>> {
+fn read<T>(word: &Word, value: Value<T>) -> Result<T, Box<Diagnostic>> {
     value.map(|read| read.value).map_err(|refused| {
-        let mistake = Mistake::new(word.at, "value", &word.text, refused.message);
-        Box::new(mistake.remedy(refused.remedy))
+        let diagnostic = Diagnostic::new(word.at, "value", &word.text, refused.message);
+        Box::new(diagnostic.remedy(refused.remedy))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fio::words::{At, flags};
+    use crate::fio::ast::{Span, flags};
 
     fn given(words: &[&str]) -> (Flags, Vec<String>) {
-        let mut written = Written::default();
-        written.texts.add("command line", "fio");
+        let mut ast = Ast::default();
+        ast.texts.add("command line", "fio");
         for word in words {
             let (name, value) = word.split_once('=').map_or((*word, None), |(n, v)| (n, Some(v)));
             let name = flags::find(name).expect("a flag").name;
-            let at = At { text: 0, start: 0, end: 3 };
+            let at = Span { text: 0, start: 0, end: 3 };
             let value = value.map(|value| Word { text: value.to_owned(), at });
-            written.flags.push(Given { name, at, value });
+            ast.flags.push(Given { name, at, value });
         }
-        let (flags, mistakes) = Flags::read(&written);
-        (flags, mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect())
+        let (flags, diagnostics) = Flags::read(&ast);
+        (flags, diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect())
     }
 
     #[test]
     fn forms_of_output() {
-        let (flags, mistakes) = given(&["output-format=json+, normal,terse", "terse-version=5"]);
-        assert_eq!(mistakes, Vec::<String>::new());
+        let (flags, diagnostics) = given(&["output-format=json+, normal,terse", "terse-version=5"]);
+        assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.output.formats, [Format::JsonPlus, Format::Normal, Format::Terse]);
         assert_eq!(flags.output.terse_version, 5);
         assert_eq!(given(&["minimal"]).0.output.formats, [Format::Terse]);
@@ -389,8 +389,8 @@ mod tests {
 
     #[test]
     fn times_and_numbers() {
-        let (flags, mistakes) = given(&["eta-interval=5", "eta-newline=500ms", "max-jobs=8"]);
-        assert_eq!(mistakes, Vec::<String>::new());
+        let (flags, diagnostics) = given(&["eta-interval=5", "eta-newline=500ms", "max-jobs=8"]);
+        assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.eta_interval, Some(Nanos(5_000_000_000)));
         assert_eq!(flags.eta_newline, Some(Nanos(500_000_000)));
         assert_eq!(flags.jobs_max, Some(8));
@@ -398,8 +398,8 @@ mod tests {
 
     #[test]
     fn what_is_told_about() {
-        let (flags, mistakes) = given(&["debug=process,io", "bandwidth-log"]);
-        assert_eq!(mistakes, Vec::<String>::new());
+        let (flags, diagnostics) = given(&["debug=process,io", "bandwidth-log"]);
+        assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.debug, [DebugKind::Process, DebugKind::Io]);
         assert!(flags.bandwidth_log);
         assert_eq!(given(&["debug=all"]).0.debug.len(), DebugKind::ALL.len());
@@ -426,8 +426,8 @@ mod tests {
             ("debug=foo", "`foo` is none of process, file"),
             ("alloc-size=many", "`many` is not a number"),
         ] {
-            let (_, mistakes) = given(&[word]);
-            let first = mistakes.first().unwrap_or_else(|| panic!("{word} is taken"));
+            let (_, diagnostics) = given(&[word]);
+            let first = diagnostics.first().unwrap_or_else(|| panic!("{word} is taken"));
             assert!(first.contains(told) && first.starts_with("command line:1:1: "), "{first}");
         }
     }

@@ -1,7 +1,7 @@
 //! What `--help`, `--cmdhelp` and `--enghelp` print, from the tables.
 
+use super::ast::flags::{FLAGS, Takes};
 use super::options::{self, Category, ENGINES, Row, Support};
-use super::words::flags::{FLAGS, Takes};
 
 /// The version that candor states as fio: the one whose manual it follows, in the form that scripts
 /// take apart.

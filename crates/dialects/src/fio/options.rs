@@ -35,7 +35,7 @@ pub use row::{Category, Row, Support};
 pub(super) use support::{note, refuse};
 pub use support::{notes, refusals};
 
-use super::words::{Bare, OptionName};
+use super::ast::{Bare, OptionName};
 
 /// The tables, each with what it is about.
 const TABLES: &[(Category, &[Row])] = &[

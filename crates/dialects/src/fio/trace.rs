@@ -14,7 +14,7 @@ use candor_plan::trace::{Action, STEP_MAX, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Bytes, nearest};
 
-use crate::fio::settings::Trace as Said;
+use crate::fio::job_options::Trace as Said;
 
 /// Steps of one trace at most: 2 GiB of memory.
 const STEPS_MAX: usize = 1 << 26;

@@ -2,7 +2,7 @@
 
 use candor_dialects::fio::flags::IdleKind;
 use candor_dialects::fio::job::Idleness;
-use candor_dialects::fio::write::idleness;
+use candor_dialects::fio::output::idleness;
 use candor_engine::clock::tsc_is_trusted;
 use candor_engine::clock_check::{Reading, disagreements};
 use candor_engine::idle::IdleWatch;

@@ -1,7 +1,7 @@
 //! What `--debug` prints: lines with what they are about and the number of the process.
 
+use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::DebugKind;
-use candor_dialects::fio::words::Written;
 use candor_engine::phase::worker_seed;
 use candor_plan::units::Direction;
 use candor_plan::{Plan, text};
@@ -39,9 +39,9 @@ impl<'a> Debug<'a> {
     }
 
     /// What was read.
-    pub fn words(&self, written: &Written) -> String {
-        let globals = written.globals.iter().map(|block| ("global", block));
-        let own = written.sections.iter().map(|section| (&*section.name.text, &section.own));
+    pub fn words(&self, ast: &Ast) -> String {
+        let globals = ast.globals.iter().map(|block| ("global", block));
+        let own = ast.sections.iter().map(|section| (&*section.name.text, &section.own));
         let options = globals.chain(own).flat_map(|(section, block)| {
             block.assignments.iter().map(move |option| {
                 let (name, value) = (&option.name.text, option.value.as_ref());

@@ -2,15 +2,15 @@
 
 use std::io::{self, Read};
 
-use candor_dialects::fio::words::{Keyword, World};
+use candor_dialects::fio::ast::{Environment, Keyword};
 
 /// A job file of more than this is refused by whoever reads it; it need not all be in memory.
 const BYTES_MAX: u64 = (16 << 20) + 1;
 
 /// This host, its files and its environment.
-pub struct ThisWorld;
+pub struct HostEnvironment;
 
-impl World for ThisWorld {
+impl Environment for HostEnvironment {
     fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         match path {
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn the_host_is_what_the_kernel_says() {
-        assert!(ThisWorld.keyword(Keyword::PageSize).is_power_of_two());
-        assert!(ThisWorld.keyword(Keyword::MemoryMib) > 64);
+        assert!(HostEnvironment.keyword(Keyword::PageSize).is_power_of_two());
+        assert!(HostEnvironment.keyword(Keyword::MemoryMib) > 64);
         let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-        assert!(ThisWorld.keyword(Keyword::Cpus) >= cpus);
-        assert!(ThisWorld.file("/nonexistent").is_err());
+        assert!(HostEnvironment.keyword(Keyword::Cpus) >= cpus);
+        assert!(HostEnvironment.file("/nonexistent").is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use candor_dialects::fio::job::FioJob;
-use candor_dialects::fio::write;
+use candor_dialects::fio::output;
 use candor_engine::files;
 use candor_plan::{Layout, Plan, Target, TargetKind};
 
@@ -38,7 +38,7 @@ pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
             }
         }
         if number > 0 {
-            text.push_str(&write::laying_out(&job.name, number, bytes));
+            text.push_str(&output::laying_out(&job.name, number, bytes));
         }
     }
     text

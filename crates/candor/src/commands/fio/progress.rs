@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use candor_dialects::fio::flags::{Eta, Flags};
 use candor_dialects::fio::job::{FioJob, Format};
-use candor_dialects::fio::write::status::Status;
+use candor_dialects::fio::output::status::Status;
 use candor_plan::Plan;
 use candor_plan::units::{Direction, PerDirection};
 use candor_record::{Event, Sample};

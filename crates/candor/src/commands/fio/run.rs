@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 
+use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::job::{Format, Output};
 use candor_dialects::fio::lower::Lowered;
-use candor_dialects::fio::words::Written;
-use candor_dialects::fio::write;
+use candor_dialects::fio::output;
 use candor_record::Event;
 use candor_record::Report;
 use candor_run::{EyeMode, RunError};
@@ -24,11 +24,11 @@ use crate::screen;
 /// What is told of files, depths and commands before the run.
 fn before(lowered: &Lowered) -> String {
     let (plan, jobs) = (&lowered.plan, &lowered.jobs);
-    laying::lines(plan, jobs) + &write::capped(jobs) + &hooks::lines(plan, jobs)
+    laying::lines(plan, jobs) + &output::capped(jobs) + &hooks::lines(plan, jobs)
 }
 
 /// Runs the jobs, and gives the exit code.
-pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
+pub fn main(ast: &Ast, mut lowered: Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
     let mut output = flags.output.clone();
     output.global_options = std::mem::take(&mut lowered.global_options);
     let verdict = Verdict::chosen();
@@ -38,8 +38,8 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
         Err(sentence) => return refused(&sentence, flags),
     };
     let debug = Debug::new(&flags.debug);
-    let mut said = debug.begin() + &debug.words(written) + &debug.read(&lowered.plan);
-    said += &write::preamble(&lowered.jobs, &output);
+    let mut said = debug.begin() + &debug.words(ast) + &debug.read(&lowered.plan);
+    said += &output::preamble(&lowered.jobs, &output);
     if output.formats.is_empty() || output.formats.contains(&Format::Normal) {
         said += &before(&lowered);
     }
@@ -58,7 +58,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     };
     let ran = candor_run::execute(&lowered.plan, &options, &mut |event| match event {
         Event::SoFar { report } => {
-            let delivered = sink.put(&write::write(report, &lowered.jobs, &interim));
+            let delivered = sink.put(&output::write(report, &lowered.jobs, &interim));
             undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);
         }
         event => {
@@ -75,7 +75,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     progress.end();
     let mut report = match ran {
         Ok(report) => report,
-        Err(error) => return not_started(&error, written, &lowered, flags),
+        Err(error) => return not_started(&error, ast, &lowered, flags),
     };
     report.notes.append(&mut lowered.notes);
     let logs = write_logs(&report, &lowered, flags);
@@ -83,7 +83,7 @@ pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsSt
     if report.interrupted {
         text.push_str("\nfio: terminating on signal 2\n");
     }
-    text.push_str(&write::write(&report, &lowered.jobs, &output));
+    text.push_str(&output::write(&report, &lowered.jobs, &output));
     failures::tell(&report, &lowered.jobs);
     if let Err(sentence) = undelivered.and_then(|()| sink.put(&text)) {
         return refused(&sentence, flags);
@@ -134,12 +134,12 @@ fn refused(sentence: &str, flags: &Flags) -> u8 {
 }
 
 /// Tells why nothing ran, at the words that are to blame where they are known.
-fn not_started(error: &RunError, written: &Written, lowered: &Lowered, flags: &Flags) -> u8 {
+fn not_started(error: &RunError, ast: &Ast, lowered: &Lowered, flags: &Flags) -> u8 {
     match error.problems() {
         [] => refused(&error.to_string(), flags),
         problems => {
-            let mistake = |problem| lowered.origins.mistake(problem);
-            tell(&problems.iter().map(mistake).collect::<Vec<_>>(), &written.texts, flags)
+            let diagnostic = |problem| lowered.origins.diagnostic(problem);
+            tell(&problems.iter().map(diagnostic).collect::<Vec<_>>(), &ast.texts, flags)
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use candor_dialects::fio::write;
+use candor_dialects::fio::output;
 use candor_record::Report;
 
 use crate::screen;
@@ -40,8 +40,8 @@ impl Verdict {
     pub fn deliver(&self, report: &Report) -> Result<(), String> {
         match self {
             Verdict::Beside | Verdict::Off => {}
-            Verdict::Stderr => screen::tell(&write::verdict(report)),
-            Verdict::File(path) => std::fs::write(path, write::verdict(report))
+            Verdict::Stderr => screen::tell(&output::verdict(report)),
+            Verdict::File(path) => std::fs::write(path, output::verdict(report))
                 .map_err(|error| format!("{} cannot be written: {error}", path.display()))?,
         }
         Ok(())

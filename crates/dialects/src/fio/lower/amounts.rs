@@ -10,19 +10,19 @@ use candor_plan::blocks::{Access, FileOrder, Position};
 use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Member, Stop, Target};
 
-use super::{Instance, Told};
-use crate::fio::settings::{Amount, Method};
+use super::{Diagnostics, Instance};
+use crate::fio::job_options::{Amount, Method};
 
 pub(super) fn lower(
     from: &Instance<'_>,
     blocks: &Blocks,
     targets: &[Target],
     stop: &mut Stop,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) {
-    let said = from.settings;
+    let said = from.options;
     if said.runtime.time_based && stop.time.is_some() {
-        stop.passes = checks_each_pass(from, blocks, told).then_some(u32::MAX);
+        stop.passes = checks_each_pass(from, blocks, diagnostics).then_some(u32::MAX);
         return;
     }
     let loops = said.runtime.loops.max(1);
@@ -36,7 +36,7 @@ pub(super) fn lower(
     let sum =
         |lengths: &Vec<u64>| lengths.iter().fold(0, |sum: u64, length| sum.saturating_add(*length));
     let total = lengths.as_ref().map(sum);
-    let moved = moved(from, total, told).map(|moved| match total {
+    let moved = moved(from, total, diagnostics).map(|moved| match total {
         Some(total) if ends_with_size(from, blocks) => moved.min(total),
         _ => moved,
     });
@@ -45,7 +45,7 @@ pub(super) fn lower(
     // not make up whole zones is not used, but moved elsewhere.
     let apart = said.files.size.is_some();
     let size = said.area.size.filter(|_| apart || blocks.zones.is_some());
-    let size = match size.map(|size| super::zones::in_bytes(from, size, "size", told)) {
+    let size = match size.map(|size| super::zones::in_bytes(from, size, "size", diagnostics)) {
         Some(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,
     };
@@ -64,7 +64,7 @@ pub(super) fn lower(
 
 /// True where a job that ends with time checks what a pass wrote before it begins the next one. fio
 /// does so with engines that have several operations in flight; with the others it goes on writing.
-fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> bool {
+fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> bool {
     let read_back = blocks.verify.as_ref().and_then(|verify| verify.read_back);
     if !read_back.is_some_and(|back| back.every == 0 && !back.only) {
         return false;
@@ -72,7 +72,7 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> bo
     let queues = blocks.engine.is_async();
     if !queues {
         let why = "as with fio, the job has no end but that of its time; set verify_backlog";
-        told.note(from, "verify", "nothing that is written is read back", why);
+        diagnostics.note(from, "verify", "nothing that is written is read back", why);
     }
     queues
 }
@@ -81,7 +81,7 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> bo
 /// blocks again, unless they are drawn without a map, or an engine with a queue writes them for
 /// another job to verify.
 fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
-    let said = from.settings;
+    let said = from.options;
     if blocks.engine.is_async() && !said.verify.read_back && !said.verify.only {
         return false;
     }
@@ -90,19 +90,19 @@ fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
 }
 
 /// `io_size`, where it is given.
-fn moved(from: &Instance<'_>, total: Option<u64>, told: &mut Told) -> Option<u64> {
-    let said = from.settings.area.io_size?;
-    match super::zones::in_bytes(from, said, "io_size", told) {
+fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics) -> Option<u64> {
+    let said = from.options.area.io_size?;
+    match super::zones::in_bytes(from, said, "io_size", diagnostics) {
         Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
         Amount::Percent(percent @ 101..) => {
             let message = format!("{percent} % is more than there is");
-            told.wrong(from, "io_size", message, "give at most 100%, or a number of bytes");
+            diagnostics.wrong(from, "io_size", message, "give at most 100%, or a number of bytes");
             None
         }
         Amount::Percent(percent) => {
             let bytes = total.map(|total| Extent::Percent(f64::from(percent)).of(Bytes(total)).0);
             if bytes.is_none() {
-                told.refuse(from, "io_size", "a share of files whose size is not known yet");
+                diagnostics.refuse(from, "io_size", "a share of files whose size is not known yet");
             }
             bytes
         }

@@ -3,24 +3,24 @@
 
 use candor_record::Note;
 
-use super::Told;
+use super::Diagnostics;
+use crate::fio::ast::{Assignment, Ast, Origin, Section, Span, Texts};
 use crate::fio::options::{self, Kind};
-use crate::fio::words::{Assignment, At, Origin, Section, Texts, Written};
 
-pub(super) fn notes(written: &Written, section: &Section, told: &mut Told) {
-    let blocks = written.globals_of(section).iter().chain([&section.own]);
+pub(super) fn notes(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) {
+    let blocks = ast.globals_of(section).iter().chain([&section.own]);
     let in_files = blocks.filter(|block| block.origin == Origin::JobFile);
     for assignment in in_files.flat_map(|block| &block.assignments) {
-        if let Some(note) = note(&written.texts, assignment) {
-            told.add_note(note);
+        if let Some(note) = note(&ast.texts, assignment) {
+            diagnostics.add_note(note);
         }
     }
 }
 
 fn note(texts: &Texts, assignment: &Assignment) -> Option<Note> {
     let at = assignment.value_at();
-    let before = At { start: at.start.checked_sub(1)?, end: at.start, ..at };
-    let blank = matches!(texts.written(before), " " | "\t");
+    let before = Span { start: at.start.checked_sub(1)?, end: at.start, ..at };
+    let blank = matches!(texts.snippet(before), " " | "\t");
     let value = &assignment.value.as_ref()?.text;
     let digits = value.len() - value.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = value.split_at(digits);
@@ -30,7 +30,7 @@ fn note(texts: &Texts, assignment: &Assignment) -> Option<Note> {
         asked: format!("{}= {value}", row.name),
         did: format!("{value}, as later versions of fio read it"),
         why: format!("fio 3.33 does not skip the blank, and reads {number}"),
-        place: Some(texts.place(at)),
+        place: Some(texts.location(at)),
     })
 }
 

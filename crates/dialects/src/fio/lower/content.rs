@@ -3,14 +3,15 @@
 use candor_plan::blocks::{Content, Duplicates, Fill};
 use candor_plan::{Blocks, Bytes};
 
-use super::{Instance, Told, patterns};
-use crate::fio::settings::{Buffers, DedupeMode};
+use super::{Diagnostics, Instance, patterns};
+use crate::fio::job_options::{Buffers, DedupeMode};
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let said = &from.settings.buffers;
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let said = &from.options.buffers;
     let percent = |value: Option<u64>| value.map_or(0, |value| value.min(100) as u8);
     let pattern = said.pattern.as_deref();
-    let pattern = pattern.and_then(|text| patterns::lower(from, "buffer_pattern", text, told));
+    let pattern =
+        pattern.and_then(|text| patterns::lower(from, "buffer_pattern", text, diagnostics));
     let compressed = percent(said.compress);
     let duplicates = percent(said.dedupe);
     let drawn = compressed > 0 || duplicates > 0;
@@ -19,7 +20,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         () if pattern.is_some() && !drawn => Fill::Pattern,
         () if said.refill => Fill::Fresh,
         // Reads go through the same buffers: what they leave there is no content of ours.
-        () if drawn || from.settings.rw.direction.reads() => Fill::Pool,
+        () if drawn || from.options.rw.direction.reads() => Fill::Pool,
         () if said.scramble => Fill::Stamp,
         () => Fill::Once,
     };

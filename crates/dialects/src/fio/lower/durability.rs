@@ -3,14 +3,14 @@
 use candor_plan::Blocks;
 use candor_plan::blocks;
 
-use super::{Instance, Told};
-use crate::fio::settings::OpenSync;
+use super::{Diagnostics, Instance};
+use crate::fio::job_options::OpenSync;
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
-    let said = &from.settings.durability;
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostics) {
+    let said = &from.options.durability;
     let range = range(from);
     blocks.durability = blocks::Durability {
-        open: match from.settings.issue.sync {
+        open: match from.options.issue.sync {
             OpenSync::None => blocks::OpenSync::None,
             OpenSync::Sync => blocks::OpenSync::Sync,
             OpenSync::Dsync => blocks::OpenSync::Dsync,
@@ -26,7 +26,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Told) {
 
 /// `sync_file_range`, where it is asked for.
 fn range(from: &Instance<'_>) -> Option<blocks::RangeSync> {
-    let range = from.settings.durability.sync_file_range;
+    let range = from.options.durability.sync_file_range;
     (range.every > 0).then_some(blocks::RangeSync {
         every: range.every,
         wait_before: range.wait_before,

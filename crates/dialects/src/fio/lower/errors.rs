@@ -3,8 +3,8 @@
 use candor_plan::Tolerated;
 use candor_plan::units::Direction;
 
-use super::{Instance, Told};
-use crate::fio::settings::ContinueOn;
+use super::{Diagnostics, Instance};
+use crate::fio::job_options::ContinueOn;
 
 /// What fio goes on after where it is told to go on: EIO and EILSEQ.
 const NON_FATAL: [i32; 2] = [5, 84];
@@ -46,9 +46,9 @@ const NAMES: &[(&str, i32)] = &[
 ];
 
 /// `continue_on_error`, and `ignore_error` in its place for the kinds of which it has a list.
-pub(super) fn tolerated(from: &Instance<'_>, told: &mut Told) -> Vec<Tolerated> {
-    let said = &from.settings.errors;
-    let lists = said.ignore.as_deref().map_or_else(Vec::new, |text| lists(from, text, told));
+pub(super) fn tolerated(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Vec<Tolerated> {
+    let said = &from.options.errors;
+    let lists = said.ignore.as_deref().map_or_else(Vec::new, |text| lists(from, text, diagnostics));
     let listed = |kind: usize| lists.get(kind).filter(|list| !list.is_empty());
     let goes_on = |kind: ContinueOn| {
         said.continue_on == kind || matches!(said.continue_on, ContinueOn::Io | ContinueOn::All)
@@ -68,18 +68,25 @@ pub(super) fn tolerated(from: &Instance<'_>, told: &mut Told) -> Vec<Tolerated> 
 }
 
 /// Lists of error numbers: of reads, of writes, of verification.
-fn lists(from: &Instance<'_>, text: &str, told: &mut Told) -> Vec<Vec<i32>> {
+fn lists(from: &Instance<'_>, text: &str, diagnostics: &mut Diagnostics) -> Vec<Vec<i32>> {
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
         let message = format!("`{text}` has {} lists, and there are three kinds", parts.len());
-        told.wrong(from, "ignore_error", message, "give lists for reads, writes, verification");
+        diagnostics.wrong(
+            from,
+            "ignore_error",
+            message,
+            "give lists for reads, writes, verification",
+        );
     }
     if parts.get(2).is_some_and(|verify| !verify.is_empty()) {
-        told.refuse(from, "ignore_error", "errors of verification are told one and all");
+        diagnostics.refuse(from, "ignore_error", "errors of verification are told one and all");
     }
     let list = |part: &&str| {
         let words = part.split(':').filter(|word| !word.is_empty());
-        words.filter_map(|word| errno(word.trim()).or_else(|| unknown(from, word, told))).collect()
+        words
+            .filter_map(|word| errno(word.trim()).or_else(|| unknown(from, word, diagnostics)))
+            .collect()
     };
     parts.iter().map(list).collect()
 }
@@ -89,8 +96,8 @@ fn errno(word: &str) -> Option<i32> {
     word.parse().ok().filter(|errno| (1..4096).contains(errno)).or_else(named)
 }
 
-fn unknown(from: &Instance<'_>, word: &str, told: &mut Told) -> Option<i32> {
+fn unknown(from: &Instance<'_>, word: &str, diagnostics: &mut Diagnostics) -> Option<i32> {
     let message = format!("`{word}` is no error that candor knows by name");
-    told.wrong(from, "ignore_error", message, "give its number, such as 28 for ENOSPC");
+    diagnostics.wrong(from, "ignore_error", message, "give its number, such as 28 for ENOSPC");
     None
 }

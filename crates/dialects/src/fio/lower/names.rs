@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::{Found, Instance};
-use crate::fio::settings::FORMAT;
+use crate::fio::job_options::FORMAT;
 
 /// The paths of a clone's files.
 pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
-    let files = &from.settings.files;
+    let files = &from.options.files;
     // Clones go to one directory after the other, unless the files are named.
     let directory = match files.directories.len() {
         _ if !files.names.is_empty() => files.beneath.as_ref(),
@@ -31,7 +31,7 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
 
 /// The name of a file that is named after its job.
 fn made_up(from: &Instance<'_>, file: u64) -> String {
-    let format = match from.settings.files.format.as_str() {
+    let format = match from.options.files.format.as_str() {
         "" => FORMAT,
         format => format,
     };

@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use candor_plan::{PlanPath, Problem};
 
 use super::Instance;
+use crate::fio::ast::{Diagnostic, Span, Texts};
+use crate::fio::job_options::GivenOption;
 use crate::fio::options;
-use crate::fio::settings::GivenOption;
-use crate::fio::words::{At, Mistake, Texts};
 
 /// Places in the user's texts by places in the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
-    places: BTreeMap<PlanPath, At>,
+    places: BTreeMap<PlanPath, Span>,
     /// The options of each job: where name and value stand, and what they lower to first.
-    options: Vec<([At; 2], PlanPath)>,
+    options: Vec<([Span; 2], PlanPath)>,
 }
 
 impl Origins {
     /// Where a place of the plan, or the nearest that contains it, was written.
-    pub fn at(&self, place: &PlanPath) -> Option<At> {
+    pub fn at(&self, place: &PlanPath) -> Option<Span> {
         let mut place = place.clone();
         loop {
             if let Some(at) = self.places.get(&place) {
@@ -31,25 +31,26 @@ impl Origins {
 
     /// `file:line:column` of a place of the plan.
     pub fn place(&self, place: &PlanPath, texts: &Texts) -> Option<String> {
-        self.at(place).map(|at| texts.place(at))
+        self.at(place).map(|at| texts.location(at))
     }
 
     /// The places of the plan that the option with name or value at `file:line:column` lowers to:
     /// one for each job that has the option.
     pub fn of_option(&self, written: &str, texts: &Texts) -> Vec<PlanPath> {
-        let here = |(at, _): &&([At; 2], PlanPath)| at.iter().any(|at| texts.place(*at) == written);
+        let here =
+            |(at, _): &&([Span; 2], PlanPath)| at.iter().any(|at| texts.location(*at) == written);
         self.options.iter().filter(here).map(|(_, place)| place.clone()).collect()
     }
 
-    /// A problem of the plan as a mistake in the user's words.
-    pub fn mistake(&self, problem: &Problem) -> Mistake {
+    /// A problem of the plan as a diagnostic in the user's words.
+    pub fn diagnostic(&self, problem: &Problem) -> Diagnostic {
         let message = problem.message.clone();
-        let mistake = match self.at(&problem.place) {
-            Some(at) => Mistake::new(at, problem.rule, "", message),
-            None => Mistake::nowhere(problem.rule, message),
+        let diagnostic = match self.at(&problem.place) {
+            Some(at) => Diagnostic::new(at, problem.rule, "", message),
+            None => Diagnostic::nowhere(problem.rule, message),
         };
         // Remedies speak of keys of the plan, which nobody wrote.
-        mistake
+        diagnostic
     }
 
     /// Enters where the options of a job were written, and gives the job's place.
@@ -99,6 +100,6 @@ fn in_job(job: &PlanPath, path: &str) -> Option<PlanPath> {
 
 /// An instance's options, each with the paths of the plan that it lowers to.
 fn given<'a>(from: &'a Instance<'_>) -> impl Iterator<Item = (&'a GivenOption, &'static str)> {
-    let options = from.settings.given.iter();
+    let options = from.options.given.iter();
     options.map(|(name, given)| (given, options::find(name).map_or("", |row| row.plan)))
 }

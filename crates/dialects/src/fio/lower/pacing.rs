@@ -4,17 +4,17 @@ use candor_plan::blocks::{Arrival, Floor, Flow, LatencyGoal, Pace, Think, ThinkC
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, BytesPerSec, Nanos, OpsPerSec};
 
-use super::{Instance, Told};
-use crate::fio::settings::{RateProcess, ThinkBlocks};
+use super::{Diagnostics, Instance};
+use crate::fio::job_options::{RateProcess, ThinkBlocks};
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let said = &from.settings.rate;
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let said = &from.options.rate;
     let mut pace = Pace {
         think: think(from),
-        think_shifts: said.ignore_think && from.settings.think.time > Nanos(0),
+        think_shifts: said.ignore_think && from.options.think.time > Nanos(0),
         floor: floor(from),
         flow: flow(from),
-        goal: goal(from, told),
+        goal: goal(from, diagnostics),
         arrival: match said.process {
             RateProcess::Linear => Arrival::Fixed,
             RateProcess::Poisson => Arrival::Poisson,
@@ -31,7 +31,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
 
 /// fio holds each direction of a mix to a rate of its own; a job that goes in one has one rate.
 fn rates(from: &Instance<'_>, blocks: &Blocks, pace: &mut Pace) {
-    let said = &from.settings.rate;
+    let said = &from.options.rate;
     let used: Vec<Direction> =
         Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0).collect();
     let some = |rate: u64| Some(rate).filter(|rate| *rate > 0);
@@ -50,7 +50,7 @@ fn rates(from: &Instance<'_>, blocks: &Blocks, pace: &mut Pace) {
 }
 
 fn floor(from: &Instance<'_>) -> Option<Floor> {
-    let said = &from.settings.rate;
+    let said = &from.options.rate;
     let (bytes, ops) = (said.bytes_min, said.iops_min);
     let any = bytes.iter().chain(ops.iter()).any(|(_, rate)| *rate > 0);
     let cycle_ms = if said.cycle_ms == 0 { 1000 } else { said.cycle_ms };
@@ -62,7 +62,7 @@ fn floor(from: &Instance<'_>) -> Option<Floor> {
 }
 
 fn flow(from: &Instance<'_>) -> Option<Flow> {
-    let said = &from.settings.flow;
+    let said = &from.options.flow;
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     (said.weight > 0).then(|| Flow {
         id: small(said.id),
@@ -74,15 +74,15 @@ fn flow(from: &Instance<'_>) -> Option<Flow> {
 /// How long each depth is tried where fio is told no time.
 const WINDOW: Nanos = Nanos::from_secs(1);
 
-fn goal(from: &Instance<'_>, told: &mut Told) -> Option<LatencyGoal> {
-    let said = &from.settings.goals;
+fn goal(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<LatencyGoal> {
+    let said = &from.options.goals;
     if said.target == Nanos(0) {
         return None;
     }
     let window = if said.window > Nanos(0) { said.window } else { WINDOW };
     if said.window == Nanos(0) {
         let did = format!("each depth is tried for {WINDOW}");
-        told.note(from, "latency_target", &did, "latency_window is not set");
+        diagnostics.note(from, "latency_target", &did, "latency_window is not set");
     }
     Some(LatencyGoal {
         latency: said.target,
@@ -93,13 +93,13 @@ fn goal(from: &Instance<'_>, told: &mut Told) -> Option<LatencyGoal> {
 }
 
 fn think(from: &Instance<'_>) -> Option<Think> {
-    let said = &from.settings.think;
+    let said = &from.options.think;
     if said.time == Nanos(0) {
         return None;
     }
     let by_time = said.io_time > Nanos(0);
     // By time alone, unless a number of operations is given too.
-    let by_ops = !by_time || from.settings.given.get("thinktime_blocks").is_some();
+    let by_ops = !by_time || from.options.given.get("thinktime_blocks").is_some();
     let every = match by_ops && said.blocks > 0 {
         true => u32::try_from(said.blocks).unwrap_or(u32::MAX),
         false if by_time => u32::MAX,

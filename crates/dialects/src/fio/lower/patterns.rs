@@ -4,7 +4,7 @@ use std::path::Path;
 
 use candor_plan::blocks::Pattern;
 
-use super::{Instance, Told};
+use super::{Diagnostics, Instance};
 use crate::fio::values::{self, PatternPart};
 
 /// The pattern that an option was given; none if it cannot be one, which is told.
@@ -12,12 +12,12 @@ pub(super) fn lower(
     from: &Instance<'_>,
     option: &str,
     text: &str,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Pattern> {
     let parts = match values::pattern(text) {
         Ok(read) => read.value,
         Err(refused) => {
-            told.refuse(from, option, &refused.message);
+            diagnostics.refuse(from, option, &refused.message);
             return None;
         }
     };
@@ -30,14 +30,14 @@ pub(super) fn lower(
                 // As much of the file as finds room.
                 let room = Pattern::BYTES_MAX.saturating_sub(pattern.len());
                 let Some(bytes) = from.host.first_bytes(Path::new(&name), room) else {
-                    told.refuse(from, option, &format!("`{name}` cannot be read"));
+                    diagnostics.refuse(from, option, &format!("`{name}` cannot be read"));
                     return None;
                 };
                 let longer = from.host.first_bytes(Path::new(&name), room + 1);
                 if longer.is_some_and(|all| all.len() > room) {
                     let did = format!("the first {room} bytes of `{name}`, over and over");
                     let why = "a pattern has 512 bytes at most, as in fio 3.33";
-                    told.note(from, option, &did, why);
+                    diagnostics.note(from, option, &did, why);
                 }
                 pattern.then(&bytes)
             }
@@ -45,7 +45,7 @@ pub(super) fn lower(
     }
     let pattern = pattern.finish();
     if pattern.is_none() {
-        told.refuse(from, option, "a pattern has 1 to 512 bytes");
+        diagnostics.refuse(from, option, "a pattern has 1 to 512 bytes");
     }
     pattern
 }

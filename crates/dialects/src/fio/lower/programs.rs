@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use candor_plan::{Burn, Job, Nanos, Program, Stop, Work};
 
-use super::{Instance, Told};
+use super::{Diagnostics, Instance};
+use crate::fio::job_options::CpuMode;
 use crate::fio::options;
-use crate::fio::settings::CpuMode;
 
 /// True for engines whose jobs do something else than I/O.
 pub(super) fn is_one(from: &Instance<'_>) -> bool {
@@ -14,24 +14,28 @@ pub(super) fn is_one(from: &Instance<'_>) -> bool {
 }
 
 fn engine(from: &Instance<'_>) -> &'static str {
-    options::engine(&from.settings.issue.engine).map_or("", |engine| engine.name)
+    options::engine(&from.options.issue.engine).map_or("", |engine| engine.name)
 }
 
 /// The work of such a job; none for engines that do I/O.
-pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) -> Option<Work> {
+pub(super) fn lower(
+    from: &Instance<'_>,
+    job: &mut Job,
+    diagnostics: &mut Diagnostics,
+) -> Option<Work> {
     match engine(from) {
-        "cpuio" => burn(from, job, told).map(Work::Burn),
-        "exec" => program(from, job, told).map(Work::Program),
+        "cpuio" => burn(from, job, diagnostics).map(Work::Burn),
+        "exec" => program(from, job, diagnostics).map(Work::Program),
         _ => None,
     }
 }
 
 /// Burns so much of each cycle, and until the jobs that do I/O have ended.
-fn burn(from: &Instance<'_>, job: &mut Job, told: &mut Told) -> Option<Burn> {
-    let said = &from.settings.engine;
+fn burn(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) -> Option<Burn> {
+    let said = &from.options.engine;
     if said.cpu_load == 0 {
         let message = "ioengine=cpuio burns a share of a CPU, and cpuload does not say which";
-        told.wrong(from, "ioengine", message.to_owned(), "set cpuload");
+        diagnostics.wrong(from, "ioengine", message.to_owned(), "set cpuload");
         return None;
     }
     let chunk = said.cpu_chunks_us.saturating_mul(1000);
@@ -49,18 +53,18 @@ fn endless(stop: &mut Stop) {
 }
 
 /// Runs a program for as long as the job is to last, as fio does, or until it ends.
-fn program(from: &Instance<'_>, job: &mut Job, told: &mut Told) -> Option<Program> {
-    let said = &from.settings.engine;
+fn program(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) -> Option<Program> {
+    let said = &from.options.engine;
     let Some(name) = &said.program else {
         let message = "ioengine=exec runs a program, and program does not say which";
-        told.wrong(from, "ioengine", message.to_owned(), "set program");
+        diagnostics.wrong(from, "ioengine", message.to_owned(), "set program");
         return None;
     };
-    let runtime = from.settings.runtime.runtime;
+    let runtime = from.options.runtime.runtime;
     if runtime == Nanos(0) {
         let did = "the job lasts as long as its program";
         let why = "without a runtime fio ends the program at once and goes on for ever";
-        told.note(from, "ioengine", did, why);
+        diagnostics.note(from, "ioengine", did, why);
     }
     let seconds = (runtime.0 / 1_000_000_000).to_string();
     let arguments = said.arguments.as_deref().unwrap_or_default();

@@ -3,43 +3,48 @@
 use candor_plan::{Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
 
 use super::groups::Groups;
-use super::{Instance, Told, errors};
+use super::{Diagnostics, Instance, errors};
+use crate::fio::ast::{Section, Texts};
+use crate::fio::job_options::{JobOptions, SteadyOf};
 use crate::fio::options;
-use crate::fio::settings::{Settings, SteadyOf};
-use crate::fio::words::{Section, Texts};
 
-pub(super) fn lower(from: &Instance<'_>, phase: usize, job: &mut Job, told: &mut Told) {
+pub(super) fn lower(
+    from: &Instance<'_>,
+    phase: usize,
+    job: &mut Job,
+    diagnostics: &mut Diagnostics,
+) {
     job.workers = 1;
     job.delay = delay(from);
     if job.delay > Nanos(0) && phase > 0 {
         let did = format!("it starts {} after the jobs that it waits for have ended", job.delay);
-        told.note(from, "startdelay", &did, "fio counts from the start of the whole run");
+        diagnostics.note(from, "startdelay", &did, "fio counts from the start of the whole run");
     }
-    job.stop = Some(stop(from, told));
+    job.stop = Some(stop(from, diagnostics));
 }
 
 /// Without a time, or with one that is only a bound, a job ends when its amount is done (see
 /// [`super::amounts`]); based on time it begins again until the time is over.
-fn stop(from: &Instance<'_>, told: &mut Told) -> Stop {
-    let settings = from.settings;
-    let said = &settings.runtime;
+fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
+    let options = from.options;
+    let said = &options.runtime;
     let stop = Stop {
         time: Some(said.runtime).filter(|time| *time > Nanos(0)),
-        until_full: settings.area.fill_device,
-        tolerate: errors::tolerated(from, told),
-        latency_max: settings.goals.max,
-        steady: steady(settings),
+        until_full: options.area.fill_device,
+        tolerate: errors::tolerated(from, diagnostics),
+        latency_max: options.goals.max,
+        steady: steady(options),
         ..Stop::default()
     };
     if said.time_based && stop.time.is_none() {
-        told.note(from, "time_based", "it has no effect", "no runtime is set");
+        diagnostics.note(from, "time_based", "it has no effect", "no runtime is set");
     }
     stop
 }
 
 /// fio judges so many samples at a time as fit into the duration.
-fn steady(settings: &Settings) -> Option<Steady> {
-    let said = &settings.runtime.steady;
+fn steady(options: &JobOptions) -> Option<Steady> {
+    let said = &options.runtime.steady;
     if said.duration == Nanos(0) {
         return None;
     }
@@ -65,12 +70,12 @@ fn steady(settings: &Settings) -> Option<Steady> {
 
 /// The delay of a clone: of a range, each draws its own from the seed.
 fn delay(from: &Instance<'_>) -> Nanos {
-    let (low, high) = from.settings.runtime.delay;
+    let (low, high) = from.options.runtime.delay;
     let span = high.0.saturating_sub(low.0);
     if span == 0 {
         return low;
     }
-    let seed = from.settings.random.seed ^ from.number.wrapping_add(1);
+    let seed = from.options.random.seed ^ from.number.wrapping_add(1);
     Nanos(low.0 + mixed(seed) % (span + 1))
 }
 
@@ -83,24 +88,24 @@ pub(super) fn mixed(number: u64) -> u64 {
 
 /// A ramp belongs to a phase: the longest one of its jobs.
 pub(super) fn ramps(
-    sections: &[(&Section, Settings)],
+    sections: &[(&Section, JobOptions)],
     groups: &Groups,
     texts: &Texts,
     plan: &mut Plan,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) {
-    for (nth, (_, settings)) in sections.iter().enumerate() {
+    for (nth, (_, options)) in sections.iter().enumerate() {
         let Some(seat) = groups.seat(nth) else { continue };
         let phase = &mut plan.phases[seat.phase];
-        phase.ramp = phase.ramp.max(settings.runtime.ramp);
+        phase.ramp = phase.ramp.max(options.runtime.ramp);
     }
-    for (nth, (_, settings)) in sections.iter().enumerate() {
+    for (nth, (_, options)) in sections.iter().enumerate() {
         let Some(seat) = groups.seat(nth) else { continue };
         let ramp = plan.phases[seat.phase].ramp;
-        if settings.runtime.ramp < ramp {
+        if options.runtime.ramp < ramp {
             let did = format!("nothing counts for {ramp}");
             let why = "jobs that run together have one ramp, the longest";
-            told.add_note(options::note(settings, texts, "ramp_time", &did, why));
+            diagnostics.add_note(options::note(options, texts, "ramp_time", &did, why));
         }
     }
 }

@@ -3,7 +3,7 @@
 mod engines;
 mod files;
 mod pacing;
-mod walks;
+mod tool_examples;
 mod zones;
 
 use std::collections::HashMap;
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use candor_plan::{Blocks, Bytes, Job};
 
 use super::{Found, Host, Lowered, Zoned, lower};
+use crate::fio::ast::{self, Ast, Diagnostic, Environment, Keyword};
 use crate::fio::options;
-use crate::fio::words::{self, Keyword, Mistake, World, Written};
 
 /// A host without anything but what a test puts there.
 #[derive(Default)]
@@ -93,7 +93,7 @@ impl Host for Nowhere {
 /// A world with one job file, and nothing else.
 struct OneFile<'a>(&'a str);
 
-impl World for OneFile<'_> {
+impl Environment for OneFile<'_> {
     fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>> {
         match path {
             "job.fio" => Ok(self.0.as_bytes().to_vec()),
@@ -111,26 +111,26 @@ impl World for OneFile<'_> {
 }
 
 /// What is written in a job file.
-pub(in crate::fio) fn written(text: &str) -> (Written, Vec<Mistake>) {
+pub(in crate::fio) fn written(text: &str) -> (Ast, Vec<Diagnostic>) {
     let argv = ["fio".into(), "job.fio".into()];
-    words::read(&argv, &options::option_names(), &mut OneFile(text))
+    ast::read(&argv, &options::option_names(), &mut OneFile(text))
 }
 
 /// A job file, lowered.
 pub(in crate::fio) fn lowered_on(text: &str, host: &dyn Host) -> Result<Lowered, Vec<String>> {
-    let (written, mistakes) = written(text);
-    let told = |mistakes: Vec<Mistake>| {
-        mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect::<Vec<_>>()
+    let (ast, diagnostics) = written(text);
+    let told = |diagnostics: Vec<Diagnostic>| {
+        diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect::<Vec<_>>()
     };
-    if !mistakes.is_empty() {
-        return Err(told(mistakes));
+    if !diagnostics.is_empty() {
+        return Err(told(diagnostics));
     }
-    lower(&written, host).map_err(told)
+    lower(&ast, host).map_err(told)
 }
 
 /// A job file that must be lowered, on a host with two devices and some files.
 fn lowered(text: &str) -> Lowered {
-    lowered_on(text, &some_host()).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes:#?}"))
+    lowered_on(text, &some_host()).unwrap_or_else(|diagnostics| panic!("{text}\n{diagnostics:#?}"))
 }
 
 /// Devices of 1 GiB, a file of 1 MiB, /tmp.
@@ -143,7 +143,7 @@ fn some_host() -> Nowhere {
 }
 
 /// What a job file is told that cannot be lowered.
-fn mistakes(text: &str) -> Vec<String> {
+fn diagnostics(text: &str) -> Vec<String> {
     lowered_on(text, &some_host()).map(|lowered| lowered.plan).expect_err(text)
 }
 

@@ -7,21 +7,21 @@ use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, V
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
 
-use super::{Instance, Told, patterns};
-use crate::fio::settings::{self, ContinueOn, Method};
+use super::{Diagnostics, Instance, patterns};
+use crate::fio::job_options::{self, ContinueOn, Method};
 use crate::fio::state::{self, StateFile};
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let said = &from.settings.verify;
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let said = &from.options.verify;
     let Some(mut format) = format(said.method) else { return };
     if blocks.engine == Engine::Null && format != Format::Nothing {
         let why = "ioengine=null moves no bytes";
-        told.note(from, "verify", "blocks are read back, and nothing is compared", why);
+        diagnostics.note(from, "verify", "blocks are read back, and nothing is compared", why);
         format = Format::Nothing;
     }
-    let direction = from.settings.rw.direction;
+    let direction = from.options.rw.direction;
     if let Some(text) = &said.pattern {
-        let pattern = patterns::lower(from, "verify_pattern", text, told);
+        let pattern = patterns::lower(from, "verify_pattern", text, diagnostics);
         let every = usize::try_from(said.pattern_interval).ok().and_then(NonZeroUsize::new);
         blocks.content.pattern = match every {
             Some(every) => pattern.map(|pattern| pattern.anew_every(every)),
@@ -29,7 +29,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         };
         blocks.content.fill = Fill::Pattern;
     } else if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) {
-        return told.refuse(
+        return diagnostics.refuse(
             from,
             "verify",
             "verify_pattern says what is to be found, and is not set",
@@ -37,7 +37,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
     }
     if format == Format::Acca(Sum::Sha512) {
         let why = "fio stores what its buffer held last: damage in the middle goes unseen";
-        told.note(from, "verify", "headers as fio writes and checks them", why);
+        diagnostics.note(from, "verify", "headers as fio writes and checks them", why);
     }
     let reads_back = direction.writes() && (said.read_back || said.only);
     let backlog = said.backlog.filter(|_| !said.only).unwrap_or(0);
@@ -46,7 +46,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         format,
         header_at: Bytes(said.offset.filter(|_| matches!(format, Format::Acca(_))).unwrap_or(0)),
         continue_on_mismatch: !said.fatal
-            && matches!(from.settings.errors.continue_on, ContinueOn::Verify | ContinueOn::All),
+            && matches!(from.options.errors.continue_on, ContinueOn::Verify | ContinueOn::All),
         // What mixed work reads may be nobody's data.
         reads: !direction.writes(),
         generations: said.header_seed && said.write_sequence,
@@ -58,14 +58,14 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         }),
         zeros_after_trim: said.trim_zero && trims(said).is_some(),
         last_writes: saved(from).map_or(0, |state| state.depth),
-        written: said.state_load.then(|| loaded(from, blocks, told)).flatten(),
+        written: said.state_load.then(|| loaded(from, blocks, diagnostics)).flatten(),
         dump: said.dump.then(|| PathBuf::from(".")),
         ..Verify::default()
     });
 }
 
 /// Some of the writes are trimmed: none without `trim_backlog`.
-fn trims(said: &settings::Verify) -> Option<TrimWritten> {
+fn trims(said: &job_options::Verify) -> Option<TrimWritten> {
     let every = said.trim_backlog.filter(|every| *every > 0)?;
     let percent = said.trim_percent.min(100) as u8;
     let batch = said.trim_backlog_batch.unwrap_or(0);
@@ -74,38 +74,38 @@ fn trims(said: &settings::Verify) -> Option<TrimWritten> {
 
 /// Where the state of a job is saved: of one that writes what can be verified.
 pub(super) fn saved(from: &Instance<'_>) -> Option<StateFile> {
-    let said = &from.settings.verify;
+    let said = &from.options.verify;
     let saves =
-        said.state_save && said.method != Method::None && from.settings.rw.direction.writes();
+        said.state_save && said.method != Method::None && from.options.rw.direction.writes();
     saves.then(|| StateFile {
         path: state::path(from.aux_path, from.name, from.number),
-        depth: u32::try_from(from.settings.issue.depth).unwrap_or(u32::MAX).max(1),
+        depth: u32::try_from(from.options.issue.depth).unwrap_or(u32::MAX).max(1),
     })
 }
 
 /// The state that this job was saved with.
-fn loaded(from: &Instance<'_>, blocks: &Blocks, told: &mut Told) -> Option<Written> {
+fn loaded(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Option<Written> {
     let path = state::path(from.aux_path, from.name, from.number);
     let wrong = |why: String| format!("the state in {} cannot be used: {why}", path.display());
     let Some(bytes) = from.host.first_bytes(&path, state::BYTES_MAX) else {
         let remedy = "write the data with verify_state_save=1 first, in a job of this name";
         let message = wrong("it cannot be read".into());
-        told.wrong(from, "verify_state_load", message, remedy);
+        diagnostics.wrong(from, "verify_state_load", message, remedy);
         return None;
     };
-    let draws = from.settings.rw.direction.is_random()
+    let draws = from.options.rw.direction.is_random()
         || blocks.rotation.order == FileOrder::Random
         || blocks.size.iter().any(|(_, size)| !matches!(size, SizeSpec::Fixed(_)));
     match state::decoded(&bytes) {
         Ok(loaded) if draws && !loaded.own => {
             let message = wrong("another program drew the offsets or sizes of that job".into());
             let remedy = "verify with that program, or without verify_state_load";
-            told.wrong(from, "verify_state_load", message, remedy);
+            diagnostics.wrong(from, "verify_state_load", message, remedy);
             None
         }
         Ok(loaded) => Some(loaded.written),
         Err(why) => {
-            told.wrong(from, "verify_state_load", wrong(why), "write the data again");
+            diagnostics.wrong(from, "verify_state_load", wrong(why), "write the data again");
             None
         }
     }

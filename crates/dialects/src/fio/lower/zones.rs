@@ -5,16 +5,16 @@ use candor_plan::blocks::{Blocks, ZoneReset, Zones};
 use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
 
 use super::files::{File, share};
-use super::{Instance, Told};
-use crate::fio::settings::{Amount, ZoneMode};
+use super::{Diagnostics, Instance};
+use crate::fio::job_options::{Amount, ZoneMode};
 
 /// The least that a device transfers.
 const SECTOR_BYTES: u64 = 512;
 
 /// Bytes of a zone of a clone's first file: as said, or else the device's own.
 pub(super) fn length(from: &Instance<'_>) -> Option<u64> {
-    let said = from.settings.zones.size;
-    if said > 0 || from.settings.zones.mode != ZoneMode::Zbd {
+    let said = from.options.zones.size;
+    if said > 0 || from.options.zones.mode != ZoneMode::Zbd {
         return Some(said).filter(|said| *said > 0);
     }
     let path = super::names::paths(from, 1).into_iter().next()?;
@@ -26,29 +26,29 @@ pub(super) fn in_bytes(
     from: &Instance<'_>,
     amount: Amount,
     option: &str,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> Amount {
     let Amount::Zones(number) = amount else { return amount };
     match length(from) {
         Some(length) => Amount::Bytes(number.saturating_mul(length)),
         None => {
             let message = "zones are counted, but nothing says how long they are".to_owned();
-            told.wrong(from, option, message, "set zonesize, and a zonemode");
+            diagnostics.wrong(from, option, message, "set zonesize, and a zonemode");
             Amount::Bytes(0)
         }
     }
 }
 
 /// The zones of a clone; none without write pointers.
-pub(super) fn lower(from: &Instance<'_>, told: &mut Told) -> Option<Zones> {
-    let said = &from.settings.zones;
+pub(super) fn lower(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Zones> {
+    let said = &from.options.zones;
     if said.mode != ZoneMode::Zbd {
         return None;
     }
-    let gap = match in_bytes(from, said.skip, "zoneskip", told) {
+    let gap = match in_bytes(from, said.skip, "zoneskip", diagnostics) {
         Amount::Bytes(bytes) => bytes,
         _ => {
-            told.refuse(from, "zoneskip", "only bytes and zones can be left out");
+            diagnostics.refuse(from, "zoneskip", "only bytes and zones can be left out");
             0
         }
     };
@@ -56,16 +56,21 @@ pub(super) fn lower(from: &Instance<'_>, told: &mut Told) -> Option<Zones> {
     let (open_max, own) = (number(said.open), number(said.open_of_job));
     if own.is_some() && open_max.is_none() {
         let message = "a limit for each job needs one for all of them".to_owned();
-        told.wrong(from, "job_max_open_zones", message, "set max_open_zones too");
+        diagnostics.wrong(from, "job_max_open_zones", message, "set max_open_zones too");
     }
     let Some(length) = length(from) else {
         let message = "zones of an ordinary file or device need a length".to_owned();
         let known_as = "Specifying the zone size is mandatory for regular file/block device with \
                         --zonemode=zbd";
-        told.wrong_known_as(from, "zonemode", [message, known_as.to_owned()], "set zonesize");
+        diagnostics.wrong_known_as(
+            from,
+            "zonemode",
+            [message, known_as.to_owned()],
+            "set zonesize",
+        );
         return None;
     };
-    lengths(from, length, gap, told);
+    lengths(from, length, gap, diagnostics);
     let every = |often: f64| (1.0 / often).min(f64::from(u32::MAX)) as u32;
     let reset = said.reset_frequency.filter(|often| *often > 0.0).map(|often| ZoneReset {
         above_percent: said.reset_threshold.unwrap_or(0.0) * 100.0,
@@ -83,9 +88,9 @@ pub(super) fn lower(from: &Instance<'_>, told: &mut Told) -> Option<Zones> {
 }
 
 /// What a zone is long enough for.
-fn lengths(from: &Instance<'_>, length: u64, gap: u64, told: &mut Told) {
+fn lengths(from: &Instance<'_>, length: u64, gap: u64, diagnostics: &mut Diagnostics) {
     let mut wrong = |option: &str, message: String, known_as: &str, remedy: &str| {
-        told.wrong_known_as(from, option, [message, known_as.to_owned()], remedy);
+        diagnostics.wrong_known_as(from, option, [message, known_as.to_owned()], remedy);
     };
     if length < SECTOR_BYTES {
         let message = format!("a zone of {length} bytes is shorter than a sector");
@@ -99,7 +104,12 @@ fn lengths(from: &Instance<'_>, length: u64, gap: u64, told: &mut Told) {
 }
 
 /// Only whole zones of files that are there are used, and what a zoned device says counts.
-pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told: &mut Told) {
+pub(super) fn fit(
+    from: &Instance<'_>,
+    files: &[File],
+    blocks: &mut Blocks,
+    diagnostics: &mut Diagnostics,
+) {
     let Some(zone) = blocks.zones.as_ref().and_then(|zones| zones.length).map(|zone| zone.0) else {
         return;
     };
@@ -108,7 +118,7 @@ pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told
         let message = format!("a write of {longest} bytes does not fit into a zone of {zone}");
         let known_as = "buflen exceeds zone size".to_owned();
         let remedy = "make zones longer, or blocks shorter";
-        return told.wrong_known_as(from, "bs", [message, known_as], remedy);
+        return diagnostics.wrong_known_as(from, "bs", [message, known_as], remedy);
     }
     let uneven = |(op, size): (Direction, &SizeSpec)| {
         let sizes = [size.min().0, size.max().0];
@@ -121,7 +131,7 @@ pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told
         let message = format!("blocks of {size} bytes that are verified leave a rest in a zone");
         let known_as = format!("block size {size} is not a divisor of the zone size {zone}");
         let remedy = "use sizes that divide a zone";
-        return told.wrong_known_as(from, "bs", [message, known_as], remedy);
+        return diagnostics.wrong_known_as(from, "bs", [message, known_as], remedy);
     }
     let mut present = u64::MAX;
     for file in files {
@@ -131,10 +141,15 @@ pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told
                 "{} has {bytes} bytes, fewer than a zone of {zone}: files with zones are not made",
                 file.path.display()
             );
-            return told.wrong(from, "zonesize", message, "make the file first, or shorter zones");
+            return diagnostics.wrong(
+                from,
+                "zonesize",
+                message,
+                "make the file first, or shorter zones",
+            );
         }
         present = present.min(bytes);
-        device(from, file, blocks, told);
+        device(from, file, blocks, diagnostics);
     }
     let percent = |percent: f64| share(present, percent as u32);
     let start = match blocks.range.start {
@@ -151,31 +166,36 @@ pub(super) fn fit(from: &Instance<'_>, files: &[File], blocks: &mut Blocks, told
     if start >= end {
         let message = format!("no whole zone of {zone} bytes is in range");
         let known_as = "io_size must be at least one zone".to_owned();
-        return told.wrong_known_as(from, "size", [message, known_as], "use a larger size");
+        return diagnostics.wrong_known_as(from, "size", [message, known_as], "use a larger size");
     }
     blocks.range.start = Extent::Bytes(Bytes(start));
     blocks.range.length = Some(Extent::Bytes(Bytes(end - start)));
 }
 
 /// Rules and limits of a zoned device.
-fn device(from: &Instance<'_>, file: &File, blocks: &mut Blocks, told: &mut Told) {
+fn device(from: &Instance<'_>, file: &File, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     let (Some(device), Some(zones)) = (from.host.zoned(&file.path), &mut blocks.zones) else {
         return;
     };
     if zones.length != Some(Bytes(device.zone_bytes)) {
         let path = file.path.display();
         let message = format!("zones of {path} have {} bytes", device.zone_bytes);
-        told.wrong(from, "zonesize", message, "remove zonesize");
+        diagnostics.wrong(from, "zonesize", message, "remove zonesize");
     }
     if blocks.mix != Mix::READ && !blocks.direct {
         let message = "zones of a device are written past the page cache only".to_owned();
-        told.wrong(from, "direct", message, "set direct=1");
+        diagnostics.wrong(from, "direct", message, "set direct=1");
     }
-    let Some(most) = device.open_max.filter(|_| !from.settings.zones.ignore_limits) else { return };
+    let Some(most) = device.open_max.filter(|_| !from.options.zones.ignore_limits) else { return };
     match zones.open_max {
         Some(open) if open > most => {
             let message = format!("{} lets {most} zones be open at most", file.path.display());
-            told.wrong(from, "max_open_zones", message, "lower it, or set ignore_zone_limits=1");
+            diagnostics.wrong(
+                from,
+                "max_open_zones",
+                message,
+                "lower it, or set ignore_zone_limits=1",
+            );
         }
         Some(_) => {}
         None => zones.open_max = Some(most),

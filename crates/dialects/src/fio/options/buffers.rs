@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{DedupeMode, MemoryKind};
+use crate::fio::job_options::{DedupeMode, MemoryKind};
 
 pub(super) const CATEGORY: Category = Category::Buffers;
 

@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::row::{Category, Row, row};
-use crate::fio::settings::{KbBase, UnitBase};
+use crate::fio::job_options::{KbBase, UnitBase};
 
 pub(super) const CATEGORY: Category = Category::Description;
 

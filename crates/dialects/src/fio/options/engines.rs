@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{CpuMode, StatType};
+use crate::fio::job_options::{CpuMode, StatType};
 use crate::fio::values::TimeUnit::Micros;
 
 pub(super) const CATEGORY: Category = Category::Engines;

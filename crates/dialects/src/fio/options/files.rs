@@ -3,14 +3,14 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{Advice, Fallocate, FileType, Lock, Service, Settings, WriteHint};
+use crate::fio::job_options::{Advice, Fallocate, FileType, JobOptions, Lock, Service, WriteHint};
 
 pub(super) const CATEGORY: Category = Category::Files;
 
 const MANY: u64 = u32::MAX as u64;
 
 /// A clone has more than one file, so that one of them must be chosen.
-fn several(s: &Settings) -> bool {
+fn several(s: &JobOptions) -> bool {
     s.files.number.unwrap_or(1) > 1 || s.files.names.len() > 1 || s.files.opendir.is_some()
 }
 

@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{OpenSync, RwMode, Sequencer, SubmitMode};
+use crate::fio::job_options::{OpenSync, RwMode, Sequencer, SubmitMode};
 
 pub(super) const CATEGORY: Category = Category::Io;
 

@@ -3,7 +3,7 @@
 use candor_plan::Nanos;
 use candor_plan::units::PerDirection;
 
-use crate::fio::settings::{Amount, Choice, Settings};
+use crate::fio::job_options::{Amount, Choice, JobOptions};
 use crate::fio::values::{Refused, TimeUnit, Units};
 
 /// What a value looks like.
@@ -44,7 +44,7 @@ pub enum Kind {
 }
 
 /// Reads a value of an option with a language of its own into the settings.
-pub type Reader = fn(&mut Settings, &str, Units) -> Result<Option<String>, Refused>;
+pub type Reader = fn(&mut JobOptions, &str, Units) -> Result<Option<String>, Refused>;
 
 /// A value as read.
 #[derive(Clone, Debug, PartialEq)]

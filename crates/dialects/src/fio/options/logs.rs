@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{ContinueOn, LogValue, Unified};
+use crate::fio::job_options::{ContinueOn, LogValue, Unified};
 
 pub(super) const CATEGORY: Category = Category::Logs;
 

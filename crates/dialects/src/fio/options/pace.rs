@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::row::{Category, Row, row};
-use crate::fio::settings::{RateProcess, ThinkBlocks};
+use crate::fio::job_options::{RateProcess, ThinkBlocks};
 use crate::fio::values::TimeUnit::{Micros, Seconds};
 
 pub(super) const CATEGORY: Category = Category::Rate;

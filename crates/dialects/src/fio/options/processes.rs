@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{CpuPolicy, ExitWhat};
+use crate::fio::job_options::{CpuPolicy, ExitWhat};
 
 pub(super) const CATEGORY: Category = Category::Processes;
 

@@ -3,12 +3,12 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::Generator;
+use crate::fio::job_options::Generator;
 
 pub(super) const CATEGORY: Category = Category::Random;
 
 /// Words before the colon of `random_distribution`.
-const DISTRIBUTIONS: &[crate::fio::settings::Choice] = &[
+const DISTRIBUTIONS: &[crate::fio::job_options::Choice] = &[
     own::word("random", "all blocks alike"),
     own::word("zipf", "zipf:THETA[:CENTER], theta other than 1"),
     own::word("pareto", "pareto:POWER[:CENTER], power between 0 and 1"),

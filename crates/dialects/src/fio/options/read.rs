@@ -5,25 +5,25 @@ use candor_plan::Nanos;
 use super::kind::{Kind, Parsed};
 use super::row::Row;
 use super::{engine_names, find, names, value};
-use crate::fio::settings::{GivenOption, KbBase, Settings};
+use crate::fio::ast::{Assignment, Ast, Block, Diagnostic, Origin, Section, Span};
+use crate::fio::job_options::{GivenOption, JobOptions, KbBase};
 use crate::fio::values::{Refused, Units};
-use crate::fio::words::{Assignment, At, Block, Mistake, Origin, Section, Written};
 
 /// What a section says, and what is to be said about how it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
     /// Its settings.
-    pub settings: Settings,
+    pub options: JobOptions,
     /// Remarks on values that are read as fio does, but perhaps not as meant.
-    pub remarks: Vec<(At, String)>,
+    pub remarks: Vec<(Span, String)>,
     /// What is wrong.
-    pub mistakes: Vec<Mistake>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads a section: the defaults that apply to it, then its own options.
-pub fn read(written: &Written, section: &Section) -> Reading {
+pub fn read(ast: &Ast, section: &Section) -> Reading {
     let mut reading = Reading::default();
-    for block in written.globals_of(section) {
+    for block in ast.globals_of(section) {
         reading.block(block, false);
     }
     reading.block(&section.own, true);
@@ -55,21 +55,22 @@ impl Reading {
         let name = &assignment.name;
         let Some(row) = find(&name.text) else {
             let message = format!("there is no option `{}`", name.text);
-            let mistake = Mistake::new(name.at, "unknown-option", &name.text, message);
-            self.mistakes.push(mistake.nearest(names()).remedy("`candor options fio` lists all"));
+            let diagnostic = Diagnostic::new(name.at, "unknown-option", &name.text, message);
+            self.diagnostics
+                .push(diagnostic.nearest(names()).remedy("`candor options fio` lists all"));
             return;
         };
-        let units = Units { kb_base: kb_base(&self.settings) };
+        let units = Units { kb_base: kb_base(&self.options) };
         let text = assignment.value.as_ref().map(|value| value.text.as_str());
-        let before = self.settings.files.names.clone();
-        match apply(row, &mut self.settings, text, units) {
+        let before = self.options.files.names.clone();
+        match apply(row, &mut self.options, text, units) {
             Ok((parsed, remark)) => {
                 // What is named twice in one place is added; elsewhere it takes the place of it.
                 if row.name == "filename" && again {
-                    self.settings.files.names.splice(0..0, before);
+                    self.options.files.names.splice(0..0, before);
                 }
                 if row.name == "filename" {
-                    let files = &mut self.settings.files;
+                    let files = &mut self.options.files;
                     files.beneath = files.directories.first().cloned();
                 }
                 let at = assignment.value_at();
@@ -77,18 +78,18 @@ impl Reading {
                 let is_default = is_default(row, &parsed, text, units);
                 let value = text.map(str::to_owned);
                 let given = GivenOption { value, name_at: name.at, at, is_default };
-                self.settings.given.insert(row.name, given);
+                self.options.given.insert(row.name, given);
             }
-            Err(refused) => self.mistakes.push(mistake(row, assignment, &refused)),
+            Err(refused) => self.diagnostics.push(diagnostic(row, assignment, &refused)),
         }
     }
 
     /// What `directory` says behind `filename` does not move the files that are named there.
     fn late_directory(&mut self) {
-        let files = &self.settings.files;
+        let files = &self.options.files;
         let moved = files.beneath.as_ref() != files.directories.first();
         if let (true, false, Some(at)) =
-            (moved, files.names.is_empty(), self.settings.given.at("directory"))
+            (moved, files.names.is_empty(), self.options.given.at("directory"))
         {
             let remark = "it is read behind filename, and does not apply to the files named there";
             self.remarks.push((at, remark.to_owned()));
@@ -100,21 +101,21 @@ impl Reading {
         let Some(row) = find(&assignment.name.text).filter(|row| !row.engines.is_empty()) else {
             return;
         };
-        let engine = engine_names::plain(&self.settings.issue.engine);
+        let engine = engine_names::plain(&self.options.issue.engine);
         if row.engines.contains(&engine) || engine == "external" {
             return;
         }
         let (name, whose) = (&assignment.name, row.engines.join(", "));
         let message = format!("`{}` is an option of {whose}, and ioengine is {engine}", name.text);
         let remedy = format!("set ioengine={} beside it, or remove it", row.engines[0]);
-        let mistake = Mistake::new(name.at, "engine-option", &name.text, message);
-        self.mistakes.push(mistake.remedy(remedy));
+        let diagnostic = Diagnostic::new(name.at, "engine-option", &name.text, message);
+        self.diagnostics.push(diagnostic.remedy(remedy));
     }
 }
 
 /// Bytes in a "K".
-pub(super) fn kb_base(settings: &Settings) -> u32 {
-    match settings.statistics.kb_base {
+pub(super) fn kb_base(options: &JobOptions) -> u32 {
+    match options.statistics.kb_base {
         KbBase::Binary => 1024,
         KbBase::Decimal => 1000,
     }
@@ -132,24 +133,24 @@ fn turn(name: &str) -> u8 {
 /// Reads a value and lets it enter the settings.
 pub(super) fn apply(
     row: &Row,
-    settings: &mut Settings,
+    options: &mut JobOptions,
     text: Option<&str>,
     units: Units,
 ) -> Result<(Parsed, Option<String>), Refused> {
     let mut read = value::parse(&row.kind, text, units)?;
     if let Kind::Own(_, _, reader) = row.kind {
-        read.remark = reader(settings, text.unwrap_or_default(), units)?;
+        read.remark = reader(options, text.unwrap_or_default(), units)?;
     }
-    (row.put)(settings, &read.value);
+    (row.put)(options, &read.value);
     Ok((read.value, read.remark))
 }
 
 /// True where a value says what holds without it.
 fn is_default(row: &Row, parsed: &Parsed, text: Option<&str>, units: Units) -> bool {
     if let Kind::Own(_, _, reader) = row.kind {
-        let mut settings = Settings::default();
-        let read = reader(&mut settings, text.unwrap_or_default(), units);
-        return read.is_ok() && settings == Settings::default();
+        let mut options = JobOptions::default();
+        let read = reader(&mut options, text.unwrap_or_default(), units);
+        return read.is_ok() && options == JobOptions::default();
     }
     let default = match (row.kind, row.default) {
         (Kind::Flag | Kind::Bool, "") => Some(Parsed::Bool(false)),
@@ -160,18 +161,18 @@ fn is_default(row: &Row, parsed: &Parsed, text: Option<&str>, units: Units) -> b
     default.as_ref() == Some(parsed)
 }
 
-/// A value that cannot be read, as a mistake at its place.
-fn mistake(row: &Row, assignment: &Assignment, refused: &Refused) -> Mistake {
+/// A value that cannot be read, as a diagnostic at its place.
+fn diagnostic(row: &Row, assignment: &Assignment, refused: &Refused) -> Diagnostic {
     let at = assignment.value_at();
     let text = assignment.value.as_ref().map_or("", |value| value.text.as_str());
     // Only a word that stands as it is meant can be pointed into.
     let at = match at.range().len() == text.len() && refused.part.end <= text.len() {
         true if !refused.part.is_empty() => {
-            At { start: at.start + refused.part.start, end: at.start + refused.part.end, ..at }
+            Span { start: at.start + refused.part.start, end: at.start + refused.part.end, ..at }
         }
         _ => at,
     };
     let word = text.get(refused.part.clone()).unwrap_or(text);
     let message = format!("{}: {}", row.name, refused.message);
-    Mistake::new(at, "value", word, message).remedy(refused.remedy.clone())
+    Diagnostic::new(at, "value", word, message).remedy(refused.remedy.clone())
 }

@@ -1,7 +1,7 @@
 //! A row of the table: everything that candor knows about one option.
 
 use super::kind::{Kind, Parsed};
-use crate::fio::settings::Settings;
+use crate::fio::job_options::JobOptions;
 
 /// An option.
 #[derive(Clone, Copy)]
@@ -30,9 +30,9 @@ pub struct Row {
     pub beside: &'static str,
     /// Whether it means anything beside the other settings; where not, it is neither refused nor
     /// noted.
-    pub(super) when: fn(&Settings) -> bool,
+    pub(super) when: fn(&JobOptions) -> bool,
     /// How it enters the settings.
-    pub(super) put: fn(&mut Settings, &Parsed),
+    pub(super) put: fn(&mut JobOptions, &Parsed),
 }
 
 /// What candor makes of an option.
@@ -125,7 +125,7 @@ pub(super) const fn bare(name: &'static str, kind: Kind, help: &'static str) -> 
 pub(super) const fn row(
     name: &'static str,
     kind: Kind,
-    put: fn(&mut Settings, &Parsed),
+    put: fn(&mut JobOptions, &Parsed),
     help: &'static str,
 ) -> Row {
     Row {
@@ -165,7 +165,7 @@ impl Row {
     }
 
     /// It means something only where that is so.
-    pub(super) const fn when(mut self, when: fn(&Settings) -> bool) -> Row {
+    pub(super) const fn when(mut self, when: fn(&JobOptions) -> bool) -> Row {
         self.when = when;
         self
     }

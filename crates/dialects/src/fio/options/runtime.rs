@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{Clock, SteadyOf};
+use crate::fio::job_options::{Clock, SteadyOf};
 use crate::fio::values::TimeUnit::Seconds;
 
 pub(super) const CATEGORY: Category = Category::Runtime;

@@ -8,8 +8,8 @@ use super::kind::Kind;
 use super::read::apply;
 use super::row::{Row, Support};
 use super::{find, names, rows};
+use crate::fio::job_options::JobOptions;
 use crate::fio::lower::tests::{Nowhere, lowered_on};
-use crate::fio::settings::Settings;
 use crate::fio::values::Units;
 
 #[test]
@@ -36,11 +36,11 @@ fn doubled(all: &[&'static str]) -> Vec<&'static str> {
 #[test]
 fn defaults_say_what_holds_anyway() {
     for (_, row) in rows().filter(|(_, row)| !row.default.is_empty()) {
-        let mut settings = Settings::default();
-        apply(row, &mut settings, Some(row.default), Units::default())
+        let mut options = JobOptions::default();
+        apply(row, &mut options, Some(row.default), Units::default())
             .unwrap_or_else(|refused| panic!("{}: {refused:?}", row.name));
-        settings.files.number = settings.files.number.filter(|number| *number != 1);
-        assert_eq!(settings, Settings::default(), "{}={}", row.name, row.default);
+        options.files.number = options.files.number.filter(|number| *number != 1);
+        assert_eq!(options, JobOptions::default(), "{}={}", row.name, row.default);
     }
 }
 
@@ -96,7 +96,7 @@ fn outcome(row: &Row) -> Result<(bool, bool), Vec<String>> {
     let noted = with.notes.iter().any(|note| note.asked.starts_with(row.name));
     let without = match without {
         Ok(without) => without,
-        Err(mistakes) => panic!("{}: without it {mistakes:#?}", row.name),
+        Err(diagnostics) => panic!("{}: without it {diagnostics:#?}", row.name),
     };
     let differs = without.plan != with.plan
         || without.mounted_write != with.mounted_write
@@ -119,15 +119,18 @@ fn every_option_does_what_its_row_says() {
         let name = row.name;
         match (row.support, std::panic::catch_unwind(|| outcome(row))) {
             (_, Err(_)) => wrong.push(format!("{name}: its surroundings are refused")),
-            (Support::Refused(_), Ok(Err(mistakes))) => {
+            (Support::Refused(_), Ok(Err(diagnostics))) => {
                 let engine = row.beside.contains("ioengine=") && !row.engines.is_empty();
-                let whole = |mistake: &String| engine && mistake.contains("ioengine=");
-                if !mistakes.iter().any(|mistake| mistake.contains(name) || whole(mistake)) {
-                    wrong.push(format!("{name}: refused for something else: {mistakes:?}"));
+                let whole = |diagnostic: &String| engine && diagnostic.contains("ioengine=");
+                if !diagnostics
+                    .iter()
+                    .any(|diagnostic| diagnostic.contains(name) || whole(diagnostic))
+                {
+                    wrong.push(format!("{name}: refused for something else: {diagnostics:?}"));
                 }
             }
             (Support::Refused(_), Ok(Ok(_))) => wrong.push(format!("{name}: is not refused")),
-            (_, Ok(Err(mistakes))) => wrong.push(format!("{name}: {mistakes:?}")),
+            (_, Ok(Err(diagnostics))) => wrong.push(format!("{name}: {diagnostics:?}")),
             (Support::Exact, Ok(Ok((differs, noted)))) => {
                 if !differs || noted {
                     wrong.push(format!("{name}: exact, differs {differs}, noted {noted}"));
@@ -186,9 +189,9 @@ proptest! {
         }
         match lowered_on(&text, &host()) {
             Ok(lowered) => prop_assert!(!lowered.plan.phases.is_empty()),
-            Err(mistakes) => {
-                let said = |mistake: &String| mistake.starts_with("job.fio:") && mistake.len() > 20;
-                prop_assert!(mistakes.iter().all(said), "{mistakes:?}");
+            Err(diagnostics) => {
+                let said = |diagnostic: &String| diagnostic.starts_with("job.fio:") && diagnostic.len() > 20;
+                prop_assert!(diagnostics.iter().all(said), "{diagnostics:?}");
             }
         }
     }
@@ -205,9 +208,9 @@ proptest! {
             text.push_str(&value_of(index.get(all.as_slice()), 0));
             text.push('\n');
         }
-        if let Err(mistakes) = lowered_on(&text, &host()) {
-            let whole = |mistake: &String| mistake.contains("is not done");
-            prop_assert!(!mistakes.iter().any(whole), "{text}\n{mistakes:?}");
+        if let Err(diagnostics) = lowered_on(&text, &host()) {
+            let whole = |diagnostic: &String| diagnostic.contains("is not done");
+            prop_assert!(!diagnostics.iter().any(whole), "{text}\n{diagnostics:?}");
         }
     }
 }

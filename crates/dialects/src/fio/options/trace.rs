@@ -3,18 +3,18 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::Settings;
+use crate::fio::job_options::JobOptions;
 
 pub(super) const CATEGORY: Category = Category::Trace;
 
 const MANY: u64 = u32::MAX as u64;
 const TRACE: &str = "blocks.access.trace";
 
-fn reads(s: &Settings) -> bool {
+fn reads(s: &JobOptions) -> bool {
     !s.trace.read.is_empty()
 }
 
-fn merges(s: &Settings) -> bool {
+fn merges(s: &JobOptions) -> bool {
     reads(s) && s.trace.merge.is_some()
 }
 

@@ -3,7 +3,7 @@
 use candor_plan::units::PerDirection;
 
 use super::kind::{Kind, Parsed};
-use crate::fio::settings::Choice;
+use crate::fio::job_options::Choice;
 use crate::fio::values::{self, Read, Refused, TimeUnit, Units, Value};
 
 /// Reads a value. `None` is an option without one.

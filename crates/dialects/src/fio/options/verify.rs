@@ -3,19 +3,19 @@
 use super::kind::Kind;
 use super::own;
 use super::row::{Category, Row, bare, row};
-use crate::fio::settings::{Method, Settings};
+use crate::fio::job_options::{JobOptions, Method};
 
 pub(super) const CATEGORY: Category = Category::Verify;
 
 const MANY: u64 = u32::MAX as u64;
 
 /// Blocks carry something to be checked.
-fn verifying(s: &Settings) -> bool {
+fn verifying(s: &JobOptions) -> bool {
     s.verify.method != Method::None
 }
 
 /// Written blocks are trimmed.
-fn trimming(s: &Settings) -> bool {
+fn trimming(s: &JobOptions) -> bool {
     verifying(s) && s.verify.trim_percent > 0
 }
 

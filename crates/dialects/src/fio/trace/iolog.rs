@@ -11,7 +11,7 @@ use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
 use super::{Fault, Recorded, Steps, meant, unreadable};
-use crate::fio::settings::Trace as Said;
+use crate::fio::job_options::Trace as Said;
 
 /// Longest line: a path and some numbers.
 const LINE_MAX: u64 = 16 << 10;

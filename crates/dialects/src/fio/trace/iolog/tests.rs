@@ -3,7 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fio::settings::Skip;
+use crate::fio::job_options::Skip;
 
 fn read_as(said: &Said, text: &str) -> Result<Recorded, String> {
     let bytes = Box::new(Cursor::new(text.as_bytes().to_vec()));

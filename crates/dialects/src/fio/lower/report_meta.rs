@@ -5,16 +5,16 @@ use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, Nanos, Program, Work};
 
 use super::groups::Seat;
-use super::{Instance, Told};
+use super::{Diagnostics, Instance};
+use crate::fio::ast::{Ast, Block, Origin, Section};
 use crate::fio::job::{
     FioJob, LatencyGoal, Logs, PerName, Reporting, Shape, SteadyGoal, WindowValue,
 };
-use crate::fio::options;
-use crate::fio::settings::{
-    Amount, ContinueOn, KbBase, LogValue, Method, Settings, Statistics, SteadyOf, SubmitMode,
+use crate::fio::job_options::{
+    Amount, ContinueOn, JobOptions, KbBase, LogValue, Method, Statistics, SteadyOf, SubmitMode,
     Unified, UnitBase,
 };
-use crate::fio::words::{Block, Origin, Section, Written};
+use crate::fio::options;
 
 /// The facts of one clone, whose job is the `job`-th of its phase.
 pub(super) fn of(
@@ -23,53 +23,58 @@ pub(super) fn of(
     seat: Seat,
     job: usize,
     (blocks, instead): (&Blocks, Option<&Work>),
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> FioJob {
-    let settings = from.settings;
-    let usual = reporting(&settings.statistics);
+    let options = from.options;
+    let usual = reporting(&options.statistics);
     let does_io = !super::programs::is_one(from);
     FioJob {
         name: from.name.to_owned(),
-        description: settings.about.description.clone(),
-        without_size: without_size(settings),
+        description: options.about.description.clone(),
+        without_size: without_size(options),
         io_priority: super::processes::io_priority(from).map_or(0, IoPriority::bits),
         phase: seat.phase,
         job,
         group_id: seat.group,
-        group_reporting: settings.statistics.group,
+        group_reporting: options.statistics.group,
         options: as_written(&section.own, &section.name.text),
         clone: from.clone as u32,
         number: from.number as u32 + 1,
         shape: shape(from, blocks, instead),
         counted_as: super::engines::counted_as(from),
-        counts_errors: settings.errors.continue_on != ContinueOn::None
-            || settings.errors.ignore.is_some(),
-        checks_beside: settings.verify.backlog.is_some_and(|writes| writes > 0),
+        counts_errors: options.errors.continue_on != ContinueOn::None
+            || options.errors.ignore.is_some(),
+        checks_beside: options.verify.backlog.is_some_and(|writes| writes > 0),
         per_name: per_name(from, blocks),
-        verify_only: settings.verify.only && settings.verify.method != Method::None,
+        verify_only: options.verify.only && options.verify.method != Method::None,
         latency_goal: LatencyGoal {
-            target_ns: settings.goals.target.0,
-            window_ns: settings.goals.window.0,
-            percentile: settings.goals.percentile,
+            target_ns: options.goals.target.0,
+            window_ns: options.goals.window.0,
+            percentile: options.goals.percentile,
         },
-        steady: steady(settings),
-        logs: logs(from, told),
+        steady: steady(options),
+        logs: logs(from, diagnostics),
         state: super::verify::saved(from),
         reporting: Reporting {
             percentile_places: places(from),
             // Which disks a trace needs is not known before it is read.
-            disk_util: settings.statistics.disk_util && settings.trace.read.is_empty(),
+            disk_util: options.statistics.disk_util && options.trace.read.is_empty(),
             bandwidth: usual.bandwidth && does_io,
             ..usual
         },
-        start_ahead_ms: ahead_ms(from, "job_start_clock_id", settings.runtime.start_clock_id, told),
+        start_ahead_ms: ahead_ms(
+            from,
+            "job_start_clock_id",
+            options.runtime.start_clock_id,
+            diagnostics,
+        ),
     }
 }
 
 /// True if nothing says how large a file is that has to be made: a share of it does not.
-fn without_size(settings: &Settings) -> bool {
-    let share = matches!(settings.area.size, None | Some(Amount::Percent(_) | Amount::Bytes(0)));
-    share && settings.files.size.is_none()
+fn without_size(options: &JobOptions) -> bool {
+    let share = matches!(options.area.size, None | Some(Amount::Percent(_) | Amount::Bytes(0)));
+    share && options.files.size.is_none()
 }
 
 /// Operations on names count as if the files were gone through in blocks.
@@ -77,8 +82,8 @@ fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
     super::engines::entries(from)?;
     let direction = super::engines::counted_as(from).unwrap_or(Direction::Read);
     let bytes = blocks.size.of(direction).min().0.max(1);
-    let files = &from.settings.files;
-    let length = match (files.size, from.settings.area.size) {
+    let files = &from.options.files;
+    let length = match (files.size, from.options.area.size) {
         (Some((low, _)), _) => low,
         (None, Some(Amount::Bytes(all))) => all / files.number.unwrap_or(1).max(1),
         (None, _) => 0,
@@ -87,36 +92,36 @@ fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
 }
 
 fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape {
-    let settings = from.settings;
+    let options = from.options;
     let sizes = |op: Direction| (blocks.size.of(op).min().0, blocks.size.of(op).max().0);
-    let engine = settings.issue.engine.as_str();
+    let engine = options.issue.engine.as_str();
     let engine = options::engine(engine).map_or(engine, |known| known.name);
     Shape {
-        rw: settings.rw.direction.word().to_owned(),
+        rw: options.rw.direction.word().to_owned(),
         sizes: PerDirection {
             read: sizes(Direction::Read),
             write: sizes(Direction::Write),
             trim: sizes(Direction::Trim),
         },
-        sizes_by_order: settings.blocks.by_order,
+        sizes_by_order: options.blocks.by_order,
         engine: engine.to_owned(),
-        depth: u32::try_from(settings.issue.depth).unwrap_or(u32::MAX),
-        thread: settings.process.thread,
+        depth: u32::try_from(options.issue.depth).unwrap_or(u32::MAX),
+        thread: options.process.thread,
         instead: instead.and_then(|work| other_work(from, work)),
         remarks: super::remarks::remarks(from),
-        depth_capped: settings.issue.depth > 1
+        depth_capped: options.issue.depth > 1
             && ONE_AT_A_TIME.contains(&engine)
-            && settings.issue.submit != SubmitMode::Offload,
+            && options.issue.submit != SubmitMode::Offload,
         lays_out: !WITHOUT_BYTES.contains(&engine)
-            && !settings.making.on_open
-            && settings.making.allowed
-            && settings.trace.read.is_empty(),
+            && !options.making.on_open
+            && options.making.allowed
+            && options.trace.read.is_empty(),
     }
 }
 
 /// Lines of a job that does something else than I/O.
 fn other_work(from: &Instance<'_>, work: &Work) -> Option<String> {
-    let (name, said) = (from.name, &from.settings.engine);
+    let (name, said) = (from.name, &from.options.engine);
     match work {
         Work::Burn(_) => Some(format!(
             "{name} ({}): ioengine=cpuio, cpuload={}, cpucycle={}\n",
@@ -161,8 +166,8 @@ const ONE_AT_A_TIME: [&str; 12] = [
 /// Engines for which no file is laid out.
 const WITHOUT_BYTES: [&str; 4] = ["null", "cpuio", "exec", "filecreate"];
 
-fn steady(settings: &Settings) -> Option<SteadyGoal> {
-    let said = &settings.runtime.steady;
+fn steady(options: &JobOptions) -> Option<SteadyGoal> {
+    let said = &options.runtime.steady;
     (said.duration > Nanos(0)).then_some(SteadyGoal {
         bandwidth: matches!(said.of, SteadyOf::Bandwidth | SteadyOf::BandwidthSlope),
         slope: matches!(
@@ -176,8 +181,8 @@ fn steady(settings: &Settings) -> Option<SteadyGoal> {
 }
 
 /// Logs of a job; one without a name of its own takes the job's.
-fn logs(from: &Instance<'_>, told: &mut Told) -> Logs {
-    let said = &from.settings.logs;
+fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
+    let said = &from.options.logs;
     let named = |name: &Option<String>| {
         let name = name.as_ref()?;
         Some(if name.is_empty() { from.name.to_owned() } else { name.clone() })
@@ -199,10 +204,10 @@ fn logs(from: &Instance<'_>, told: &mut Told) -> Logs {
         issue_time: said.issue_time,
         epoch_ahead_ms: said
             .by_clock()
-            .then(|| ahead_ms(from, "log_alternate_epoch_clock_id", said.epoch_clock, told)),
+            .then(|| ahead_ms(from, "log_alternate_epoch_clock_id", said.epoch_clock, diagnostics)),
         compressed: said.store_compressed,
         per_job: said.per_job,
-        trace: from.settings.trace.write.clone().filter(|_| from.settings.trace.read.is_empty()),
+        trace: from.options.trace.write.clone().filter(|_| from.options.trace.read.is_empty()),
     }
 }
 
@@ -210,9 +215,9 @@ fn logs(from: &Instance<'_>, told: &mut Told) -> Logs {
 const OF_CPU_TIME: [u64; 2] = [2, 3];
 
 /// By how many ms a clock of the kernel is ahead of the wall clock.
-fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, told: &mut Told) -> i64 {
+fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, diagnostics: &mut Diagnostics) -> i64 {
     if OF_CPU_TIME.contains(&id) {
-        told.refuse(from, option, "that clock counts what a CPU has done and tells no time");
+        diagnostics.refuse(from, option, "that clock counts what a CPU has done and tells no time");
         return 0;
     }
     let read = |id: u64| from.host.clock_ms(u32::try_from(id).ok()?);
@@ -220,7 +225,7 @@ fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, told: &mut Told) -> i64 
         (0, ..) => 0,
         (_, Some(ms), Some(wall_ms)) => ms.saturating_sub(wall_ms),
         _ => {
-            told.wrong(
+            diagnostics.wrong(
                 from,
                 option,
                 format!("the kernel has no clock of number {id}"),
@@ -233,15 +238,15 @@ fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, told: &mut Told) -> i64 
 
 /// The most decimals that a percentile was written with.
 fn places(from: &Instance<'_>) -> usize {
-    let given = from.settings.given.get("percentile_list");
+    let given = from.options.given.get("percentile_list");
     let text = given.and_then(|given| given.value.as_deref()).unwrap_or_default();
     let decimals = |part: &str| part.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     text.split(':').map(|part| decimals(part.trim())).max().unwrap_or(0)
 }
 
 /// Options of `[global]`, as written.
-pub(super) fn global_options(written: &Written) -> Option<Vec<(String, String)>> {
-    let blocks: Vec<_> = written.globals.iter().filter_map(|block| as_written(block, "")).collect();
+pub(super) fn global_options(ast: &Ast) -> Option<Vec<(String, String)>> {
+    let blocks: Vec<_> = ast.globals.iter().filter_map(|block| as_written(block, "")).collect();
     if blocks.is_empty() { None } else { Some(blocks.concat()) }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::flags::{FLAGS, Flag, Takes};
 use super::{
-    Assignment, At, Bare, Block, Given, Mistake, OptionName, Origin, Reading, Section, Word,
+    Assignment, Bare, Block, Diagnostic, Given, OptionName, Origin, Reading, Section, Span, Word,
     expand, is_global,
 };
 
@@ -43,14 +43,14 @@ fn enter(reading: &mut Reading<'_>, argv: &[OsString]) -> Vec<Word> {
         let start = line.len();
         // A line break within a word would make two lines of one command line.
         line.push_str(&text.replace(['\n', '\r'], " "));
-        let at = At { text: 0, start, end: line.len() };
+        let at = Span { text: 0, start, end: line.len() };
         if word.to_str().is_none() || text.contains('\0') {
             let message = format!("`{text}` is not text in UTF-8");
-            reading.mistakes.push(Mistake::new(at, "encoding", &text, message));
+            reading.diagnostics.push(Diagnostic::new(at, "encoding", &text, message));
         }
         words.push(Word { text, at });
     }
-    reading.written.texts.add("command line", line);
+    reading.ast.texts.add("command line", line);
     words
 }
 
@@ -129,10 +129,10 @@ impl Reader<'_, '_> {
             Some((name, value)) => (name, Some(value)),
             None => (body, None),
         };
-        let name_at = At { end: word.at.start + dashes + name.len(), ..word.at };
+        let name_at = Span { end: word.at.start + dashes + name.len(), ..word.at };
         let value = value.map(|value| {
             let start = word.at.end - value.len();
-            Word { text: value.to_owned(), at: At { start, ..word.at } }
+            Word { text: value.to_owned(), at: Span { start, ..word.at } }
         });
         match self.meanings(name)[..] {
             [meaning] => self.meant(meaning, name_at, value),
@@ -141,8 +141,8 @@ impl Reader<'_, '_> {
             ref several => {
                 let all: Vec<_> = several.iter().map(|meaning| meaning.name()).collect();
                 let message = format!("`{name}` is short for {}", all.join(", "));
-                let mistake = Mistake::new(name_at, "ambiguous", name, message);
-                self.reading.mistakes.push(mistake.remedy("write more of the name"));
+                let diagnostic = Diagnostic::new(name_at, "ambiguous", name, message);
+                self.reading.diagnostics.push(diagnostic.remedy("write more of the name"));
             }
         }
     }
@@ -164,21 +164,21 @@ impl Reader<'_, '_> {
         found
     }
 
-    fn unknown(&mut self, name: &str, at: At) {
+    fn unknown(&mut self, name: &str, at: Span) {
         let message = match name {
             "" => "there is no option behind the dashes".to_owned(),
             _ => format!("`{name}` is no option"),
         };
         let flags = FLAGS.iter().map(|flag| flag.name);
         let candidates = flags.chain(self.names.iter().map(|option| option.name));
-        let mistake = Mistake::new(at, "option", name, message).nearest(candidates);
-        self.reading.mistakes.push(mistake.remedy("--cmdhelp lists all options"));
+        let diagnostic = Diagnostic::new(at, "option", name, message).nearest(candidates);
+        self.reading.diagnostics.push(diagnostic.remedy("--cmdhelp lists all options"));
     }
 
     /// Letters behind a single dash: flags, the last of which may have a value.
     fn letters(&mut self, word: &Word) {
         for (at, letter) in word.text.char_indices().skip(1) {
-            let place = At {
+            let place = Span {
                 start: word.at.start + at,
                 end: word.at.start + at + letter.len_utf8(),
                 ..word.at
@@ -188,7 +188,7 @@ impl Reader<'_, '_> {
             };
             let rest = &word.text[at + letter.len_utf8()..];
             let value = (flag.takes != Takes::Nothing && !rest.is_empty())
-                .then(|| Word { text: rest.to_owned(), at: At { start: place.end, ..word.at } });
+                .then(|| Word { text: rest.to_owned(), at: Span { start: place.end, ..word.at } });
             let is_last = value.is_some();
             self.meant(Meaning::Flag(flag), place, value);
             if is_last {
@@ -197,12 +197,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn meant(&mut self, meaning: Meaning, at: At, value: Option<Word>) {
+    fn meant(&mut self, meaning: Meaning, at: Span, value: Option<Word>) {
         let value = match (meaning.takes(), value) {
             (Takes::Nothing, Some(value)) => {
                 let message = format!("--{} takes no value", meaning.name());
-                let mistake = Mistake::new(value.at, "value", &value.text, message);
-                return self.reading.mistakes.push(mistake.remedy("leave it out"));
+                let diagnostic = Diagnostic::new(value.at, "value", &value.text, message);
+                return self.reading.diagnostics.push(diagnostic.remedy("leave it out"));
             }
             (Takes::One(_), None) => self.take(),
             (Takes::Maybe(_), None) if meaning.wants_next() && self.next_is_no_option() => {
@@ -213,8 +213,11 @@ impl Reader<'_, '_> {
         let empty = value.as_ref().is_none_or(|value| value.text.is_empty());
         if let (Takes::One(takes), true) = (meaning.takes(), empty) {
             let name = meaning.name();
-            let mistake = Mistake::new(at, "value", name, format!("--{name} needs a value"));
-            return self.reading.mistakes.push(mistake.remedy(format!("write --{name}={takes}")));
+            let diagnostic = Diagnostic::new(at, "value", name, format!("--{name} needs a value"));
+            return self
+                .reading
+                .diagnostics
+                .push(diagnostic.remedy(format!("write --{name}={takes}")));
         }
         match meaning {
             Meaning::Flag(flag) => self.flag(flag, at, value),
@@ -222,30 +225,30 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn flag(&mut self, flag: &'static Flag, at: At, value: Option<Word>) {
+    fn flag(&mut self, flag: &'static Flag, at: Span, value: Option<Word>) {
         if let Some(why) = flag.refused {
             let message = format!("--{} cannot be done", flag.name);
-            let mistake = Mistake::new(at, "refused", flag.name, message);
-            self.reading.mistakes.push(mistake.remedy(why));
+            let diagnostic = Diagnostic::new(at, "refused", flag.name, message);
+            self.reading.diagnostics.push(diagnostic.remedy(why));
         }
-        self.reading.written.flags.push(Given { name: flag.name, at, value });
+        self.reading.ast.flags.push(Given { name: flag.name, at, value });
     }
 
-    fn assign(&mut self, name: &'static str, at: At, value: Option<Word>) {
+    fn assign(&mut self, name: &'static str, at: Span, value: Option<Word>) {
         let value = value.map(|value| self.replaced(value));
-        let written = &mut self.reading.written;
+        let ast = &mut self.reading.ast;
         let block = Block { origin: Origin::CommandLine, assignments: Vec::new() };
         if let ("name", Some(section)) = (name, &value) {
             self.into = if is_global(&section.text) { Into::Globals } else { Into::Section };
             match self.into {
-                Into::Globals => written.globals.push(Block {
+                Into::Globals => ast.globals.push(Block {
                     // fio shows it among the options of all jobs.
                     assignments: vec![Assignment { name: Word { text: name.into(), at }, value }],
                     ..block
                 }),
-                Into::Section => written.sections.push(Section {
+                Into::Section => ast.sections.push(Section {
                     name: section.clone(),
-                    globals: 0..written.globals.len(),
+                    globals: 0..ast.globals.len(),
                     own: block,
                     begins_file: false,
                 }),
@@ -255,12 +258,12 @@ impl Reader<'_, '_> {
         let name = Word { text: name.to_owned(), at };
         let into = match self.into {
             Into::Globals => {
-                if written.globals.is_empty() {
-                    written.globals.push(block);
+                if ast.globals.is_empty() {
+                    ast.globals.push(block);
                 }
-                written.globals.last_mut()
+                ast.globals.last_mut()
             }
-            Into::Section => written.sections.last_mut().map(|section| &mut section.own),
+            Into::Section => ast.sections.last_mut().map(|section| &mut section.own),
         };
         if let Some(into) = into {
             into.assignments.push(Assignment { name, value });
@@ -269,11 +272,12 @@ impl Reader<'_, '_> {
 
     /// The shell has replaced variables already; keywords are candor's.
     fn replaced(&mut self, value: Word) -> Word {
-        match expand::keywords(&value.text, self.reading.world) {
+        match expand::keywords(&value.text, self.reading.environment) {
             Ok(text) => Word { text, ..value },
             Err(refused) => {
-                let mistake = Mistake::new(value.at, "arithmetic", &value.text, refused.message);
-                self.reading.mistakes.push(mistake.remedy(refused.remedy));
+                let diagnostic =
+                    Diagnostic::new(value.at, "arithmetic", &value.text, refused.message);
+                self.reading.diagnostics.push(diagnostic.remedy(refused.remedy));
                 value
             }
         }

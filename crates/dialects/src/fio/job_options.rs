@@ -28,7 +28,7 @@ pub use zones::*;
 
 /// Everything that a section says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
+pub struct JobOptions {
     /// What the job is called.
     pub about: About,
     /// How long and how often.

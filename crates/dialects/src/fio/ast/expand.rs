@@ -1,6 +1,6 @@
 //! What stands for something else: `${VARIABLE}`, `$pagesize`, `$mb_memory`, `$ncpus`.
 
-use super::{Keyword, World};
+use super::{Environment, Keyword};
 use crate::fio::values;
 
 const KEYWORDS: [(&str, Keyword); 3] = [
@@ -11,14 +11,14 @@ const KEYWORDS: [(&str, Keyword); 3] = [
 
 /// A value with its variables replaced. One that is not set is replaced by nothing; `$NAME`
 /// without braces stays as it is.
-pub(super) fn variables(text: &str, world: &dyn World) -> String {
+pub(super) fn variables(text: &str, environment: &dyn Environment) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
         let Some(length) = rest[start..].find('}') else { break };
         result.push_str(&rest[..start]);
         let name = &rest[start + 2..start + length];
-        result.push_str(&world.variable(name).unwrap_or_default());
+        result.push_str(&environment.variable(name).unwrap_or_default());
         rest = &rest[start + length + 1..];
     }
     result.push_str(rest);
@@ -30,11 +30,14 @@ pub(super) fn variables(text: &str, world: &dyn World) -> String {
 ///
 /// # Errors
 /// The sum cannot be worked out.
-pub(super) fn keywords(text: &str, world: &dyn World) -> Result<String, values::Refused> {
+pub(super) fn keywords(
+    text: &str,
+    environment: &dyn Environment,
+) -> Result<String, values::Refused> {
     let mut result = text.to_owned();
     for (word, keyword) in KEYWORDS {
         if result.contains(word) {
-            result = result.replace(word, &world.keyword(keyword).to_string());
+            result = result.replace(word, &environment.keyword(keyword).to_string());
         }
     }
     if result == text {

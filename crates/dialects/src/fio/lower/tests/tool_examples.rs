@@ -4,7 +4,7 @@ use candor_plan::blocks::{Access, Fill, OpenSync, Position, Range, StayAt, Zone}
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Engine, Layout, Nanos, OpsPerSec, Stop, TargetKind};
 
-use super::{blocks, job, k, lowered, mistakes};
+use super::{blocks, diagnostics, job, k, lowered};
 
 fn stop(text: &str) -> Stop {
     job(&lowered(text), 0, 0).stop.clone().unwrap_or_default()
@@ -108,7 +108,7 @@ fn waiting_for_one_job_of_several() {
     assert_eq!(lowered.plan.phases.len(), 1);
     assert_eq!(job(&lowered, 0, 3).after, ["a.0", "a.1"]);
     assert!(job(&lowered, 0, 2).after.is_empty());
-    let told = mistakes("[global]\nsize=1m\n[first]\n[b]\nwait_for=fisrt\n");
+    let told = diagnostics("[global]\nsize=1m\n[first]\n[b]\nwait_for=fisrt\n");
     assert!(told[0].contains("did you mean `first`?"), "{told:?}");
 }
 
@@ -181,7 +181,7 @@ fn a_share_of_what_is_there() {
 #[test]
 fn a_group_has_percentiles_of_one_latency() {
     let text = |lines: &str| format!("[a]\nsize=1m\n[b]\nsize=1m\nlat_percentiles=1\n{lines}\n");
-    assert!(mistakes(&text("group_reporting"))[0].contains("differs from a"));
+    assert!(diagnostics(&text("group_reporting"))[0].contains("differs from a"));
     lowered(&text("group_reporting\nnew_group"));
     lowered(&text(""));
 }
@@ -341,7 +341,7 @@ fn null_jobs_have_no_files() {
     let lowered = lowered("[a]\nioengine=null\nsize=1g\niodepth=16\n");
     assert_eq!(lowered.plan.targets[0].kind, TargetKind::Null);
     assert_eq!((blocks(&lowered, 0, 0).engine, blocks(&lowered, 0, 0).depth), (Engine::Null, 16));
-    assert!(!mistakes("[a]\nioengine=null\n").is_empty(), "it needs a size");
+    assert!(!diagnostics("[a]\nioengine=null\n").is_empty(), "it needs a size");
 }
 
 #[test]
@@ -368,26 +368,26 @@ fn seeds_repeat_or_do_not() {
 
 #[test]
 fn mistakes_stand_where_they_were_written() {
-    let told = mistakes("[a]\nrw=randraed\nsize=1m\n");
+    let told = diagnostics("[a]\nrw=randraed\nsize=1m\n");
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
         told[0].starts_with("job.fio:2:4: rw: `randraed` is not one of its values"),
         "{told:?}"
     );
-    let told = mistakes("[a]\nsize=1m\nioengine=libiao\n");
+    let told = diagnostics("[a]\nsize=1m\nioengine=libiao\n");
     assert!(told[0].starts_with("job.fio:3:10: there is no ioengine `libiao`"), "{told:?}");
-    let told = mistakes("[a]\nsize=1m\n\n bs = 2m\n");
+    let told = diagnostics("[a]\nsize=1m\n\n bs = 2m\n");
     assert!(told[0].starts_with("job.fio:4:7: operations of 2MiB do not fit"), "{told:?}");
-    let told = mistakes("[a]\nsize=1m\nhipri=1\n");
+    let told = diagnostics("[a]\nsize=1m\nhipri=1\n");
     assert!(told[0].contains("`hipri` is an option of pvsync2, io_uring"), "{told:?}");
 }
 
 #[test]
 fn a_file_that_names_an_engine_that_is_lacking_still_parses() {
     let text = "[a]\nioengine=rbd\nrbdname=x\npool=y\n[b]\nverify=crc32c\nrw=write\nsize=1m\n";
-    let (written, told) = super::written(text);
-    assert!(told.is_empty() && super::super::mistakes(&written).is_empty());
-    let told = mistakes("[a]\nioengine=rbd\nrbdname=x\npool=y\n");
+    let (ast, told) = super::written(text);
+    assert!(told.is_empty() && super::super::diagnostics(&ast).is_empty());
+    let told = diagnostics("[a]\nioengine=rbd\nrbdname=x\npool=y\n");
     assert_eq!(told.len(), 1, "{told:?}");
 }
 
@@ -426,5 +426,5 @@ fn files_that_are_named_again_are_added_or_take_the_place() {
 #[test]
 fn a_listed_order_is_refused_by_name() {
     let text = "[a]\nsize=1m\nrw=randread\nrandom_distribution=sequence:0,2,1\n";
-    assert!(mistakes(text)[0].contains("in an order that is listed"), "{:?}", mistakes(text));
+    assert!(diagnostics(text)[0].contains("in an order that is listed"), "{:?}", diagnostics(text));
 }

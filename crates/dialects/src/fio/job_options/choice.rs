@@ -24,8 +24,8 @@ macro_rules! choices {
 
         impl $name {
             /// The words, in the order of the help.
-            pub const CHOICES: &'static [crate::fio::settings::Choice] = &[
-                $($( crate::fio::settings::Choice { word: $word, help: $help } ),+),+
+            pub const CHOICES: &'static [crate::fio::job_options::Choice] = &[
+                $($( crate::fio::job_options::Choice { word: $word, help: $help } ),+),+
             ];
             /// What each word of [`Self::CHOICES`] chooses.
             pub const ALL: &'static [$name] = &[ $($( { let _ = $word; $name::$value } ),+),+ ];

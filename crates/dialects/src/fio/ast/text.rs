@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Where a word stands: bytes `start..end` of one of the [`Texts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct At {
+pub struct Span {
     /// Which text, as an index into [`Texts::all`].
     pub text: usize,
     /// The word's first byte.
@@ -13,11 +13,11 @@ pub struct At {
     pub end: usize,
 }
 
-impl At {
+impl Span {
     /// From the beginning of this place to the end of another in the same text.
     #[must_use]
-    pub fn to(self, last: At) -> At {
-        At { end: last.end.max(self.end), ..self }
+    pub fn to(self, last: Span) -> Span {
+        Span { end: last.end.max(self.end), ..self }
     }
 
     /// Its bytes within its text.
@@ -50,12 +50,12 @@ impl Texts {
     }
 
     /// The words at a place, as the user wrote them.
-    pub fn written(&self, at: At) -> &str {
+    pub fn snippet(&self, at: Span) -> &str {
         self.all.get(at.text).and_then(|text| text.text.get(at.range())).unwrap_or_default()
     }
 
     /// Line and column where a place begins, both from 1, columns in characters.
-    pub fn line_column(&self, at: At) -> (usize, usize) {
+    pub fn line_column(&self, at: Span) -> (usize, usize) {
         let Some(Text { text, .. }) = self.all.get(at.text) else { return (1, 1) };
         let before = &text[..text.floor_char_boundary(at.start)];
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -63,7 +63,7 @@ impl Texts {
     }
 
     /// `file:line:column`.
-    pub fn place(&self, at: At) -> String {
+    pub fn location(&self, at: Span) -> String {
         let (line, column) = self.line_column(at);
         let name = self.all.get(at.text).map_or("?", |text| text.name.as_str());
         format!("{name}:{line}:{column}")
@@ -79,9 +79,9 @@ mod tests {
         let mut texts = Texts::default();
         texts.add("command line", "fio a.fio");
         let file = texts.add("a.fio", "[µ]\nbs=4x\n");
-        let at = At { text: file, start: 8, end: 10 };
-        assert_eq!((texts.written(at), texts.place(at)), ("4x", "a.fio:2:4".to_owned()));
-        let nowhere = At { text: 9, start: 5, end: 1 };
-        assert_eq!((texts.written(nowhere), texts.place(nowhere)), ("", "?:1:1".to_owned()));
+        let at = Span { text: file, start: 8, end: 10 };
+        assert_eq!((texts.snippet(at), texts.location(at)), ("4x", "a.fio:2:4".to_owned()));
+        let nowhere = Span { text: 9, start: 5, end: 1 };
+        assert_eq!((texts.snippet(nowhere), texts.location(nowhere)), ("", "?:1:1".to_owned()));
     }
 }

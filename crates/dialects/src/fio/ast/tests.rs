@@ -11,7 +11,7 @@ struct Pretend {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-impl World for Pretend {
+impl Environment for Pretend {
     fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
         self.files.get(path).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
@@ -46,15 +46,15 @@ const NAMES: [OptionName; 11] = [
     OptionName { name: "ioengine", bare: Bare::Never },
 ];
 
-fn given(files: &[(&str, &str)], words: &[&str]) -> (Written, Vec<Mistake>) {
+fn given(files: &[(&str, &str)], words: &[&str]) -> (Ast, Vec<Diagnostic>) {
     let entry = |(name, text): &(&str, &str)| ((*name).to_owned(), text.as_bytes().to_vec());
-    let mut world = Pretend { files: files.iter().map(entry).collect() };
+    let mut environment = Pretend { files: files.iter().map(entry).collect() };
     let argv: Vec<OsString> = ["/usr/bin/fio"].iter().chain(words).map(OsString::from).collect();
-    read(&argv, &NAMES, &mut world)
+    read(&argv, &NAMES, &mut environment)
 }
 
 /// What was written, compactly: globals in braces, sections in brackets, `|` where a file begins.
-fn shown(written: &Written) -> String {
+fn shown(ast: &Ast) -> String {
     let block = |block: &Block| {
         let one = |assignment: &Assignment| match &assignment.value {
             Some(value) => format!("{}={}", assignment.name.text, value.text),
@@ -63,19 +63,19 @@ fn shown(written: &Written) -> String {
         block.assignments.iter().map(one).collect::<Vec<_>>().join(" ")
     };
     let section = |section: &Section| {
-        let globals: Vec<_> = written.globals_of(section).iter().map(block).collect();
+        let globals: Vec<_> = ast.globals_of(section).iter().map(block).collect();
         let begins = if section.begins_file { "|" } else { "" };
         format!("{begins}[{}]{{{}}}{}", section.name.text, globals.join("/"), block(&section.own))
     };
-    written.sections.iter().map(section).collect::<Vec<_>>().join(" ")
+    ast.sections.iter().map(section).collect::<Vec<_>>().join(" ")
 }
 
-/// What is read without a mistake.
+/// What is read without a diagnostic.
 fn fine(files: &[(&str, &str)], words: &[&str]) -> String {
-    let (written, mistakes) = given(files, words);
-    let told: Vec<_> = mistakes.iter().map(|m| m.describe(&written.texts)).collect();
+    let (ast, diagnostics) = given(files, words);
+    let told: Vec<_> = diagnostics.iter().map(|m| m.describe(&ast.texts)).collect();
     assert_eq!(told, Vec::<String>::new());
-    shown(&written)
+    shown(&ast)
 }
 
 fn fine_file(text: &str) -> String {
@@ -126,8 +126,8 @@ fn includes_are_found_as_written_or_beside_the_including_file() {
         ("sub/c.fio", "size=4k\n"),
     ];
     assert_eq!(fine(&files, &["a.fio"]), "[a]{}rw=read bs=8k size=4k numjobs=2 [c]{}size=4k");
-    let (written, _) = given(&files, &["a.fio"]);
-    let place = written.texts.place(written.sections[0].own.assignments[2].value_at());
+    let (ast, _) = given(&files, &["a.fio"]);
+    let place = ast.texts.location(ast.sections[0].own.assignments[2].value_at());
     assert_eq!(place, "sub/c.fio:1:6");
 }
 
@@ -143,12 +143,12 @@ fn the_command_line_is_read_as_getopt_does() {
     }
     // A name that begins others is itself; one that several tables have is one name.
     assert_eq!(fine(&[], &["--name=a", "--siz=1m", "--time_based=0"]), "[a]{}size=1m time_based=0");
-    let (written, mistakes) = given(&[], &["-moout.json", "-F", "json", "-d", "all", "--minimal"]);
-    assert_eq!(mistakes, []);
-    let flags: Vec<_> = written.flags.iter().map(|flag| flag.name).collect();
+    let (ast, diagnostics) = given(&[], &["-moout.json", "-F", "json", "-d", "all", "--minimal"]);
+    assert_eq!(diagnostics, []);
+    let flags: Vec<_> = ast.flags.iter().map(|flag| flag.name).collect();
     assert_eq!(flags, ["minimal", "output", "output-format", "debug", "minimal"]);
-    assert_eq!(written.values("output").collect::<Vec<_>>(), ["out.json"]);
-    assert!(written.has("minimal") && !written.has("help"));
+    assert_eq!(ast.values("output").collect::<Vec<_>>(), ["out.json"]);
+    assert!(ast.has("minimal") && !ast.has("help"));
     // What takes a value takes the next word, whatever it is.
     assert_eq!(fine(&[], &["--name", "--rw"]), "[--rw]{}");
 }
@@ -184,22 +184,25 @@ fn a_section_that_is_left_out_does_not_join_the_files() {
 
 #[test]
 fn every_word_knows_its_place() {
-    let (written, _) = given(&[("a.fio", "[µ]\n  bs = 4k ;\n")], &["--size=1m", "a.fio"]);
-    let (texts, section) = (&written.texts, &written.sections[0]);
+    let (ast, _) = given(&[("a.fio", "[µ]\n  bs = 4k ;\n")], &["--size=1m", "a.fio"]);
+    let (texts, section) = (&ast.texts, &ast.sections[0]);
     assert_eq!(texts.all[0].text, "fio --size=1m a.fio");
     let own = &section.own.assignments[0];
     assert_eq!(
-        (texts.place(section.name.at), texts.written(section.name.at)),
+        (texts.location(section.name.at), texts.snippet(section.name.at)),
         ("a.fio:1:2".into(), "µ")
     );
-    assert_eq!((texts.place(own.name.at), texts.written(own.name.at)), ("a.fio:2:3".into(), "bs"));
     assert_eq!(
-        (texts.place(own.value_at()), texts.written(own.value_at())),
+        (texts.location(own.name.at), texts.snippet(own.name.at)),
+        ("a.fio:2:3".into(), "bs")
+    );
+    assert_eq!(
+        (texts.location(own.value_at()), texts.snippet(own.value_at())),
         ("a.fio:2:8".into(), "4k")
     );
-    let global = &written.globals_of(section)[0].assignments[0];
-    assert_eq!(texts.written(global.name.at), "--size");
-    assert_eq!(texts.place(global.value_at()), "command line:1:12");
+    let global = &ast.globals_of(section)[0].assignments[0];
+    assert_eq!(texts.snippet(global.name.at), "--size");
+    assert_eq!(texts.location(global.value_at()), "command line:1:12");
 }
 
 #[test]
@@ -218,8 +221,8 @@ fn mistakes_name_place_word_and_remedy() {
         ("[a]\nsize=2*$ncpus*\n", "2:6: `2*$ncpus*`: `2*2*` cannot be worked out"),
         ("[a]\nname=x\u{fffd}\n", "2:6: `x\u{fffd}` is not text in UTF-8"),
     ] {
-        let (written, mistakes) = given(&[("a.fio", text)], &["a.fio"]);
-        is_told(&written, &mistakes, &format!("a.fio:{told}"));
+        let (ast, diagnostics) = given(&[("a.fio", text)], &["a.fio"]);
+        is_told(&ast, &diagnostics, &format!("a.fio:{told}"));
     }
     for (words, told) in [
         (&["none"][..], "5: `none` cannot be read: entity not found"),
@@ -234,38 +237,38 @@ fn mistakes_name_place_word_and_remedy() {
         (&["---"], "5: `-` is no option"),
         (&["--=5"], "5: there is no option behind the dashes"),
     ] {
-        let (written, mistakes) = given(&[], words);
-        is_told(&written, &mistakes, &format!("command line:1:{told}"));
+        let (ast, diagnostics) = given(&[], words);
+        is_told(&ast, &diagnostics, &format!("command line:1:{told}"));
     }
 }
 
-/// The first mistake is told like this, with the word in it.
-fn is_told(written: &Written, mistakes: &[Mistake], told: &str) {
-    let first = mistakes.first().unwrap_or_else(|| panic!("no mistake: {told}"));
-    let line = first.describe(&written.texts);
+/// The first diagnostic is told like this, with the word in it.
+fn is_told(ast: &Ast, diagnostics: &[Diagnostic], told: &str) {
+    let first = diagnostics.first().unwrap_or_else(|| panic!("no mistake: {told}"));
+    let line = first.describe(&ast.texts);
     assert!(line.starts_with(told), "\n{line}\n{told}");
     assert!(line.contains(&first.word), "{line}");
 }
 
 #[test]
 fn files_that_include_themselves_end() {
-    let (_, mistakes) = given(&[("a", "[a]\ninclude b\n"), ("b", "include b\n")], &["a"]);
-    assert_eq!(mistakes.len(), 1);
-    assert_eq!(mistakes[0].rule, "include-depth");
+    let (_, diagnostics) = given(&[("a", "[a]\ninclude b\n"), ("b", "include b\n")], &["a"]);
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!(diagnostics[0].rule, "include-depth");
     let twice = "include b\ninclude b\n";
-    let (written, mistakes) = given(&[("a", "[a]\ninclude b\n"), ("b", twice)], &["a"]);
-    assert!(written.texts.all.len() <= 1000 && !mistakes.is_empty());
+    let (ast, diagnostics) = given(&[("a", "[a]\ninclude b\n"), ("b", twice)], &["a"]);
+    assert!(ast.texts.all.len() <= 1000 && !diagnostics.is_empty());
 }
 
 #[test]
 fn only_comments_may_be_in_another_encoding() {
-    let mut world = Pretend::default();
-    world.files.insert("a".into(), b"; caf\xe9\n[a]\nbs=4k # \xe9\n".to_vec());
-    let (written, mistakes) = read(&["fio".into(), "a".into()], &NAMES, &mut world);
-    assert_eq!((shown(&written).as_str(), mistakes), ("[a]{}bs=4k", Vec::new()));
-    world.files.insert("a".into(), b"[a]\nfilename=/caf\xe9\n[\xe9]\n\xe9\n".to_vec());
-    let (_, mistakes) = read(&["fio".into(), "a".into()], &NAMES, &mut world);
-    let rules: Vec<_> = mistakes.iter().map(|mistake| mistake.rule).collect();
+    let mut environment = Pretend::default();
+    environment.files.insert("a".into(), b"; caf\xe9\n[a]\nbs=4k # \xe9\n".to_vec());
+    let (ast, diagnostics) = read(&["fio".into(), "a".into()], &NAMES, &mut environment);
+    assert_eq!((shown(&ast).as_str(), diagnostics), ("[a]{}bs=4k", Vec::new()));
+    environment.files.insert("a".into(), b"[a]\nfilename=/caf\xe9\n[\xe9]\n\xe9\n".to_vec());
+    let (_, diagnostics) = read(&["fio".into(), "a".into()], &NAMES, &mut environment);
+    let rules: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.rule).collect();
     assert_eq!(rules, ["encoding", "encoding", "encoding"]);
 }
 
@@ -294,19 +297,19 @@ proptest! {
 
 /// No panic, and every place lies within its text.
 fn anything(file: Vec<u8>, words: &[String]) -> Result<(), TestCaseError> {
-    let mut world = Pretend::default();
-    world.files.insert("a".into(), file);
+    let mut environment = Pretend::default();
+    environment.files.insert("a".into(), file);
     let argv = ["fio", "a"].into_iter().map(OsString::from);
     let argv: Vec<OsString> = argv.chain(words.iter().map(OsString::from)).collect();
-    let (written, mistakes) = read(&argv, &NAMES, &mut world);
-    let texts = &written.texts;
-    for mistake in &mistakes {
-        let at = mistake.at.expect("every mistake here has a place");
-        prop_assert!(texts.all[at.text].text.get(at.range()).is_some(), "{mistake:?}");
-        prop_assert!(!mistake.describe(texts).contains('\n'));
+    let (ast, diagnostics) = read(&argv, &NAMES, &mut environment);
+    let texts = &ast.texts;
+    for diagnostic in &diagnostics {
+        let at = diagnostic.at.expect("every mistake here has a place");
+        prop_assert!(texts.all[at.text].text.get(at.range()).is_some(), "{diagnostic:?}");
+        prop_assert!(!diagnostic.describe(texts).contains('\n'));
     }
-    let own = written.sections.iter().map(|section| &section.own);
-    for assignment in own.chain(&written.globals).flat_map(|block| &block.assignments) {
+    let own = ast.sections.iter().map(|section| &section.own);
+    for assignment in own.chain(&ast.globals).flat_map(|block| &block.assignments) {
         for at in [assignment.name.at, assignment.value_at()] {
             prop_assert!(texts.all[at.text].text.get(at.range()).is_some(), "{assignment:?}");
         }

@@ -1,12 +1,12 @@
 //! What is wrong with words, and what to do about it.
 
-use super::text::{At, Texts};
+use super::text::{Span, Texts};
 
 /// One thing wrong with what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Mistake {
+pub struct Diagnostic {
     /// Where; `None` where no word stands for it.
-    pub at: Option<At>,
+    pub at: Option<Span>,
     /// Stable short name of the rule that was broken, such as `size`.
     pub rule: &'static str,
     /// The offending word as written; empty where there is none.
@@ -21,10 +21,10 @@ pub struct Mistake {
     pub known_as: String,
 }
 
-impl Mistake {
-    /// A mistake at a place.
-    pub fn new(at: At, rule: &'static str, word: &str, message: impl Into<String>) -> Self {
-        Mistake {
+impl Diagnostic {
+    /// A diagnostic at a place.
+    pub fn new(at: Span, rule: &'static str, word: &str, message: impl Into<String>) -> Self {
+        Diagnostic {
             at: Some(at),
             rule,
             word: word.to_owned(),
@@ -35,9 +35,9 @@ impl Mistake {
         }
     }
 
-    /// A mistake that has no place, such as a command line that names no job.
+    /// A diagnostic that has no place, such as a command line that names no job.
     pub fn nowhere(rule: &'static str, message: impl Into<String>) -> Self {
-        Mistake {
+        Diagnostic {
             at: None,
             rule,
             word: String::new(),
@@ -73,7 +73,7 @@ impl Mistake {
     /// `file:line:column: message; did you mean `x`? remedy`.
     pub fn describe(&self, texts: &Texts) -> String {
         let mut line = match self.at {
-            Some(at) => format!("{}: {}", texts.place(at), self.message),
+            Some(at) => format!("{}: {}", texts.location(at), self.message),
             None => self.message.clone(),
         };
         if let Some(near) = &self.nearest {
@@ -87,9 +87,9 @@ impl Mistake {
         if !self.known_as.is_empty() {
             line.push_str(&format!(" (fio: {})", self.known_as));
         }
-        let written = self.at.map_or("", |at| texts.written(at));
-        if self.word.is_empty() && written.contains("${") {
-            line.push_str(&format!(" (`{written}` stands there: is it set?)"));
+        let snippet = self.at.map_or("", |at| texts.snippet(at));
+        if self.word.is_empty() && snippet.contains("${") {
+            line.push_str(&format!(" (`{snippet}` stands there: is it set?)"));
         }
         // Control characters would end up on a terminal.
         let escaped = |c: char| match c.is_control() {
@@ -108,21 +108,22 @@ mod tests {
     fn a_mistake_is_told_on_one_line() {
         let mut texts = Texts::default();
         texts.add("command line", "fio --nmae=x");
-        let at = At { text: 0, start: 4, end: 10 };
-        let plain = Mistake::new(at, "option", "nmae", "`nmae` is no option");
+        let at = Span { text: 0, start: 4, end: 10 };
+        let plain = Diagnostic::new(at, "option", "nmae", "`nmae` is no option");
         assert_eq!(plain.describe(&texts), "command line:1:5: `nmae` is no option");
         let full = plain.nearest(["name", "rw"]).remedy("see --cmdhelp");
         assert_eq!(
             full.describe(&texts),
             "command line:1:5: `nmae` is no option; did you mean `name`? see --cmdhelp"
         );
-        let bell = Mistake::new(at, "option", "\u{7}", "`\u{7}\n` is no option");
+        let bell = Diagnostic::new(at, "option", "\u{7}", "`\u{7}\n` is no option");
         assert_eq!(bell.describe(&texts), "command line:1:5: `\\u{7}\\n` is no option");
         let nothing = texts.add("a.fio", "rw=${RW}");
-        let unset = Mistake::new(At { text: nothing, start: 3, end: 8 }, "value", "", "no value");
+        let unset =
+            Diagnostic::new(Span { text: nothing, start: 3, end: 8 }, "value", "", "no value");
         let told = "a.fio:1:4: no value (`${RW}` stands there: is it set?)";
         assert_eq!(unset.describe(&texts), told);
-        let nowhere = Mistake::nowhere("no-job", "no job").remedy("give one");
+        let nowhere = Diagnostic::nowhere("no-job", "no job").remedy("give one");
         assert_eq!(nowhere.describe(&texts), "no job; give one");
         let known = nowhere.known_as("No job(s) defined");
         assert_eq!(known.describe(&texts), "no job; give one (fio: No job(s) defined)");

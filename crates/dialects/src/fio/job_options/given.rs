@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::fio::words::At;
+use crate::fio::ast::Span;
 
 /// An option as it was given last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,9 +10,9 @@ pub struct GivenOption {
     /// Its value; `None` for a bare option.
     pub value: Option<String>,
     /// Where its name stands.
-    pub name_at: At,
+    pub name_at: Span,
     /// Where its value stands, or its name where there is none.
-    pub at: At,
+    pub at: Span,
     /// It says what holds without it.
     pub is_default: bool,
 }
@@ -35,7 +35,7 @@ impl Given {
     }
 
     /// Where its value stands.
-    pub fn at(&self, name: &str) -> Option<At> {
+    pub fn at(&self, name: &str) -> Option<Span> {
         self.get(name).map(|option| option.at)
     }
 

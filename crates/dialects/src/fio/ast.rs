@@ -1,23 +1,23 @@
 //! What was written: the command line and the job files as words with their places.
 //!
 //! Nothing has a meaning yet. Whatever comes from outside (job files, environment variables, what
-//! `$ncpus` stands for) is asked of a [`World`], so that everything here can be tested without one.
+//! `$ncpus` stands for) is asked of a [`Environment`], so that everything here can be tested without one.
 
 mod argv;
+mod diagnostic;
 mod expand;
 pub mod flags;
 mod job_file;
-mod mistake;
 mod text;
 
 use std::ffi::OsString;
 use std::ops::Range;
 
-pub use mistake::Mistake;
-pub use text::{At, Text, Texts};
+pub use diagnostic::Diagnostic;
+pub use text::{Span, Text, Texts};
 
 /// What comes from outside.
-pub trait World {
+pub trait Environment {
     /// What is in a file; `-` is standard input.
     ///
     /// # Errors
@@ -64,29 +64,29 @@ pub enum Bare {
 
 /// Reads a command line, the program's name first, and the job files that it names.
 ///
-/// Everything that could be read is in what is written, beside all mistakes.
+/// Everything that could be read is in what is written, beside all diagnostics.
 pub fn read(
     argv: &[OsString],
     names: &[OptionName],
-    world: &mut dyn World,
-) -> (Written, Vec<Mistake>) {
-    let mut reading = Reading { written: Written::default(), mistakes: Vec::new(), world };
+    environment: &mut dyn Environment,
+) -> (Ast, Vec<Diagnostic>) {
+    let mut reading = Reading { ast: Ast::default(), diagnostics: Vec::new(), environment };
     let files = argv::read(&mut reading, argv, names);
-    let wanted: Vec<String> = reading.written.values("section").map(str::to_owned).collect();
+    let wanted: Vec<String> = reading.ast.values("section").map(str::to_owned).collect();
     if !wanted.is_empty() {
-        reading.written.sections.retain(|section| wanted.contains(&section.name.text));
+        reading.ast.sections.retain(|section| wanted.contains(&section.name.text));
     }
     for (nth, file) in files.iter().enumerate() {
         job_file::read(&mut reading, file, nth, &wanted);
     }
-    (reading.written, reading.mistakes)
+    (reading.ast, reading.diagnostics)
 }
 
 /// What is read so far.
 struct Reading<'a> {
-    written: Written,
-    mistakes: Vec<Mistake>,
-    world: &'a mut dyn World,
+    ast: Ast,
+    diagnostics: Vec<Diagnostic>,
+    environment: &'a mut dyn Environment,
 }
 
 /// True for a section that gives defaults: so does any whose name begins like this.
@@ -95,13 +95,13 @@ fn is_global(name: &str) -> bool {
 }
 
 /// A word and where it stands. Its text is what is meant: variables and keywords are replaced by
-/// their values, comments and blanks around it are gone. [`Texts::written`] has what stands there.
+/// their values, comments and blanks around it are gone. [`Texts::snippet`] has what stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The word.
     pub text: String,
     /// Where it stands.
-    pub at: At,
+    pub at: Span,
 }
 
 /// `name=value`, or a bare `name`.
@@ -115,7 +115,7 @@ pub struct Assignment {
 
 impl Assignment {
     /// The place of the value, or of the name where there is none.
-    pub fn value_at(&self) -> At {
+    pub fn value_at(&self) -> Span {
         self.value.as_ref().map_or(self.name.at, |value| value.at)
     }
 }
@@ -155,7 +155,7 @@ pub struct Section {
 
 /// Everything that was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct Ast {
     /// Flags that are not options of a job, in the order written.
     pub flags: Vec<Given>,
     /// Blocks of defaults, in the order written.
@@ -166,7 +166,7 @@ pub struct Written {
     pub texts: Texts,
 }
 
-impl Written {
+impl Ast {
     /// The blocks of defaults that apply to a section, in order.
     pub fn globals_of(&self, section: &Section) -> &[Block] {
         self.globals.get(section.globals.clone()).unwrap_or_default()
@@ -190,7 +190,7 @@ pub struct Given {
     /// Its full name, without dashes.
     pub name: &'static str,
     /// Where the flag stands.
-    pub at: At,
+    pub at: Span,
     /// What was given with it.
     pub value: Option<Word>,
 }

@@ -1,6 +1,8 @@
 //! Job files, and what they include.
 
-use super::{Assignment, At, Block, Mistake, Origin, Reading, Section, Word, expand, is_global};
+use super::{
+    Assignment, Block, Diagnostic, Origin, Reading, Section, Span, Word, expand, is_global,
+};
 
 /// Includes within includes, at most.
 const INCLUDE_DEPTH_MAX: usize = 16;
@@ -13,7 +15,7 @@ const FILE_BYTES_MAX: usize = 16 << 20;
 pub(super) fn read(reading: &mut Reading<'_>, file: &Word, nth: usize, wanted: &[String]) {
     let Some(text) = open(reading, file, &[&file.text]) else { return };
     // Only the first file has the defaults of the command line.
-    let globals = if nth == 0 { 0 } else { reading.written.globals.len() };
+    let globals = if nth == 0 { 0 } else { reading.ast.globals.len() };
     let into = Into::Nothing;
     let mut reader = Reader { reading, wanted, text, depth: 0, globals, begins: nth > 0, into };
     reader.lines();
@@ -23,35 +25,36 @@ pub(super) fn read(reading: &mut Reading<'_>, file: &Word, nth: usize, wanted: &
 fn open(reading: &mut Reading<'_>, named: &Word, paths: &[&str]) -> Option<usize> {
     let mut failed = None;
     for path in paths {
-        match reading.world.file(path) {
+        match reading.environment.file(path) {
             Ok(bytes) => return enter(reading, named, path, &bytes),
             Err(error) => failed = failed.or(Some(error)),
         }
     }
     let why = failed.map_or_else(String::new, |error| format!(": {error}"));
     let message = format!("`{}` cannot be read{why}", named.text);
-    let mut mistake = Mistake::new(named.at, "file", &named.text, message);
+    let mut diagnostic = Diagnostic::new(named.at, "file", &named.text, message);
     if looks_like_an_option(&named.text) {
-        mistake = mistake.remedy(format!("an option is written with dashes: --{}", named.text));
+        diagnostic =
+            diagnostic.remedy(format!("an option is written with dashes: --{}", named.text));
     }
-    reading.mistakes.push(mistake);
+    reading.diagnostics.push(diagnostic);
     None
 }
 
 fn enter(reading: &mut Reading<'_>, named: &Word, path: &str, bytes: &[u8]) -> Option<usize> {
-    if reading.written.texts.all.len() >= TEXTS_MAX || bytes.len() > FILE_BYTES_MAX {
+    if reading.ast.texts.all.len() >= TEXTS_MAX || bytes.len() > FILE_BYTES_MAX {
         let message = format!(
             "`{}` is too much: at most {TEXTS_MAX} files of {FILE_BYTES_MAX} bytes are read",
             named.text
         );
-        reading.mistakes.push(Mistake::new(named.at, "file", &named.text, message));
+        reading.diagnostics.push(Diagnostic::new(named.at, "file", &named.text, message));
         return None;
     }
     let text = String::from_utf8_lossy(bytes);
     // Editors of other systems put a mark at the beginning.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let name = if path == "-" { "stdin" } else { path };
-    Some(reading.written.texts.add(name, text))
+    Some(reading.ast.texts.add(name, text))
 }
 
 fn looks_like_an_option(path: &str) -> bool {
@@ -65,7 +68,7 @@ fn looks_like_an_option(path: &str) -> bool {
 enum Into {
     /// No section is open.
     Nothing,
-    /// A section whose heading is wrong; what is in it is read for its mistakes only.
+    /// A section whose heading is wrong; what is in it is read for its diagnostics only.
     Wrong,
     /// A section that is not asked for: it may hold anything.
     Unwanted,
@@ -92,7 +95,7 @@ struct Reader<'a, 'w> {
 
 impl Reader<'_, '_> {
     fn lines(&mut self) {
-        let text = self.reading.written.texts.all[self.text].text.clone();
+        let text = self.reading.ast.texts.all[self.text].text.clone();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             if let Some(word) = self.meat(line, start) {
@@ -112,12 +115,19 @@ impl Reader<'_, '_> {
         let body = line[..end].trim_end_matches(is_blank);
         let inner = body.trim_start_matches(is_blank);
         let start = start + body.len() - inner.len();
-        let at = At { text: self.text, start, end: start + inner.len() };
+        let at = Span { text: self.text, start, end: start + inner.len() };
         (!inner.is_empty()).then(|| Word { text: inner.to_owned(), at })
     }
 
-    fn mistake(&mut self, at: At, rule: &'static str, word: &str, message: String, remedy: &str) {
-        self.reading.mistakes.push(Mistake::new(at, rule, word, message).remedy(remedy));
+    fn diagnostic(
+        &mut self,
+        at: Span,
+        rule: &'static str,
+        word: &str,
+        message: String,
+        remedy: &str,
+    ) {
+        self.reading.diagnostics.push(Diagnostic::new(at, rule, word, message).remedy(remedy));
     }
 
     fn heading(&mut self, line: &Word) {
@@ -126,7 +136,7 @@ impl Reader<'_, '_> {
         if self.depth > 0 {
             let message = format!("`{}` opens a section in an included file", line.text);
             let remedy = "included files hold options only; name the file on the command line";
-            return self.mistake(line.at, "include-section", &line.text, message, remedy);
+            return self.diagnostic(line.at, "include-section", &line.text, message, remedy);
         }
         let Some(name) = name else {
             let message = match self.cut_by_comment(line) {
@@ -134,28 +144,28 @@ impl Reader<'_, '_> {
                 false => format!("`{}` does not end with a closing bracket", line.text),
             };
             let remedy = "write [name] on a line of its own, without ; or # in the name";
-            return self.mistake(line.at, "section-name", &line.text, message, remedy);
+            return self.diagnostic(line.at, "section-name", &line.text, message, remedy);
         };
-        let at = At { start: line.at.start + 1, end: line.at.end - 1, ..line.at };
+        let at = Span { start: line.at.start + 1, end: line.at.end - 1, ..line.at };
         self.whole_characters(at, name);
         let own = Block { origin: Origin::JobFile, assignments: Vec::new() };
         if is_global(name) {
             self.into = Into::Globals;
-            return self.reading.written.globals.push(own);
+            return self.reading.ast.globals.push(own);
         }
         if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == name) {
             self.into = Into::Unwanted;
             return;
         }
         self.into = Into::Section;
-        let globals = self.globals..self.reading.written.globals.len();
+        let globals = self.globals..self.reading.ast.globals.len();
         let name = Word { text: name.to_owned(), at };
         let begins_file = std::mem::take(&mut self.begins);
-        self.reading.written.sections.push(Section { name, globals, own, begins_file });
+        self.reading.ast.sections.push(Section { name, globals, own, begins_file });
     }
 
     fn cut_by_comment(&self, line: &Word) -> bool {
-        let text = &self.reading.written.texts.all[self.text].text;
+        let text = &self.reading.ast.texts.all[self.text].text;
         text[line.at.end..].starts_with([';', '#'])
     }
 
@@ -163,19 +173,19 @@ impl Reader<'_, '_> {
         if self.into == Into::Nothing {
             let message = format!("`{}` stands before the first [section]", line.text);
             let remedy = "put [global] above it";
-            return self.mistake(line.at, "no-section", &line.text, message, remedy);
+            return self.diagnostic(line.at, "no-section", &line.text, message, remedy);
         }
         if line.text.starts_with("include") {
             return self.include(line);
         }
         let Some((name, value)) = line.text.split_once('=') else { return self.bare(line) };
-        let name_at = At { end: line.at.start + name.trim_end().len(), ..line.at };
+        let name_at = Span { end: line.at.start + name.trim_end().len(), ..line.at };
         let value_start = line.at.end - value.trim_start().len();
-        let value_at = At { start: value_start, ..line.at };
+        let value_at = Span { start: value_start, ..line.at };
         let (name, value) = (name.trim_end().to_owned(), value.trim_start());
         if name.is_empty() {
             let message = format!("`{}` has no option before the equals sign", line.text);
-            return self.mistake(line.at, "no-name", &line.text, message, "write option=value");
+            return self.diagnostic(line.at, "no-name", &line.text, message, "write option=value");
         }
         self.whole_characters(value_at, value);
         let value = self.replaced(value, value_at);
@@ -187,30 +197,30 @@ impl Reader<'_, '_> {
         if let Some((name, value)) = line.text.split_once(is_blank) {
             let message = format!("`{}` has no equals sign", line.text);
             let remedy = format!("write {name}={}", value.trim_start_matches(is_blank));
-            return self.mistake(line.at, "equals", name, message, &remedy);
+            return self.diagnostic(line.at, "equals", name, message, &remedy);
         }
         self.whole_characters(line.at, &line.text);
         self.assign(Assignment { name: line.clone(), value: None });
     }
 
-    fn replaced(&mut self, value: &str, at: At) -> String {
-        let replaced = expand::variables(value, self.reading.world);
-        match expand::keywords(&replaced, self.reading.world) {
+    fn replaced(&mut self, value: &str, at: Span) -> String {
+        let replaced = expand::variables(value, self.reading.environment);
+        match expand::keywords(&replaced, self.reading.environment) {
             Ok(replaced) => replaced,
             Err(refused) => {
                 let message = format!("`{value}`: {}", refused.message);
                 let remedy = "write numbers and + - * / % ^ around the keyword";
-                self.mistake(at, "arithmetic", value, message, remedy);
+                self.diagnostic(at, "arithmetic", value, message, remedy);
                 replaced
             }
         }
     }
 
     fn assign(&mut self, assignment: Assignment) {
-        let written = &mut self.reading.written;
+        let ast = &mut self.reading.ast;
         let block = match self.into {
-            Into::Globals => written.globals.last_mut(),
-            Into::Section => written.sections.last_mut().map(|section| &mut section.own),
+            Into::Globals => ast.globals.last_mut(),
+            Into::Section => ast.sections.last_mut().map(|section| &mut section.own),
             Into::Nothing | Into::Wrong | Into::Unwanted => None,
         };
         if let Some(block) = block {
@@ -223,14 +233,14 @@ impl Reader<'_, '_> {
         if !rest.starts_with(|c: char| is_blank(c) || c == '=') {
             let message = format!("`{}` names no file to include", line.text);
             let remedy = "write include, a blank and the file";
-            return self.mistake(line.at, "include", &line.text, message, remedy);
+            return self.diagnostic(line.at, "include", &line.text, message, remedy);
         }
         let path = rest.trim_start_matches(|c: char| is_blank(c) || c == '=');
-        let at = At { start: line.at.end - path.len(), ..line.at };
+        let at = Span { start: line.at.end - path.len(), ..line.at };
         if self.depth == INCLUDE_DEPTH_MAX {
             let message = format!("`{path}` is included {INCLUDE_DEPTH_MAX} files deep");
             let remedy = "does it include itself?";
-            return self.mistake(at, "include-depth", path, message, remedy);
+            return self.diagnostic(at, "include-depth", path, message, remedy);
         }
         self.whole_characters(at, path);
         let named = Word { text: path.to_owned(), at };
@@ -245,7 +255,7 @@ impl Reader<'_, '_> {
 
     /// A path relative to the including file.
     fn beside(&self, path: &str) -> String {
-        let including = &self.reading.written.texts.all[self.text].name;
+        let including = &self.reading.ast.texts.all[self.text].name;
         match including.rsplit_once('/') {
             Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
             _ => path.to_owned(),
@@ -253,10 +263,10 @@ impl Reader<'_, '_> {
     }
 
     /// Only what a comment holds may be in another encoding than UTF-8.
-    fn whole_characters(&mut self, at: At, word: &str) {
+    fn whole_characters(&mut self, at: Span, word: &str) {
         if word.contains(['\u{fffd}', '\0']) {
             let message = format!("`{word}` is not text in UTF-8");
-            self.mistake(at, "encoding", word, message, "save the file as UTF-8");
+            self.diagnostic(at, "encoding", word, message, "save the file as UTF-8");
         }
     }
 }
