@@ -11,11 +11,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use candor_dialects::fio::ast::{self, Environment, Keyword};
+use candor_dialects::fio;
+use candor_dialects::fio::ast::{FioEnvironment, Keyword};
 use candor_dialects::fio::job_options;
 use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
+use candor_dialects::kit::Environment;
 
 /// What no input may exceed. A job file can name a million files, at some 10 µs each.
 const SLOW: Duration = Duration::from_secs(40);
@@ -118,7 +120,9 @@ impl Environment for Files {
     fn variable(&self, name: &str) -> Option<String> {
         (name == "HOME").then(|| "4k".to_owned())
     }
+}
 
+impl FioEnvironment for Files {
     fn keyword(&self, _: Keyword) -> u64 {
         4096
     }
@@ -236,8 +240,7 @@ fn digest_trace(bytes: Vec<u8>) -> bool {
 /// Reads and lowers it; true if it came to a plan.
 fn digest(text: &str) -> bool {
     let argv = ["fio", "job.fio"].map(OsString::from);
-    let names: Vec<_> = options::option_names().into_iter().collect();
-    let (ast, diagnostics) = ast::read(&argv, &names, &mut Files(text.to_owned()));
+    let (ast, diagnostics) = fio::read(&argv, &mut Files(text.to_owned()));
     let told: Vec<_> =
         diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect();
     assert!(told.iter().all(|sentence| !sentence.is_empty()));
@@ -283,7 +286,7 @@ fn look(what: &str, mut one: impl FnMut(&mut Dice) -> (String, Box<dyn FnOnce() 
 #[test]
 fn mutated_job_files_end_in_a_plan_or_in_sentences() {
     let corpus = corpus();
-    let names: Vec<&str> = options::names().collect();
+    let names: Vec<&str> = options::TABLE.names().collect();
     look("plans", |dice| {
         let text = mutated(dice, &corpus, &names);
         (text.clone(), Box::new(move || digest(&text)))

@@ -3,15 +3,17 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use candor_dialects::fio::ast::{self, Ast, Diagnostic, Texts};
+use candor_dialects::fio::ast::Ast;
+use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::lower::{self, Lowered};
-use candor_dialects::fio::options;
+use candor_dialects::fio::read;
+use candor_dialects::kit::{Diagnostic, Texts};
 use candor_plan::blocks::Access;
 use candor_plan::{Plan, PlanPath, check, text};
 use candor_record::Note;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use super::fio;
+use super::foreign::host::HostEnvironment;
 use crate::{commands, exit, screen};
 
 const LONG_ABOUT: &str = "\
@@ -39,8 +41,8 @@ pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
     let argv: Vec<OsString> =
         std::iter::once("fio".into()).chain(words.map(OsString::from)).collect();
-    let (ast, diagnostics) =
-        ast::read(&argv, &options::option_names(), &mut fio::host::HostEnvironment);
+    let (ast, mut diagnostics) = read(&argv, &mut HostEnvironment);
+    diagnostics.extend(Flags::read(&ast).1);
     if !diagnostics.is_empty() {
         return refused(&diagnostics, &ast.texts);
     }

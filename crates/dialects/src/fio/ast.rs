@@ -4,30 +4,17 @@
 //! `$ncpus` stands for) is asked of a [`Environment`], so that everything here can be tested without one.
 
 mod argv;
-mod diagnostic;
 mod expand;
-pub mod flags;
 mod job_file;
-mod text;
 
 use std::ffi::OsString;
 use std::ops::Range;
 
-pub use diagnostic::Diagnostic;
-pub use text::{Span, Text, Texts};
+use crate::kit::{Assignment, Diagnostic, Environment, Span, Spelling, Texts, Word};
 
-/// What comes from outside.
-pub trait Environment {
-    /// What is in a file; `-` is standard input.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>>;
-
-    /// An environment variable.
-    fn variable(&self, name: &str) -> Option<String>;
-
-    /// What `$pagesize`, `$mb_memory` or `$ncpus` stands for.
+/// The surroundings of a command line of fio: files, variables, and what keywords stand for.
+pub trait FioEnvironment: Environment {
+    /// The value of `$pagesize`, `$mb_memory` or `$ncpus`.
     fn keyword(&self, keyword: Keyword) -> u64;
 }
 
@@ -42,24 +29,13 @@ pub enum Keyword {
     Cpus,
 }
 
-/// What the command line must know about an option of a job to read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OptionName {
-    /// The name, or an alias.
-    pub name: &'static str,
-    /// Whether it may stand without a value.
-    pub bare: Bare,
-}
-
-/// Whether an option may stand without a value on a command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bare {
-    /// It needs one, behind an equals sign or as the next word.
-    Never,
-    /// It may; a value stands behind an equals sign only.
-    Always,
-    /// Only where no word follows that could be one.
-    Last,
+/// The names that a command line may hold.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// Flags: what a command line may say that is no option of a job.
+    pub flags: Vec<Spelling>,
+    /// Options of jobs.
+    pub options: Vec<Spelling>,
 }
 
 /// Reads a command line, the program's name first, and the job files that it names.
@@ -67,8 +43,8 @@ pub enum Bare {
 /// Everything that could be read is in what is written, beside all diagnostics.
 pub fn read(
     argv: &[OsString],
-    names: &[OptionName],
-    environment: &mut dyn Environment,
+    names: &Names,
+    environment: &mut dyn FioEnvironment,
 ) -> (Ast, Vec<Diagnostic>) {
     let mut reading = Reading { ast: Ast::default(), diagnostics: Vec::new(), environment };
     let files = argv::read(&mut reading, argv, names);
@@ -86,38 +62,12 @@ pub fn read(
 struct Reading<'a> {
     ast: Ast,
     diagnostics: Vec<Diagnostic>,
-    environment: &'a mut dyn Environment,
+    environment: &'a mut dyn FioEnvironment,
 }
 
 /// True for a section that gives defaults: so does any whose name begins like this.
 fn is_global(name: &str) -> bool {
     name.starts_with("global")
-}
-
-/// A word and where it stands. Its text is what is meant: variables and keywords are replaced by
-/// their values, comments and blanks around it are gone. [`Texts::snippet`] has what stands there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
-    /// The word.
-    pub text: String,
-    /// Where it stands.
-    pub at: Span,
-}
-
-/// `name=value`, or a bare `name`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assignment {
-    /// The option, as written: it may be an alias, an abbreviation, or unknown.
-    pub name: Word,
-    /// What it is set to; `None` for a bare option, an empty word for `name=`.
-    pub value: Option<Word>,
-}
-
-impl Assignment {
-    /// The place of the value, or of the name where there is none.
-    pub fn value_at(&self) -> Span {
-        self.value.as_ref().map_or(self.name.at, |value| value.at)
-    }
 }
 
 /// Assignments that were written together.

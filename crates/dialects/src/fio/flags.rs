@@ -1,12 +1,16 @@
 //! What the flags mean: typed.
 
+mod table;
+
 use std::path::PathBuf;
 
 use candor_plan::Nanos;
 
-use super::ast::{Ast, Diagnostic, Given, Word};
-use super::job::{Format, Output};
-use super::values::{self, TimeUnit, Units, Value};
+use super::ast::{Ast, Given};
+use super::job::Output;
+use crate::kit::{Diagnostic, Refused, Support};
+
+pub use table::TABLE;
 
 /// What a command line asks for beside its jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -187,12 +191,6 @@ pub enum Instead {
     MergeOnly,
 }
 
-/// The shortest renewal of progress that fio allows.
-const ETA_INTERVAL_MIN: Nanos = Nanos(250_000_000);
-
-/// The shortest time between results.
-const STATUS_INTERVAL_MIN: Nanos = Nanos(2_000_000);
-
 impl Flags {
     /// Reads the flags in the order in which they were given. The first that asks for something
     /// instead of running decides, but help and version come before the rest.
@@ -201,162 +199,42 @@ impl Flags {
         flags.output.terse_version = 3;
         let mut diagnostics = Vec::new();
         for given in &ast.flags {
-            if let Err(diagnostic) = flags.take(given) {
-                diagnostics.push(*diagnostic);
-            }
+            diagnostics.extend(flags.take(given).err());
         }
         (flags, diagnostics)
     }
 
-    fn take(&mut self, given: &Given) -> Result<(), Box<Diagnostic>> {
-        let nothing = Word { text: String::new(), at: given.at };
-        let word = given.value.as_ref().unwrap_or(&nothing);
-        let text = given.value.as_ref().map(|word| word.text.clone()).filter(|t| !t.is_empty());
-        match given.name {
-            "help" => self.instead = Some(Instead::Help),
-            "version" => self.instead = Some(Instead::Version),
-            "cmdhelp" => self.instead(Instead::CommandHelp(text)),
-            "enghelp" => self.instead(Instead::EngineHelp(text)),
-            "showcmd" => self.instead(Instead::ShowCommand),
-            "inflate-log" => self.instead(Instead::InflateLog(word.text.clone().into())),
-            "parse-only" => self.instead(Instead::ParseOnly),
-            "merge-blktrace-only" => self.instead(Instead::MergeOnly),
-            "output" => self.output.file = Some(word.text.clone().into()),
-            "output-format" => self.output.formats = formats(word)?,
-            "minimal" => self.output.formats = vec![Format::Terse],
-            "append-terse" => self.output.append_terse = true,
-            "terse-version" => self.output.terse_version = terse_version(word)?,
-            "readonly" => self.readonly = true,
-            "max-jobs" => self.jobs_max = Some(number(word)?),
-            "warnings-fatal" => self.warnings_fatal = true,
-            "eta" => self.eta = eta(word)?,
-            "eta-newline" => self.eta_newline = Some(time(word, Nanos(1))?),
-            "eta-interval" => self.eta_interval = Some(time(word, ETA_INTERVAL_MIN)?),
-            "status-interval" => {
-                self.status_interval = Some(time(word, STATUS_INTERVAL_MIN)?);
-            }
-            "trigger-file" => self.trigger.file = Some(word.text.clone().into()),
-            "trigger-timeout" => self.trigger.timeout = Some(time(word, Nanos(1))?),
-            "trigger" => self.trigger.command = Some(word.text.clone()),
-            "alloc-size" => {
-                number(word)?;
-                self.pools = Some(word.text.clone());
-            }
-            "debug" if word.text == "help" => self.instead(Instead::DebugHelp),
-            "debug" => self.debug.extend(debug(word)?),
-            "bandwidth-log" => self.bandwidth_log = true,
-            "crctest" => self.instead(Instead::CrcTest(text)),
-            "cpuclock-test" => self.instead(Instead::ClockTest),
-            "idle-prof" => match choice(word, &word.text, "idle-prof", &IDLE_KINDS)? {
-                None => self.instead(Instead::IdleCalibration),
-                kind => self.idle = kind,
-            },
-            // Read when the sections were, or refused already.
-            _ => {}
+    fn take(&mut self, given: &Given) -> Result<(), Diagnostic> {
+        let Some(row) = TABLE.find(given.name) else { return Ok(()) };
+        if let Support::Refused(why) = row.support {
+            let message = format!("--{} cannot be done", row.name);
+            return Err(Diagnostic::new(given.at, "refused", row.name, message).remedy(why));
         }
+        let text = given.value.as_ref().map_or("", |word| word.text.as_str());
+        row.apply(self, Some(text)).map(|_| ()).map_err(|refused| {
+            let at = given.value.as_ref().map_or(given.at, |word| word.at);
+            Diagnostic::new(at, "value", text, refused.message).remedy(refused.remedy)
+        })
+    }
+
+    fn instead(&mut self, what: Instead) -> Result<(), Refused> {
+        self.instead.get_or_insert(what);
         Ok(())
     }
-
-    fn instead(&mut self, what: Instead) {
-        self.instead.get_or_insert(what);
-    }
-}
-
-/// None to only find out how long a unit of work takes.
-const IDLE_KINDS: [(&str, Option<IdleKind>); 3] =
-    [("system", Some(IdleKind::System)), ("percpu", Some(IdleKind::PerCpu)), ("calibrate", None)];
-
-const FORMATS: [(&str, Format); 6] = [
-    ("normal", Format::Normal),
-    ("terse", Format::Terse),
-    ("minimal", Format::Terse),
-    ("csv", Format::Terse),
-    ("json", Format::Json),
-    ("json+", Format::JsonPlus),
-];
-
-fn formats(word: &Word) -> Result<Vec<Format>, Box<Diagnostic>> {
-    let one = |part: &str| choice(word, part.trim(), "output-format", &FORMATS);
-    word.text.split(',').map(one).collect()
-}
-
-/// Kinds of things to be told about.
-fn debug(word: &Word) -> Result<Vec<DebugKind>, Box<Diagnostic>> {
-    let mut kinds = Vec::new();
-    for part in word.text.split(',') {
-        match part {
-            "all" => kinds.extend(DebugKind::ALL.map(|(_, kind)| kind)),
-            part => kinds.push(choice(word, part, "debug", &DebugKind::ALL)?),
-        }
-    }
-    kinds.dedup();
-    Ok(kinds)
-}
-
-fn eta(word: &Word) -> Result<Eta, Box<Diagnostic>> {
-    let whens = [("auto", Eta::Auto), ("always", Eta::Always), ("never", Eta::Never)];
-    choice(word, &word.text, "eta", &whens)
-}
-
-/// One of some words; `part` is the part of the flag's value that is looked at.
-fn choice<T: Copy>(
-    word: &Word,
-    part: &str,
-    flag: &str,
-    choices: &[(&str, T)],
-) -> Result<T, Box<Diagnostic>> {
-    if let Some((_, value)) = choices.iter().find(|(name, _)| *name == part) {
-        return Ok(*value);
-    }
-    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-    let message = format!("--{flag}: `{part}` is none of {}", names.join(", "));
-    Err(Box::new(Diagnostic::new(word.at, "value", part, message).nearest(names)))
-}
-
-fn terse_version(word: &Word) -> Result<u32, Box<Diagnostic>> {
-    let version = word.text.parse().ok().filter(|version| (2..=5).contains(version));
-    version.ok_or_else(|| {
-        let message = format!("--terse-version: `{}` is no version of the terse line", word.text);
-        let diagnostic = Diagnostic::new(word.at, "value", &word.text, message);
-        Box::new(diagnostic.remedy("give 2, 3, 4 or 5"))
-    })
-}
-
-fn number(word: &Word) -> Result<u64, Box<Diagnostic>> {
-    read(word, values::bytes(&word.text, Units::default()))
-}
-
-/// A time of at least so much; seconds where no unit is given.
-fn time(word: &Word, min: Nanos) -> Result<Nanos, Box<Diagnostic>> {
-    let time = read(word, values::time(&word.text, TimeUnit::Seconds))?;
-    match time >= min {
-        true => Ok(time),
-        false => {
-            let message = format!("`{}` is too short", word.text);
-            let remedy = format!("give at least {} ms", min.0.div_ceil(1_000_000));
-            Err(Box::new(Diagnostic::new(word.at, "value", &word.text, message).remedy(remedy)))
-        }
-    }
-}
-
-fn read<T>(word: &Word, value: Value<T>) -> Result<T, Box<Diagnostic>> {
-    value.map(|read| read.value).map_err(|refused| {
-        let diagnostic = Diagnostic::new(word.at, "value", &word.text, refused.message);
-        Box::new(diagnostic.remedy(refused.remedy))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fio::ast::{Span, flags};
+    use crate::fio::job::Format;
+    use crate::kit::{Span, Word};
 
     fn given(words: &[&str]) -> (Flags, Vec<String>) {
         let mut ast = Ast::default();
         ast.texts.add("command line", "fio");
         for word in words {
             let (name, value) = word.split_once('=').map_or((*word, None), |(n, v)| (n, Some(v)));
-            let name = flags::find(name).expect("a flag").name;
+            let name = TABLE.find(name).expect("a flag").name;
             let at = Span { text: 0, start: 0, end: 3 };
             let value = value.map(|value| Word { text: value.to_owned(), at });
             ast.flags.push(Given { name, at, value });
@@ -410,6 +288,11 @@ mod tests {
     #[test]
     fn values_that_make_no_sense_are_told() {
         for (word, told) in [
+            (
+                "client=host",
+                "command line:1:1: --client cannot be done; candor does not drive other hosts \
+                 yet; start it on each of them",
+            ),
             (
                 "output-format=jsn",
                 "`jsn` is none of normal, terse, minimal, csv, json, json+; did you mean `json`",

@@ -1,10 +1,8 @@
 //! What a section means after its options are read: typed, with fio's defaults, one struct per
 //! topic. Nothing of the host is known here; what depends on it stays as it was said.
 
-mod choice;
 mod engine;
 mod files;
-mod given;
 mod logs;
 mod pace;
 mod process;
@@ -14,10 +12,9 @@ mod work;
 mod zones;
 
 pub use super::values::Amount;
-pub use choice::Choice;
+pub use crate::kit::{Choice, Given, GivenOption};
 pub use engine::*;
 pub use files::*;
-pub use given::{Given, GivenOption};
 pub use logs::*;
 pub use pace::*;
 pub use process::*;

@@ -16,7 +16,6 @@ mod host;
 mod measures;
 mod names;
 mod offsets;
-mod origins;
 mod pacing;
 mod patterns;
 mod processes;
@@ -31,21 +30,20 @@ mod trace;
 mod verify;
 mod zones;
 
-use std::collections::HashSet;
-
 use std::path::PathBuf;
 
 use candor_plan::check::{self, FILES_MAX};
 use candor_plan::{Blocks, Create, Job, Layout, Plan, Work};
 use candor_record::Note;
 
-use super::ast::{Ast, Diagnostic, Section, Span, Texts};
+use super::ast::{Ast, Section};
 use super::job::FioJob;
 use super::job_options::JobOptions;
-use super::options::{self, Reading};
+use super::options::{self, Kind, Reading};
+pub(super) use crate::kit::Diagnostics;
+use crate::kit::{Diagnostic, Given, Origins, Scope, Span, Table, Texts};
 
 pub use host::{Found, Host, ThisHost, Zoned};
-pub use origins::Origins;
 
 /// What a user's words come to.
 #[derive(Clone, Debug)]
@@ -108,60 +106,25 @@ impl Instance<'_> {
     }
 }
 
-/// What the topics have to say.
-#[derive(Default)]
-pub(super) struct Diagnostics {
-    pub errors: Vec<Diagnostic>,
-    /// The same, to be looked up: each of ten thousand files may be one.
-    known: HashSet<Diagnostic>,
-    pub notes: Vec<Note>,
-}
+impl Scope for Instance<'_> {
+    type Kind = Kind;
+    const TOOL: &'static str = "fio";
+    const TABLE: Table<Kind> = options::TABLE;
 
-impl Diagnostics {
-    /// An option cannot be done as it is set, for a reason beyond its row in the table.
-    pub fn refuse(&mut self, from: &Instance<'_>, option: &str, why: &str) {
-        let mut diagnostic = options::refuse(from.options, option, why);
-        diagnostic.at = diagnostic.at.or(Some(from.at));
-        self.push(diagnostic);
+    fn given(&self) -> &Given {
+        &self.options.given
     }
 
-    /// An option, or where it is not given the section, is wrong.
-    pub fn wrong(&mut self, from: &Instance<'_>, option: &str, message: String, remedy: &str) {
-        self.wrong_known_as(from, option, [message, String::new()], remedy);
+    fn at(&self) -> Span {
+        self.at
     }
 
-    /// The same with what is wrong in our words and in fio's, which scripts look for.
-    pub fn wrong_known_as(
-        &mut self,
-        from: &Instance<'_>,
-        option: &str,
-        [message, known_as]: [String; 2],
-        remedy: &str,
-    ) {
-        let given = from.options.given.get(option);
-        let at = given.map_or(from.at, |given| given.at);
-        let word = given.and_then(|given| given.value.as_deref()).unwrap_or(from.name);
-        let rule = options::find(option).map_or("option", |row| row.name);
-        self.push(Diagnostic::new(at, rule, word, message).remedy(remedy).known_as(known_as));
+    fn name(&self) -> &str {
+        self.name
     }
 
-    /// An option is done a little differently, for a reason beyond its row in the table.
-    pub fn note(&mut self, from: &Instance<'_>, option: &str, did: &str, why: &str) {
-        let note = options::note(from.options, from.texts, option, did, why);
-        self.add_note(note);
-    }
-
-    /// Clones of a section have the same to say; once is enough.
-    fn push(&mut self, diagnostic: Diagnostic) {
-        if self.known.insert(diagnostic.clone()) {
-            self.errors.push(diagnostic);
-        }
-    }
-
-    fn add_note(&mut self, note: Note) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+    fn texts(&self) -> &Texts {
+        self.texts
     }
 }
 
@@ -169,7 +132,7 @@ impl Diagnostics {
 pub fn diagnostics(ast: &Ast) -> Vec<Diagnostic> {
     let mut all = Diagnostics::default();
     let readings = ast.sections.iter().map(|section| options::read(ast, section));
-    readings.flat_map(|reading| reading.diagnostics).for_each(|diagnostic| all.push(diagnostic));
+    readings.flat_map(|reading| reading.errors).for_each(|diagnostic| all.push(diagnostic));
     all.errors
 }
 
@@ -261,17 +224,17 @@ fn too_many_files(section: &Section, options: &JobOptions, files: u64) -> Diagno
 
 /// What a section says, with its remarks and refusals told.
 fn read(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) -> JobOptions {
-    let Reading { options, remarks, diagnostics: errors } = options::read(ast, section);
+    let Reading { options, remarks, errors } = options::read(ast, section);
     errors.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
     options::refusals(&options).into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
     blanks::notes(ast, section, diagnostics);
     options::notes(&options, &ast.texts).into_iter().for_each(|note| diagnostics.add_note(note));
-    for (at, remark) in remarks {
+    for remark in remarks {
         diagnostics.add_note(Note {
-            asked: ast.texts.snippet(at).to_owned(),
-            did: remark,
+            asked: remark.at.map_or("", |at| ast.texts.snippet(at)).to_owned(),
+            did: remark.message,
             why: "fio reads it so".to_owned(),
-            place: Some(ast.texts.location(at)),
+            place: remark.at.map(|at| ast.texts.location(at)),
         });
     }
     options

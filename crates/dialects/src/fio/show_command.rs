@@ -1,6 +1,7 @@
 //! What `--showcmd` prints: job files as command lines.
 
-use super::ast::{Assignment, Ast, Block};
+use super::ast::{Ast, Block};
+use crate::kit::Assignment;
 
 /// A line for each job file: what a command line has to say to run the same.
 pub fn lines(ast: &Ast) -> String {
@@ -46,7 +47,9 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fio::ast::{Environment, Keyword, read};
+    use crate::fio::ast::{FioEnvironment, Keyword};
+    use crate::fio::read;
+    use crate::kit::Environment;
 
     struct OneFile(&'static str);
 
@@ -58,7 +61,9 @@ mod tests {
         fn variable(&self, _: &str) -> Option<String> {
             None
         }
+    }
 
+    impl FioEnvironment for OneFile {
         fn keyword(&self, _: Keyword) -> u64 {
             1
         }
@@ -70,7 +75,7 @@ mod tests {
                     [global]\nsize=1m\n[c]\n";
         let words = |argv: &[&str]| {
             let argv: Vec<_> = argv.iter().map(std::ffi::OsString::from).collect();
-            read(&argv, &[], &mut OneFile(text)).0
+            read(&argv, &mut OneFile(text)).0
         };
         let first = "fio --bs=8k --rw=read '--name=a b' --time_based '--description=it'\\''s' \
                      --name=global --size=1m --name=c";

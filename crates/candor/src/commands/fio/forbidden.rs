@@ -1,14 +1,15 @@
 //! What is wrong with jobs before it is asked whether candor can run them.
 
-use candor_dialects::fio::ast::{Ast, Diagnostic};
+use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::{Flags, Instead};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::options;
+use candor_dialects::kit::{Diagnostic, Diagnostics, Severity};
 use candor_plan::Job;
 use candor_plan::entries::Step;
 use candor_record::Note;
 
-/// Mistakes in the options of all sections, and what flags forbid of them. A file that names an
+/// Errors in the options of all sections, and what flags forbid of them. A file that names an
 /// engine which this build lacks is well written all the same.
 pub fn by_flags(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
     let asked = flags.readonly || flags.warnings_fatal || flags.jobs_max.is_some();
@@ -16,34 +17,29 @@ pub fn by_flags(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
     if !asked && flags.instead != Some(Instead::ParseOnly) {
         return Vec::new();
     }
-    let (mut diagnostics, mut jobs) = (Vec::new(), 0);
+    // Clones share what their section and its defaults got wrong.
+    let (mut diagnostics, mut jobs) = (Diagnostics::default(), 0);
     for section in &ast.sections {
         let reading = options::read(ast, section);
-        diagnostics.extend(reading.diagnostics);
+        reading.errors.into_iter().for_each(|error| diagnostics.push(error));
         jobs += reading.options.runtime.clones;
         let direction = reading.options.rw.direction;
         if flags.readonly && (direction.writes() || direction.trims()) {
-            let message = format!("job <{}> writes or trims", section.name.text);
-            let diagnostic =
-                Diagnostic::new(section.name.at, "readonly", &section.name.text, message);
-            diagnostics.push(diagnostic.remedy("--readonly forbids it"));
+            let (at, name) = (section.name.at, &section.name.text);
+            let message = format!("job <{name}> writes or trims");
+            let error = Diagnostic::new(at, "readonly", name, message);
+            diagnostics.push(error.remedy("--readonly forbids it"));
         }
-        for (at, remark) in reading.remarks.iter().filter(|_| flags.warnings_fatal) {
-            diagnostics.push(Diagnostic::new(*at, "warning", "", remark).remedy(FATAL));
+        for remark in reading.remarks.into_iter().filter(|_| flags.warnings_fatal) {
+            let severity = Severity::Error;
+            diagnostics.push(Diagnostic { severity, ..remark }.remedy(FATAL));
         }
     }
-    // Clones share what their section and its defaults got wrong.
-    let mut told = Vec::new();
-    diagnostics.retain(|diagnostic| {
-        let is_new = !told.contains(diagnostic);
-        told.push(diagnostic.clone());
-        is_new
-    });
     if let Some(max) = flags.jobs_max.filter(|max| jobs > *max) {
         let message = format!("these are {jobs} jobs, and --max-jobs={max}");
         diagnostics.push(Diagnostic::nowhere("max-jobs", message));
     }
-    diagnostics
+    diagnostics.errors
 }
 
 /// Jobs that would change or make something, whatever their `rw` says, under `--readonly`.

@@ -1,6 +1,6 @@
 //! What stands for something else: `${VARIABLE}`, `$pagesize`, `$mb_memory`, `$ncpus`.
 
-use super::{Environment, Keyword};
+use super::{FioEnvironment, Keyword};
 use crate::fio::values;
 
 const KEYWORDS: [(&str, Keyword); 3] = [
@@ -11,7 +11,7 @@ const KEYWORDS: [(&str, Keyword); 3] = [
 
 /// A value with its variables replaced. One that is not set is replaced by nothing; `$NAME`
 /// without braces stays as it is.
-pub(super) fn variables(text: &str, environment: &dyn Environment) -> String {
+pub(super) fn variables(text: &str, environment: &dyn FioEnvironment) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -32,7 +32,7 @@ pub(super) fn variables(text: &str, environment: &dyn Environment) -> String {
 /// The sum cannot be worked out.
 pub(super) fn keywords(
     text: &str,
-    environment: &dyn Environment,
+    environment: &dyn FioEnvironment,
 ) -> Result<String, values::Refused> {
     let mut result = text.to_owned();
     for (word, keyword) in KEYWORDS {

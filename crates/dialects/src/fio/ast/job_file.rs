@@ -1,8 +1,7 @@
 //! Job files, and what they include.
 
-use super::{
-    Assignment, Block, Diagnostic, Origin, Reading, Section, Span, Word, expand, is_global,
-};
+use super::{Block, Origin, Reading, Section, expand, is_global};
+use crate::kit::{Assignment, Diagnostic, Span, Word};
 
 /// Includes within includes, at most.
 const INCLUDE_DEPTH_MAX: usize = 16;

@@ -2,7 +2,7 @@
 
 use candor_plan::units::PerDirection;
 
-use super::choice::choices;
+use crate::kit::choices;
 
 choices! {
     /// `cpumode`.

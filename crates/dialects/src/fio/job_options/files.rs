@@ -1,6 +1,6 @@
 //! Files: their names, how they are made, opened, closed and removed.
 
-use super::choice::choices;
+use crate::kit::choices;
 
 choices! {
     /// `fallocate`: how space is set aside for a file that is laid out.

@@ -1,7 +1,7 @@
 //! Logs, statistics, errors: what is told about a job.
 
-use super::choice::choices;
 use crate::fio::job::PERCENTILES;
+use crate::kit::choices;
 
 choices! {
     /// `log_window_value`.

@@ -3,7 +3,7 @@
 use candor_plan::Nanos;
 use candor_plan::units::PerDirection;
 
-use super::choice::choices;
+use crate::kit::choices;
 
 choices! {
     /// `rate_process`.

@@ -1,6 +1,6 @@
 //! Processes: grouping, ending, where they run, as whom, what they run beside.
 
-use super::choice::choices;
+use crate::kit::choices;
 
 choices! {
     /// `exit_what`.

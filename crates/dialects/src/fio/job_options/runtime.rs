@@ -2,7 +2,7 @@
 
 use candor_plan::Nanos;
 
-use super::choice::choices;
+use crate::kit::choices;
 
 /// What a job is called.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 //! What is written, and whether it is checked.
 
-use super::choice::choices;
+use crate::kit::choices;
 
 choices! {
     /// `dedupe_mode`.

@@ -2,8 +2,8 @@
 
 use candor_plan::units::PerDirection;
 
-use super::choice::choices;
 use crate::fio::values::{Amount, Share};
+use crate::kit::choices;
 
 choices! {
     /// `rw`: directions and whether offsets are random.

@@ -1,7 +1,7 @@
 //! Zones of a device, and where its controller is asked to put data.
 
-use super::choice::choices;
 use crate::fio::values::Amount;
+use crate::kit::choices;
 
 choices! {
     /// `zonemode`.

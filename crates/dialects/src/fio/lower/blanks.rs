@@ -4,8 +4,9 @@
 use candor_record::Note;
 
 use super::Diagnostics;
-use crate::fio::ast::{Assignment, Ast, Origin, Section, Span, Texts};
+use crate::fio::ast::{Ast, Origin, Section};
 use crate::fio::options::{self, Kind};
+use crate::kit::{Assignment, Span, Texts};
 
 pub(super) fn notes(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) {
     let blocks = ast.globals_of(section).iter().chain([&section.own]);
@@ -25,7 +26,7 @@ fn note(texts: &Texts, assignment: &Assignment) -> Option<Note> {
     let digits = value.len() - value.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = value.split_at(digits);
     let has_unit = !number.is_empty() && unit.starts_with(|c: char| c.is_ascii_alphabetic());
-    let row = options::find(&assignment.name.text)?;
+    let row = options::TABLE.find(&assignment.name.text)?;
     (blank && has_unit && is_number(row.kind)).then(|| Note {
         asked: format!("{}= {value}", row.name),
         did: format!("{value}, as later versions of fio read it"),

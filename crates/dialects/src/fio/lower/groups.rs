@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use candor_plan::{OnFailure, Phase, Plan};
 
 use super::{Diagnostics, Instance, files, measures};
-use crate::fio::ast::{Diagnostic, Section};
+use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
+use crate::kit::Diagnostic;
 
 /// Where a section's jobs belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

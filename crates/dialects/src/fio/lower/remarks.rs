@@ -22,7 +22,7 @@ pub(super) fn remarks(from: &Instance<'_>) -> String {
 /// Options that fio has dropped, and still takes.
 fn deprecated(from: &Instance<'_>) -> String {
     let is_dropped = |row: &options::Row| matches!(row.kind, Kind::Deprecated);
-    let dropped = |name: &&str| options::find(name).is_some_and(is_dropped);
+    let dropped = |name: &&str| options::TABLE.find(name).is_some_and(is_dropped);
     let given = from.options.given.iter().map(|(name, _)| name).filter(dropped);
     given.map(|name| format!("Option {name} is deprecated\n")).collect()
 }

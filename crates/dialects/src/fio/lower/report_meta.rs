@@ -261,7 +261,7 @@ fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     }
     for assignment in &block.assignments {
         let name = &assignment.name.text;
-        let name = options::find(name).map_or(name.as_str(), |row| row.name);
+        let name = options::TABLE.find(name).map_or(name.as_str(), |row| row.name);
         let value = match &assignment.value {
             Some(value) => value.text.clone(),
             None => continue,

@@ -3,9 +3,10 @@
 use candor_plan::Plan;
 
 use super::{Diagnostics, Host};
-use crate::fio::ast::{Section, Texts};
+use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
 use crate::fio::options;
+use crate::kit::Texts;
 
 /// The plan's seed: the first section's, or one of this run only where nothing is to repeat.
 pub(super) fn lower(
@@ -27,7 +28,7 @@ pub(super) fn lower(
             let option = if options.given.has("randseed") { "randseed" } else { "randrepeat" };
             let did = "its offsets come from the seed of the first job";
             let why = "a run has one seed, from which each job draws its own";
-            diagnostics.add_note(options::note(options, texts, option, did, why));
+            diagnostics.add_note(options::TABLE.note(&options.given, texts, option, did, why));
         }
     }
 }

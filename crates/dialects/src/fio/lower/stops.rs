@@ -4,9 +4,10 @@ use candor_plan::{Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
 
 use super::groups::Groups;
 use super::{Diagnostics, Instance, errors};
-use crate::fio::ast::{Section, Texts};
+use crate::fio::ast::Section;
 use crate::fio::job_options::{JobOptions, SteadyOf};
 use crate::fio::options;
+use crate::kit::Texts;
 
 pub(super) fn lower(
     from: &Instance<'_>,
@@ -105,7 +106,13 @@ pub(super) fn ramps(
         if options.runtime.ramp < ramp {
             let did = format!("nothing counts for {ramp}");
             let why = "jobs that run together have one ramp, the longest";
-            diagnostics.add_note(options::note(options, texts, "ramp_time", &did, why));
+            diagnostics.add_note(options::TABLE.note(
+                &options.given,
+                texts,
+                "ramp_time",
+                &did,
+                why,
+            ));
         }
     }
 }

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use candor_plan::{Blocks, Bytes, Job};
 
 use super::{Found, Host, Lowered, Zoned, lower};
-use crate::fio::ast::{self, Ast, Diagnostic, Environment, Keyword};
-use crate::fio::options;
+use crate::fio::ast::{Ast, FioEnvironment, Keyword};
+use crate::kit::{Diagnostic, Environment};
 
 /// A host without anything but what a test puts there.
 #[derive(Default)]
@@ -104,7 +104,9 @@ impl Environment for OneFile<'_> {
     fn variable(&self, _: &str) -> Option<String> {
         None
     }
+}
 
+impl FioEnvironment for OneFile<'_> {
     fn keyword(&self, _: Keyword) -> u64 {
         4
     }
@@ -113,7 +115,7 @@ impl Environment for OneFile<'_> {
 /// What is written in a job file.
 pub(in crate::fio) fn written(text: &str) -> (Ast, Vec<Diagnostic>) {
     let argv = ["fio".into(), "job.fio".into()];
-    ast::read(&argv, &options::option_names(), &mut OneFile(text))
+    crate::fio::read(&argv, &mut OneFile(text))
 }
 
 /// A job file, lowered.

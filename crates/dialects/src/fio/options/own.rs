@@ -2,12 +2,13 @@
 
 use candor_plan::units::{Direction, PerDirection};
 
-use super::value::{choose, per_op};
+use super::value::per_op;
 use crate::fio::job_options::{
-    Choice, Distribution, FileService, JobOptions, MemoryKind, MemoryPolicy, PrioritySplit, RwMode,
+    Distribution, FileService, JobOptions, MemoryKind, MemoryPolicy, PrioritySplit, RwMode,
     Service, Skip, SteadyOf, SyncFileRange,
 };
-use crate::fio::values::{self, Refused, TimeUnit, Units};
+use crate::fio::values::{self, TimeUnit, Units};
+use crate::kit::{Choice, Refused, choose};
 
 /// What a reader gives: a remark, where there is one.
 type Done = Result<Option<String>, Refused>;

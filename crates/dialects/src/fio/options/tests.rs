@@ -4,24 +4,22 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::kind::Kind;
-use super::read::apply;
-use super::row::{Row, Support};
-use super::{find, names, rows};
+use super::Kind;
+use super::{Row, TABLE};
 use crate::fio::job_options::JobOptions;
 use crate::fio::lower::tests::{Nowhere, lowered_on};
-use crate::fio::values::Units;
+use crate::kit::Support;
 
 #[test]
 fn names_are_unique_and_lead_to_their_rows() {
-    let all: Vec<_> = names().collect();
+    let all: Vec<_> = TABLE.names().collect();
     let distinct: BTreeSet<_> = all.iter().collect();
     assert_eq!(all.len(), distinct.len(), "{:?}", doubled(&all));
-    for (_, row) in rows() {
+    for row in TABLE.rows() {
         for name in row.names() {
-            assert_eq!(find(name).map(|row| row.name), Some(row.name));
+            assert_eq!(TABLE.find(name).map(|row| row.name), Some(row.name));
         }
-        assert!(row.parent.is_empty() || find(row.parent).is_some(), "{}: parent", row.name);
+        assert!(row.parent.is_empty() || TABLE.find(row.parent).is_some(), "{}: parent", row.name);
         assert!(!row.help.is_empty() && !row.help.ends_with('.'), "{}: help", row.name);
     }
 }
@@ -35,9 +33,9 @@ fn doubled(all: &[&'static str]) -> Vec<&'static str> {
 
 #[test]
 fn defaults_say_what_holds_anyway() {
-    for (_, row) in rows().filter(|(_, row)| !row.default.is_empty()) {
+    for row in TABLE.rows().filter(|row| !row.default.is_empty()) {
         let mut options = JobOptions::default();
-        apply(row, &mut options, Some(row.default), Units::default())
+        row.apply(&mut options, Some(row.default))
             .unwrap_or_else(|refused| panic!("{}: {refused:?}", row.name));
         options.files.number = options.files.number.filter(|number| *number != 1);
         assert_eq!(options, JobOptions::default(), "{}={}", row.name, row.default);
@@ -114,7 +112,7 @@ fn bare(jobs: &[crate::fio::job::FioJob]) -> Vec<crate::fio::job::FioJob> {
 #[test]
 fn every_option_does_what_its_row_says() {
     let mut wrong = Vec::new();
-    for (_, row) in rows() {
+    for row in TABLE.rows() {
         assert!(!row.example.is_empty(), "{}: no example", row.name);
         let name = row.name;
         match (row.support, std::panic::catch_unwind(|| outcome(row))) {
@@ -153,7 +151,7 @@ fn every_option_does_what_its_row_says() {
 
 #[test]
 fn choices_have_words() {
-    for (_, row) in rows() {
+    for row in TABLE.rows() {
         if let Kind::Choice(choices) = row.kind {
             assert!(choices.len() > 1, "{}", row.name);
         }
@@ -178,7 +176,7 @@ proptest! {
         picks in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..20), 0..16),
         walled in any::<bool>(),
     ) {
-        let all: Vec<_> = rows().map(|(_, row)| row).collect();
+        let all: Vec<_> = TABLE.rows().collect();
         let mut text = String::from("[global]\nsize=1m\n[a]\nrw=write\n");
         for (nth, (index, choice)) in picks.iter().enumerate() {
             if walled && nth == picks.len() / 2 {
@@ -202,7 +200,7 @@ proptest! {
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
     ) {
         let done = |row: &&Row| row.support == Support::Exact && row.beside.is_empty();
-        let all: Vec<_> = rows().map(|(_, row)| row).filter(done).collect();
+        let all: Vec<_> = TABLE.rows().filter(done).collect();
         let mut text = String::from("[first]\nsize=1m\n[b]\nsize=1m\n");
         for index in &picks {
             text.push_str(&value_of(index.get(all.as_slice()), 0));
