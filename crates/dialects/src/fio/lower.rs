@@ -4,31 +4,18 @@
 //! file: each fills its part of the job and refuses by name what the plan cannot say. What a row
 //! of the table refuses or notes by itself needs no word there.
 
-mod amounts;
-mod blanks;
 mod content;
-mod durability;
 mod engines;
-mod errors;
 mod files;
 mod groups;
 mod host;
-mod measures;
-mod names;
 mod offsets;
 mod pacing;
-mod patterns;
 mod processes;
-mod programs;
-mod remarks;
 mod report_meta;
-mod seeds;
-mod stops;
 #[cfg(test)]
 pub(in crate::fio) mod tests;
 mod trace;
-mod verify;
-mod zones;
 
 use std::path::PathBuf;
 
@@ -160,7 +147,7 @@ pub fn lower(ast: &Ast, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
         global_options: report_meta::global_options(ast),
         merged: Vec::new(),
     };
-    seeds::lower(&sections, &ast.texts, host, &mut lowered.plan, &mut diagnostics);
+    content::seeds::lower(&sections, &ast.texts, host, &mut lowered.plan, &mut diagnostics);
     let aux_path = aux_path(ast);
     let mut groups = groups::Groups::default();
     let mut files = 0_u64;
@@ -190,7 +177,7 @@ pub fn lower(ast: &Ast, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
             instance(&from, section, &mut groups, &mut lowered, &mut diagnostics);
         }
     }
-    stops::ramps(&sections, &groups, &ast.texts, &mut lowered.plan, &mut diagnostics);
+    pacing::stops::ramps(&sections, &groups, &ast.texts, &mut lowered.plan, &mut diagnostics);
     finish(lowered, diagnostics)
 }
 
@@ -227,7 +214,7 @@ fn read(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) -> JobOptio
     let Reading { options, remarks, errors } = options::read(ast, section);
     errors.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
     options::refusals(&options).into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
-    blanks::notes(ast, section, diagnostics);
+    report_meta::blanks::notes(ast, section, diagnostics);
     options::notes(&options, &ast.texts).into_iter().for_each(|note| diagnostics.add_note(note));
     for remark in remarks {
         diagnostics.add_note(Note {
@@ -256,14 +243,14 @@ fn instance(
     let mut job = Job::default();
     offsets::lower(from, &mut blocks, diagnostics);
     engines::lower(from, &mut blocks, diagnostics);
-    durability::lower(from, &mut blocks, diagnostics);
+    content::durability::lower(from, &mut blocks, diagnostics);
     content::lower(from, &mut blocks, diagnostics);
-    verify::lower(from, &mut blocks, diagnostics);
+    content::verify::lower(from, &mut blocks, diagnostics);
     pacing::lower(from, &mut blocks, diagnostics);
-    measures::lower(from, &mut blocks, diagnostics);
+    report_meta::measures::lower(from, &mut blocks, diagnostics);
     processes::lower(from, &mut job, diagnostics);
-    stops::lower(from, seat.phase, &mut job, diagnostics);
-    let other = programs::lower(from, &mut job, diagnostics);
+    pacing::stops::lower(from, seat.phase, &mut job, diagnostics);
+    let other = engines::programs::lower(from, &mut job, diagnostics);
     trace::write(from, &mut blocks, diagnostics);
     let shape = blocks.clone();
     let targets = match &replay {
@@ -275,7 +262,7 @@ fn instance(
     };
     match (&mut job.stop, &replay) {
         (Some(stop), Some(replay)) => replay.stop(stop),
-        (Some(stop), None) => amounts::lower(from, &blocks, &targets, stop, diagnostics),
+        (Some(stop), None) => offsets::amounts::lower(from, &blocks, &targets, stop, diagnostics),
         (None, _) => {}
     }
     let plan = &mut lowered.plan;

@@ -5,23 +5,15 @@
 //! computed from what it did, or shown as fio shows what was not measured: without a line in text,
 //! as zero with `N` 0 in JSON.
 
-pub mod aggregate;
-mod by_priority;
-mod direction;
-mod disks;
 mod figures;
 pub mod idleness;
-pub mod iolog;
 mod json;
 pub mod logs;
 mod moment;
 mod normal;
 mod number;
 mod preamble;
-mod requests;
-mod spread;
 pub mod status;
-mod steady;
 mod terse;
 #[cfg(test)]
 mod tests;

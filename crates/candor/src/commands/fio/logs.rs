@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use candor_dialects::fio::job::FioJob;
-use candor_dialects::fio::output::{aggregate, iolog, logs};
+use candor_dialects::fio::output::logs::{self, aggregate, iolog};
 use candor_dialects::fio::state;
 use candor_record::Report;
 

@@ -1,9 +1,14 @@
 //! What is written.
 
+pub(super) mod durability;
+mod patterns;
+pub(super) mod seeds;
+pub(super) mod verify;
+
 use candor_plan::blocks::{Content, Duplicates, Fill};
 use candor_plan::{Blocks, Bytes};
 
-use super::{Diagnostics, Instance, patterns};
+use super::{Diagnostics, Instance};
 use crate::fio::job_options::{Buffers, DedupeMode};
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {

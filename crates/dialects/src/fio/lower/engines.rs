@@ -1,5 +1,7 @@
 //! How operations are issued.
 
+pub(super) mod programs;
+
 use std::path::PathBuf;
 
 use candor_plan::blocks::{
@@ -263,7 +265,7 @@ pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
 
 /// The direction under which fio counts what is no I/O: that of rw.
 pub(super) fn counted_as(from: &Instance<'_>) -> Option<Direction> {
-    let is_io = entries(from).is_none() && !super::programs::is_one(from);
+    let is_io = entries(from).is_none() && !crate::fio::lower::engines::programs::is_one(from);
     let direction = from.options.rw.direction;
     let direction = match (direction.writes(), direction.trims()) {
         (true, _) => Direction::Write,

@@ -1,5 +1,7 @@
 //! Which files: their names, sizes, and how they come into being.
 
+pub(super) mod names;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -8,8 +10,9 @@ use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
 
-use super::{Diagnostics, Found, Instance, names, zones};
+use super::{Diagnostics, Found, Instance};
 use crate::fio::job_options::{self, Amount, Fallocate, FileType, WriteHint};
+use crate::fio::lower::offsets::zones;
 
 /// The targets of a clone. Sets the range of each that is used, too.
 pub(super) fn lower(
@@ -192,7 +195,9 @@ fn lengths(
     if let Some((low, high)) = said.files.size {
         let span = high.saturating_sub(low).saturating_add(1);
         let seed = said.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
-        let drawn = |nth: u64| low + super::stops::mixed(seed ^ (nth + 1)) % span.max(1);
+        let drawn = |nth: u64| {
+            low + crate::fio::lower::pacing::stops::mixed(seed ^ (nth + 1)) % span.max(1)
+        };
         if low == high {
             return vec![Some(low); files as usize];
         }
@@ -319,7 +324,7 @@ fn target(
     let name = file.path.display().to_string();
     if !blocks.uses_targets() {
         let mut size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
-        if super::programs::is_one(from) {
+        if crate::fio::lower::engines::programs::is_one(from) {
             // Nothing lies anywhere.
             size = Some(Bytes(1 << 30));
         }

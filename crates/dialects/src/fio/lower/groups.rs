@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use candor_plan::{OnFailure, Phase, Plan};
 
-use super::{Diagnostics, Instance, files, measures};
+use super::{Diagnostics, Instance, files};
 use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
+use crate::fio::lower::report_meta::measures;
 use crate::kit::Diagnostic;
 
 /// Where a section's jobs belong.

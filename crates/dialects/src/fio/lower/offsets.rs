@@ -1,5 +1,8 @@
 //! Directions, block sizes, and the order of offsets.
 
+pub(super) mod amounts;
+pub(super) mod zones;
+
 use candor_plan::blocks::{Access, FileOrder, Position, Rotation, Stay, StayAt, Windows, Zone};
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes};
@@ -16,7 +19,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     blocks.size = sizes(from);
     blocks.rotation = rotation(from);
     blocks.windows = windows(from, diagnostics);
-    blocks.zones = super::zones::lower(from, diagnostics);
+    blocks.zones = crate::fio::lower::offsets::zones::lower(from, diagnostics);
     match from.options.rw.direction.is_random() {
         true => random(from, blocks, diagnostics),
         false => ordered(from, blocks, diagnostics),
@@ -128,7 +131,12 @@ fn windows(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Windows
         ZoneMode::None | ZoneMode::Zbd => return None,
         ZoneMode::Strided => {}
     }
-    let gap = match super::zones::in_bytes(from, zones.skip, "zoneskip", diagnostics) {
+    let gap = match crate::fio::lower::offsets::zones::in_bytes(
+        from,
+        zones.skip,
+        "zoneskip",
+        diagnostics,
+    ) {
         Amount::Bytes(bytes) => bytes,
         _ => {
             diagnostics.refuse(from, "zoneskip", "only bytes and zones can be left out");
@@ -238,7 +246,7 @@ fn skewed(
         }
         Distribution::Pareto(h, center) => {
             // Scattered like zipf, which a center makes it; fio draws one where none is given.
-            let drawn = super::stops::mixed(from.options.random.seed) % 100;
+            let drawn = crate::fio::lower::pacing::stops::mixed(from.options.random.seed) % 100;
             let center = center.map_or(drawn as f64, percent);
             Access::Pareto { h: *h, center_percent: Some(center) }
         }

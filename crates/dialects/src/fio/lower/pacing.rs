@@ -1,5 +1,8 @@
 //! How fast: rates, think time, latency goals, shares between jobs.
 
+pub(super) mod errors;
+pub(super) mod stops;
+
 use candor_plan::blocks::{Arrival, Floor, Flow, LatencyGoal, Pace, Think, ThinkCount};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, BytesPerSec, Nanos, OpsPerSec};

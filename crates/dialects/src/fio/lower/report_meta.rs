@@ -1,5 +1,9 @@
 //! What the output must know about a job.
 
+pub(super) mod blanks;
+pub(super) mod measures;
+pub(super) mod remarks;
+
 use candor_plan::blocks::IoPriority;
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, Nanos, Program, Work};
@@ -27,7 +31,7 @@ pub(super) fn of(
 ) -> FioJob {
     let options = from.options;
     let usual = reporting(&options.statistics);
-    let does_io = !super::programs::is_one(from);
+    let does_io = !crate::fio::lower::engines::programs::is_one(from);
     FioJob {
         name: from.name.to_owned(),
         description: options.about.description.clone(),
@@ -54,7 +58,7 @@ pub(super) fn of(
         },
         steady: steady(options),
         logs: logs(from, diagnostics),
-        state: super::verify::saved(from),
+        state: crate::fio::lower::content::verify::saved(from),
         reporting: Reporting {
             percentile_places: places(from),
             // Which disks a trace needs is not known before it is read.
@@ -108,7 +112,7 @@ fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape 
         depth: u32::try_from(options.issue.depth).unwrap_or(u32::MAX),
         thread: options.process.thread,
         instead: instead.and_then(|work| other_work(from, work)),
-        remarks: super::remarks::remarks(from),
+        remarks: crate::fio::lower::report_meta::remarks::remarks(from),
         depth_capped: options.issue.depth > 1
             && ONE_AT_A_TIME.contains(&engine)
             && options.issue.submit != SubmitMode::Offload,

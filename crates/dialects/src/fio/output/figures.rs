@@ -1,13 +1,19 @@
 //! What is shown of one job, or of one group: figures in fio's terms out of measurements.
 
+pub(super) mod by_priority;
+pub(super) mod direction;
+pub(super) mod disks;
+pub(super) mod spread;
+pub(super) mod steady;
+
 use std::borrow::Cow;
 
 use candor_plan::units::{Direction, PerDirection};
 use candor_record::{Depths, Measurement, ReadBack, Report, SteadyState};
 
-use super::direction::DirectionFigures;
-use super::spread::{Spread, Table, share};
 use crate::fio::job::{FioJob, Reporting};
+use crate::fio::output::figures::direction::DirectionFigures;
+use crate::fio::output::figures::spread::{Spread, Table, share};
 
 /// One entry of the results: a job, or a group whose jobs are shown together.
 #[derive(Clone, Debug)]

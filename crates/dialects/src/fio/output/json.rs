@@ -4,16 +4,16 @@ use candor_plan::units::Direction;
 use candor_record::Report;
 
 use super::VERSION;
-use super::direction::{DirectionFigures, whole_ms};
-use super::disks::{Disk, disks};
 use super::figures::{Entry, shares};
 use super::idleness;
 use super::moment::Moment;
-use super::spread::{STEPS, Spread};
-use super::steady::{self, Steadiness};
 use super::tree::{Object, Tree};
 use super::verdict;
 use crate::fio::job::{Output, Reporting};
+use crate::fio::output::figures::direction::{DirectionFigures, whole_ms};
+use crate::fio::output::figures::disks::{Disk, disks};
+use crate::fio::output::figures::spread::{STEPS, Spread};
+use crate::fio::output::figures::steady::{self, Steadiness};
 
 /// What `eta` says once a job has ended: the greatest number that it can hold.
 const NO_ETA: u64 = i32::MAX as u64;

@@ -4,6 +4,9 @@
 //! engine recorded every operation or sums over windows ([`candor_record::Log`]); here it only
 //! becomes text.
 
+pub mod aggregate;
+pub mod iolog;
+
 mod entry;
 mod stored;
 

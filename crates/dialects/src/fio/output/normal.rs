@@ -6,13 +6,13 @@ mod latency;
 use candor_plan::units::Direction;
 use candor_record::Report;
 
-use super::direction::DirectionFigures;
 use super::figures::{Entry, shares};
 use super::json::{BATCHES, DEPTHS, disks_shown, group_rate};
 use super::moment::Moment;
 use super::number::Units;
-use super::steady::{self, Steadiness};
 use crate::fio::job::Reporting;
+use crate::fio::output::figures::direction::DirectionFigures;
+use crate::fio::output::figures::steady::{self, Steadiness};
 
 /// The whole text.
 pub(super) fn document(report: &Report, entries: &[Entry], now: &Moment) -> String {

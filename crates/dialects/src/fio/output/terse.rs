@@ -4,11 +4,11 @@ use candor_plan::units::Direction;
 use candor_record::Report;
 
 use super::VERSION;
-use super::direction::DirectionFigures;
 use super::figures::{Entry, shares};
 use super::json::{disks_shown, group_rate};
-use super::spread::Spread;
 use crate::fio::job::Reporting;
+use crate::fio::output::figures::direction::DirectionFigures;
+use crate::fio::output::figures::spread::Spread;
 
 /// Percentiles that each direction has room for.
 const PERCENTILES: usize = 20;

@@ -1,8 +1,9 @@
 //! candor's own words beside fio's figures: can the result be believed, what limits it, what next.
 
+pub(super) mod requests;
+
 use candor_record::{Finding, Note, PhaseReport, Report, Verdict, Weight};
 
-use super::requests;
 use super::tree::Object;
 
 /// The verdict in the word that reports use.

@@ -2,10 +2,10 @@
 
 use candor_plan::units::Direction;
 
-use super::super::direction::DirectionFigures;
-use super::super::disks::Disk;
 use super::super::figures::Entry;
 use super::super::number::Units;
+use crate::fio::output::figures::direction::DirectionFigures;
+use crate::fio::output::figures::disks::Disk;
 
 /// One section per group.
 pub(super) fn groups(entries: &[Entry], text: &mut String) {

@@ -1,8 +1,8 @@
 //! Lines of latencies: figures, percentiles, the table of steps.
 
 use super::super::number::{Step, short};
-use super::super::spread::{STEPS, Spread, Table};
 use crate::fio::job::Reporting;
+use crate::fio::output::figures::spread::{STEPS, Spread, Table};
 
 /// The units of latencies, and what a nanosecond is divided by for each.
 const UNITS: [(&str, u64); 3] = [("nsec", 1), ("usec", 1000), ("msec", 1_000_000)];

@@ -2,14 +2,14 @@
 
 use candor_plan::Plan;
 
-use super::{Diagnostics, Host};
 use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
+use crate::fio::lower::{Diagnostics, Host};
 use crate::fio::options;
 use crate::kit::Texts;
 
 /// The plan's seed: the first section's, or one of this run only where nothing is to repeat.
-pub(super) fn lower(
+pub(in crate::fio::lower) fn lower(
     sections: &[(&Section, JobOptions)],
     texts: &Texts,
     host: &dyn Host,

@@ -9,8 +9,8 @@ use candor_plan::units::Direction;
 use candor_plan::{Job, Plan, Target, TargetKind};
 use candor_record::Report;
 
-use super::logs::measured;
 use crate::fio::job::FioJob;
+use crate::fio::output::logs::measured;
 
 /// The first line.
 const HEADER: &str = "fio version 3 iolog";

@@ -7,11 +7,16 @@ use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, V
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
 
-use super::{Diagnostics, Instance, patterns};
 use crate::fio::job_options::{self, ContinueOn, Method};
+use crate::fio::lower::content::patterns;
+use crate::fio::lower::{Diagnostics, Instance};
 use crate::fio::state::{self, StateFile};
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+pub(in crate::fio::lower) fn lower(
+    from: &Instance<'_>,
+    blocks: &mut Blocks,
+    diagnostics: &mut Diagnostics,
+) {
     let said = &from.options.verify;
     let Some(mut format) = format(said.method) else { return };
     if blocks.engine == Engine::Null && format != Format::Nothing {
@@ -73,7 +78,7 @@ fn trims(said: &job_options::Verify) -> Option<TrimWritten> {
 }
 
 /// Where the state of a job is saved: of one that writes what can be verified.
-pub(super) fn saved(from: &Instance<'_>) -> Option<StateFile> {
+pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
     let said = &from.options.verify;
     let saves =
         said.state_save && said.method != Method::None && from.options.rw.direction.writes();

@@ -10,10 +10,10 @@ use candor_plan::blocks::{Access, FileOrder, Position};
 use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Member, Stop, Target};
 
-use super::{Diagnostics, Instance};
 use crate::fio::job_options::{Amount, Method};
+use crate::fio::lower::{Diagnostics, Instance};
 
-pub(super) fn lower(
+pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
     blocks: &Blocks,
     targets: &[Target],
@@ -45,7 +45,9 @@ pub(super) fn lower(
     // not make up whole zones is not used, but moved elsewhere.
     let apart = said.files.size.is_some();
     let size = said.area.size.filter(|_| apart || blocks.zones.is_some());
-    let size = match size.map(|size| super::zones::in_bytes(from, size, "size", diagnostics)) {
+    let size = match size
+        .map(|size| crate::fio::lower::offsets::zones::in_bytes(from, size, "size", diagnostics))
+    {
         Some(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,
     };
@@ -92,7 +94,7 @@ fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
 /// `io_size`, where it is given.
 fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics) -> Option<u64> {
     let said = from.options.area.io_size?;
-    match super::zones::in_bytes(from, said, "io_size", diagnostics) {
+    match crate::fio::lower::offsets::zones::in_bytes(from, said, "io_size", diagnostics) {
         Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
         Amount::Percent(percent @ 101..) => {
             let message = format!("{percent} % is more than there is");

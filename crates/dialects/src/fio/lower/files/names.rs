@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{Found, Instance};
 use crate::fio::job_options::FORMAT;
+use crate::fio::lower::{Found, Instance};
 
 /// The paths of a clone's files.
-pub(super) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
+pub(in crate::fio::lower) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
     let files = &from.options.files;
     // Clones go to one directory after the other, unless the files are named.
     let directory = match files.directories.len() {

@@ -4,25 +4,25 @@ use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, ZoneReset, Zones};
 use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
 
-use super::files::{File, share};
-use super::{Diagnostics, Instance};
 use crate::fio::job_options::{Amount, ZoneMode};
+use crate::fio::lower::files::{File, share};
+use crate::fio::lower::{Diagnostics, Instance};
 
 /// The least that a device transfers.
 const SECTOR_BYTES: u64 = 512;
 
 /// Bytes of a zone of a clone's first file: as said, or else the device's own.
-pub(super) fn length(from: &Instance<'_>) -> Option<u64> {
+pub(in crate::fio::lower) fn length(from: &Instance<'_>) -> Option<u64> {
     let said = from.options.zones.size;
     if said > 0 || from.options.zones.mode != ZoneMode::Zbd {
         return Some(said).filter(|said| *said > 0);
     }
-    let path = super::names::paths(from, 1).into_iter().next()?;
+    let path = crate::fio::lower::files::names::paths(from, 1).into_iter().next()?;
     from.host.zoned(&path).map(|device| device.zone_bytes)
 }
 
 /// An amount that counts zones, in bytes; others as they are.
-pub(super) fn in_bytes(
+pub(in crate::fio::lower) fn in_bytes(
     from: &Instance<'_>,
     amount: Amount,
     option: &str,
@@ -40,7 +40,10 @@ pub(super) fn in_bytes(
 }
 
 /// The zones of a clone; none without write pointers.
-pub(super) fn lower(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Zones> {
+pub(in crate::fio::lower) fn lower(
+    from: &Instance<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Zones> {
     let said = &from.options.zones;
     if said.mode != ZoneMode::Zbd {
         return None;
@@ -104,7 +107,7 @@ fn lengths(from: &Instance<'_>, length: u64, gap: u64, diagnostics: &mut Diagnos
 }
 
 /// Only whole zones of files that are there are used, and what a zoned device says counts.
-pub(super) fn fit(
+pub(in crate::fio::lower) fn fit(
     from: &Instance<'_>,
     files: &[File],
     blocks: &mut Blocks,

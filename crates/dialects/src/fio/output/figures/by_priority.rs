@@ -2,13 +2,13 @@
 
 use candor_record::OpStats;
 
-use super::spread::Spread;
 use crate::fio::job::FioJob;
+use crate::fio::output::figures::spread::Spread;
 
 /// The latencies of one direction by priority. As long as all operations had the same one, they
 /// are not held a second time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct ByPriority {
+pub(in crate::fio::output) struct ByPriority {
     /// What all operations have while nothing is held apart, in the kernel's form.
     usual: u16,
     /// Total latency; else completion latency.

@@ -3,13 +3,13 @@
 use candor_plan::units::Direction;
 use candor_record::{Measurement, OpStats, Sample};
 
-use super::by_priority::ByPriority;
-use super::spread::Spread;
 use crate::fio::job::{FioJob, Reporting};
+use crate::fio::output::figures::by_priority::ByPriority;
+use crate::fio::output::figures::spread::Spread;
 
 /// What happened in one direction.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DirectionFigures {
+pub(in crate::fio::output) struct DirectionFigures {
     /// Operations.
     pub ops: u64,
     /// Bytes they moved.
@@ -34,7 +34,7 @@ pub(super) struct DirectionFigures {
 
 /// What happened in one interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Interval {
+pub(in crate::fio::output) struct Interval {
     /// Bytes per second.
     pub bytes_per_s: f64,
     /// Operations per second.
@@ -140,7 +140,7 @@ impl DirectionFigures {
 }
 
 /// A time in whole ms; at least 1 where it is not nothing.
-pub(super) fn whole_ms(ns: u64) -> u64 {
+pub(in crate::fio::output) fn whole_ms(ns: u64) -> u64 {
     if ns == 0 { 0 } else { ((ns + 500_000) / 1_000_000).max(1) }
 }
 
@@ -183,7 +183,7 @@ fn samples(samples: &[Sample], op: Direction) -> Vec<Interval> {
 
 /// Least, greatest, mean and deviation of sampled values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Samples {
+pub(in crate::fio::output) struct Samples {
     /// Least.
     pub min: u64,
     /// Greatest.

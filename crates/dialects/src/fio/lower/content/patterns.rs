@@ -4,11 +4,11 @@ use std::path::Path;
 
 use candor_plan::blocks::Pattern;
 
-use super::{Diagnostics, Instance};
+use crate::fio::lower::{Diagnostics, Instance};
 use crate::fio::values::{self, PatternPart};
 
 /// The pattern that an option was given; none if it cannot be one, which is told.
-pub(super) fn lower(
+pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
     option: &str,
     text: &str,

@@ -3,10 +3,10 @@
 use candor_plan::Blocks;
 use candor_plan::blocks;
 
-use super::{Diagnostics, Instance};
 use crate::fio::job_options::OpenSync;
+use crate::fio::lower::{Diagnostics, Instance};
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostics) {
+pub(in crate::fio::lower) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostics) {
     let said = &from.options.durability;
     let range = range(from);
     blocks.durability = blocks::Durability {

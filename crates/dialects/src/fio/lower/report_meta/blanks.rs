@@ -3,12 +3,12 @@
 
 use candor_record::Note;
 
-use super::Diagnostics;
 use crate::fio::ast::{Ast, Origin, Section};
+use crate::fio::lower::Diagnostics;
 use crate::fio::options::{self, Kind};
 use crate::kit::{Assignment, Span, Texts};
 
-pub(super) fn notes(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) {
+pub(in crate::fio::lower) fn notes(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) {
     let blocks = ast.globals_of(section).iter().chain([&section.own]);
     let in_files = blocks.filter(|block| block.origin == Origin::JobFile);
     for assignment in in_files.flat_map(|block| &block.assignments) {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Instance;
 use crate::fio::job_options::Method;
+use crate::fio::lower::Instance;
 use crate::fio::options::{self, Kind};
 
 const SHARED: &str = "fio: multiple writers may overwrite blocks that belong to other jobs. \
@@ -12,7 +12,7 @@ const NEVER_READ: &str = "fio: verification read phase will never start because 
     all of runtime\n";
 
 /// The lines, as fio has them.
-pub(super) fn remarks(from: &Instance<'_>) -> String {
+pub(in crate::fio::lower) fn remarks(from: &Instance<'_>) -> String {
     match from.clone {
         0 => deprecated(from) + &verification(from) + &opened(from),
         _ => String::new(),

@@ -3,7 +3,7 @@
 use candor_record::Report;
 use candor_record::requests::{RequestStats, Requests, percentile, share_of};
 
-use super::tree::Object;
+use crate::fio::output::tree::Object;
 
 /// Sizes that are told by themselves in text.
 const SIZES_MAX: usize = 3;
@@ -18,7 +18,7 @@ fn seen(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
 }
 
 /// The key `requests` beside the verdict.
-pub(super) fn trees(report: &Report) -> Vec<Object> {
+pub(in crate::fio::output) fn trees(report: &Report) -> Vec<Object> {
     let tree = |(phase, of): (&str, &Requests)| {
         let sizes = of.sizes().into_iter();
         let sizes = sizes.fold(Object::default(), |all, (bytes, n)| all.with(bytes.to_string(), n));
@@ -45,7 +45,7 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
 }
 
 /// A line for each device and direction of a phase.
-pub(super) fn text(report: &Report) -> String {
+pub(in crate::fio::output) fn text(report: &Report) -> String {
     let several = report.phases.iter().filter(|phase| !phase.probe).count() > 1;
     let line = |(phase, of): (&str, &Requests)| {
         let phase = if several { format!("{phase}: ") } else { String::new() };

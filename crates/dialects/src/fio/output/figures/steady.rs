@@ -9,7 +9,7 @@ const PLACES_MAX: u64 = 1 << 16;
 
 /// How steady a job had become over the last windows that were judged.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Steadiness {
+pub(in crate::fio::output) struct Steadiness {
     /// The criterion was met.
     pub attained: bool,
     /// Bytes per second in each window.
@@ -55,12 +55,12 @@ impl Steadiness {
 }
 
 /// The mean of values; 0 for none.
-pub(super) fn mean(values: &[f64]) -> f64 {
+pub(in crate::fio::output) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
 /// What was asked for, as fio words it: `iops:10.000000%`.
-pub(super) fn words(goal: &SteadyGoal) -> String {
+pub(in crate::fio::output) fn words(goal: &SteadyGoal) -> String {
     let what = if goal.bandwidth { "bw" } else { "iops" };
     let slope = if goal.slope { "_slope" } else { "" };
     let percent = if goal.percent { "%" } else { "" };

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use candor_plan::{Burn, Job, Nanos, Program, Stop, Work};
 
-use super::{Diagnostics, Instance};
 use crate::fio::job_options::CpuMode;
+use crate::fio::lower::{Diagnostics, Instance};
 use crate::fio::options;
 
 /// True for engines whose jobs do something else than I/O.
-pub(super) fn is_one(from: &Instance<'_>) -> bool {
+pub(in crate::fio::lower) fn is_one(from: &Instance<'_>) -> bool {
     matches!(engine(from), "cpuio" | "exec")
 }
 
@@ -18,7 +18,7 @@ fn engine(from: &Instance<'_>) -> &'static str {
 }
 
 /// The work of such a job; none for engines that do I/O.
-pub(super) fn lower(
+pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
     job: &mut Job,
     diagnostics: &mut Diagnostics,

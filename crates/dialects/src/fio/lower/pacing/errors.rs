@@ -3,8 +3,8 @@
 use candor_plan::Tolerated;
 use candor_plan::units::Direction;
 
-use super::{Diagnostics, Instance};
 use crate::fio::job_options::ContinueOn;
+use crate::fio::lower::{Diagnostics, Instance};
 
 /// What fio goes on after where it is told to go on: EIO and EILSEQ.
 const NON_FATAL: [i32; 2] = [5, 84];
@@ -46,7 +46,10 @@ const NAMES: &[(&str, i32)] = &[
 ];
 
 /// `continue_on_error`, and `ignore_error` in its place for the kinds of which it has a list.
-pub(super) fn tolerated(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Vec<Tolerated> {
+pub(in crate::fio::lower) fn tolerated(
+    from: &Instance<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Tolerated> {
     let said = &from.options.errors;
     let lists = said.ignore.as_deref().map_or_else(Vec::new, |text| lists(from, text, diagnostics));
     let listed = |kind: usize| lists.get(kind).filter(|list| !list.is_empty());

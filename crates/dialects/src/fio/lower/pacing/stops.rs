@@ -2,14 +2,15 @@
 
 use candor_plan::{Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
 
-use super::groups::Groups;
-use super::{Diagnostics, Instance, errors};
 use crate::fio::ast::Section;
 use crate::fio::job_options::{JobOptions, SteadyOf};
+use crate::fio::lower::groups::Groups;
+use crate::fio::lower::pacing::errors;
+use crate::fio::lower::{Diagnostics, Instance};
 use crate::fio::options;
 use crate::kit::Texts;
 
-pub(super) fn lower(
+pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
     phase: usize,
     job: &mut Job,
@@ -25,7 +26,7 @@ pub(super) fn lower(
 }
 
 /// Without a time, or with one that is only a bound, a job ends when its amount is done (see
-/// [`super::amounts`]); based on time it begins again until the time is over.
+/// [`crate::fio::lower::offsets::amounts`]); based on time it begins again until the time is over.
 fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
     let options = from.options;
     let said = &options.runtime;
@@ -81,14 +82,14 @@ fn delay(from: &Instance<'_>) -> Nanos {
 }
 
 /// Bits of a number thrown together (the finalizer of splitmix64).
-pub(super) fn mixed(number: u64) -> u64 {
+pub(in crate::fio::lower) fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
 }
 
 /// A ramp belongs to a phase: the longest one of its jobs.
-pub(super) fn ramps(
+pub(in crate::fio::lower) fn ramps(
     sections: &[(&Section, JobOptions)],
     groups: &Groups,
     texts: &Texts,

@@ -10,7 +10,7 @@ use candor_record::{Histogram, Latency};
 
 /// Latencies of one kind; empty where none were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Spread {
+pub(in crate::fio::output) struct Spread {
     histogram: Histogram,
 }
 
@@ -90,12 +90,13 @@ impl Spread {
 }
 
 /// Upper bounds of the steps in the table of latencies, in the unit of each row.
-pub(super) const STEPS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
+pub(in crate::fio::output) const STEPS: [u64; 11] =
+    [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
 
 /// Shares of latencies between fixed bounds, in percent. A bin that a bound divides counts where
 /// its middle lies, so a share is off by at most what lies within 1/64 of its bounds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Table {
+pub(in crate::fio::output) struct Table {
     /// Below 2, 4, 10, … 1000 ns.
     pub ns: [f64; 10],
     /// From 1 µs on: below 2, 4, 10, … 1000 µs.
@@ -128,7 +129,7 @@ impl Table {
 }
 
 /// A share in percent, at least `least` if it is not nothing.
-pub(super) fn share(part: u64, total: u64, least: f64) -> f64 {
+pub(in crate::fio::output) fn share(part: u64, total: u64, least: f64) -> f64 {
     match part {
         0 => 0.0,
         part => (part as f64 * 100.0 / total.max(1) as f64).max(least),

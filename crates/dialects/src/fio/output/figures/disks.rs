@@ -5,7 +5,7 @@ use candor_record::{DiskCounters, Report};
 
 /// Counters of one disk over all phases.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Disk {
+pub(in crate::fio::output) struct Disk {
     /// Its kernel name.
     pub name: String,
     /// What it counted.
@@ -20,7 +20,7 @@ pub(super) struct Disk {
 
 /// Averages over the members of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Members {
+pub(in crate::fio::output) struct Members {
     /// Their counters, each the mean over the members.
     pub counted: DiskCounters,
     /// Of the busiest of them.
@@ -28,7 +28,7 @@ pub(super) struct Members {
 }
 
 /// The disks that the targets lie on, each once, members after what is built of them.
-pub(super) fn disks(report: &Report) -> Vec<Disk> {
+pub(in crate::fio::output) fn disks(report: &Report) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
     for target in &report.facts.targets {
         if let Some(top) = target.device.as_ref().and_then(|d| whole_disk(report, &d.value)) {
