@@ -20,7 +20,9 @@ mod support;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tree;
 mod value;
+pub mod verdict;
 
 pub(crate) use choices::choices;
 pub use command_line::{Grammar, Item, Spelling, Takes, enter, read};
@@ -34,4 +36,5 @@ pub use plain::{Plain, Set};
 pub use row::{Applied, Group, Row, Table, ValueKind, bare, row};
 pub use support::Support;
 pub use text::{Span, Text, Texts, Word};
+pub use tree::{Object, Tree};
 pub use value::{Choice, Read, Refused, Value, choose};

@@ -18,11 +18,11 @@ mod terse;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod verdict;
 
 use candor_record::Report;
 
 use super::job::{FioJob, Format, Output};
+use crate::kit;
 use moment::Moment;
 
 pub use preamble::{capped, laying_out, preamble};
@@ -52,15 +52,27 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
         text += &normal::document(report, &entries, now);
         text.extend(output.idleness.as_ref().map(idleness::text));
         if !output.without_verdict {
-            text += &verdict::text(report);
+            text += &verdict(report);
         }
     }
     text
 }
 
+/// Words of fio's figures, and what stands for them in candor's sentences: scripts pick lines of
+/// fio by such words.
+const FIGURES: &[(&str, &str)] = &[
+    ("IOPS", "I/O per second"),
+    ("iops", "I/O per second"),
+    ("bw=", "bandwidth "),
+    ("BW=", "bandwidth "),
+    ("READ:", "reads"),
+    ("WRITE:", "writes"),
+    ("clat", "latency"),
+];
+
 /// candor's own words as text, where they do not stand beside fio's.
 pub fn verdict(report: &Report) -> String {
-    verdict::text(report)
+    kit::verdict::text(report, FIGURES)
 }
 
 /// Version 3 unless told.

@@ -1,7 +1,7 @@
 //! How idle the CPUs were, as `--idle-prof` shows it.
 
-use super::tree::Object;
 use crate::fio::job::Idleness;
+use crate::kit::Object;
 
 /// The lines below the disks.
 pub fn text(idleness: &Idleness) -> String {

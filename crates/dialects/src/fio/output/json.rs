@@ -7,13 +7,13 @@ use super::VERSION;
 use super::figures::{Entry, shares};
 use super::idleness;
 use super::moment::Moment;
-use super::tree::{Object, Tree};
-use super::verdict;
+use super::tree;
 use crate::fio::job::{Output, Reporting};
 use crate::fio::output::figures::direction::{DirectionFigures, whole_ms};
 use crate::fio::output::figures::disks::{Disk, disks};
 use crate::fio::output::figures::spread::{STEPS, Spread};
 use crate::fio::output::figures::steady::{self, Steadiness};
+use crate::kit::{Object, Tree, verdict};
 
 /// What `eta` says once a job has ended: the greatest number that it can hold.
 const NO_ETA: u64 = i32::MAX as u64;
@@ -46,7 +46,7 @@ pub(super) fn document(
     if !output.without_verdict {
         document.put("candor", verdict::tree(report));
     }
-    document.document()
+    tree::document(document)
 }
 
 /// The disks, unless every job turned them off or failed before it began.

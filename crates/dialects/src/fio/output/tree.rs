@@ -2,87 +2,14 @@
 
 use std::fmt::Write;
 
-/// A value. Keys keep their order, which consumers that read line by line rely on.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Tree {
-    /// A whole number.
-    Int(u64),
-    /// A number that fio prints with six decimals.
-    Float(f64),
-    /// A string.
-    Text(String),
-    /// A list.
-    List(Vec<Tree>),
-    /// Keys and values.
-    Object(Object),
-}
+use crate::kit::{Object, Tree};
 
-/// Keys and values in order.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Object(Vec<(String, Tree)>);
-
-impl Object {
-    /// Adds a key.
-    pub fn put(&mut self, key: impl Into<String>, value: impl Into<Tree>) {
-        self.0.push((key.into(), value.into()));
-    }
-
-    /// With one key more.
-    #[must_use]
-    pub fn with(mut self, key: impl Into<String>, value: impl Into<Tree>) -> Object {
-        self.put(key, value);
-        self
-    }
-
-    /// The document: its braces stand alone on the first and on the last line.
-    pub fn document(self) -> String {
-        let mut text = String::new();
-        print(&Tree::Object(self), 0, &mut text);
-        text.push('\n');
-        text
-    }
-}
-
-impl From<u64> for Tree {
-    fn from(value: u64) -> Tree {
-        Tree::Int(value)
-    }
-}
-
-impl From<u32> for Tree {
-    fn from(value: u32) -> Tree {
-        Tree::Int(value.into())
-    }
-}
-
-impl From<f64> for Tree {
-    fn from(value: f64) -> Tree {
-        Tree::Float(value)
-    }
-}
-
-impl From<&str> for Tree {
-    fn from(value: &str) -> Tree {
-        Tree::Text(value.into())
-    }
-}
-
-impl From<String> for Tree {
-    fn from(value: String) -> Tree {
-        Tree::Text(value)
-    }
-}
-
-impl From<Object> for Tree {
-    fn from(value: Object) -> Tree {
-        Tree::Object(value)
-    }
-}
-
-impl<T: Into<Tree>> From<Vec<T>> for Tree {
-    fn from(values: Vec<T>) -> Tree {
-        Tree::List(values.into_iter().map(Into::into).collect())
-    }
+/// The document: its braces stand alone on the first and on the last line.
+pub(super) fn document(object: Object) -> String {
+    let mut text = String::new();
+    print(&Tree::Object(object), 0, &mut text);
+    text.push('\n');
+    text
 }
 
 fn print(tree: &Tree, depth: usize, text: &mut String) {
@@ -97,8 +24,8 @@ fn print(tree: &Tree, depth: usize, text: &mut String) {
             let entries = values.iter().map(|value| (None, value));
             print_all(('[', ']'), entries, depth, text);
         }
-        Tree::Object(Object(entries)) => {
-            let entries = entries.iter().map(|(key, value)| (Some(key.as_str()), value));
+        Tree::Object(object) => {
+            let entries = object.entries().map(|(key, value)| (Some(key), value));
             print_all(('{', '}'), entries, depth, text);
         }
     }
@@ -151,11 +78,10 @@ mod tests {
     #[test]
     fn the_layout_is_fios() {
         let inner = Object::default().with("N", 3u64).with("mean", 1.5);
-        let document = Object::default()
+        let object = Object::default()
             .with("fio version", "fio-3.33")
             .with("jobs", vec![inner])
-            .with("none", Object::default())
-            .document();
+            .with("none", Object::default());
         let expected = [
             "{",
             "  \"fio version\" : \"fio-3.33\",",
@@ -170,19 +96,19 @@ mod tests {
             "}",
             "",
         ];
-        assert_eq!(document, expected.join("\n"));
+        assert_eq!(document(object), expected.join("\n"));
     }
 
     #[test]
     fn what_is_no_number_does_not_spoil_the_document() {
-        let text = Object::default().with("x", f64::NAN).with("y", f64::INFINITY).document();
+        let text = document(Object::default().with("x", f64::NAN).with("y", f64::INFINITY));
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["x"], 0.0);
     }
 
     proptest! {
         #[test]
         fn any_text_survives(key: String, value: String) {
-            let text = Object::default().with(key.clone(), value.clone()).document();
+            let text = document(Object::default().with(key.clone(), value.clone()));
             let read: serde_json::Value = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(read[&key].as_str(), Some(value.as_str()));
             let braces = text.starts_with("{\n") && text.ends_with("\n}\n");

@@ -1,10 +1,10 @@
-//! candor's own words beside fio's figures: can the result be believed, what limits it, what next.
+//! The verdict beside a tool's own figures: can the result be believed, what limits it, what next.
 
-pub(super) mod requests;
+mod requests;
 
 use candor_record::{Finding, Note, PhaseReport, Report, Verdict, Weight};
 
-use super::tree::Object;
+use super::Object;
 
 /// The verdict in the word that reports use.
 fn word(verdict: Verdict) -> &'static str {
@@ -70,7 +70,7 @@ fn notes(report: &Report) -> Vec<&Note> {
 }
 
 /// The key `candor` of the JSON document.
-pub(super) fn tree(report: &Report) -> Object {
+pub fn tree(report: &Report) -> Object {
     let one = |(phase, finding): (&str, &Finding)| {
         let mut object = Object::default()
             .with("rule", finding.rule.as_str())
@@ -110,9 +110,13 @@ pub(super) fn tree(report: &Report) -> Object {
     tree
 }
 
-/// The block after fio's text. Scripts pick lines of fio by words such as `IOPS` and `bw=`, so
-/// those do not stand here.
-pub(super) fn text(report: &Report) -> String {
+/// The verdict as a block of text below a tool's own. Scripts pick lines of that by the words of
+/// its figures: each of `figures` is a word that may not stand here, and what stands for it.
+pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
+    let plain = |text: &str| {
+        let line = text.replace('\n', " ");
+        figures.iter().fold(line, |text, (word, instead)| text.replace(word, instead))
+    };
     let mut text = format!("\ncandor: {}\n", plain(&report.headline));
     for limit in limits(report).iter().filter(|limit| !report.headline.contains(**limit)) {
         text += &format!("  limited by {}\n", plain(limit));
@@ -138,19 +142,4 @@ pub(super) fn text(report: &Report) -> String {
         text += &format!("  ended early: {}\n", plain(cut_short));
     }
     text
-}
-
-/// Without what a script that reads fio's text could take for a figure of fio.
-fn plain(text: &str) -> String {
-    let words = [
-        ("\n", " "),
-        ("IOPS", "I/O per second"),
-        ("iops", "I/O per second"),
-        ("bw=", "bandwidth "),
-        ("BW=", "bandwidth "),
-        ("READ:", "reads"),
-        ("WRITE:", "writes"),
-        ("clat", "latency"),
-    ];
-    words.iter().fold(text.to_string(), |text, (word, instead)| text.replace(word, instead))
 }

@@ -1,9 +1,9 @@
-//! What became of fio's I/O below: the requests that reached the devices, where they were seen.
+//! What became of a tool's I/O below: the requests that reached the devices, where they were seen.
 
 use candor_record::Report;
 use candor_record::requests::{RequestStats, Requests, percentile, share_of};
 
-use crate::fio::output::tree::Object;
+use crate::kit::Object;
 
 /// Sizes that are told by themselves in text.
 const SIZES_MAX: usize = 3;
@@ -18,7 +18,7 @@ fn seen(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
 }
 
 /// The key `requests` beside the verdict.
-pub(in crate::fio::output) fn trees(report: &Report) -> Vec<Object> {
+pub(super) fn trees(report: &Report) -> Vec<Object> {
     let tree = |(phase, of): (&str, &Requests)| {
         let sizes = of.sizes().into_iter();
         let sizes = sizes.fold(Object::default(), |all, (bytes, n)| all.with(bytes.to_string(), n));
@@ -45,7 +45,7 @@ pub(in crate::fio::output) fn trees(report: &Report) -> Vec<Object> {
 }
 
 /// A line for each device and direction of a phase.
-pub(in crate::fio::output) fn text(report: &Report) -> String {
+pub(super) fn text(report: &Report) -> String {
     let several = report.phases.iter().filter(|phase| !phase.probe).count() > 1;
     let line = |(phase, of): (&str, &Requests)| {
         let phase = if several { format!("{phase}: ") } else { String::new() };
@@ -91,6 +91,7 @@ mod tests {
     use candor_record::requests::RequestOp;
 
     use super::*;
+    use crate::kit::Tree;
 
     /// Reads of `sda` in a phase.
     fn report(of: Requests) -> Report {
@@ -115,12 +116,13 @@ mod tests {
         let line =
             "  sda read requests (25 % seen): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off 4 KiB\n";
         assert_eq!(text(&report), line);
-        let tree = trees(&report).remove(0).document();
-        for words in
-            ["\"262144\" : 3", "\"counted\" : 16", "\"p50\" : 65536", "\"start_on_4k\" : 3"]
-        {
-            assert!(tree.contains(words), "{tree}");
-        }
+        let tree = trees(&report).remove(0);
+        let sizes = Object::default().with("262144", 3_u64).with("524288", 1_u64);
+        assert_eq!(tree.get("sizes"), Some(&sizes.into()));
+        assert_eq!(tree.get("counted"), Some(&Tree::Int(16)));
+        assert_eq!(tree.get("start_on_4k"), Some(&Tree::Int(3)));
+        let Some(Tree::Object(latency)) = tree.get("latency_ns") else { panic!("{tree:?}") };
+        assert_eq!(latency.get("p50"), Some(&Tree::Int(65_536)));
     }
 
     #[test]
