@@ -1,10 +1,10 @@
 //! The parts that every front end needs, whatever its tool: texts with places, diagnostics, the
 //! table of options, notes, origins. No module here knows a tool.
 //!
-//! A front end brings a [`ValueKind`] (what its values look like and how they are read), a [`Table`] of
-//! [`Row`]s, and a grammar of its own where the tool has one. From the table the kit derives the
-//! help, the matrix of support, refusals, notes and suggestions. `tests.rs` builds a whole small
-//! front end from nothing else.
+//! A front end brings a [`ValueKind`] (the form of its values, and how they are read; [`Plain`] is
+//! one ready made), a [`Table`] of [`Row`]s, and a grammar of its own where the tool has one. From
+//! the table the kit derives the help, the matrix of support, refusals, notes and suggestions.
+//! `tests.rs` builds a whole small front end from nothing else.
 
 mod choices;
 mod command_line;

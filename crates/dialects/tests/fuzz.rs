@@ -241,11 +241,11 @@ fn digest_trace(bytes: Vec<u8>) -> bool {
 fn digest(text: &str) -> bool {
     let argv = ["fio", "job.fio"].map(OsString::from);
     let (ast, diagnostics) = fio::read(&argv, &mut Files(text.to_owned()));
-    let told: Vec<_> =
+    let message: Vec<_> =
         diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect();
-    assert!(told.iter().all(|sentence| !sentence.is_empty()));
+    assert!(message.iter().all(|sentence| !sentence.is_empty()));
     match lower::lower(&ast, &Nowhere) {
-        Ok(_) => told.is_empty(),
+        Ok(_) => message.is_empty(),
         Err(diagnostics) => {
             assert!(!diagnostics.is_empty(), "refused without a reason");
             diagnostics.iter().for_each(|diagnostic| drop(diagnostic.describe(&ast.texts)));

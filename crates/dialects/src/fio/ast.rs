@@ -1,7 +1,7 @@
-//! What was written: the command line and the job files as words with their places.
+//! The syntax tree: command line and job files as written, as words with places, without meaning.
 //!
-//! Nothing has a meaning yet. Whatever comes from outside (job files, environment variables, what
-//! `$ncpus` stands for) is asked of a [`Environment`], so that everything here can be tested without one.
+//! Files, environment variables and the values of keywords such as `$ncpus` come from a
+//! [`FioEnvironment`], so that tests need no host.
 
 mod argv;
 mod expand;
@@ -58,7 +58,7 @@ pub fn read(
     (reading.ast, reading.diagnostics)
 }
 
-/// What is read so far.
+/// The syntax tree so far, and the diagnostics.
 struct Reading<'a> {
     ast: Ast,
     diagnostics: Vec<Diagnostic>,
@@ -92,14 +92,14 @@ pub enum Origin {
 /// A section: what one `[name]` or `--name` opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its name.
+    /// The name.
     pub name: Word,
     /// Which of [`Written::globals`] apply to it: those before it, of the same file. The first
     /// file has those of the command line as well.
     pub globals: Range<usize>,
-    /// Its own options.
+    /// The section's own options.
     pub own: Block,
-    /// It is the first of a job file that is not the first: it waits for all before it.
+    /// True for the first section of every job file but the first: it waits for all before it.
     pub begins_file: bool,
 }
 
@@ -122,7 +122,7 @@ impl Ast {
         self.globals.get(section.globals.clone()).unwrap_or_default()
     }
 
-    /// Whether a flag was given.
+    /// True where a flag was given.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|given| given.name == flag)
     }
@@ -137,11 +137,11 @@ impl Ast {
 /// A flag that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// Its full name, without dashes.
+    /// The full name, without dashes.
     pub name: &'static str,
     /// Where the flag stands.
     pub at: Span,
-    /// What was given with it.
+    /// The value given with the flag.
     pub value: Option<Word>,
 }
 

@@ -1,4 +1,4 @@
-//! What the flags mean: typed.
+//! The flags of a command line: typed.
 
 mod table;
 
@@ -12,12 +12,12 @@ use crate::kit::{Diagnostic, Refused, Support};
 
 pub use table::TABLE;
 
-/// What a command line asks for beside its jobs.
+/// Everything that a command line requests beside its jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flags {
     /// Where results go, and in which forms.
     pub output: Output,
-    /// What is done instead of running jobs.
+    /// An action instead of running jobs.
     pub instead: Option<Instead>,
     /// Jobs that write are refused.
     pub readonly: bool,
@@ -29,23 +29,23 @@ pub struct Flags {
     pub eta: Eta,
     /// After how long progress goes on in a new line.
     pub eta_newline: Option<Nanos>,
-    /// How often progress is renewed.
+    /// Interval between two lines of progress.
     pub eta_interval: Option<Nanos>,
-    /// How often the results so far are printed.
+    /// Interval between two prints of the results so far.
     pub status_interval: Option<Nanos>,
-    /// What ends all jobs before their time.
+    /// Conditions that end all jobs before their time.
     pub trigger: Trigger,
-    /// What is told about while jobs are read and run.
+    /// Topics that are traced while jobs are read and run.
     pub debug: Vec<DebugKind>,
     /// The bandwidth of all jobs together is logged.
     pub bandwidth_log: bool,
     /// The size of memory pools that was asked for, as written.
     pub pools: Option<String>,
-    /// How idle the CPUs are is watched while jobs run.
+    /// The idleness of CPUs is measured while jobs run.
     pub idle: Option<IdleKind>,
 }
 
-/// How the idleness of CPUs is shown.
+/// The idleness of CPUs, as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleKind {
     /// Of all together.
@@ -54,20 +54,20 @@ pub enum IdleKind {
     PerCpu,
 }
 
-/// What `--debug` tells about.
+/// A topic of `--debug`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DebugKind {
     /// Jobs that begin and end.
     Process,
     /// Files that are made ready and used.
     File,
-    /// What was moved.
+    /// Operations and bytes.
     Io,
     /// Memory.
     Mem,
     /// Block traces.
     Blktrace,
-    /// What was verified.
+    /// Blocks that were verified.
     Verify,
     /// The seed.
     Random,
@@ -121,7 +121,7 @@ impl DebugKind {
         ("zbd", DebugKind::Zbd),
     ];
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         DebugKind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
@@ -139,7 +139,7 @@ impl DebugKind {
     }
 }
 
-/// What ends all jobs before their time, and what is run then.
+/// Conditions that end all jobs before their time, and the command that is run then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trigger {
     /// Once this file exists; it is removed.
@@ -162,7 +162,7 @@ pub enum Eta {
     Never,
 }
 
-/// What is done instead of running jobs.
+/// An action instead of running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instead {
     /// The help is printed.
@@ -173,9 +173,9 @@ pub enum Instead {
     CommandHelp(Option<String>),
     /// Engines are listed, or what one of them offers.
     EngineHelp(Option<String>),
-    /// What a compressed log holds is printed.
+    /// The lines of a compressed log are printed.
     InflateLog(PathBuf),
-    /// What can be told about is listed.
+    /// The topics of `--debug` are listed.
     DebugHelp,
     /// Checksums are measured: those named, or all.
     CrcTest(Option<String>),
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn values_that_make_no_sense_are_told() {
-        for (word, told) in [
+        for (word, message) in [
             (
                 "client=host",
                 "command line:1:1: --client cannot be done; candor does not drive other hosts \
@@ -311,7 +311,7 @@ mod tests {
         ] {
             let (_, diagnostics) = given(&[word]);
             let first = diagnostics.first().unwrap_or_else(|| panic!("{word} is taken"));
-            assert!(first.contains(told) && first.starts_with("command line:1:1: "), "{first}");
+            assert!(first.contains(message) && first.starts_with("command line:1:1: "), "{first}");
         }
     }
 }

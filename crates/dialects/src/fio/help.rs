@@ -1,4 +1,4 @@
-//! What `--help`, `--cmdhelp` and `--enghelp` print, from the tables.
+//! `--help`, `--cmdhelp` and `--enghelp`, from the tables.
 
 use super::flags;
 use super::options::{self, ENGINES, Row, TABLE};
@@ -18,7 +18,7 @@ pub fn usage(version: &str) -> String {
     head + &flags::TABLE.usage()
 }
 
-/// What `--cmdhelp` says: about one option, or about all.
+/// The text of `--cmdhelp`: one option, or all.
 ///
 /// # Errors
 /// There is no such option; the sentence names the nearest.
@@ -37,7 +37,7 @@ pub fn of_nearest_option(name: &str) -> Result<String, String> {
     }
 }
 
-/// What `--enghelp` says: which engines there are, or what one of them, and an option of it, is.
+/// The text of `--enghelp`: all engines, one of them, or an option of it.
 ///
 /// # Errors
 /// There is no such engine or option.

@@ -1,4 +1,4 @@
-//! What a section means after its options are read: typed, with fio's defaults, one struct per
+//! The options of one job, typed, with fio's defaults: what a section *has* set, one struct per
 //! topic. Nothing of the host is known here; what depends on it stays as it was said.
 
 mod engine;
@@ -26,27 +26,27 @@ pub use zones::*;
 /// Everything that a section says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobOptions {
-    /// What the job is called.
+    /// Name and description.
     pub about: About,
-    /// How long and how often.
+    /// Run time and repeats.
     pub runtime: Runtime,
     /// Directions and mix.
     pub rw: Rw,
     /// Block sizes.
     pub blocks: BlockSizes,
-    /// How much, and where.
+    /// Amounts and offsets.
     pub area: Area,
     /// Random offsets.
     pub random: Random,
-    /// How operations are issued.
+    /// Engine and depth.
     pub issue: Issue,
     /// Which files.
     pub files: Files,
-    /// How files come and go.
+    /// Making and removing files.
     pub making: Making,
     /// When writes are made durable.
     pub durability: Durability,
-    /// What is written.
+    /// Contents of buffers.
     pub buffers: Buffers,
     /// Memory of the buffers.
     pub memory: Memory,
@@ -70,7 +70,7 @@ pub struct JobOptions {
     pub zones: Zones,
     /// Log files.
     pub logs: Logs,
-    /// What is reported.
+    /// Statistics that are reported.
     pub statistics: Statistics,
     /// Errors.
     pub errors: Errors,

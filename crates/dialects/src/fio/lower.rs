@@ -9,6 +9,7 @@ mod engines;
 mod files;
 mod groups;
 mod host;
+mod instance;
 mod offsets;
 mod pacing;
 mod processes;
@@ -26,20 +27,20 @@ use candor_record::Note;
 use super::ast::{Ast, Section};
 use super::job::FioJob;
 use super::job_options::JobOptions;
-use super::options::{self, Kind, Reading};
-pub(super) use crate::kit::Diagnostics;
-use crate::kit::{Diagnostic, Given, Origins, Scope, Span, Table, Texts};
+use super::options::{self, Reading};
+use crate::kit::{Diagnostic, Diagnostics, Origins};
 
 pub use host::{Found, Host, ThisHost, Zoned};
+use instance::Instance;
 
-/// What a user's words come to.
+/// Everything that a user's words lower to.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// What runs.
+    /// The plan that runs.
     pub plan: Plan,
     /// Where each part of the plan was written.
     pub origins: Origins,
-    /// What the output must know about each job beside its measurement.
+    /// Facts about each job that the output needs beside its measurement.
     pub jobs: Vec<FioJob>,
     /// Where what runs is not exactly what was asked.
     pub notes: Vec<Note>,
@@ -60,62 +61,7 @@ impl Lowered {
     }
 }
 
-/// A clone of a section, on its way into the plan.
-pub(super) struct Instance<'a> {
-    /// What its section says.
-    pub options: &'a JobOptions,
-    /// Its name in the output.
-    pub name: &'a str,
-    /// The name of its section, after which its files are named.
-    pub section: &'a str,
-    /// Which clone of its section it is, from 0.
-    pub clone: u64,
-    /// Which job of all it is, from 0.
-    pub number: u64,
-    /// Where its section begins.
-    pub at: Span,
-    /// The texts that places point into.
-    pub texts: &'a Texts,
-    /// Where files of state are, if not in the working directory.
-    pub aux_path: Option<&'a str>,
-    /// What is asked of the host.
-    pub host: &'a dyn Host,
-}
-
-impl Instance<'_> {
-    /// The number in names of files and in steps of offsets. fio gives out the numbers of clones
-    /// from the greatest down.
-    pub fn job_number(&self) -> u64 {
-        match self.clone {
-            0 => 0,
-            clone => self.options.runtime.clones - clone,
-        }
-    }
-}
-
-impl Scope for Instance<'_> {
-    type Kind = Kind;
-    const TOOL: &'static str = "fio";
-    const TABLE: Table<Kind> = options::TABLE;
-
-    fn given(&self) -> &Given {
-        &self.options.given
-    }
-
-    fn at(&self) -> Span {
-        self.at
-    }
-
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn texts(&self) -> &Texts {
-        self.texts
-    }
-}
-
-/// What cannot be read of everything that was written: what a run that only parses looks for.
+/// The errors of values that cannot be read: all that a run which only parses looks for.
 pub fn diagnostics(ast: &Ast) -> Vec<Diagnostic> {
     let mut all = Diagnostics::default();
     let readings = ast.sections.iter().map(|section| options::read(ast, section));
@@ -209,7 +155,7 @@ fn too_many_files(section: &Section, options: &JobOptions, files: u64) -> Diagno
     Diagnostic::new(at, "nrfiles", &section.name.text, message).remedy("use fewer, or fewer clones")
 }
 
-/// What a section says, with its remarks and refusals told.
+/// The options of a section; remarks and refusals are reported.
 fn read(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) -> JobOptions {
     let Reading { options, remarks, errors } = options::read(ast, section);
     errors.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));

@@ -33,7 +33,7 @@ pub const VERSION: &str = "fio-3.33";
 /// The results, in every form asked for. In fio's order, whatever the order of the words: terse
 /// lines, JSON, text.
 ///
-/// It can be called on what is known of a run that still goes on: each call gives whole documents.
+/// Also for the report so far of a run that goes on: each call gives whole documents.
 pub fn write(report: &Report, jobs: &[FioJob], output: &Output) -> String {
     write_at(report, jobs, output, &Moment::now())
 }

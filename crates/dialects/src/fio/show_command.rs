@@ -1,4 +1,4 @@
-//! What `--showcmd` prints: job files as command lines.
+//! `--showcmd`: job files as command lines.
 
 use super::ast::{Ast, Block};
 use crate::kit::Assignment;

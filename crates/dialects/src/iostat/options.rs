@@ -6,7 +6,7 @@ mod table;
 pub use read::read;
 pub use table::TABLE;
 
-/// What the words ask for.
+/// Everything that a command line requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Only, or also, the time of the CPUs (`-c`).
@@ -45,7 +45,7 @@ pub struct Options {
     pub partitions: Partitions,
     /// Seconds between reports; one report where there is none.
     pub interval_s: Option<u64>,
-    /// How many reports; until interrupted where there is none.
+    /// The number of reports; until interrupted where there is none.
     pub count: Option<u64>,
 }
 
@@ -86,7 +86,7 @@ pub enum Unit {
     Mega,
 }
 
-/// What is to be done.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Reports.

@@ -35,7 +35,7 @@ fn disk(name: &str, text: &str) -> Disk {
     Disk { name: name.into(), counters: counters(text), ..Disk::default() }
 }
 
-/// What a host's kernel had counted 40,345.92 s after it booted.
+/// Counters of a host's kernel 40,345.92 s after it booted.
 fn recorded() -> Sample {
     const TICK: u64 = 10_000_000;
     Sample {
@@ -243,7 +243,7 @@ fn devices_are_chosen_as_sysstat_does() {
 
 #[test]
 fn words_that_make_no_sense_get_a_sentence() {
-    for (line, told) in [
+    for (line, message) in [
         ("-Q", "`-Q`: -Q is no option"),
         ("--wide", "`--wide` is no option"),
         ("--dec=3", "--dec=0, --dec=1 or --dec=2"),
@@ -263,7 +263,7 @@ fn words_that_make_no_sense_get_a_sentence() {
     ] {
         let (errors, texts) = options::read(&argv(line.split_whitespace()), false).unwrap_err();
         let sentence = errors[0].describe(&texts);
-        assert!(sentence.contains(told), "{line}: {sentence}");
+        assert!(sentence.contains(message), "{line}: {sentence}");
     }
     assert_eq!(options::read(&argv(["-V"]), false), Ok(Asked::Version));
 }
@@ -301,7 +301,8 @@ proptest! {
         after in proptest::collection::vec(any::<u64>(), 17),
         posix in any::<bool>(),
     ) {
-        let Ok(Asked::Reports(options)) = options::read(&argv(words.iter().map(String::as_str)), posix) else { return Ok(()) };
+        let argv = argv(words.iter().map(String::as_str));
+        let Ok(Asked::Reports(options)) = options::read(&argv, posix) else { return Ok(()) };
         // The sum of some of a device's counters is a number as well.
         let text = |n: &[u64]| n.iter().map(|n| (n >> 6).to_string()).collect::<Vec<_>>().join(" ");
         let sample = |at, n: &[u64]| Sample {

@@ -18,10 +18,10 @@ macro_rules! choices {
             pub const CHOICES: &'static [crate::kit::Choice] = &[
                 $($( crate::kit::Choice { word: $word, help: $help } ),+),+
             ];
-            /// What each word of [`Self::CHOICES`] chooses.
+            /// The value that each word of [`Self::CHOICES`] chooses.
             pub const ALL: &'static [$name] = &[ $($( { let _ = $word; $name::$value } ),+),+ ];
 
-            /// Its first word.
+            /// The first word.
             pub fn word(self) -> &'static str {
                 let index = Self::ALL.iter().position(|value| *value == self);
                 index.map_or("", |index| Self::CHOICES[index].word)

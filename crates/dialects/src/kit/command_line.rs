@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::{Diagnostic, Span, Table, Texts, ValueKind, Word};
 
-/// Whether a value follows the name of an option.
+/// The value behind the name of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// None does.
@@ -17,19 +17,19 @@ pub enum Takes {
     MaybeNext(&'static str),
 }
 
-/// How an option is spelled on a command line.
+/// The spelling of an option on a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spelling {
-    /// Its name, or an alias, without dashes.
+    /// The name, or an alias, without dashes.
     pub name: &'static str,
     /// The letter that stands for it behind a single dash.
     pub letter: Option<char>,
-    /// Whether a value follows.
+    /// The value behind the name.
     pub takes: Takes,
 }
 
 impl<K: ValueKind> Table<K> {
-    /// How all options are spelled, by all their names.
+    /// The spellings of all options, by all their names.
     pub fn spellings(&self) -> impl Iterator<Item = Spelling> + use<K> {
         self.rows().flat_map(|row| {
             let (letter, takes) = (row.letter, row.kind.takes());
@@ -38,12 +38,12 @@ impl<K: ValueKind> Table<K> {
     }
 }
 
-/// What differs between the command lines of tools.
+/// The differences between the command lines of tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Grammar {
     /// Long names may stand behind a single dash (`getopt_long_only`).
     pub long_behind_one_dash: bool,
-    /// What to do about a name that is none.
+    /// The remedy for an unknown name.
     pub unknown: &'static str,
 }
 
@@ -52,11 +52,11 @@ pub struct Grammar {
 pub enum Item {
     /// An option.
     Option {
-        /// Its full name.
+        /// The full name.
         name: &'static str,
         /// Where the name stands.
         at: Span,
-        /// Its value.
+        /// The value.
         value: Option<Word>,
     },
     /// A word that is no option.

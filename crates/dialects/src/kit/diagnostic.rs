@@ -2,7 +2,7 @@
 
 use super::{Span, Texts};
 
-/// How much a diagnostic weighs.
+/// The weight of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
     /// Nothing runs.
@@ -14,7 +14,7 @@ pub enum Severity {
 /// One thing to say about what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
-    /// How much it weighs.
+    /// The weight.
     pub severity: Severity,
     /// The place; `None` where no word stands for it.
     pub at: Option<Span>,
@@ -22,11 +22,11 @@ pub struct Diagnostic {
     pub rule: &'static str,
     /// The offending word as written; empty where there is none.
     pub word: String,
-    /// What is wrong, with the value, in one sentence without a full stop.
+    /// The fault, with the value, in one sentence without a full stop.
     pub message: String,
     /// The valid word nearest to the offending one.
     pub nearest: Option<String>,
-    /// What to do about it; may be empty.
+    /// The remedy; may be empty.
     pub remedy: String,
     /// The tool and its own words, where scripts are known to look for them; else empty.
     pub known_as: String,
@@ -62,7 +62,7 @@ impl Diagnostic {
         Diagnostic { severity, at: Some(at), ..Diagnostic::nowhere(rule, message) }
     }
 
-    /// With what to do about it.
+    /// With a remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();

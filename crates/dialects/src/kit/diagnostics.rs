@@ -19,7 +19,7 @@ pub trait Scope {
     fn given(&self) -> &Given;
     /// Where the part begins.
     fn at(&self) -> Span;
-    /// Its name.
+    /// The name.
     fn name(&self) -> &str;
     /// The texts that places point into.
     fn texts(&self) -> &Texts;

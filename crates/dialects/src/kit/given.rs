@@ -7,7 +7,7 @@ use super::{Diagnostic, Refused, Row, Span, Table, ValueKind, Word};
 /// An option as it was given last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenOption {
-    /// Its value; `None` for a bare option.
+    /// The value; `None` for a bare option.
     pub value: Option<String>,
     /// Where its name stands.
     pub name_at: Span,
@@ -55,7 +55,7 @@ impl Given {
 pub struct Assignment {
     /// The option, as written: it may be an alias, an abbreviation, or unknown.
     pub name: Word,
-    /// What it is set to; `None` for a bare option, an empty word for `name=`.
+    /// The value; `None` for a bare option, an empty word for `name=`.
     pub value: Option<Word>,
 }
 
@@ -88,7 +88,7 @@ impl Assignment {
     }
 }
 
-/// What came of an assignment.
+/// The result of an assignment.
 pub struct Assigned<K: ValueKind> {
     /// The option.
     pub row: &'static Row<K>,

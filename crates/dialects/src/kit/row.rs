@@ -4,14 +4,14 @@ use super::{Choice, Refused, Support, Takes};
 
 /// The values of a tool's options: what they look like, and how they enter what is read.
 pub trait ValueKind: Copy + 'static {
-    /// What options are read into.
+    /// The struct that options are read into.
     type Options: 'static;
-    /// How a value enters the options.
+    /// The function by which a value enters the options.
     type Setter: Copy + 'static;
     /// A setter that stores nothing.
     const NOTHING: Self::Setter;
 
-    /// What a value looks like, in a few words.
+    /// The form of a value, in a few words.
     fn form(&self) -> String;
 
     /// The words to choose from, where a value is one of several.
@@ -19,7 +19,7 @@ pub trait ValueKind: Copy + 'static {
         &[]
     }
 
-    /// Whether a value follows the name on a command line.
+    /// The value behind the name on a command line.
     fn takes(&self) -> Takes;
 
     /// Reads a value and lets it enter the options. `None` is an option without one.
@@ -33,7 +33,7 @@ pub trait ValueKind: Copy + 'static {
     ) -> Result<Applied, Refused>;
 }
 
-/// What came of a value.
+/// The result of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// A sentence for the notes of the report.
@@ -44,17 +44,17 @@ pub struct Applied {
 
 /// An option.
 pub struct Row<K: ValueKind> {
-    /// Its name, without dashes.
+    /// The name, without dashes.
     pub name: &'static str,
     /// The letter that stands for it behind a single dash.
     pub letter: Option<char>,
     /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// What values look like.
+    /// The kind of value.
     pub kind: K,
-    /// Its value where none is given; empty where there is no such value.
+    /// The value where none is given; empty where there is no such value.
     pub default: &'static str,
-    /// What it does, in a few words.
+    /// The effect, in a few words.
     pub help: &'static str,
     /// The option without which it means nothing.
     pub parent: &'static str,
@@ -62,16 +62,16 @@ pub struct Row<K: ValueKind> {
     pub engines: &'static [&'static str],
     /// The fields of the plan, or of the output's description, that it lowers to.
     pub plan: &'static str,
-    /// What candor makes of it.
+    /// candor's support.
     pub support: Support,
     /// A value other than the default.
     pub example: &'static str,
     /// Options beside which the example shows, as words of a command line without dashes.
     pub beside: &'static str,
-    /// Whether it means anything beside the other options; where not, it is neither refused nor
+    /// True where the option means anything beside the others; else it is neither refused nor
     /// noted.
     pub when: fn(&K::Options) -> bool,
-    /// How it enters the options.
+    /// The function by which a value enters the options.
     pub set: K::Setter,
 }
 

@@ -1,17 +1,17 @@
-//! What candor makes of options, and what a user learns of it.
+//! Support of options: what is refused, what becomes a note.
 
 use candor_record::Note;
 
 use super::{Diagnostic, Given, GivenOption, Row, Table, Texts, ValueKind};
 
-/// What candor makes of an option.
+/// candor's support of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// What the tool does.
+    /// The option does what the tool does.
     Exact,
-    /// Nearly what the tool does: the difference, which becomes a note of the report.
+    /// The option does nearly what the tool does: the difference becomes a note of the report.
     Approximate(&'static str),
-    /// Nothing to do: why the option changes nothing.
+    /// The option changes nothing: why.
     Idle(&'static str),
     /// The option is recognised, and refused where it is set: why.
     Refused(&'static str),

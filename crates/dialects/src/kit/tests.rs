@@ -7,7 +7,7 @@ use candor_plan::{PlanPath, Problem};
 
 use super::*;
 
-/// What the command line of the tool sets.
+/// The options of the tool.
 #[derive(Default)]
 struct Load {
     block: u64,
@@ -158,7 +158,7 @@ fn lowering_refuses_and_notes_at_the_option_or_at_the_scope() {
     diagnostics.refuse(&line, "threads", "there is one CPU");
     let message = || ["a block is too small".to_owned(), "EINVAL".to_owned()];
     diagnostics.wrong_known_as(&line, "block", message(), "give 4096");
-    // Whatever is said again stands there once.
+    // A diagnostic that is pushed again stands there once.
     diagnostics.wrong_known_as(&line, "block", message(), "give 4096");
     diagnostics.note(&line, "block", "4096 bytes", "the device has no smaller ones");
     assert_eq!(
@@ -180,8 +180,8 @@ fn problems_of_the_plan_point_at_the_option_that_caused_them() {
     let job = origins.job(0, 0, &line);
     let size = job.key("blocks").key("size");
     let problem = Problem::error("size", size.clone(), "it is too small", "");
-    let told = origins.diagnostic(&problem).describe(&line.texts);
-    assert_eq!(told, "command line:1:14: it is too small");
+    let message = origins.diagnostic(&problem).describe(&line.texts);
+    assert_eq!(message, "command line:1:14: it is too small");
     assert_eq!(origins.of_option("command line:1:6", &line.texts), [size]);
     let plan = Problem::error("seed", PlanPath::root().key("seed"), "it is odd", "");
     assert_eq!(origins.diagnostic(&plan).describe(&line.texts), "it is odd");

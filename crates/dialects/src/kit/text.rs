@@ -20,7 +20,7 @@ impl Span {
         Span { end: last.end.max(self.end), ..self }
     }
 
-    /// Its bytes within its text.
+    /// The bytes within the text.
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
     }
@@ -41,7 +41,7 @@ pub struct Word {
 pub struct Text {
     /// File name as the user wrote it, `command line` or `stdin`.
     pub name: String,
-    /// What is in it.
+    /// The content.
     pub text: String,
 }
 

@@ -26,9 +26,9 @@ impl<T> Read<T> {
 /// Why a value cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What is wrong, with the value; where the tool reads something else, with both readings.
+    /// The fault, with the value; where the tool reads something else, with both readings.
     pub message: String,
-    /// What to write instead; may be empty.
+    /// The text to write instead; may be empty.
     pub remedy: String,
     /// Bytes of the word that are at fault.
     pub part: Range<usize>,
@@ -56,7 +56,7 @@ pub type Value<T> = Result<Read<T>, Refused>;
 pub struct Choice {
     /// The word.
     pub word: &'static str,
-    /// What it does.
+    /// The effect.
     pub help: &'static str,
 }
 

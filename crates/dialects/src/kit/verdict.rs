@@ -29,7 +29,7 @@ fn judged(report: &Report) -> impl Iterator<Item = &PhaseReport> {
     report.phases.iter().filter(|phase| !phase.probe)
 }
 
-/// What limited the phases, each limit once.
+/// The limits of the phases, each once.
 fn limits(report: &Report) -> Vec<&str> {
     let mut limits: Vec<&str> = Vec::new();
     for limit in judged(report).filter_map(|phase| phase.limited_by.as_deref()) {
@@ -122,13 +122,13 @@ pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
         text += &format!("  limited by {}\n", plain(limit));
     }
     text += &requests::text(report);
-    let mut told: Vec<&str> = Vec::new();
+    let mut shown: Vec<&str> = Vec::new();
     for (_, finding) in findings(report) {
-        // What a rule says of further phases stands in the JSON.
-        if told.contains(&finding.rule.as_str()) {
+        // Findings of the same rule in further phases stand in the JSON.
+        if shown.contains(&finding.rule.as_str()) {
             continue;
         }
-        told.push(&finding.rule);
+        shown.push(&finding.rule);
         text += &format!("  {}: {}\n", finding.rule, plain(&finding.sentence));
         if let Some(next) = &finding.next {
             text += &format!("      try: {next}\n");

@@ -29,7 +29,7 @@ impl Watch {
         Ok(Watch(Some((kind, watch))))
     }
 
-    /// What it saw.
+    /// Ends the watch, and gives what was seen.
     pub fn stop(self) -> Option<Idleness> {
         let (kind, watch) = self.0?;
         let seen = watch.stop();

@@ -1,4 +1,4 @@
-//! What is wrong with jobs before it is asked whether candor can run them.
+//! Errors of jobs that are found before candor is asked whether it can run them.
 
 use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::{Flags, Instead};

@@ -1,4 +1,4 @@
-//! What is done instead of running jobs.
+//! Everything that is done instead of running jobs.
 
 use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::help;

@@ -13,7 +13,7 @@ use candor_plan::{Layout, Plan, Target, TargetKind};
 /// it of files that are only written as well, for which nothing but their length is made.
 pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
     let targets = plan.targets_by_name();
-    // How long files are once the jobs before have made them.
+    // Lengths of files once the jobs before have made them.
     let mut lengths = HashMap::new();
     let mut text = String::new();
     for job in jobs.iter().filter(|job| job.shape.lays_out) {

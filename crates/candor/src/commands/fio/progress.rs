@@ -12,7 +12,7 @@ use candor_record::{Event, Sample};
 
 use crate::commands::foreign::progress::{Counts, Line};
 
-/// What a job is that has not begun, and one that is gone.
+/// Letters of a job that has not begun, and of one that is gone.
 const WAITS: char = 'P';
 const GONE: char = '_';
 

@@ -12,23 +12,23 @@ use candor_run::Asks;
 
 use crate::screen;
 
-/// How often signal and clock are looked at.
+/// Interval between two looks at signal and clock.
 const LOOK: Duration = Duration::from_millis(10);
-/// How often files are.
+/// Interval between two looks for files.
 const LOOK_FOR_FILES: Duration = Duration::from_millis(250);
 
-/// What may be asked of a run.
+/// Requests that a run takes.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     /// Results so far, after each such time.
     pub interval: Option<Duration>,
     /// A file that asks for results so far by being there; it is removed.
     pub status_file: Option<PathBuf>,
-    /// What ends the run before its time.
+    /// Conditions that end the run before its time.
     pub trigger: Trigger,
 }
 
-/// What ends a run before its time, and the command that is run then.
+/// Conditions that end a run before its time, and the command that is run then.
 #[derive(Clone, Debug, Default)]
 pub struct Trigger {
     /// A file that ends the run by being there; it is removed.
@@ -80,7 +80,7 @@ impl Drop for Monitor {
     }
 }
 
-/// What is looked at, and what was asked.
+/// The monitor's state: everything it looks at, and the intervals that have passed.
 struct Looking {
     tool: &'static str,
     asks: Arc<Asks>,

@@ -87,7 +87,7 @@ impl Line {
             }
             None => '\r',
         };
-        // What is left of a longer line would stand behind this one.
+        // The rest of a longer line would stand behind this one.
         say(&format!("{line:<width$}{end}", width = self.width));
         self.width = if end == '\n' { 0 } else { line.len() };
         self.written = Some(Instant::now());

@@ -23,7 +23,7 @@ pub trait Foreign {
     /// The file that results go to instead of standard output.
     fn output_file(&self) -> Option<&Path>;
 
-    /// What ends the run before its time, and what asks for results so far.
+    /// Requests to end the run before its time, and for results so far.
     fn requests(&self) -> Requests;
 
     /// The lines before the run.

@@ -1,4 +1,4 @@
-//! What stands for something else: `${VARIABLE}`, `$pagesize`, `$mb_memory`, `$ncpus`.
+//! Words that are replaced by values: `${VARIABLE}`, `$pagesize`, `$mb_memory`, `$ncpus`.
 
 use super::{FioEnvironment, Keyword};
 use crate::fio::values;

@@ -83,7 +83,7 @@ struct Reader<'a, 'w> {
     wanted: &'a [String],
     /// Which text.
     text: usize,
-    /// How many files include this one.
+    /// Depth of inclusion: the number of files between this one and the command line.
     depth: usize,
     /// First of the blocks of defaults that apply in this file.
     globals: usize,

@@ -55,7 +55,7 @@ fn given(files: &[(&str, &str)], words: &[&str]) -> (Ast, Vec<Diagnostic>) {
     read(&argv, &names(), &mut environment)
 }
 
-/// What was written, compactly: globals in braces, sections in brackets, `|` where a file begins.
+/// The tree in short: globals in braces, sections in brackets, `|` where a file begins.
 fn shown(ast: &Ast) -> String {
     let block = |block: &Block| {
         let one = |assignment: &Assignment| match &assignment.value {
@@ -72,11 +72,11 @@ fn shown(ast: &Ast) -> String {
     ast.sections.iter().map(section).collect::<Vec<_>>().join(" ")
 }
 
-/// What is read without a diagnostic.
+/// The tree of words that are read without a diagnostic.
 fn fine(files: &[(&str, &str)], words: &[&str]) -> String {
     let (ast, diagnostics) = given(files, words);
-    let told: Vec<_> = diagnostics.iter().map(|m| m.describe(&ast.texts)).collect();
-    assert_eq!(told, Vec::<String>::new());
+    let message: Vec<_> = diagnostics.iter().map(|m| m.describe(&ast.texts)).collect();
+    assert_eq!(message, Vec::<String>::new());
     shown(&ast)
 }
 
@@ -151,7 +151,7 @@ fn the_command_line_is_read_as_getopt_does() {
     assert_eq!(flags, ["minimal", "output", "output-format", "debug", "minimal"]);
     assert_eq!(ast.values("output").collect::<Vec<_>>(), ["out.json"]);
     assert!(ast.has("minimal") && !ast.has("help"));
-    // What takes a value takes the next word, whatever it is.
+    // An option that needs a value takes the next word, whatever that is.
     assert_eq!(fine(&[], &["--name", "--rw"]), "[--rw]{}");
 }
 
@@ -209,7 +209,7 @@ fn every_word_knows_its_place() {
 
 #[test]
 fn mistakes_name_place_word_and_remedy() {
-    for (text, told) in [
+    for (text, message) in [
         ("bs=4k\n[a]\n", "1:1: `bs=4k` stands before the first [section]"),
         ("[a\n", "1:1: `[a` does not end with a closing bracket"),
         ("[a] bs=4k\n", "1:1: `[a] bs=4k` does not end with"),
@@ -224,9 +224,9 @@ fn mistakes_name_place_word_and_remedy() {
         ("[a]\nname=x\u{fffd}\n", "2:6: `x\u{fffd}` is not text in UTF-8"),
     ] {
         let (ast, diagnostics) = given(&[("a.fio", text)], &["a.fio"]);
-        is_told(&ast, &diagnostics, &format!("a.fio:{told}"));
+        is_reported(&ast, &diagnostics, &format!("a.fio:{message}"));
     }
-    for (words, told) in [
+    for (words, message) in [
         (&["none"][..], "5: `none` cannot be read: entity not found"),
         (&["rw=read"], "5: `rw=read` cannot be read: entity not found; an option is written with"),
         (&["--nmae=a"], "5: `nmae` is no option; did you mean `name`?"),
@@ -239,15 +239,15 @@ fn mistakes_name_place_word_and_remedy() {
         (&["--=5"], "5: there is no option behind the dashes"),
     ] {
         let (ast, diagnostics) = given(&[], words);
-        is_told(&ast, &diagnostics, &format!("command line:1:{told}"));
+        is_reported(&ast, &diagnostics, &format!("command line:1:{message}"));
     }
 }
 
 /// The first diagnostic is told like this, with the word in it.
-fn is_told(ast: &Ast, diagnostics: &[Diagnostic], told: &str) {
-    let first = diagnostics.first().unwrap_or_else(|| panic!("no mistake: {told}"));
+fn is_reported(ast: &Ast, diagnostics: &[Diagnostic], message: &str) {
+    let first = diagnostics.first().unwrap_or_else(|| panic!("no mistake: {message}"));
     let line = first.describe(&ast.texts);
-    assert!(line.starts_with(told), "\n{line}\n{told}");
+    assert!(line.starts_with(message), "\n{line}\n{message}");
     assert!(line.contains(&first.word), "{line}");
 }
 

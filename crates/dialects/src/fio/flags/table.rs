@@ -26,45 +26,269 @@ const NO_FLEET: &str = "candor does not drive other hosts yet; start it on each 
 /// with the jobs.
 pub const TABLE: Table<Flag> = Table(&[Group { title: "Flags", rows: ROWS }]);
 
-#[rustfmt::skip]
 const ROWS: &[Row<Flag>] = &[
-    row("output", Flag::value("FILE"), |f, t| { f.output.file = Some(t.into()); Ok(()) }, "write the results to FILE instead of standard output").letter('o'),
-    row("output-format", Flag::value("FORMS"), |f, t| formats(t).map(|formats| f.output.formats = formats), "forms of the results, separated by commas: normal, terse, json, json+").letter('F'),
-    row("minimal", Flag::SWITCH, |f, _| { f.output.formats = vec![Format::Terse]; Ok(()) }, "the same as --output-format=terse").letter('m'),
-    row("append-terse", Flag::SWITCH, |f, _| { f.output.append_terse = true; Ok(()) }, "print the terse line after the other forms").letter('f'),
-    row("terse-version", Flag::value("N"), |f, t| terse_version(t).map(|version| f.output.terse_version = version), "version of the terse line, 2 to 5 (default 3)").letter('V'),
-    row("parse-only", Flag::SWITCH, |f, _| f.instead(Instead::ParseOnly), "read and check everything, run nothing").letter('P'),
-    row("showcmd", Flag::SWITCH, |f, _| f.instead(Instead::ShowCommand), "print job files as command lines, run nothing").letter('s'),
-    bare("section", Flag::value("NAME"), "run only the section of that name; may be repeated").letter('x'),
-    row("readonly", Flag::SWITCH, |f, _| { f.readonly = true; Ok(()) }, "refuse jobs that write or trim").letter('r'),
-    row("max-jobs", Flag::value("N"), |f, t| number(t).map(|number| f.jobs_max = Some(number)), "refuse more than N jobs, clones counted").letter('j'),
-    row("warnings-fatal", Flag::SWITCH, |f, _| { f.warnings_fatal = true; Ok(()) }, "refuse what would otherwise be remarked upon").letter('w'),
-    row("eta", Flag::value("WHEN"), |f, t| choice(t, t, "eta", &ETA).map(|eta| f.eta = eta), "show progress: always, never or auto (on a terminal)").letter('e'),
-    row("eta-newline", Flag::value("TIME"), |f, t| time(t, Nanos(1)).map(|time| f.eta_newline = Some(time)), "begin a new line of progress after each TIME").letter('E'),
-    row("eta-interval", Flag::value("TIME"), |f, t| time(t, ETA_INTERVAL_MIN).map(|time| f.eta_interval = Some(time)), "renew progress after each TIME, at least 250ms").letter('O'),
-    row("alloc-size", Flag::value("KB"), |f, t| number(t).map(|_| f.pools = Some(t.to_owned())), "size of fio's memory pools; candor has none to size").letter('a'),
-    row("debug", Flag::value("TYPES"), debug, "tell about process, file, io, …; help lists them").letter('d'),
-    bare("aux-path", Flag::value("DIR"), "where files of verify_state_save and _load are").letter('K'),
-    row("cmdhelp", Flag::maybe("OPTION"), |f, t| f.instead(Instead::CommandHelp(named(t))), "explain an option, or list all").letter('c'),
-    row("enghelp", Flag::maybe("ENGINE[,OPTION]"), |f, t| f.instead(Instead::EngineHelp(named(t))), "list engines, or the options of one").letter('i'),
-    row("version", Flag::SWITCH, |f, _| { f.instead = Some(Instead::Version); Ok(()) }, "print the version").letter('v'),
-    row("help", Flag::SWITCH, |f, _| { f.instead = Some(Instead::Help); Ok(()) }, "print this page").letter('h'),
-    row("status-interval", Flag::value("TIME"), |f, t| time(t, STATUS_INTERVAL_MIN).map(|time| f.status_interval = Some(time)), "print the results so far after each TIME").letter('L'),
-    row("bandwidth-log", Flag::SWITCH, |f, _| { f.bandwidth_log = true; Ok(()) }, "log the bandwidth of all jobs together").letter('b'),
-    row("inflate-log", Flag::value("FILE"), |f, t| f.instead(Instead::InflateLog(t.into())), "print what is in a compressed log").letter('X'),
-    row("crctest", Flag::maybe("SUMS"), |f, t| f.instead(Instead::CrcTest(named(t))), "measure the checksums used for verification").letter('G'),
-    row("cpuclock-test", Flag::SWITCH, |f, _| f.instead(Instead::ClockTest), "test whether the clocks of all CPUs tell one time").letter('T'),
-    refused("latency-log", 'l', Flag::value("FILE"), "write latency logs", "it is deprecated: set write_lat_log in the jobs"),
-    row("merge-blktrace-only", Flag::maybe("FILE"), |f, _| f.instead(Instead::MergeOnly), "merge the block traces of read_iolog as merge_blktrace_file says, run nothing").letter('A'),
-    refused("memcpytest", 'M', Flag::maybe("TYPE"), "measure copying of memory", "candor does not measure the host's memory"),
-    row("idle-prof", Flag::value("KIND"), idle, "show how idle CPUs are: system, percpu or calibrate").letter('I'),
+    row(
+        "output",
+        Flag::value("FILE"),
+        |f, t| {
+            f.output.file = Some(t.into());
+            Ok(())
+        },
+        "write the results to FILE instead of standard output",
+    )
+    .letter('o'),
+    row(
+        "output-format",
+        Flag::value("FORMS"),
+        |f, t| formats(t).map(|formats| f.output.formats = formats),
+        "forms of the results, separated by commas: normal, terse, json, json+",
+    )
+    .letter('F'),
+    row(
+        "minimal",
+        Flag::SWITCH,
+        |f, _| {
+            f.output.formats = vec![Format::Terse];
+            Ok(())
+        },
+        "the same as --output-format=terse",
+    )
+    .letter('m'),
+    row(
+        "append-terse",
+        Flag::SWITCH,
+        |f, _| {
+            f.output.append_terse = true;
+            Ok(())
+        },
+        "print the terse line after the other forms",
+    )
+    .letter('f'),
+    row(
+        "terse-version",
+        Flag::value("N"),
+        |f, t| terse_version(t).map(|version| f.output.terse_version = version),
+        "version of the terse line, 2 to 5 (default 3)",
+    )
+    .letter('V'),
+    row(
+        "parse-only",
+        Flag::SWITCH,
+        |f, _| f.instead(Instead::ParseOnly),
+        "read and check everything, run nothing",
+    )
+    .letter('P'),
+    row(
+        "showcmd",
+        Flag::SWITCH,
+        |f, _| f.instead(Instead::ShowCommand),
+        "print job files as command lines, run nothing",
+    )
+    .letter('s'),
+    bare("section", Flag::value("NAME"), "run only the section of that name; may be repeated")
+        .letter('x'),
+    row(
+        "readonly",
+        Flag::SWITCH,
+        |f, _| {
+            f.readonly = true;
+            Ok(())
+        },
+        "refuse jobs that write or trim",
+    )
+    .letter('r'),
+    row(
+        "max-jobs",
+        Flag::value("N"),
+        |f, t| number(t).map(|number| f.jobs_max = Some(number)),
+        "refuse more than N jobs, clones counted",
+    )
+    .letter('j'),
+    row(
+        "warnings-fatal",
+        Flag::SWITCH,
+        |f, _| {
+            f.warnings_fatal = true;
+            Ok(())
+        },
+        "refuse what would otherwise be remarked upon",
+    )
+    .letter('w'),
+    row(
+        "eta",
+        Flag::value("WHEN"),
+        |f, t| choice(t, t, "eta", &ETA).map(|eta| f.eta = eta),
+        "show progress: always, never or auto (on a terminal)",
+    )
+    .letter('e'),
+    row(
+        "eta-newline",
+        Flag::value("TIME"),
+        |f, t| time(t, Nanos(1)).map(|time| f.eta_newline = Some(time)),
+        "begin a new line of progress after each TIME",
+    )
+    .letter('E'),
+    row(
+        "eta-interval",
+        Flag::value("TIME"),
+        |f, t| time(t, ETA_INTERVAL_MIN).map(|time| f.eta_interval = Some(time)),
+        "renew progress after each TIME, at least 250ms",
+    )
+    .letter('O'),
+    row(
+        "alloc-size",
+        Flag::value("KB"),
+        |f, t| number(t).map(|_| f.pools = Some(t.to_owned())),
+        "size of fio's memory pools; candor has none to size",
+    )
+    .letter('a'),
+    row("debug", Flag::value("TYPES"), debug, "tell about process, file, io, …; help lists them")
+        .letter('d'),
+    bare("aux-path", Flag::value("DIR"), "where files of verify_state_save and _load are")
+        .letter('K'),
+    row(
+        "cmdhelp",
+        Flag::maybe("OPTION"),
+        |f, t| f.instead(Instead::CommandHelp(named(t))),
+        "explain an option, or list all",
+    )
+    .letter('c'),
+    row(
+        "enghelp",
+        Flag::maybe("ENGINE[,OPTION]"),
+        |f, t| f.instead(Instead::EngineHelp(named(t))),
+        "list engines, or the options of one",
+    )
+    .letter('i'),
+    row(
+        "version",
+        Flag::SWITCH,
+        |f, _| {
+            f.instead = Some(Instead::Version);
+            Ok(())
+        },
+        "print the version",
+    )
+    .letter('v'),
+    row(
+        "help",
+        Flag::SWITCH,
+        |f, _| {
+            f.instead = Some(Instead::Help);
+            Ok(())
+        },
+        "print this page",
+    )
+    .letter('h'),
+    row(
+        "status-interval",
+        Flag::value("TIME"),
+        |f, t| time(t, STATUS_INTERVAL_MIN).map(|time| f.status_interval = Some(time)),
+        "print the results so far after each TIME",
+    )
+    .letter('L'),
+    row(
+        "bandwidth-log",
+        Flag::SWITCH,
+        |f, _| {
+            f.bandwidth_log = true;
+            Ok(())
+        },
+        "log the bandwidth of all jobs together",
+    )
+    .letter('b'),
+    row(
+        "inflate-log",
+        Flag::value("FILE"),
+        |f, t| f.instead(Instead::InflateLog(t.into())),
+        "print what is in a compressed log",
+    )
+    .letter('X'),
+    row(
+        "crctest",
+        Flag::maybe("SUMS"),
+        |f, t| f.instead(Instead::CrcTest(named(t))),
+        "measure the checksums used for verification",
+    )
+    .letter('G'),
+    row(
+        "cpuclock-test",
+        Flag::SWITCH,
+        |f, _| f.instead(Instead::ClockTest),
+        "test whether the clocks of all CPUs tell one time",
+    )
+    .letter('T'),
+    refused(
+        "latency-log",
+        'l',
+        Flag::value("FILE"),
+        "write latency logs",
+        "it is deprecated: set write_lat_log in the jobs",
+    ),
+    row(
+        "merge-blktrace-only",
+        Flag::maybe("FILE"),
+        |f, _| f.instead(Instead::MergeOnly),
+        "merge the block traces of read_iolog as merge_blktrace_file says, run nothing",
+    )
+    .letter('A'),
+    refused(
+        "memcpytest",
+        'M',
+        Flag::maybe("TYPE"),
+        "measure copying of memory",
+        "candor does not measure the host's memory",
+    ),
+    row(
+        "idle-prof",
+        Flag::value("KIND"),
+        idle,
+        "show how idle CPUs are: system, percpu or calibrate",
+    )
+    .letter('I'),
     refused("server", 'S', Flag::maybe("ARGS"), "wait for jobs from another host", NO_FLEET),
-    refused("daemonize", 'D', Flag::value("PIDFILE"), "go on as a server in the background", NO_FLEET),
+    refused(
+        "daemonize",
+        'D',
+        Flag::value("PIDFILE"),
+        "go on as a server in the background",
+        NO_FLEET,
+    ),
     refused("client", 'C', Flag::value("HOST"), "run the jobs on another host", NO_FLEET),
-    refused("remote-config", 'R', Flag::value("FILE"), "have the server read its own FILE", NO_FLEET),
-    row("trigger-file", Flag::value("FILE"), |f, t| { f.trigger.file = Some(t.into()); Ok(()) }, "end all jobs and run the trigger once FILE exists").letter('W'),
-    row("trigger-timeout", Flag::value("TIME"), |f, t| time(t, Nanos(1)).map(|time| f.trigger.timeout = Some(time)), "end all jobs and run the trigger after TIME").letter('B'),
-    row("trigger", Flag::value("COMMAND"), |f, t| { f.trigger.command = Some(t.to_owned()); Ok(()) }, "the command that a trigger runs").letter('H'),
+    refused(
+        "remote-config",
+        'R',
+        Flag::value("FILE"),
+        "have the server read its own FILE",
+        NO_FLEET,
+    ),
+    row(
+        "trigger-file",
+        Flag::value("FILE"),
+        |f, t| {
+            f.trigger.file = Some(t.into());
+            Ok(())
+        },
+        "end all jobs and run the trigger once FILE exists",
+    )
+    .letter('W'),
+    row(
+        "trigger-timeout",
+        Flag::value("TIME"),
+        |f, t| time(t, Nanos(1)).map(|time| f.trigger.timeout = Some(time)),
+        "end all jobs and run the trigger after TIME",
+    )
+    .letter('B'),
+    row(
+        "trigger",
+        Flag::value("COMMAND"),
+        |f, t| {
+            f.trigger.command = Some(t.to_owned());
+            Ok(())
+        },
+        "the command that a trigger runs",
+    )
+    .letter('H'),
     refused("trigger-remote", 'J', Flag::value("COMMAND"), "the same on another host", NO_FLEET),
 ];
 

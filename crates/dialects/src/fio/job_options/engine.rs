@@ -107,7 +107,7 @@ impl Default for Priorities {
 pub struct PrioritySplit {
     /// Their size.
     pub size: u64,
-    /// How many of them.
+    /// The share of operations, in percent.
     pub percent: u64,
     /// Their class, where it is not that of all.
     pub class: Option<u64>,

@@ -60,7 +60,7 @@ choices! {
     }
 }
 
-/// How the next file is chosen.
+/// The choice of the next file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileService {
     /// The rule.
@@ -161,7 +161,7 @@ choices! {
     }
 }
 
-/// How files come and go.
+/// Making and removing files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Making {
     /// `fallocate`.

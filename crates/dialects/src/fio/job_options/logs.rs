@@ -130,7 +130,7 @@ choices! {
     }
 }
 
-/// What is reported.
+/// Statistics that are reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
     /// `kb_base`.

@@ -1,4 +1,4 @@
-//! How fast: rates, think time, latency goals, flow between jobs.
+//! Pacing: rates, think time, latency goals, flow between jobs.
 
 use candor_plan::Nanos;
 use candor_plan::units::PerDirection;

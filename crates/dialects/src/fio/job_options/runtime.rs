@@ -1,10 +1,10 @@
-//! What a job is called, and how long it runs.
+//! Name and run time of a job.
 
 use candor_plan::Nanos;
 
 use crate::kit::choices;
 
-/// What a job is called.
+/// Name and description of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     /// `name`, where it is not the section's.
@@ -33,9 +33,9 @@ choices! {
 /// `steadystate` and its friends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// What is watched.
+    /// The figure that must be steady.
     pub of: SteadyOf,
-    /// Its limit.
+    /// The limit.
     pub limit: f64,
     /// The limit is in percent of the mean.
     pub percent: bool,
@@ -71,7 +71,7 @@ choices! {
     }
 }
 
-/// How long and how often.
+/// Run time and repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runtime {
     /// `runtime`; 0 is no bound.

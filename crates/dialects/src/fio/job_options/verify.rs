@@ -1,4 +1,4 @@
-//! What is written, and whether it is checked.
+//! Contents of buffers, and verification.
 
 use crate::kit::choices;
 
@@ -11,7 +11,7 @@ choices! {
     }
 }
 
-/// What is written.
+/// Contents of buffers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffers {
     /// `zero_buffers`.

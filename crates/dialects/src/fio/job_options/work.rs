@@ -1,4 +1,4 @@
-//! What is read and written: directions, block sizes, offsets, their order, how they are issued.
+//! The work: directions, block sizes, offsets, their order, engine and depth.
 
 use candor_plan::units::PerDirection;
 
@@ -35,12 +35,12 @@ impl RwMode {
         )
     }
 
-    /// It reads.
+    /// True where the job reads.
     pub fn reads(self) -> bool {
         matches!(self, RwMode::Read | RwMode::RandRead | RwMode::ReadWrite | RwMode::RandReadWrite)
     }
 
-    /// It writes.
+    /// True where the job writes.
     pub fn writes(self) -> bool {
         matches!(
             self,
@@ -53,17 +53,17 @@ impl RwMode {
         )
     }
 
-    /// It trims.
+    /// True where the job trims.
     pub fn trims(self) -> bool {
         matches!(self, RwMode::Trim | RwMode::RandTrim | RwMode::TrimWrite | RwMode::RandTrimWrite)
     }
 
-    /// It reads and writes.
+    /// True where the job reads and writes.
     pub fn is_mixed(self) -> bool {
         matches!(self, RwMode::ReadWrite | RwMode::RandReadWrite)
     }
 
-    /// It trims each block before it writes it.
+    /// True where the job trims each block before it writes it.
     pub fn trims_and_writes(self) -> bool {
         matches!(self, RwMode::TrimWrite | RwMode::RandTrimWrite)
     }
@@ -86,7 +86,7 @@ pub struct Rw {
     /// Random: so many operations at a time are in order. In order: so many bytes are left out
     /// after each operation, which may be negative.
     pub suffix: Option<i64>,
-    /// What the sequencer does between jumps.
+    /// Offsets between two jumps.
     pub sequencer: Sequencer,
     /// Share of reads in a mixed workload.
     pub mix_read: u64,
@@ -139,7 +139,7 @@ impl Default for BlockSizes {
     }
 }
 
-/// How much, and where.
+/// Amounts and offsets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
     /// `size`: bytes of all files of a job together.
@@ -254,7 +254,7 @@ choices! {
     }
 }
 
-/// How operations are issued.
+/// Engine and depth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Issue {
     /// `ioengine`, as written.

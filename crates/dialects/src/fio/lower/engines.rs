@@ -1,4 +1,4 @@
-//! How operations are issued.
+//! Engine and depth.
 
 pub(super) mod programs;
 
@@ -11,16 +11,17 @@ use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Engine};
 
-use super::{Diagnostics, Instance};
+use super::instance::Instance;
 use crate::fio::job_options::{self, EngineOptions, PrioritySplit, StatType, SubmitMode};
 use crate::fio::options;
+use crate::kit::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     let said = &from.options.issue;
     blocks.engine = engine(&said.engine);
     blocks.direct = said.direct && blocks.moves_bytes();
     if let Engine::Mmap(options) = &mut blocks.engine {
-        // What fio makes of direct I/O on a mapping.
+        // fio's way of direct I/O on a mapping.
         *options = Mmap { drop: blocks.direct };
         blocks.direct = false;
     }
@@ -33,7 +34,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
             "the C library does one operation per file at a time",
         );
     }
-    // What was read in beforehand is not dropped again.
+    // Blocks that were read in beforehand are not dropped again.
     blocks.hints.pre_read = from.options.making.pre_read;
     blocks.hints.invalidate = said.invalidate && !blocks.hints.pre_read && !blocks.direct;
     if said.submit == SubmitMode::Offload {
@@ -123,7 +124,7 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     }
     blocks.depth_low = said.low.map(small).filter(|low| (1..depth).contains(low));
     blocks.serialize_overlap = said.serialize_overlap;
-    // What is to become one call is always handed over together.
+    // Operations that become one call are always submitted together.
     if blocks.engine != Engine::Vsync {
         let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
         blocks.batch_submit = Some(batch);
@@ -244,7 +245,7 @@ fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
     };
 }
 
-/// What is done to the names of files instead of I/O; none for engines that do I/O.
+/// Steps over the names of files; none for engines that do I/O.
 pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
     let looks = match from.options.engine.stat {
         StatType::Stat => Step::Stat,

@@ -10,9 +10,11 @@ use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
 
-use super::{Diagnostics, Found, Instance};
+use super::host::Found;
+use super::instance::Instance;
 use crate::fio::job_options::{self, Amount, Fallocate, FileType, WriteHint};
 use crate::fio::lower::offsets::zones;
+use crate::kit::Diagnostics;
 
 /// The targets of a clone. Sets the range of each that is used, too.
 pub(super) fn lower(
@@ -37,7 +39,7 @@ pub(super) fn lower(
     }
     let start = start(from, plan, &files, blocks, diagnostics);
     if from.options.files.size.is_some() {
-        // What is in front of the offset is part of a file's own size.
+        // Bytes in front of the offset are part of a file's own size.
         let rest = |length: u64| length.saturating_sub(start_bytes(start));
         lengths = lengths.into_iter().map(|length| length.map(rest)).collect();
     }
@@ -148,7 +150,7 @@ const ENDLESS: Bytes = Bytes(1 << 62);
 pub(super) struct File {
     /// Where.
     pub path: PathBuf,
-    /// What is there.
+    /// The file as the host has it.
     pub found: Found,
 }
 
@@ -210,7 +212,7 @@ fn lengths(
     let Some(Amount::Bytes(size)) = size else { return vec![None; files as usize] };
     let unit = smallest(blocks).max(1);
     let each = size / files.max(1);
-    // What does not divide makes the first files larger, a block each.
+    // Blocks that do not divide evenly make the first files larger, a block each.
     let larger = (size - each * files) / unit;
     let length = |nth: u64| if nth < larger { each + unit } else { each };
     (0..files).map(|nth| Some(length(nth)).filter(|length| *length > 0)).collect()
@@ -341,8 +343,8 @@ fn target(
         true => length.map(Bytes),
         false => size(from, file, length, start, blocks, diagnostics),
     };
-    // What has neither bytes nor a size is not made: the job fails when it begins, alone.
-    // What is never opened is never made on opening.
+    // A file with neither bytes nor a size is not made: the job fails when it begins, alone.
+    // A file that is never opened is never made on opening.
     let only_named = super::engines::entries(from).is_some_and(|entries| entries.needs_names());
     let made = making.allowed
         && !(making.on_open && only_named)

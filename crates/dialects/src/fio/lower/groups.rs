@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use candor_plan::{OnFailure, Phase, Plan};
 
-use super::{Diagnostics, Instance, files};
+use super::files;
+use super::instance::Instance;
 use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
 use crate::fio::lower::report_meta::measures;
 use crate::kit::Diagnostic;
+use crate::kit::Diagnostics;
 
 /// Where a section's jobs belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

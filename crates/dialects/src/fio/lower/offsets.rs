@@ -7,11 +7,12 @@ use candor_plan::blocks::{Access, FileOrder, Position, Rotation, Stay, StayAt, W
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes};
 
-use super::{Diagnostics, Instance};
+use super::instance::Instance;
 use crate::fio::job_options::{
     Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode,
 };
 use crate::fio::values::Share;
+use crate::kit::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     blocks.mix = mix(from);
@@ -59,19 +60,19 @@ fn sizes(from: &Instance<'_>) -> PerDirection<SizeSpec> {
 }
 
 fn size(from: &Instance<'_>, op: Direction) -> SizeSpec {
-    let said = &from.options.blocks;
-    let split = said.split.as_ref().map(|split| split.of(op)).filter(|list| !list.is_empty());
-    match (split, said.range.as_ref().map(|range| *range.of(op))) {
+    let options = &from.options.blocks;
+    let split = options.split.as_ref().map(|split| split.of(op)).filter(|list| !list.is_empty());
+    match (split, options.range.as_ref().map(|range| *range.of(op))) {
         (Some(list), _) => weights(list),
         (None, Some((low, high))) if low < high => {
             let (low, high) = (Bytes(low), Bytes(high));
-            match said.unaligned {
+            match options.unaligned {
                 true => SizeSpec::Stepped(low, high, Bytes(1)),
                 false => SizeSpec::Range(low, high),
             }
         }
         (None, Some((size, _))) => SizeSpec::Fixed(Bytes(size)),
-        (None, None) => SizeSpec::Fixed(Bytes(*said.fixed.of(op))),
+        (None, None) => SizeSpec::Fixed(Bytes(*options.fixed.of(op))),
     }
 }
 
@@ -178,8 +179,8 @@ fn jumps_at_times(from: &Instance<'_>) -> bool {
 }
 
 fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
-    let said = &from.options.random;
-    blocks.access = match &said.distribution {
+    let options = &from.options.random;
+    blocks.access = match &options.distribution {
         Distribution::Uniform => uniform(from, blocks),
         distribution => skewed(from, distribution, diagnostics),
     };
@@ -187,7 +188,7 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostic
     if !jumps_at_times(from) {
         return;
     }
-    let stays = |op: Direction| 100 - (*said.percent.of(op)).min(100) as u8;
+    let stays = |op: Direction| 100 - (*options.percent.of(op)).min(100) as u8;
     let run = from.options.rw.suffix.unwrap_or(1).clamp(1, u32::MAX.into()) as u32;
     blocks.stay = Stay {
         percent: PerDirection {
@@ -209,9 +210,9 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostic
 /// With a map every block comes once per pass; the generator lfsr does the same for blocks of one
 /// size without one. An alignment of its own turns the map off.
 fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
-    let said = &from.options.random;
-    let lfsr = said.generator == Generator::Lfsr && one_size(blocks);
-    let mapped = !said.no_map && from.options.blocks.align.is_none();
+    let options = &from.options.random;
+    let lfsr = options.generator == Generator::Lfsr && one_size(blocks);
+    let mapped = !options.no_map && from.options.blocks.align.is_none();
     if lfsr || mapped { Access::Permutation } else { Access::Random }
 }
 
@@ -281,8 +282,8 @@ fn to_the_end(zones: &PerDirection<Vec<(u64, u64)>>) -> PerDirection<Vec<(u64, u
 
 /// Random offsets are multiples of an alignment, or else of the direction's smallest block.
 fn align(from: &Instance<'_>, blocks: &Blocks) -> Option<PerDirection<Bytes>> {
-    let said = from.options.blocks.align;
-    let of = |op: Direction| match said.as_ref().map(|align| *align.of(op)) {
+    let options = from.options.blocks.align;
+    let of = |op: Direction| match options.as_ref().map(|align| *align.of(op)) {
         Some(align) if align > 0 => Bytes(align),
         _ => blocks.size.of(op).min(),
     };

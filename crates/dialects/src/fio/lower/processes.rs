@@ -3,17 +3,18 @@
 use candor_plan::engine::{IoPriority, PriorityClass};
 use candor_plan::{ControlGroup, Hook, Hooks, Job, OnDone, Placement, Threads};
 
-use super::{Diagnostics, Instance};
+use super::instance::Instance;
 use crate::fio::job_options::{CpuPolicy, ExitWhat, MemoryPolicy};
+use crate::kit::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) {
-    let said = &from.options.place;
+    let options = &from.options.place;
     let named = present(from, diagnostics);
-    let mut cpus = match said.policy {
+    let mut cpus = match options.policy {
         CpuPolicy::Shared => named,
         CpuPolicy::Split => split(&named, from.number),
     };
-    let numa_node = match said.nodes[..] {
+    let numa_node = match options.nodes[..] {
         [] => None,
         [node] => Some(node),
         _ => {
@@ -77,14 +78,14 @@ fn cpus_of_nodes(from: &Instance<'_>, named: Vec<u32>, diagnostics: &mut Diagnos
     cpus
 }
 
-/// How the kernel treats the threads, and as whose.
+/// Scheduling and credentials of the threads.
 fn threads(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Threads {
-    let said = &from.options.place;
+    let options = &from.options.place;
     let mut threads = Threads {
         name: from.options.about.comm.as_deref().map(short_name),
-        nice: i8::try_from(said.nice).ok().filter(|nice| *nice != 0),
+        nice: i8::try_from(options.nice).ok().filter(|nice| *nice != 0),
         io_priority: io_priority(from),
-        memory: match said.memory.clone() {
+        memory: match options.memory.clone() {
             MemoryPolicy::Default => None,
             MemoryPolicy::Local => Some(candor_plan::MemoryPolicy::Local),
             MemoryPolicy::Prefer(node) => Some(candor_plan::MemoryPolicy::Prefer(node)),
@@ -100,11 +101,11 @@ fn threads(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Threads {
         }
         id => id.and_then(Result::ok),
     };
-    (threads.user, threads.group) = (id("uid", said.uid), id("gid", said.gid));
-    threads.control_group = said.cgroup.as_ref().map(|name| ControlGroup {
+    (threads.user, threads.group) = (id("uid", options.uid), id("gid", options.gid));
+    threads.control_group = options.cgroup.as_ref().map(|name| ControlGroup {
         name: name.clone(),
-        weight: said.cgroup_weight.and_then(|weight| weight.try_into().ok()),
-        keep: said.cgroup_keep,
+        weight: options.cgroup_weight.and_then(|weight| weight.try_into().ok()),
+        keep: options.cgroup_keep,
     });
     threads
 }
@@ -121,11 +122,11 @@ fn short_name(name: &str) -> String {
 /// `prio` and `prioclass`; one of them is enough, and the class is best effort where none is given.
 /// The I/O priority of a job; none where it has none of its own.
 pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
-    let said = &from.options.place;
-    if said.priority.is_none() && said.priority_class.is_none() {
+    let options = &from.options.place;
+    if options.priority.is_none() && options.priority_class.is_none() {
         return None;
     }
-    let class = match said.priority_class {
+    let class = match options.priority_class {
         Some(1) => PriorityClass::Realtime,
         Some(3) => PriorityClass::Idle,
         _ => PriorityClass::BestEffort,
@@ -133,8 +134,8 @@ pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
     let number = |value: Option<u64>| value.unwrap_or(0);
     Some(IoPriority {
         class,
-        level: number(said.priority) as u8,
-        hint: number(said.priority_hint) as u16,
+        level: number(options.priority) as u8,
+        hint: number(options.priority_hint) as u16,
     })
 }
 

@@ -1,4 +1,4 @@
-//! What the output must know about a job.
+//! Facts about a job that the output needs beside its measurement.
 
 pub(super) mod blanks;
 pub(super) mod measures;
@@ -9,7 +9,7 @@ use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Blocks, Nanos, Program, Work};
 
 use super::groups::Seat;
-use super::{Diagnostics, Instance};
+use super::instance::Instance;
 use crate::fio::ast::{Ast, Block, Origin, Section};
 use crate::fio::job::{
     FioJob, LatencyGoal, Logs, PerName, Reporting, Shape, SteadyGoal, WindowValue,
@@ -19,6 +19,7 @@ use crate::fio::job_options::{
     Unified, UnitBase,
 };
 use crate::fio::options;
+use crate::kit::Diagnostics;
 
 /// The facts of one clone, whose job is the `job`-th of its phase.
 pub(super) fn of(

@@ -1,4 +1,4 @@
-//! Walks: typical jobs, lowered.
+//! Typical jobs, lowered.
 
 mod engines;
 mod files;
@@ -90,7 +90,7 @@ impl Host for Nowhere {
     }
 }
 
-/// A world with one job file, and nothing else.
+/// An environment with one job file, and nothing else.
 struct OneFile<'a>(&'a str);
 
 impl Environment for OneFile<'_> {
@@ -112,22 +112,22 @@ impl FioEnvironment for OneFile<'_> {
     }
 }
 
-/// What is written in a job file.
-pub(in crate::fio) fn written(text: &str) -> (Ast, Vec<Diagnostic>) {
+/// The syntax tree of a job file.
+pub(in crate::fio) fn syntax_tree(text: &str) -> (Ast, Vec<Diagnostic>) {
     let argv = ["fio".into(), "job.fio".into()];
     crate::fio::read(&argv, &mut OneFile(text))
 }
 
 /// A job file, lowered.
 pub(in crate::fio) fn lowered_on(text: &str, host: &dyn Host) -> Result<Lowered, Vec<String>> {
-    let (ast, diagnostics) = written(text);
-    let told = |diagnostics: Vec<Diagnostic>| {
+    let (ast, diagnostics) = syntax_tree(text);
+    let described = |diagnostics: Vec<Diagnostic>| {
         diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect::<Vec<_>>()
     };
     if !diagnostics.is_empty() {
-        return Err(told(diagnostics));
+        return Err(described(diagnostics));
     }
-    lower(&ast, host).map_err(told)
+    lower(&ast, host).map_err(described)
 }
 
 /// A job file that must be lowered, on a host with two devices and some files.
@@ -144,7 +144,7 @@ fn some_host() -> Nowhere {
         .with("/tmp/full", Found::File(1 << 20))
 }
 
-/// What a job file is told that cannot be lowered.
+/// The errors of a job file that cannot be lowered.
 fn diagnostics(text: &str) -> Vec<String> {
     lowered_on(text, &some_host()).map(|lowered| lowered.plan).expect_err(text)
 }

@@ -9,12 +9,14 @@ use candor_plan::trace::Trace;
 use candor_plan::units::{Direction, Mix, PerDirection};
 use candor_plan::{Blocks, Bytes, Create, Layout, Stop, Target, TargetKind};
 
-use super::{Diagnostics, Found, Instance};
+use super::host::Found;
+use super::instance::Instance;
 use crate::fio::job::FioJob;
 use crate::fio::job_options::{JobOptions, RwMode, Trace as Said};
 use crate::fio::trace::{self, Fault, Recorded, merge};
+use crate::kit::Diagnostics;
 
-/// What a clone replays.
+/// The trace that a clone replays.
 pub(super) struct Replay {
     file: String,
     recorded: Recorded,
@@ -173,7 +175,7 @@ fn overridden(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
 }
 
 impl Replay {
-    /// What a section amounts to beside its trace.
+    /// The options of a section beside its trace.
     pub(super) fn options(&self, said: &JobOptions) -> JobOptions {
         let mut options = said.clone();
         let mix = self.mix();

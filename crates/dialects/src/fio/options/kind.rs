@@ -1,4 +1,4 @@
-//! What values look like, and what is read from them.
+//! Kinds of values, and values as read.
 
 use candor_plan::Nanos;
 use candor_plan::units::PerDirection;
@@ -8,7 +8,7 @@ use crate::fio::job_options::{Amount, JobOptions, KbBase};
 use crate::fio::values::{TimeUnit, Units};
 use crate::kit::{Applied, Choice, Refused, Takes, ValueKind};
 
-/// What a value looks like.
+/// A kind of value.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// Nothing, 0 or 1.

@@ -10,7 +10,7 @@ use crate::fio::job_options::{
 use crate::fio::values::{self, TimeUnit, Units};
 use crate::kit::{Choice, Refused, choose};
 
-/// What a reader gives: a remark, where there is one.
+/// A reader's result: a remark, where there is one.
 type Done = Result<Option<String>, Refused>;
 
 /// A word and its help.

@@ -87,7 +87,7 @@ fn host() -> Nowhere {
         .with("/dev/zoned", Found::Device(Some(1 << 30)))
 }
 
-/// What lowering makes of a row's example: the difference that it makes, and what is told.
+/// Lowers a row's example: whether the plan differs, and whether a note stands for it.
 fn outcome(row: &Row) -> Result<(bool, bool), Vec<String>> {
     let without = lowered_on(&job(row, false), &host());
     let with = lowered_on(&job(row, true), &host())?;
@@ -170,7 +170,7 @@ fn value_of(row: &&Row, choice: u8) -> String {
 }
 
 proptest! {
-    /// Whatever options come together, the job is lowered or refused with a sentence.
+    /// Any options together are lowered, or refused with a sentence.
     #[test]
     fn any_options_together_are_lowered_or_refused(
         picks in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..20), 0..16),
@@ -188,8 +188,8 @@ proptest! {
         match lowered_on(&text, &host()) {
             Ok(lowered) => prop_assert!(!lowered.plan.phases.is_empty()),
             Err(diagnostics) => {
-                let said = |diagnostic: &String| diagnostic.starts_with("job.fio:") && diagnostic.len() > 20;
-                prop_assert!(diagnostics.iter().all(said), "{diagnostics:?}");
+                let placed = |error: &String| error.starts_with("job.fio:") && error.len() > 20;
+                prop_assert!(diagnostics.iter().all(placed), "{diagnostics:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is shown of one job, or of one group: figures in fio's terms out of measurements.
+//! Figures of one job, or of one group, in fio's terms, from measurements.
 
 pub(super) mod by_priority;
 pub(super) mod direction;
@@ -22,11 +22,11 @@ pub(super) struct Entry<'a> {
     pub job: &'a FioJob,
     /// The job, or the last of the group: as with fio it lends options and goals.
     pub last: &'a FioJob,
-    /// How it is reported: in the units of the first, with the percentiles of the last.
+    /// Units of the first job, percentiles of the last.
     pub reporting: Reporting,
     /// Number of jobs in it.
     pub jobs: usize,
-    /// What they did.
+    /// Their figures.
     pub figures: Figures,
 }
 
@@ -72,9 +72,9 @@ pub(super) fn entries<'a>(report: &Report, jobs: &'a [FioJob]) -> Vec<Entry<'a>>
 pub(super) struct Trouble {
     /// The kernel's number.
     pub errno: u32,
-    /// What was done when it happened.
+    /// The operation that failed.
     pub doing: &'static str,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
@@ -86,7 +86,7 @@ const NOT_THERE: u32 = 2;
 /// `EINVAL`.
 const INVALID: u32 = 22;
 
-/// What a job did, or several together.
+/// Figures of a job, or of several together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     /// Reads, writes and trims.
@@ -117,7 +117,7 @@ pub(super) struct Figures {
     pub depths: Depths,
     /// When counting began, in ms since 1970.
     pub start_unix_ms: Option<u64>,
-    /// How steady the first job had become, where that was looked at.
+    /// Steadiness of the first job, where that was measured.
     pub steady: Option<SteadyState>,
     /// The greatest depth at which the first job met its latency goal, where it had one.
     pub depth_reached: Option<u32>,
@@ -163,7 +163,7 @@ impl Figures {
         }
         let mut trim = direction(Direction::Trim);
         if job.shape.instead.is_some() {
-            // What moves nothing has no rate.
+            // A job that moves nothing has no rate.
             for direction in [&mut read, &mut write, &mut trim] {
                 direction.runtime_ns = 0;
             }
@@ -236,7 +236,7 @@ impl Figures {
     }
 
     /// True if fio has it begin: it got as far as its first operation, or as opening its files.
-    /// What is invalid is found before that.
+    /// Invalid arguments are found before that.
     pub fn began(&self) -> bool {
         let opens = |trouble: &Trouble| trouble.errno != INVALID;
         self.start_unix_ms.is_some() || self.trouble.as_ref().is_some_and(opens)

@@ -1,4 +1,4 @@
-//! How idle the CPUs were, as `--idle-prof` shows it.
+//! Idleness of the CPUs, as `--idle-prof` shows it.
 
 use crate::fio::job::Idleness;
 use crate::kit::Object;
@@ -13,7 +13,7 @@ pub fn text(idleness: &Idleness) -> String {
     text + &unit(idleness.unit_mean_us, idleness.unit_stddev_us)
 }
 
-/// What a calibration alone gives.
+/// The text of a calibration alone.
 pub fn calibration(mean_us: f64, stddev_us: f64) -> String {
     format!("CPU idleness:\n{}", unit(mean_us, stddev_us))
 }

@@ -15,7 +15,7 @@ use crate::fio::output::figures::spread::{STEPS, Spread};
 use crate::fio::output::figures::steady::{self, Steadiness};
 use crate::kit::{Object, Tree, verdict};
 
-/// What `eta` says once a job has ended: the greatest number that it can hold.
+/// `eta` of a job that has ended: the greatest number that the field can hold.
 const NO_ETA: u64 = i32::MAX as u64;
 
 /// The document; with `bins`, every latency distribution in full (`json+`).
@@ -181,7 +181,7 @@ fn put_ends(object: &mut Object, entry: &Entry) {
     }
 }
 
-/// What all entries of a group move together, in KiB/s.
+/// Bandwidth of all entries of a group together, in KiB/s.
 pub(super) fn group_rate(all: &[Entry], group_id: u32, of: impl Fn(&Entry) -> f64) -> f64 {
     let group = all.iter().filter(|entry| entry.job.group_id == group_id);
     group.map(of).sum::<f64>() / 1024.0

@@ -21,10 +21,10 @@ pub use stored::inflate;
 
 /// Bins of fio's histogram log: 29 groups of 64.
 const FIO_BINS: usize = 29 * 64;
-/// What the name of a compressed log ends with.
+/// The end of the name of a compressed log.
 const COMPRESSED: &str = ".fz";
 
-/// What a log file holds.
+/// The quantity in a log file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Bandwidth,
@@ -38,7 +38,7 @@ enum Kind {
 /// One log file: its name and the jobs whose entries it holds.
 #[derive(Clone, Debug)]
 pub struct LogFile<'a> {
-    /// Its name as the job gave it, possibly with folders.
+    /// The name as the job gave it, possibly with folders.
     pub name: String,
     kind: Kind,
     jobs: Vec<&'a FioJob>,
@@ -102,7 +102,7 @@ impl LogFile<'_> {
     }
 }
 
-/// What was measured of a job, phase by phase.
+/// Measurements of a job, phase by phase.
 pub(super) fn measured<'a>(
     report: &'a Report,
     job: &FioJob,

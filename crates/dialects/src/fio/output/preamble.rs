@@ -1,4 +1,4 @@
-//! What is said before the run: a line per job, the version, how many start.
+//! The lines before the run: one per job, the version, how many start.
 
 use super::VERSION;
 use super::number::{Step, short};

@@ -5,7 +5,7 @@ use candor_plan::units::{Direction, PerDirection};
 use super::number::Units;
 use crate::fio::job::Reporting;
 
-/// What the line shows.
+/// The figures in the line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Status {
     /// Jobs that run.
@@ -16,7 +16,7 @@ pub struct Status {
     /// `m` `M` `d` `D` reading, writing, both and trimming (large letters in order, small ones at
     /// random), `F` flushing, `V` verifying, `E` ended, `_` gone, `X` gone with an error.
     pub letters: Vec<char>,
-    /// How much is done, in percent; absent where nobody can say.
+    /// Progress in percent; absent where nobody can say.
     pub percent: Option<f64>,
     /// Bytes per second since the last line.
     pub bytes_per_s: PerDirection<f64>,

@@ -1,4 +1,4 @@
-//! What became of a tool's I/O below: the requests that reached the devices, where they were seen.
+//! Requests that a tool's I/O became on the devices, where they were seen.
 
 use candor_record::Report;
 use candor_record::requests::{RequestStats, Requests, percentile, share_of};
@@ -53,10 +53,10 @@ pub(super) fn text(report: &Report) -> String {
         let (device, direction) = (&of.device, of.direction.name());
         let mut sizes = of.sizes();
         sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let told = sizes.iter().take(SIZES_MAX).map(|(bytes, count)| {
+        let shown = sizes.iter().take(SIZES_MAX).map(|(bytes, count)| {
             format!("{} {}", size(*bytes), percent(share_of(*count, of.count)))
         });
-        let told = told.collect::<Vec<_>>().join(", ");
+        let shown = shown.collect::<Vec<_>>().join(", ");
         let place = match of.starts_in_4k.as_slice() {
             [] => "no place is known".to_owned(),
             [(0, _)] => "all begin on 4 KiB".to_owned(),
@@ -66,7 +66,7 @@ pub(super) fn text(report: &Report) -> String {
             }
         };
         let part = part.unwrap_or_default();
-        format!("  {phase}{device} {direction} requests{part}: {told}; {place}\n")
+        format!("  {phase}{device} {direction} requests{part}: {shown}; {place}\n")
     };
     seen(report).map(line).collect()
 }

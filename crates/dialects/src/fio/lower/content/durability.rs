@@ -4,10 +4,11 @@ use candor_plan::Blocks;
 use candor_plan::blocks;
 
 use crate::fio::job_options::OpenSync;
-use crate::fio::lower::{Diagnostics, Instance};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
 
 pub(in crate::fio::lower) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostics) {
-    let said = &from.options.durability;
+    let options = &from.options.durability;
     let range = range(from);
     blocks.durability = blocks::Durability {
         open: match from.options.issue.sync {
@@ -15,11 +16,11 @@ pub(in crate::fio::lower) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: 
             OpenSync::Sync => blocks::OpenSync::Sync,
             OpenSync::Dsync => blocks::OpenSync::Dsync,
         },
-        fsync_every: said.fsync,
-        fdatasync_every: said.fdatasync,
-        fsync_at_end: said.at_end || said.on_close,
-        syncfs_at_end: said.syncfs_at_end,
-        in_turn: said.fsync > 0 || said.fdatasync > 0 || range.is_some(),
+        fsync_every: options.fsync,
+        fdatasync_every: options.fdatasync,
+        fsync_at_end: options.at_end || options.on_close,
+        syncfs_at_end: options.syncfs_at_end,
+        in_turn: options.fsync > 0 || options.fdatasync > 0 || range.is_some(),
         range,
     };
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use candor_plan::blocks::Pattern;
 
-use crate::fio::lower::{Diagnostics, Instance};
+use crate::fio::lower::instance::Instance;
 use crate::fio::values::{self, PatternPart};
+use crate::kit::Diagnostics;
 
 /// The pattern that an option was given; none if it cannot be one, which is told.
 pub(in crate::fio::lower) fn lower(

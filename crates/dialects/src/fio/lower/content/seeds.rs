@@ -4,8 +4,9 @@ use candor_plan::Plan;
 
 use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
-use crate::fio::lower::{Diagnostics, Host};
+use crate::fio::lower::host::Host;
 use crate::fio::options;
+use crate::kit::Diagnostics;
 use crate::kit::Texts;
 
 /// The plan's seed: the first section's, or one of this run only where nothing is to repeat.

@@ -7,27 +7,29 @@ use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, V
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
 
+use crate::fio::job::StateFile;
 use crate::fio::job_options::{self, ContinueOn, Method};
 use crate::fio::lower::content::patterns;
-use crate::fio::lower::{Diagnostics, Instance};
-use crate::fio::state::{self, StateFile};
+use crate::fio::lower::instance::Instance;
+use crate::fio::state;
+use crate::kit::Diagnostics;
 
 pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
     blocks: &mut Blocks,
     diagnostics: &mut Diagnostics,
 ) {
-    let said = &from.options.verify;
-    let Some(mut format) = format(said.method) else { return };
+    let options = &from.options.verify;
+    let Some(mut format) = format(options.method) else { return };
     if blocks.engine == Engine::Null && format != Format::Nothing {
         let why = "ioengine=null moves no bytes";
         diagnostics.note(from, "verify", "blocks are read back, and nothing is compared", why);
         format = Format::Nothing;
     }
     let direction = from.options.rw.direction;
-    if let Some(text) = &said.pattern {
+    if let Some(text) = &options.pattern {
         let pattern = patterns::lower(from, "verify_pattern", text, diagnostics);
-        let every = usize::try_from(said.pattern_interval).ok().and_then(NonZeroUsize::new);
+        let every = usize::try_from(options.pattern_interval).ok().and_then(NonZeroUsize::new);
         blocks.content.pattern = match every {
             Some(every) => pattern.map(|pattern| pattern.anew_every(every)),
             None => pattern,
@@ -44,44 +46,44 @@ pub(in crate::fio::lower) fn lower(
         let why = "fio stores what its buffer held last: damage in the middle goes unseen";
         diagnostics.note(from, "verify", "headers as fio writes and checks them", why);
     }
-    let reads_back = direction.writes() && (said.read_back || said.only);
-    let backlog = said.backlog.filter(|_| !said.only).unwrap_or(0);
+    let reads_back = direction.writes() && (options.read_back || options.only);
+    let backlog = options.backlog.filter(|_| !options.only).unwrap_or(0);
     blocks.verify = Some(Verify {
-        interval: Bytes(interval(said.interval, blocks, format)),
+        interval: Bytes(interval(options.interval, blocks, format)),
         format,
-        header_at: Bytes(said.offset.filter(|_| matches!(format, Format::Acca(_))).unwrap_or(0)),
-        continue_on_mismatch: !said.fatal
+        header_at: Bytes(options.offset.filter(|_| matches!(format, Format::Acca(_))).unwrap_or(0)),
+        continue_on_mismatch: !options.fatal
             && matches!(from.options.errors.continue_on, ContinueOn::Verify | ContinueOn::All),
-        // What mixed work reads may be nobody's data.
+        // Mixed work may read blocks that nobody wrote.
         reads: !direction.writes(),
-        generations: said.header_seed && said.write_sequence,
+        generations: options.header_seed && options.write_sequence,
         read_back: reads_back.then_some(ReadBack {
-            only: said.only,
+            only: options.only,
             every: backlog,
-            batch: said.backlog_batch.filter(|_| backlog > 0).unwrap_or(0),
-            trims: trims(said).filter(|_| !said.only),
+            batch: options.backlog_batch.filter(|_| backlog > 0).unwrap_or(0),
+            trims: trims(options).filter(|_| !options.only),
         }),
-        zeros_after_trim: said.trim_zero && trims(said).is_some(),
+        zeros_after_trim: options.trim_zero && trims(options).is_some(),
         last_writes: saved(from).map_or(0, |state| state.depth),
-        written: said.state_load.then(|| loaded(from, blocks, diagnostics)).flatten(),
-        dump: said.dump.then(|| PathBuf::from(".")),
+        written: options.state_load.then(|| loaded(from, blocks, diagnostics)).flatten(),
+        dump: options.dump.then(|| PathBuf::from(".")),
         ..Verify::default()
     });
 }
 
 /// Some of the writes are trimmed: none without `trim_backlog`.
-fn trims(said: &job_options::Verify) -> Option<TrimWritten> {
-    let every = said.trim_backlog.filter(|every| *every > 0)?;
-    let percent = said.trim_percent.min(100) as u8;
-    let batch = said.trim_backlog_batch.unwrap_or(0);
+fn trims(options: &job_options::Verify) -> Option<TrimWritten> {
+    let every = options.trim_backlog.filter(|every| *every > 0)?;
+    let percent = options.trim_percent.min(100) as u8;
+    let batch = options.trim_backlog_batch.unwrap_or(0);
     (percent > 0).then_some(TrimWritten { percent, every, batch })
 }
 
 /// Where the state of a job is saved: of one that writes what can be verified.
 pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
-    let said = &from.options.verify;
+    let options = &from.options.verify;
     let saves =
-        said.state_save && said.method != Method::None && from.options.rw.direction.writes();
+        options.state_save && options.method != Method::None && from.options.rw.direction.writes();
     saves.then(|| StateFile {
         path: state::path(from.aux_path, from.name, from.number),
         depth: u32::try_from(from.options.issue.depth).unwrap_or(u32::MAX).max(1),

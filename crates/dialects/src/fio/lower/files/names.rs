@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::fio::job_options::FORMAT;
-use crate::fio::lower::{Found, Instance};
+use crate::fio::lower::host::Found;
+use crate::fio::lower::instance::Instance;
 
 /// The paths of a clone's files.
 pub(in crate::fio::lower) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {

@@ -1,4 +1,4 @@
-//! How much a job moves: `size`, `io_size`, `number_ios` and `loops`.
+//! The amount that a job moves: `size`, `io_size`, `number_ios` and `loops`.
 //!
 //! fio goes over its files until `size` (or `io_size`) is moved, `loops` times. Going over them
 //! once is a pass, and one loop is mostly one pass. It is not where a pass leaves bytes out and
@@ -11,7 +11,8 @@ use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Member, Stop, Target};
 
 use crate::fio::job_options::{Amount, Method};
-use crate::fio::lower::{Diagnostics, Instance};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
 
 pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
@@ -20,16 +21,16 @@ pub(in crate::fio::lower) fn lower(
     stop: &mut Stop,
     diagnostics: &mut Diagnostics,
 ) {
-    let said = from.options;
-    if said.runtime.time_based && stop.time.is_some() {
+    let options = from.options;
+    if options.runtime.time_based && stop.time.is_some() {
         stop.passes = checks_each_pass(from, blocks, diagnostics).then_some(u32::MAX);
         return;
     }
-    let loops = said.runtime.loops.max(1);
+    let loops = options.runtime.loops.max(1);
     // Both operations of a pair count, here; there a pair counts once.
     let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
     stop.ops =
-        Some(said.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
+        Some(options.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
     let files: Vec<(PathBuf, Option<Bytes>)> = targets.iter().flat_map(files).collect();
     let lengths: Option<Vec<u64>> =
         files.iter().map(|(path, size)| length(from, blocks, path, *size)).collect();
@@ -43,8 +44,8 @@ pub(in crate::fio::lower) fn lower(
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
     // Where files have a size of their own, that of the job is only how much it moves. What does
     // not make up whole zones is not used, but moved elsewhere.
-    let apart = said.files.size.is_some();
-    let size = said.area.size.filter(|_| apart || blocks.zones.is_some());
+    let apart = options.files.size.is_some();
+    let size = options.area.size.filter(|_| apart || blocks.zones.is_some());
     let size = match size
         .map(|size| crate::fio::lower::offsets::zones::in_bytes(from, size, "size", diagnostics))
     {
@@ -83,18 +84,18 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diag
 /// blocks again, unless they are drawn without a map, or an engine with a queue writes them for
 /// another job to verify.
 fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
-    let said = from.options;
-    if blocks.engine.is_async() && !said.verify.read_back && !said.verify.only {
+    let options = from.options;
+    if blocks.engine.is_async() && !options.verify.read_back && !options.verify.only {
         return false;
     }
-    let drawn = said.rw.direction.is_random() && said.random.no_map;
-    said.verify.method != Method::None && !drawn && !said.rw.direction.is_mixed()
+    let drawn = options.rw.direction.is_random() && options.random.no_map;
+    options.verify.method != Method::None && !drawn && !options.rw.direction.is_mixed()
 }
 
 /// `io_size`, where it is given.
 fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics) -> Option<u64> {
-    let said = from.options.area.io_size?;
-    match crate::fio::lower::offsets::zones::in_bytes(from, said, "io_size", diagnostics) {
+    let options = from.options.area.io_size?;
+    match crate::fio::lower::offsets::zones::in_bytes(from, options, "io_size", diagnostics) {
         Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
         Amount::Percent(percent @ 101..) => {
             let message = format!("{percent} % is more than there is");

@@ -6,16 +6,17 @@ use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
 
 use crate::fio::job_options::{Amount, ZoneMode};
 use crate::fio::lower::files::{File, share};
-use crate::fio::lower::{Diagnostics, Instance};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
 
 /// The least that a device transfers.
 const SECTOR_BYTES: u64 = 512;
 
 /// Bytes of a zone of a clone's first file: as said, or else the device's own.
 pub(in crate::fio::lower) fn length(from: &Instance<'_>) -> Option<u64> {
-    let said = from.options.zones.size;
-    if said > 0 || from.options.zones.mode != ZoneMode::Zbd {
-        return Some(said).filter(|said| *said > 0);
+    let options = from.options.zones.size;
+    if options > 0 || from.options.zones.mode != ZoneMode::Zbd {
+        return Some(options).filter(|options| *options > 0);
     }
     let path = crate::fio::lower::files::names::paths(from, 1).into_iter().next()?;
     from.host.zoned(&path).map(|device| device.zone_bytes)
@@ -44,11 +45,11 @@ pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Zones> {
-    let said = &from.options.zones;
-    if said.mode != ZoneMode::Zbd {
+    let options = &from.options.zones;
+    if options.mode != ZoneMode::Zbd {
         return None;
     }
-    let gap = match in_bytes(from, said.skip, "zoneskip", diagnostics) {
+    let gap = match in_bytes(from, options.skip, "zoneskip", diagnostics) {
         Amount::Bytes(bytes) => bytes,
         _ => {
             diagnostics.refuse(from, "zoneskip", "only bytes and zones can be left out");
@@ -56,7 +57,7 @@ pub(in crate::fio::lower) fn lower(
         }
     };
     let number = |number: u64| u32::try_from(number).ok().filter(|number| *number > 0);
-    let (open_max, own) = (number(said.open), number(said.open_of_job));
+    let (open_max, own) = (number(options.open), number(options.open_of_job));
     if own.is_some() && open_max.is_none() {
         let message = "a limit for each job needs one for all of them".to_owned();
         diagnostics.wrong(from, "job_max_open_zones", message, "set max_open_zones too");
@@ -75,17 +76,17 @@ pub(in crate::fio::lower) fn lower(
     };
     lengths(from, length, gap, diagnostics);
     let every = |often: f64| (1.0 / often).min(f64::from(u32::MAX)) as u32;
-    let reset = said.reset_frequency.filter(|often| *often > 0.0).map(|often| ZoneReset {
-        above_percent: said.reset_threshold.unwrap_or(0.0) * 100.0,
+    let reset = options.reset_frequency.filter(|often| *often > 0.0).map(|often| ZoneReset {
+        above_percent: options.reset_threshold.unwrap_or(0.0) * 100.0,
         every: every(often),
     });
     Some(Zones {
         length: Some(Bytes(length)),
-        capacity: Some(Bytes(said.capacity)).filter(|capacity| capacity.0 > 0),
+        capacity: Some(Bytes(options.capacity)).filter(|capacity| capacity.0 > 0),
         gap: Bytes(gap),
         open_max,
         open_max_per_worker: own,
-        read_unwritten: said.read_beyond,
+        read_unwritten: options.read_beyond,
         reset,
     })
 }

@@ -4,9 +4,10 @@ use candor_plan::Tolerated;
 use candor_plan::units::Direction;
 
 use crate::fio::job_options::ContinueOn;
-use crate::fio::lower::{Diagnostics, Instance};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
 
-/// What fio goes on after where it is told to go on: EIO and EILSEQ.
+/// Errors after which fio goes on where `continue_on_error` is set: EIO and EILSEQ.
 const NON_FATAL: [i32; 2] = [5, 84];
 
 /// Names of errors on Linux, with their numbers.
@@ -50,11 +51,13 @@ pub(in crate::fio::lower) fn tolerated(
     from: &Instance<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Tolerated> {
-    let said = &from.options.errors;
-    let lists = said.ignore.as_deref().map_or_else(Vec::new, |text| lists(from, text, diagnostics));
+    let options = &from.options.errors;
+    let lists =
+        options.ignore.as_deref().map_or_else(Vec::new, |text| lists(from, text, diagnostics));
     let listed = |kind: usize| lists.get(kind).filter(|list| !list.is_empty());
     let goes_on = |kind: ContinueOn| {
-        said.continue_on == kind || matches!(said.continue_on, ContinueOn::Io | ContinueOn::All)
+        options.continue_on == kind
+            || matches!(options.continue_on, ContinueOn::Io | ContinueOn::All)
     };
     let of = |op: Direction, kind: usize, which: ContinueOn| {
         let errnos = match listed(kind) {

@@ -5,9 +5,10 @@ use candor_plan::{Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
 use crate::fio::ast::Section;
 use crate::fio::job_options::{JobOptions, SteadyOf};
 use crate::fio::lower::groups::Groups;
+use crate::fio::lower::instance::Instance;
 use crate::fio::lower::pacing::errors;
-use crate::fio::lower::{Diagnostics, Instance};
 use crate::fio::options;
+use crate::kit::Diagnostics;
 use crate::kit::Texts;
 
 pub(in crate::fio::lower) fn lower(

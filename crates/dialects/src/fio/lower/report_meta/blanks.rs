@@ -4,8 +4,8 @@
 use candor_record::Note;
 
 use crate::fio::ast::{Ast, Origin, Section};
-use crate::fio::lower::Diagnostics;
 use crate::fio::options::{self, Kind};
+use crate::kit::Diagnostics;
 use crate::kit::{Assignment, Span, Texts};
 
 pub(in crate::fio::lower) fn notes(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) {

@@ -1,9 +1,10 @@
-//! What is measured and logged beside the usual.
+//! Extra measurements, and logs.
 
 use candor_plan::{Blocks, Engine, LogPlan, Measure, Nanos};
 
 use crate::fio::job_options::{JobOptions, LogValue};
-use crate::fio::lower::{Diagnostics, Instance};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
 
 /// Operations that a log holds at most. What is over is told, not dropped in silence.
 const LOGGED_MAX: u64 = 1 << 28;
@@ -40,7 +41,7 @@ fn hands_over(blocks: &Blocks) -> bool {
     }
 }
 
-/// How long a sample of bandwidth and operations is. There is one length for a whole phase.
+/// The length of a sample of bandwidth and operations. There is one length for a whole phase.
 pub(in crate::fio::lower) fn interval(options: &JobOptions) -> Nanos {
     let ms = options.logs.bandwidth_ms.min(options.logs.iops_ms).max(1);
     Nanos(ms.saturating_mul(1_000_000))

@@ -1,9 +1,9 @@
-//! What fio says about a section before it says what the section does.
+//! fio's remarks about a section, which stand before its lines.
 
 use std::path::Path;
 
 use crate::fio::job_options::Method;
-use crate::fio::lower::Instance;
+use crate::fio::lower::instance::Instance;
 use crate::fio::options::{self, Kind};
 
 const SHARED: &str = "fio: multiple writers may overwrite blocks that belong to other jobs. \
@@ -27,7 +27,7 @@ fn deprecated(from: &Instance<'_>) -> String {
     given.map(|name| format!("Option {name} is deprecated\n")).collect()
 }
 
-/// How many files `opendir` adds to those that are named.
+/// The number of files that `opendir` adds to those that are named.
 fn opened(from: &Instance<'_>) -> String {
     let files = &from.options.files;
     let Some(directory) = files.opendir.as_deref().map(Path::new) else { return String::new() };

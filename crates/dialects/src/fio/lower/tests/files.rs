@@ -96,8 +96,8 @@ fn all_files_of_a_directory() {
         both.iter().map(sizes).collect::<Vec<_>>(),
         [("/tmp/full".into(), share), ("/tmp/sub/small".into(), share)]
     );
-    let told = lowered_on("[a]\nopendir=/nowhere\nrw=read\n", &some_host()).unwrap_err();
-    assert!(told[0].contains("/nowhere is not a directory"), "{told:?}");
+    let errors = lowered_on("[a]\nopendir=/nowhere\nrw=read\n", &some_host()).unwrap_err();
+    assert!(errors[0].contains("/nowhere is not a directory"), "{errors:?}");
     assert_eq!(some_host().found.get(std::path::Path::new("/tmp")), Some(&Found::Directory));
 }
 

@@ -108,8 +108,8 @@ fn waiting_for_one_job_of_several() {
     assert_eq!(lowered.plan.phases.len(), 1);
     assert_eq!(job(&lowered, 0, 3).after, ["a.0", "a.1"]);
     assert!(job(&lowered, 0, 2).after.is_empty());
-    let told = diagnostics("[global]\nsize=1m\n[first]\n[b]\nwait_for=fisrt\n");
-    assert!(told[0].contains("did you mean `first`?"), "{told:?}");
+    let errors = diagnostics("[global]\nsize=1m\n[first]\n[b]\nwait_for=fisrt\n");
+    assert!(errors[0].contains("did you mean `first`?"), "{errors:?}");
 }
 
 #[test]
@@ -199,7 +199,8 @@ fn a_unit_behind_a_blank_is_read_and_noted() {
 fn a_mix_of_reads_and_writes_on_io_uring() {
     let lowered = lowered(
         "[global]\nioengine=io_uring\niodepth=64\ndirect=1\nfilename=/dev/a\n\
-         runtime=60\ntime_based\n[mix]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40,8k/100\nnumjobs=4\ngroup_reporting\n",
+         runtime=60\ntime_based\n[mix]\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40,8k/100\n\
+         numjobs=4\ngroup_reporting\n",
     );
     assert_eq!(lowered.jobs.len(), 4);
     assert!(lowered.jobs.iter().all(|job| job.group_reporting && job.group_id == 0));
@@ -368,27 +369,27 @@ fn seeds_repeat_or_do_not() {
 
 #[test]
 fn mistakes_stand_where_they_were_written() {
-    let told = diagnostics("[a]\nrw=randraed\nsize=1m\n");
-    assert_eq!(told.len(), 1, "{told:?}");
+    let errors = diagnostics("[a]\nrw=randraed\nsize=1m\n");
+    assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(
-        told[0].starts_with("job.fio:2:4: rw: `randraed` is not one of its values"),
-        "{told:?}"
+        errors[0].starts_with("job.fio:2:4: rw: `randraed` is not one of its values"),
+        "{errors:?}"
     );
-    let told = diagnostics("[a]\nsize=1m\nioengine=libiao\n");
-    assert!(told[0].starts_with("job.fio:3:10: there is no ioengine `libiao`"), "{told:?}");
-    let told = diagnostics("[a]\nsize=1m\n\n bs = 2m\n");
-    assert!(told[0].starts_with("job.fio:4:7: operations of 2MiB do not fit"), "{told:?}");
-    let told = diagnostics("[a]\nsize=1m\nhipri=1\n");
-    assert!(told[0].contains("`hipri` is an option of pvsync2, io_uring"), "{told:?}");
+    let errors = diagnostics("[a]\nsize=1m\nioengine=libiao\n");
+    assert!(errors[0].starts_with("job.fio:3:10: there is no ioengine `libiao`"), "{errors:?}");
+    let errors = diagnostics("[a]\nsize=1m\n\n bs = 2m\n");
+    assert!(errors[0].starts_with("job.fio:4:7: operations of 2MiB do not fit"), "{errors:?}");
+    let errors = diagnostics("[a]\nsize=1m\nhipri=1\n");
+    assert!(errors[0].contains("`hipri` is an option of pvsync2, io_uring"), "{errors:?}");
 }
 
 #[test]
 fn a_file_that_names_an_engine_that_is_lacking_still_parses() {
     let text = "[a]\nioengine=rbd\nrbdname=x\npool=y\n[b]\nverify=crc32c\nrw=write\nsize=1m\n";
-    let (ast, told) = super::written(text);
-    assert!(told.is_empty() && super::super::diagnostics(&ast).is_empty());
-    let told = diagnostics("[a]\nioengine=rbd\nrbdname=x\npool=y\n");
-    assert_eq!(told.len(), 1, "{told:?}");
+    let (ast, errors) = super::syntax_tree(text);
+    assert!(errors.is_empty() && super::super::diagnostics(&ast).is_empty());
+    let errors = diagnostics("[a]\nioengine=rbd\nrbdname=x\npool=y\n");
+    assert_eq!(errors.len(), 1, "{errors:?}");
 }
 
 #[test]

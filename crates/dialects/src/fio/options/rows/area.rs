@@ -1,4 +1,4 @@
-//! How much, and where.
+//! Sizes and offsets.
 
 use crate::fio::options::{Kind, Row};
 use crate::kit::row;

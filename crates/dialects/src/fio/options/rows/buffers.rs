@@ -1,4 +1,4 @@
-//! What is written, and the memory it lies in.
+//! Contents of buffers, and their memory.
 
 use crate::fio::job_options::{DedupeMode, MemoryKind};
 use crate::fio::options::{Kind, Row, own};

@@ -1,4 +1,4 @@
-//! What a job is called, and the units of its options.
+//! Name and description of a job, and the units of its options.
 
 use crate::fio::job_options::{KbBase, UnitBase};
 use crate::fio::options::{Kind, Row};

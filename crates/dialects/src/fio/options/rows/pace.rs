@@ -1,4 +1,4 @@
-//! How fast.
+//! Rates, think time, latency goals, flow.
 
 use crate::fio::job_options::{RateProcess, ThinkBlocks};
 use crate::fio::options::{Kind, Row};

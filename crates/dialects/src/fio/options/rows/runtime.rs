@@ -1,4 +1,4 @@
-//! How long and how often.
+//! Run time and repeats.
 
 use crate::fio::job_options::{Clock, SteadyOf};
 use crate::fio::options::{Kind, Row, own};

@@ -9,7 +9,7 @@ use crate::fio::output::figures::spread::Spread;
 /// are not held a second time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::fio::output) struct ByPriority {
-    /// What all operations have while nothing is held apart, in the kernel's form.
+    /// The priority of all operations while none are held apart, in the kernel's form.
     usual: u16,
     /// Total latency; else completion latency.
     pub total: bool,

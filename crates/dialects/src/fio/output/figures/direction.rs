@@ -1,4 +1,4 @@
-//! What happened in one direction of a job or a group, and its rates interval by interval.
+//! Figures of one direction of a job or a group, and its rates interval by interval.
 
 use candor_plan::units::Direction;
 use candor_record::{Measurement, OpStats, Sample};
@@ -7,7 +7,7 @@ use crate::fio::job::{FioJob, Reporting};
 use crate::fio::output::figures::by_priority::ByPriority;
 use crate::fio::output::figures::spread::Spread;
 
-/// What happened in one direction.
+/// Figures of one direction.
 #[derive(Clone, Debug, Default)]
 pub(in crate::fio::output) struct DirectionFigures {
     /// Operations.
@@ -18,7 +18,7 @@ pub(in crate::fio::output) struct DirectionFigures {
     pub short: u64,
     /// Zones that were reset so that they could be written; of writes only.
     pub zone_resets: u64,
-    /// How long; 0 where nothing happened.
+    /// Run time; 0 where nothing was done.
     pub runtime_ns: u64,
     /// Submission latency.
     pub slat: Spread,
@@ -28,11 +28,11 @@ pub(in crate::fio::output) struct DirectionFigures {
     pub lat: Spread,
     /// The one of the two that is shown by I/O priority.
     pub by_priority: ByPriority,
-    /// What happened in each whole interval.
+    /// Counts of each whole interval.
     pub samples: Vec<Interval>,
 }
 
-/// What happened in one interval.
+/// Counts of one interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::fio::output) struct Interval {
     /// Bytes per second.
@@ -122,7 +122,7 @@ impl DirectionFigures {
         self.per_second(self.ops)
     }
 
-    /// How long, in whole ms; at least 1 where anything happened.
+    /// Run time in whole ms; at least 1 where anything was done.
     pub fn runtime_ms(&self) -> u64 {
         whole_ms(self.runtime_ns)
     }
@@ -192,7 +192,7 @@ pub(in crate::fio::output) struct Samples {
     pub mean: f64,
     /// Standard deviation of a sample.
     pub deviation: f64,
-    /// How many.
+    /// The number of values.
     pub count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel counted on the disks under the targets.
+//! The kernel's counters of the disks under the targets.
 
 use candor_record::facts::DeviceKind;
 use candor_record::{DiskCounters, Report};
@@ -6,15 +6,15 @@ use candor_record::{DiskCounters, Report};
 /// Counters of one disk over all phases.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::fio::output) struct Disk {
-    /// Its kernel name.
+    /// The kernel's name.
     pub name: String,
-    /// What it counted.
+    /// The disk's counters.
     pub counted: DiskCounters,
     /// Share of the time in which it had work, in percent.
     pub busy_percent: f64,
     /// Averages over its members, where it is built of others.
     pub members: Option<Members>,
-    /// It is a member of the disk before it.
+    /// True for a member of the disk before it.
     pub is_member: bool,
 }
 
@@ -99,7 +99,7 @@ fn mean(members: &[&Disk]) -> Option<Members> {
     Some(Members { counted, busy_percent })
 }
 
-/// What a disk counted over all phases, and their length in ms.
+/// Counters of a disk over all phases, and their length in ms.
 fn counted(report: &Report, name: &str) -> (Option<DiskCounters>, f64) {
     let mut all: Option<DiskCounters> = None;
     let mut elapsed_ms = 0.0;

@@ -7,7 +7,7 @@ use crate::fio::job::SteadyGoal;
 /// A goal over more windows than this is not shown window by window.
 const PLACES_MAX: u64 = 1 << 16;
 
-/// How steady a job had become over the last windows that were judged.
+/// Steadiness of a job over the last windows that were judged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::fio::output) struct Steadiness {
     /// The criterion was met.
@@ -59,7 +59,7 @@ pub(in crate::fio::output) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// What was asked for, as fio words it: `iops:10.000000%`.
+/// The criterion as fio words it: `iops:10.000000%`.
 pub(in crate::fio::output) fn words(goal: &SteadyGoal) -> String {
     let what = if goal.bandwidth { "bw" } else { "iops" };
     let slope = if goal.slope { "_slope" } else { "" };

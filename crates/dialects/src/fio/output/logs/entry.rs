@@ -18,7 +18,7 @@ const STORED_BYTES: usize = 32;
 pub(super) struct Entry {
     /// When, in ms.
     pub time_ms: u64,
-    /// What the log is about.
+    /// The value.
     pub value: u64,
     /// The greatest value beside a mean.
     pub max: Option<u64>,
@@ -32,7 +32,7 @@ pub(super) struct Entry {
     pub priority: u16,
     /// The priority is shown in full, not only whether it is a high one.
     pub full_priority: bool,
-    /// When it was issued, in ns, if that is shown.
+    /// Time of submission in ns, if that is shown.
     pub issued_ns: Option<u64>,
 }
 

@@ -71,7 +71,7 @@ impl<W: Write> Lines<'_, W> {
         writeln!(self.out, "{us} {path} {} {} {}", word(step.action), step.offset, step.length)
     }
 
-    /// What is open is flushed, where that was asked for, and closed.
+    /// Open files are flushed, where that was requested, and closed.
     fn end(self, at_ns: u64, flushes: bool) -> io::Result<()> {
         let us = at_ns / 1000;
         let open = || self.paths.iter().zip(&self.open).filter(|(_, open)| **open);

@@ -53,7 +53,7 @@ pub fn inflate(mut stored: &[u8]) -> Result<String, String> {
     String::from_utf8(text).map_err(|error| error.to_string())
 }
 
-/// What the first stream holds, and what follows it.
+/// The text of the first stream, and the bytes behind it.
 fn stream(stored: &[u8]) -> Result<(Vec<u8>, &[u8]), String> {
     let flags = inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER
         | inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;

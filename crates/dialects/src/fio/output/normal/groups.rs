@@ -33,7 +33,7 @@ pub(super) fn groups(entries: &[Entry], text: &mut String) {
     }
 }
 
-/// What a group did in one direction; none if nothing.
+/// Figures of a group in one direction; none if nothing was done.
 fn line(name: &str, group: &[&Entry], all: &[DirectionFigures], text: &mut String) {
     let Some(longest_ns) = all.iter().map(|d| d.runtime_ns).max().filter(|ns| *ns > 0) else {
         return;

@@ -168,8 +168,8 @@ fn reading_back_beside_the_work_takes_the_time_of_the_work() {
         |elapsed_ns| ReadBack { elapsed_ns, reads: stats(1000, 90_000), ..ReadBack::default() };
     measured.read_back = Some(back(2_500_000_000));
     let beside = FioJob { checks_beside: true, ..job("mix", 1) };
-    let told = |job: FioJob| json(&report(vec![measured.clone()]), &[job])["jobs"][0].clone();
-    let (after, beside) = (told(job("mix", 1)), told(beside));
+    let message = |job: FioJob| json(&report(vec![measured.clone()]), &[job])["jobs"][0].clone();
+    let (after, beside) = (message(job("mix", 1)), message(beside));
     assert_eq!(
         (after["read"]["runtime"].as_u64(), after["job_runtime"].as_u64()),
         (Some(4500), Some(4500))

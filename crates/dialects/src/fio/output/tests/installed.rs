@@ -11,7 +11,7 @@ mod tree;
 
 const FIO: &str = "/usr/bin/fio";
 
-/// What fio prints; none, with the reason said, where there is no fio.
+/// The output of the installed fio; none, with the reason printed, where there is no fio.
 fn fio(words: &[&str]) -> Option<String> {
     if !Path::new(FIO).exists() {
         println!("skipped: no fio at {FIO}");
