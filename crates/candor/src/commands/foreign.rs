@@ -1,8 +1,8 @@
 //! The frame of commands that speak another tool's language. Nothing here is about one tool.
 //!
 //! [`run()`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file, results
-//! so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it breaks no
-//! consumer ([`verdict`]), complaints on stderr under the tool's name ([`complaints`]), the tool's
+//! so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it breaks
+//! no consumer ([`verdict`]), complaints on stderr under the tool's name ([`complaints`]), the tool's
 //! exit code.
 
 pub mod complaints;
