@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::{ArgMatches, Command};
 
+use crate::commands::tools::{self, Tool};
 use crate::flag::CommandLine;
 use crate::{commands, exit, screen};
 
@@ -39,11 +40,8 @@ fn command() -> Command {
 
 /// Reads the words, does what they say, gives the exit code.
 pub fn main(words: &[OsString]) -> u8 {
-    if let Some(fio) = in_foreign_clothes(words) {
-        return commands::fio::main(fio);
-    }
-    if let Some(iostat) = as_iostat(words) {
-        return commands::watch::iostat::main(&iostat);
+    if let Some((tool, words)) = in_foreign_clothes(words) {
+        return (tool.main)(&words);
     }
     let matches = match command().try_get_matches_from(words) {
         Ok(matches) => matches,
@@ -54,22 +52,20 @@ pub fn main(words: &[OsString]) -> u8 {
     dispatch(&matches, line)
 }
 
-/// The words from `fio` on, where candor is called as that tool or as `candor fio`.
-fn in_foreign_clothes(words: &[OsString]) -> Option<&[OsString]> {
-    match words {
-        [program, ..] if commands::fio::is_called(program) => Some(words),
-        [_, command, ..] if command == "fio" => Some(&words[1..]),
-        _ => None,
+/// The tool whose words these are, and its command line: where candor is called as that tool, as
+/// `candor fio`, or as `candor watch --iostat`.
+fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString>)> {
+    let is_iostat = |word: &OsString| word == "--iostat";
+    let (program, rest) = words.split_first()?;
+    if let Some(tool) = tools::called_as(program) {
+        return Some((tool, words.to_vec()));
     }
-}
-
-/// The words of iostat, where candor is called as that tool or as `candor watch --iostat`.
-fn as_iostat(words: &[OsString]) -> Option<Vec<OsString>> {
-    let is_it = |word: &OsString| word == "--iostat";
-    match words {
-        [program, rest @ ..] if commands::watch::iostat::is_called(program) => Some(rest.to_vec()),
-        [_, command, rest @ ..] if command == "watch" && rest.iter().any(is_it) => {
-            Some(rest.iter().filter(|word| !is_it(word)).cloned().collect())
+    match rest {
+        [command, ..] if command == "fio" => Some((tools::find("fio")?, rest.to_vec())),
+        [command, rest @ ..] if command == "watch" && rest.iter().any(is_iostat) => {
+            let rest = rest.iter().filter(|word| !is_iostat(word)).cloned();
+            let words = std::iter::once("iostat".into()).chain(rest);
+            Some((tools::find("iostat")?, words.collect()))
         }
         _ => None,
     }
@@ -85,7 +81,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("align", matches)) => commands::align::main(matches, line),
         Some(("cache", matches)) => commands::cache::main(matches, line),
         Some(("convert", matches)) => commands::convert::main(matches),
-        Some(("options", _)) => commands::options::main(),
+        Some(("options", matches)) => commands::options::main(matches),
         // The parser lets no other word through.
         _ => exit::USAGE,
     }

@@ -6,9 +6,11 @@ pub mod check;
 pub mod convert;
 pub mod explain;
 pub mod fio;
+pub mod foreign;
 pub mod inspect;
 pub mod options;
 pub mod run;
+pub mod tools;
 pub mod watch;
 
 use candor_plan::{Problem, Source};

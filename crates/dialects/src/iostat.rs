@@ -38,11 +38,11 @@ pub struct Disk {
     pub partition_of: Option<String>,
     /// The name that the device mapper gave it, where it did.
     pub mapped: Option<String>,
-    /// What it counted.
+    /// The disk's counters.
     pub counters: DiskCounters,
 }
 
-/// What stands above the reports.
+/// The head above the reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
     /// Name of the host.
@@ -72,7 +72,7 @@ impl<'a> Printer<'a> {
         Printer { options, reports: 0 }
     }
 
-    /// What stands above all reports.
+    /// The head above all reports.
     pub fn head(&self, host: &Host) -> String {
         match self.options.json {
             true => json::head(host),
@@ -80,7 +80,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// What stands for a report that is passed over, also in JSON.
+    /// The text in place of a report that is passed over, also in JSON.
     pub fn passed_over(&self) -> &'static str {
         "\n"
     }
@@ -97,7 +97,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// What stands below all reports.
+    /// The end below all reports.
     pub fn tail(&self) -> String {
         match self.options.json {
             true => json::tail(),

@@ -4,3 +4,4 @@
 
 pub mod fio;
 pub mod iostat;
+pub mod kit;

@@ -11,11 +11,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use candor_dialects::fio;
+use candor_dialects::fio::ast::{FioEnvironment, Keyword};
+use candor_dialects::fio::job_options;
 use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
-use candor_dialects::fio::settings;
 use candor_dialects::fio::trace;
-use candor_dialects::fio::words::{self, Keyword, World};
+use candor_dialects::kit::Environment;
 
 /// What no input may exceed. A job file can name a million files, at some 10 µs each.
 const SLOW: Duration = Duration::from_secs(40);
@@ -107,7 +109,7 @@ const TRACES: &[&str] = &[
 
 struct Files(String);
 
-impl World for Files {
+impl Environment for Files {
     fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>> {
         match path {
             "job.fio" => Ok(self.0.clone().into_bytes()),
@@ -118,7 +120,9 @@ impl World for Files {
     fn variable(&self, name: &str) -> Option<String> {
         (name == "HOME").then(|| "4k".to_owned())
     }
+}
 
+impl FioEnvironment for Files {
     fn keyword(&self, _: Keyword) -> u64 {
         4096
     }
@@ -220,7 +224,7 @@ fn mutated_trace(dice: &mut Dice) -> Vec<u8> {
 
 /// Reads it; true if it is a trace.
 fn digest_trace(bytes: Vec<u8>) -> bool {
-    let said = settings::Trace { redirect: Some("x".into()), ..settings::Trace::default() };
+    let said = job_options::Trace { redirect: Some("x".into()), ..job_options::Trace::default() };
     match trace::read("t", Box::new(Cursor::new(bytes)), &said, &|_, _| None) {
         Ok(recorded) => {
             assert!(!recorded.steps.is_empty() && !recorded.files.is_empty());
@@ -236,15 +240,15 @@ fn digest_trace(bytes: Vec<u8>) -> bool {
 /// Reads and lowers it; true if it came to a plan.
 fn digest(text: &str) -> bool {
     let argv = ["fio", "job.fio"].map(OsString::from);
-    let names: Vec<_> = options::option_names().into_iter().collect();
-    let (written, mistakes) = words::read(&argv, &names, &mut Files(text.to_owned()));
-    let told: Vec<_> = mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect();
-    assert!(told.iter().all(|sentence| !sentence.is_empty()));
-    match lower::lower(&written, &Nowhere) {
-        Ok(_) => told.is_empty(),
-        Err(mistakes) => {
-            assert!(!mistakes.is_empty(), "refused without a reason");
-            mistakes.iter().for_each(|mistake| drop(mistake.describe(&written.texts)));
+    let (ast, diagnostics) = fio::read(&argv, &mut Files(text.to_owned()));
+    let message: Vec<_> =
+        diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect();
+    assert!(message.iter().all(|sentence| !sentence.is_empty()));
+    match lower::lower(&ast, &Nowhere) {
+        Ok(_) => message.is_empty(),
+        Err(diagnostics) => {
+            assert!(!diagnostics.is_empty(), "refused without a reason");
+            diagnostics.iter().for_each(|diagnostic| drop(diagnostic.describe(&ast.texts)));
             false
         }
     }
@@ -282,7 +286,7 @@ fn look(what: &str, mut one: impl FnMut(&mut Dice) -> (String, Box<dyn FnOnce() 
 #[test]
 fn mutated_job_files_end_in_a_plan_or_in_sentences() {
     let corpus = corpus();
-    let names: Vec<&str> = options::names().collect();
+    let names: Vec<&str> = options::TABLE.names().collect();
     look("plans", |dice| {
         let text = mutated(dice, &corpus, &names);
         (text.clone(), Box::new(move || digest(&text)))

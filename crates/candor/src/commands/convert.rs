@@ -3,15 +3,17 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use candor_dialects::fio::ast::Ast;
+use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::lower::{self, Lowered};
-use candor_dialects::fio::options;
-use candor_dialects::fio::words::{self, Mistake, Texts, Written};
+use candor_dialects::fio::read;
+use candor_dialects::kit::{Diagnostic, Texts};
 use candor_plan::blocks::Access;
 use candor_plan::{Plan, PlanPath, check, text};
 use candor_record::Note;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use super::fio;
+use super::foreign::host::HostEnvironment;
 use crate::{commands, exit, screen};
 
 const LONG_ABOUT: &str = "\
@@ -39,18 +41,18 @@ pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
     let argv: Vec<OsString> =
         std::iter::once("fio".into()).chain(words.map(OsString::from)).collect();
-    let (written, mistakes) =
-        words::read(&argv, &options::option_names(), &mut fio::host::ThisWorld);
-    if !mistakes.is_empty() {
-        return refused(&mistakes, &written.texts);
+    let (ast, mut diagnostics) = read(&argv, &mut HostEnvironment);
+    diagnostics.extend(Flags::read(&ast).1);
+    if !diagnostics.is_empty() {
+        return refused(&diagnostics, &ast.texts);
     }
-    if written.sections.is_empty() {
-        let mistake = Mistake::nowhere("no-job", "there is no job in these words");
-        return refused(&[mistake], &written.texts);
+    if ast.sections.is_empty() {
+        let diagnostic = Diagnostic::nowhere("no-job", "there is no job in these words");
+        return refused(&[diagnostic], &ast.texts);
     }
-    let lowered = match lower::lower(&written, &lower::ThisHost) {
+    let lowered = match lower::lower(&ast, &lower::ThisHost) {
         Ok(lowered) => lowered,
-        Err(mistakes) => return refused(&mistakes, &written.texts),
+        Err(diagnostics) => return refused(&diagnostics, &ast.texts),
     };
     match matches.get_one::<PathBuf>("save") {
         None if replays(&lowered.plan) => {
@@ -60,13 +62,13 @@ pub fn main(matches: &ArgMatches) -> u8 {
             );
             exit::USAGE
         }
-        None => commands::printed(&plan_text(&lowered, &written)),
-        Some(path) => save(path, lowered, &written),
+        None => commands::printed(&plan_text(&lowered, &ast)),
+        Some(path) => save(path, lowered, &ast),
     }
 }
 
 /// Writes the plan, and each trace under a name that begins with the plan's.
-fn save(path: &Path, mut lowered: Lowered, written: &Written) -> u8 {
+fn save(path: &Path, mut lowered: Lowered, ast: &Ast) -> u8 {
     let mut files = Vec::new();
     for job in lowered.plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
         let Some(Access::Trace(said)) = job.blocks_mut().map(|blocks| &mut blocks.access) else {
@@ -76,7 +78,7 @@ fn save(path: &Path, mut lowered: Lowered, written: &Written) -> u8 {
         said.file = path.with_extension(format!("{}.trace", files.len() + 1));
         files.push((said.file.clone(), trace.text()));
     }
-    files.push((path.to_owned(), plan_text(&lowered, written)));
+    files.push((path.to_owned(), plan_text(&lowered, ast)));
     for (name, text) in files {
         if let Err(cause) = std::fs::write(&name, text) {
             screen::error(&format!("cannot write {}: {cause}", name.display()));
@@ -86,8 +88,8 @@ fn save(path: &Path, mut lowered: Lowered, written: &Written) -> u8 {
     exit::RAN
 }
 
-fn plan_text(lowered: &Lowered, written: &Written) -> String {
-    text::write_commented(&lowered.plan, &comments(lowered, &written.texts))
+fn plan_text(lowered: &Lowered, ast: &Ast) -> String {
+    text::write_commented(&lowered.plan, &comments(lowered, &ast.texts))
 }
 
 fn replays(plan: &Plan) -> bool {
@@ -96,8 +98,8 @@ fn replays(plan: &Plan) -> bool {
     blocks.any(|blocks| matches!(blocks.access, Access::Trace(_)))
 }
 
-fn refused(mistakes: &[Mistake], texts: &Texts) -> u8 {
-    mistakes.iter().for_each(|mistake| screen::error(&mistake.describe(texts)));
+fn refused(diagnostics: &[Diagnostic], texts: &Texts) -> u8 {
+    diagnostics.iter().for_each(|diagnostic| screen::error(&diagnostic.describe(texts)));
     exit::USAGE
 }
 

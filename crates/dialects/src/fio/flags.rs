@@ -1,19 +1,23 @@
-//! What the flags mean: typed.
+//! The flags of a command line: typed.
+
+mod table;
 
 use std::path::PathBuf;
 
 use candor_plan::Nanos;
 
-use super::job::{Format, Output};
-use super::values::{self, TimeUnit, Units, Value};
-use super::words::{Given, Mistake, Word, Written};
+use super::ast::{Ast, Given};
+use super::job::Output;
+use crate::kit::{Diagnostic, Refused, Support};
 
-/// What a command line asks for beside its jobs.
+pub use table::TABLE;
+
+/// Everything that a command line requests beside its jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flags {
     /// Where results go, and in which forms.
     pub output: Output,
-    /// What is done instead of running jobs.
+    /// An action instead of running jobs.
     pub instead: Option<Instead>,
     /// Jobs that write are refused.
     pub readonly: bool,
@@ -25,23 +29,23 @@ pub struct Flags {
     pub eta: Eta,
     /// After how long progress goes on in a new line.
     pub eta_newline: Option<Nanos>,
-    /// How often progress is renewed.
+    /// Interval between two lines of progress.
     pub eta_interval: Option<Nanos>,
-    /// How often the results so far are printed.
+    /// Interval between two prints of the results so far.
     pub status_interval: Option<Nanos>,
-    /// What ends all jobs before their time.
+    /// Conditions that end all jobs before their time.
     pub trigger: Trigger,
-    /// What is told about while jobs are read and run.
+    /// Topics that are traced while jobs are read and run.
     pub debug: Vec<DebugKind>,
     /// The bandwidth of all jobs together is logged.
     pub bandwidth_log: bool,
     /// The size of memory pools that was asked for, as written.
     pub pools: Option<String>,
-    /// How idle the CPUs are is watched while jobs run.
+    /// The idleness of CPUs is measured while jobs run.
     pub idle: Option<IdleKind>,
 }
 
-/// How the idleness of CPUs is shown.
+/// The idleness of CPUs, as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleKind {
     /// Of all together.
@@ -50,20 +54,20 @@ pub enum IdleKind {
     PerCpu,
 }
 
-/// What `--debug` tells about.
+/// A topic of `--debug`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DebugKind {
     /// Jobs that begin and end.
     Process,
     /// Files that are made ready and used.
     File,
-    /// What was moved.
+    /// Operations and bytes.
     Io,
     /// Memory.
     Mem,
     /// Block traces.
     Blktrace,
-    /// What was verified.
+    /// Blocks that were verified.
     Verify,
     /// The seed.
     Random,
@@ -117,7 +121,7 @@ impl DebugKind {
         ("zbd", DebugKind::Zbd),
     ];
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         DebugKind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
@@ -135,7 +139,7 @@ impl DebugKind {
     }
 }
 
-/// What ends all jobs before their time, and what is run then.
+/// Conditions that end all jobs before their time, and the command that is run then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trigger {
     /// Once this file exists; it is removed.
@@ -158,7 +162,7 @@ pub enum Eta {
     Never,
 }
 
-/// What is done instead of running jobs.
+/// An action instead of running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instead {
     /// The help is printed.
@@ -169,9 +173,9 @@ pub enum Instead {
     CommandHelp(Option<String>),
     /// Engines are listed, or what one of them offers.
     EngineHelp(Option<String>),
-    /// What a compressed log holds is printed.
+    /// The lines of a compressed log are printed.
     InflateLog(PathBuf),
-    /// What can be told about is listed.
+    /// The topics of `--debug` are listed.
     DebugHelp,
     /// Checksums are measured: those named, or all.
     CrcTest(Option<String>),
@@ -187,188 +191,62 @@ pub enum Instead {
     MergeOnly,
 }
 
-/// The shortest renewal of progress that fio allows.
-const ETA_INTERVAL_MIN: Nanos = Nanos(250_000_000);
-
-/// The shortest time between results.
-const STATUS_INTERVAL_MIN: Nanos = Nanos(2_000_000);
-
 impl Flags {
     /// Reads the flags in the order in which they were given. The first that asks for something
     /// instead of running decides, but help and version come before the rest.
-    pub fn read(written: &Written) -> (Flags, Vec<Mistake>) {
+    pub fn read(ast: &Ast) -> (Flags, Vec<Diagnostic>) {
         let mut flags = Flags::default();
         flags.output.terse_version = 3;
-        let mut mistakes = Vec::new();
-        for given in &written.flags {
-            if let Err(mistake) = flags.take(given) {
-                mistakes.push(*mistake);
-            }
+        let mut diagnostics = Vec::new();
+        for given in &ast.flags {
+            diagnostics.extend(flags.take(given).err());
         }
-        (flags, mistakes)
+        (flags, diagnostics)
     }
 
-    fn take(&mut self, given: &Given) -> Result<(), Box<Mistake>> {
-        let nothing = Word { text: String::new(), at: given.at };
-        let word = given.value.as_ref().unwrap_or(&nothing);
-        let text = given.value.as_ref().map(|word| word.text.clone()).filter(|t| !t.is_empty());
-        match given.name {
-            "help" => self.instead = Some(Instead::Help),
-            "version" => self.instead = Some(Instead::Version),
-            "cmdhelp" => self.instead(Instead::CommandHelp(text)),
-            "enghelp" => self.instead(Instead::EngineHelp(text)),
-            "showcmd" => self.instead(Instead::ShowCommand),
-            "inflate-log" => self.instead(Instead::InflateLog(word.text.clone().into())),
-            "parse-only" => self.instead(Instead::ParseOnly),
-            "merge-blktrace-only" => self.instead(Instead::MergeOnly),
-            "output" => self.output.file = Some(word.text.clone().into()),
-            "output-format" => self.output.formats = formats(word)?,
-            "minimal" => self.output.formats = vec![Format::Terse],
-            "append-terse" => self.output.append_terse = true,
-            "terse-version" => self.output.terse_version = terse_version(word)?,
-            "readonly" => self.readonly = true,
-            "max-jobs" => self.jobs_max = Some(number(word)?),
-            "warnings-fatal" => self.warnings_fatal = true,
-            "eta" => self.eta = eta(word)?,
-            "eta-newline" => self.eta_newline = Some(time(word, Nanos(1))?),
-            "eta-interval" => self.eta_interval = Some(time(word, ETA_INTERVAL_MIN)?),
-            "status-interval" => {
-                self.status_interval = Some(time(word, STATUS_INTERVAL_MIN)?);
-            }
-            "trigger-file" => self.trigger.file = Some(word.text.clone().into()),
-            "trigger-timeout" => self.trigger.timeout = Some(time(word, Nanos(1))?),
-            "trigger" => self.trigger.command = Some(word.text.clone()),
-            "alloc-size" => {
-                number(word)?;
-                self.pools = Some(word.text.clone());
-            }
-            "debug" if word.text == "help" => self.instead(Instead::DebugHelp),
-            "debug" => self.debug.extend(debug(word)?),
-            "bandwidth-log" => self.bandwidth_log = true,
-            "crctest" => self.instead(Instead::CrcTest(text)),
-            "cpuclock-test" => self.instead(Instead::ClockTest),
-            "idle-prof" => match choice(word, &word.text, "idle-prof", &IDLE_KINDS)? {
-                None => self.instead(Instead::IdleCalibration),
-                kind => self.idle = kind,
-            },
-            // Read when the sections were, or refused already.
-            _ => {}
+    fn take(&mut self, given: &Given) -> Result<(), Diagnostic> {
+        let Some(row) = TABLE.find(given.name) else { return Ok(()) };
+        if let Support::Refused(why) = row.support {
+            let message = format!("--{} cannot be done", row.name);
+            return Err(Diagnostic::new(given.at, "refused", row.name, message).remedy(why));
         }
+        let text = given.value.as_ref().map_or("", |word| word.text.as_str());
+        row.apply(self, Some(text)).map(|_| ()).map_err(|refused| {
+            let at = given.value.as_ref().map_or(given.at, |word| word.at);
+            Diagnostic::new(at, "value", text, refused.message).remedy(refused.remedy)
+        })
+    }
+
+    fn instead(&mut self, what: Instead) -> Result<(), Refused> {
+        self.instead.get_or_insert(what);
         Ok(())
     }
-
-    fn instead(&mut self, what: Instead) {
-        self.instead.get_or_insert(what);
-    }
-}
-
-/// None to only find out how long a unit of work takes.
-const IDLE_KINDS: [(&str, Option<IdleKind>); 3] =
-    [("system", Some(IdleKind::System)), ("percpu", Some(IdleKind::PerCpu)), ("calibrate", None)];
-
-const FORMATS: [(&str, Format); 6] = [
-    ("normal", Format::Normal),
-    ("terse", Format::Terse),
-    ("minimal", Format::Terse),
-    ("csv", Format::Terse),
-    ("json", Format::Json),
-    ("json+", Format::JsonPlus),
-];
-
-fn formats(word: &Word) -> Result<Vec<Format>, Box<Mistake>> {
-    let one = |part: &str| choice(word, part.trim(), "output-format", &FORMATS);
-    word.text.split(',').map(one).collect()
-}
-
-/// Kinds of things to be told about.
-fn debug(word: &Word) -> Result<Vec<DebugKind>, Box<Mistake>> {
-    let mut kinds = Vec::new();
-    for part in word.text.split(',') {
-        match part {
-            "all" => kinds.extend(DebugKind::ALL.map(|(_, kind)| kind)),
-            part => kinds.push(choice(word, part, "debug", &DebugKind::ALL)?),
-        }
-    }
-    kinds.dedup();
-    Ok(kinds)
-}
-
-fn eta(word: &Word) -> Result<Eta, Box<Mistake>> {
-    let whens = [("auto", Eta::Auto), ("always", Eta::Always), ("never", Eta::Never)];
-    choice(word, &word.text, "eta", &whens)
-}
-
-/// One of some words; `part` is the part of the flag's value that is looked at.
-fn choice<T: Copy>(
-    word: &Word,
-    part: &str,
-    flag: &str,
-    choices: &[(&str, T)],
-) -> Result<T, Box<Mistake>> {
-    if let Some((_, value)) = choices.iter().find(|(name, _)| *name == part) {
-        return Ok(*value);
-    }
-    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-    let message = format!("--{flag}: `{part}` is none of {}", names.join(", "));
-    Err(Box::new(Mistake::new(word.at, "value", part, message).nearest(names)))
-}
-
-fn terse_version(word: &Word) -> Result<u32, Box<Mistake>> {
-    let version = word.text.parse().ok().filter(|version| (2..=5).contains(version));
-    version.ok_or_else(|| {
-        let message = format!("--terse-version: `{}` is no version of the terse line", word.text);
-        let mistake = Mistake::new(word.at, "value", &word.text, message);
-        Box::new(mistake.remedy("give 2, 3, 4 or 5"))
-    })
-}
-
-fn number(word: &Word) -> Result<u64, Box<Mistake>> {
-    read(word, values::bytes(&word.text, Units::default()))
-}
-
-/// A time of at least so much; seconds where no unit is given.
-fn time(word: &Word, min: Nanos) -> Result<Nanos, Box<Mistake>> {
-    let time = read(word, values::time(&word.text, TimeUnit::Seconds))?;
-    match time >= min {
-        true => Ok(time),
-        false => {
-            let message = format!("`{}` is too short", word.text);
-            let remedy = format!("give at least {} ms", min.0.div_ceil(1_000_000));
-            Err(Box::new(Mistake::new(word.at, "value", &word.text, message).remedy(remedy)))
-        }
-    }
-}
-
-fn read<T>(word: &Word, value: Value<T>) -> Result<T, Box<Mistake>> {
-    value.map(|read| read.value).map_err(|refused| {
-        let mistake = Mistake::new(word.at, "value", &word.text, refused.message);
-        Box::new(mistake.remedy(refused.remedy))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fio::words::{At, flags};
+    use crate::fio::job::Format;
+    use crate::kit::{Span, Word};
 
     fn given(words: &[&str]) -> (Flags, Vec<String>) {
-        let mut written = Written::default();
-        written.texts.add("command line", "fio");
+        let mut ast = Ast::default();
+        ast.texts.add("command line", "fio");
         for word in words {
             let (name, value) = word.split_once('=').map_or((*word, None), |(n, v)| (n, Some(v)));
-            let name = flags::find(name).expect("a flag").name;
-            let at = At { text: 0, start: 0, end: 3 };
+            let name = TABLE.find(name).expect("a flag").name;
+            let at = Span { text: 0, start: 0, end: 3 };
             let value = value.map(|value| Word { text: value.to_owned(), at });
-            written.flags.push(Given { name, at, value });
+            ast.flags.push(Given { name, at, value });
         }
-        let (flags, mistakes) = Flags::read(&written);
-        (flags, mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect())
+        let (flags, diagnostics) = Flags::read(&ast);
+        (flags, diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect())
     }
 
     #[test]
     fn forms_of_output() {
-        let (flags, mistakes) = given(&["output-format=json+, normal,terse", "terse-version=5"]);
-        assert_eq!(mistakes, Vec::<String>::new());
+        let (flags, diagnostics) = given(&["output-format=json+, normal,terse", "terse-version=5"]);
+        assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.output.formats, [Format::JsonPlus, Format::Normal, Format::Terse]);
         assert_eq!(flags.output.terse_version, 5);
         assert_eq!(given(&["minimal"]).0.output.formats, [Format::Terse]);
@@ -389,8 +267,8 @@ mod tests {
 
     #[test]
     fn times_and_numbers() {
-        let (flags, mistakes) = given(&["eta-interval=5", "eta-newline=500ms", "max-jobs=8"]);
-        assert_eq!(mistakes, Vec::<String>::new());
+        let (flags, diagnostics) = given(&["eta-interval=5", "eta-newline=500ms", "max-jobs=8"]);
+        assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.eta_interval, Some(Nanos(5_000_000_000)));
         assert_eq!(flags.eta_newline, Some(Nanos(500_000_000)));
         assert_eq!(flags.jobs_max, Some(8));
@@ -398,8 +276,8 @@ mod tests {
 
     #[test]
     fn what_is_told_about() {
-        let (flags, mistakes) = given(&["debug=process,io", "bandwidth-log"]);
-        assert_eq!(mistakes, Vec::<String>::new());
+        let (flags, diagnostics) = given(&["debug=process,io", "bandwidth-log"]);
+        assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.debug, [DebugKind::Process, DebugKind::Io]);
         assert!(flags.bandwidth_log);
         assert_eq!(given(&["debug=all"]).0.debug.len(), DebugKind::ALL.len());
@@ -409,7 +287,12 @@ mod tests {
 
     #[test]
     fn values_that_make_no_sense_are_told() {
-        for (word, told) in [
+        for (word, message) in [
+            (
+                "client=host",
+                "command line:1:1: --client cannot be done; candor does not drive other hosts \
+                 yet; start it on each of them",
+            ),
             (
                 "output-format=jsn",
                 "`jsn` is none of normal, terse, minimal, csv, json, json+; did you mean `json`",
@@ -426,9 +309,9 @@ mod tests {
             ("debug=foo", "`foo` is none of process, file"),
             ("alloc-size=many", "`many` is not a number"),
         ] {
-            let (_, mistakes) = given(&[word]);
-            let first = mistakes.first().unwrap_or_else(|| panic!("{word} is taken"));
-            assert!(first.contains(told) && first.starts_with("command line:1:1: "), "{first}");
+            let (_, diagnostics) = given(&[word]);
+            let first = diagnostics.first().unwrap_or_else(|| panic!("{word} is taken"));
+            assert!(first.contains(message) && first.starts_with("command line:1:1: "), "{first}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What `--help`, `--cmdhelp` and `--enghelp` print, from the tables.
+//! `--help`, `--cmdhelp` and `--enghelp`, from the tables.
 
-use super::options::{self, Category, ENGINES, Row, Support};
-use super::words::flags::{FLAGS, Takes};
+use super::flags;
+use super::options::{self, ENGINES, Row, TABLE};
+use crate::kit::unknown;
 
 /// The version that candor states as fio: the one whose manual it follows, in the form that scripts
 /// take apart.
@@ -9,35 +10,20 @@ pub const VERSION: &str = "fio-3.33";
 
 /// The help.
 pub fn usage(version: &str) -> String {
-    let mut text = format!(
+    let head = format!(
         "{VERSION} (candor {version})\nfio [flags] [options of jobs] [job files]\n\n\
          Options of jobs follow --name=NAME, which begins a job; before it they are defaults.\n\
          --cmdhelp lists them.\n\n"
     );
-    for flag in FLAGS {
-        let form = match flag.takes {
-            Takes::Nothing => format!("--{}", flag.name),
-            Takes::One(value) => format!("--{}={value}", flag.name),
-            Takes::Maybe(value) => format!("--{}[={value}]", flag.name),
-        };
-        let refused = if flag.refused.is_some() { " (refused)" } else { "" };
-        text.push_str(&format!("  -{}, {form:<28} {}{refused}\n", flag.letter, flag.help));
-    }
-    text
+    head + &flags::TABLE.usage()
 }
 
-/// What `--cmdhelp` says: about one option, or about all.
+/// The text of `--cmdhelp`: one option, or all.
 ///
 /// # Errors
 /// There is no such option; the sentence names the nearest.
 pub fn of_option(name: Option<&str>) -> Result<String, String> {
-    let Some(name) = name.filter(|name| *name != "all") else {
-        return Ok(options::rows().map(|(_, row)| short(row)).collect());
-    };
-    match options::find(name) {
-        Some(row) => Ok(long(row)),
-        None => Err(unknown("option", name, options::names())),
-    }
+    TABLE.explain(name.filter(|name| *name != "all"))
 }
 
 /// The same about the option nearest to a name that is none.
@@ -45,13 +31,13 @@ pub fn of_option(name: Option<&str>) -> Result<String, String> {
 /// # Errors
 /// No name is near.
 pub fn of_nearest_option(name: &str) -> Result<String, String> {
-    match candor_plan::nearest(name, options::names()) {
+    match candor_plan::nearest(name, TABLE.names()) {
         Some(near) => of_option(Some(near)),
-        None => Err(unknown("option", name, options::names())),
+        None => Err(unknown("option", name, TABLE.names())),
     }
 }
 
-/// What `--enghelp` says: which engines there are, or what one of them, and an option of it, is.
+/// The text of `--enghelp`: all engines, one of them, or an option of it.
 ///
 /// # Errors
 /// There is no such engine or option.
@@ -68,23 +54,18 @@ pub fn of_engine(asked: Option<&str>) -> Result<String, String> {
     let Some(engine) = options::engine(name) else {
         return Err(unknown("engine", name, ENGINES.iter().map(|engine| engine.name)));
     };
-    let rows = || {
-        let all = options::rows().map(|(_, row)| row);
-        all.filter(|row| row.engines.contains(&engine.name))
-    };
+    let rows = || TABLE.rows().filter(|row| row.engines.contains(&engine.name));
     match option {
         Some(option) => match rows().find(|row| row.names().any(|name| name == option)) {
-            Some(row) => Ok(long(row)),
+            Some(row) => Ok(row.long()),
             None => Err(unknown("option", option, rows().flat_map(Row::names))),
         },
         None if !engine.refused.is_empty() => {
             Ok(format!("{}: {} (refused: {})\n", engine.name, engine.help, engine.refused))
         }
-        None => Ok(rows().map(short).collect()),
+        None => Ok(rows().map(Row::short).collect()),
     }
 }
-
-const MATRIX_HEAD: &str = "| option | support | plan | remark |\n| --- | --- | --- | --- |\n";
 
 const ENGINES_HEAD: &str =
     "| engine | support | what it does | remark |\n| --- | --- | --- | --- |\n";
@@ -96,55 +77,7 @@ pub fn matrix() -> String {
         format!("| `{}` | {support} | {} | {} |\n", engine.name, engine.help, engine.refused)
     });
     let engines: String = engines.collect();
-    let mut text = format!("## Engines\n\n{ENGINES_HEAD}{engines}\n");
-    for category in Category::ALL {
-        let rows = options::rows().filter(|(about, _)| about == category);
-        let rows: String = rows.map(|(_, row)| matrix_line(row)).collect();
-        if !rows.is_empty() {
-            text.push_str(&format!("## {}\n\n{MATRIX_HEAD}{rows}\n", category.title()));
-        }
-    }
-    text
-}
-
-fn matrix_line(row: &Row) -> String {
-    let names: Vec<String> = row.names().map(|name| format!("`{name}`")).collect();
-    let plan = if row.plan.is_empty() { String::new() } else { format!("`{}`", row.plan) };
-    let (support, reason) = (row.support.word(), row.support.reason());
-    format!("| {} | {support} | {plan} | {} |\n", names.join(", "), reason.replace('|', "\\|"))
-}
-
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let near = candor_plan::nearest(name, known);
-    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-    format!("there is no {what} `{name}`{near}")
-}
-
-fn short(row: &Row) -> String {
-    format!("{:<24}: {}\n", row.name, row.help)
-}
-
-fn long(row: &Row) -> String {
-    let mut text = format!("{:>20}: {}\n", row.name, row.help);
-    let mut line = |name: &str, value: &str| {
-        if !value.is_empty() {
-            text.push_str(&format!("{name:>20}: {value}\n"));
-        }
-    };
-    line("alias", &row.aliases.join(", "));
-    line("type", &row.kind.form());
-    line("default", if row.default.is_empty() { "no default" } else { row.default });
-    line("parent", row.parent);
-    line("engines", &row.engines.join(", "));
-    for (nth, choice) in row.kind.choices().iter().enumerate() {
-        line(if nth == 0 { "valid values" } else { "" }, choice.word);
-    }
-    line("plan", row.plan);
-    line(row.support.word(), row.support.reason());
-    if row.support == Support::Exact {
-        line("support", "exact");
-    }
-    text
+    format!("## Engines\n\n{ENGINES_HEAD}{engines}\n{}", TABLE.matrix())
 }
 
 #[cfg(test)]
@@ -158,7 +91,7 @@ mod tests {
         assert!(text.contains("               alias: blocksize\n"), "{text}");
         assert!(text.contains("             default: 4096\n"), "{text}");
         let all = of_option(None).expect("all");
-        assert_eq!(all.lines().count(), options::rows().count());
+        assert_eq!(all.lines().count(), TABLE.rows().count());
         assert_eq!(of_option(Some("all")), Ok(all));
         let wrong = of_option(Some("blocksze")).unwrap_err();
         assert_eq!(wrong, "there is no option `blocksze`; did you mean blocksize?");
@@ -188,13 +121,16 @@ mod tests {
     #[test]
     fn the_matrix_has_a_line_for_every_engine_and_every_option() {
         let lines = matrix().lines().filter(|line| line.starts_with("| `")).count();
-        assert_eq!(lines, ENGINES.len() + options::rows().count());
+        assert_eq!(lines, ENGINES.len() + TABLE.rows().count());
     }
 
     #[test]
     fn every_flag_is_in_the_help() {
         let text = usage("0");
         assert!(text.starts_with("fio-3.33 (candor 0)\n"));
-        assert!(FLAGS.iter().all(|flag| text.contains(&format!("--{}", flag.name))), "{text}");
+        assert!(
+            flags::TABLE.rows().all(|flag| text.contains(&format!("--{}", flag.name))),
+            "{text}"
+        );
     }
 }

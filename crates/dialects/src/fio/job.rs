@@ -1,10 +1,8 @@
-//! What the output needs to know about a job beside its measurement.
+//! Facts about a job that the output needs beside its measurement.
 
 use std::path::PathBuf;
 
 use candor_plan::units::{Direction, PerDirection};
-
-pub use super::state::StateFile;
 
 /// One process in fio's reckoning: a clone of a section. In the plan it is a job of one worker.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,22 +15,22 @@ pub struct FioJob {
     pub without_size: bool,
     /// The I/O priority of operations that have none of their own, in the kernel's form.
     pub io_priority: u16,
-    /// Its phase, as an index into the plan's phases.
+    /// The job's phase, as an index into the plan's phases.
     pub phase: usize,
-    /// Its job, as an index into that phase's jobs.
+    /// The job's place in that phase, as an index into its jobs.
     pub job: usize,
     /// Number of its reporting group, from 0.
     pub group_id: u32,
-    /// Its figures are shown with those of its group.
+    /// The job's figures are shown with those of its group.
     pub group_reporting: bool,
     /// Options of the section as written, in order, without those of `[global]`; absent where
     /// there are none. Bare ones of a job file count and are not among them.
     pub options: Option<Vec<(String, String)>>,
-    /// Its number within its section, from 0: clones that `numjobs` makes count on.
+    /// The number within its section, from 0: clones that `numjobs` makes count on.
     pub clone: u32,
-    /// Its number among all jobs, from 1: the one in names of log files.
+    /// The number among all jobs, from 1: the one in names of log files.
     pub number: u32,
-    /// What the lines before the run say about it.
+    /// The job's shape, for the lines before the run.
     pub shape: Shape,
     /// Direction under which fio counts work that is no I/O; absent for I/O.
     pub counted_as: Option<Direction>,
@@ -40,9 +38,9 @@ pub struct FioJob {
     pub counts_errors: bool,
     /// `verify_only`: what was checked counts as written, too.
     pub verify_only: bool,
-    /// What was written is checked while more is written (`verify_backlog`).
+    /// Blocks are checked while more are written (`verify_backlog`).
     pub checks_beside: bool,
-    /// What an operation counts as that is done to a name and moves no bytes.
+    /// The count of an operation on a name, which moves no bytes.
     pub per_name: Option<PerName>,
     /// `latency_target` and its kin.
     pub latency_goal: LatencyGoal,
@@ -52,13 +50,22 @@ pub struct FioJob {
     pub logs: Logs,
     /// Where its state of verification is saved, if it is.
     pub state: Option<StateFile>,
-    /// What is reported, and how.
+    /// The figures that are reported, and their form.
     pub reporting: Reporting,
     /// `job_start_clock_id`: by so many ms that clock is ahead of the wall clock.
     pub start_ahead_ms: i64,
 }
 
-/// What fio counts for a file of which only the name is touched: as much as if it were read.
+/// The file that a job's state is saved in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateFile {
+    /// Where.
+    pub path: PathBuf,
+    /// Writes that may have been under way when the job was cut short.
+    pub depth: u32,
+}
+
+/// fio's count for a file of which only the name is touched: as much as if it were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerName {
     /// Operations.
@@ -67,7 +74,7 @@ pub struct PerName {
     pub bytes: u64,
 }
 
-/// What the lines before the run say about a job.
+/// The shape of a job, for the lines before the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
     /// The word of `rw`, such as `randread`.
@@ -82,7 +89,7 @@ pub struct Shape {
     pub depth: u32,
     /// `thread`: a thread in fio's reckoning and not a process.
     pub thread: bool,
-    /// It does no I/O, so that only its latencies are shown: the lines that tell what it does.
+    /// Lines about a job that does no I/O, of which only latencies are shown.
     pub instead: Option<String>,
     /// Lines of fio's about the section, which stand before its own.
     pub remarks: String,
@@ -159,7 +166,7 @@ pub struct Logs {
     pub trace: Option<String>,
 }
 
-/// What a line of an averaged log shows.
+/// The value in a line of an averaged log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValue {
     /// The mean of its window.
@@ -171,7 +178,7 @@ pub enum WindowValue {
     Both,
 }
 
-/// What is reported about a job, and in which units.
+/// The figures that are reported about a job, and their units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reporting {
     /// Bytes in a "K": 1024 or 1000.
@@ -261,11 +268,11 @@ pub struct Output {
     pub global_options: Option<Vec<(String, String)>>,
     /// candor's verdict goes elsewhere, or nowhere.
     pub without_verdict: bool,
-    /// How idle the CPUs were, where that was watched.
+    /// Idleness of the CPUs, where that was measured.
     pub idleness: Option<Idleness>,
 }
 
-/// How idle the CPUs were while jobs ran.
+/// Idleness of the CPUs while jobs ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Idleness {
     /// All CPUs together, in percent.
@@ -274,7 +281,7 @@ pub struct Idleness {
     pub per_cpu: Option<Vec<(u32, f64)>>,
     /// Mean time for a unit of the work that fills the rest, in µs.
     pub unit_mean_us: f64,
-    /// Its standard deviation between the CPUs, in µs.
+    /// The standard deviation of that time between the CPUs, in µs.
     pub unit_stddev_us: f64,
 }
 

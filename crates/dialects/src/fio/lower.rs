@@ -4,34 +4,19 @@
 //! file: each fills its part of the job and refuses by name what the plan cannot say. What a row
 //! of the table refuses or notes by itself needs no word there.
 
-mod amounts;
-mod blanks;
 mod content;
-mod durability;
 mod engines;
-mod errors;
-mod facts;
 mod files;
 mod groups;
 mod host;
-mod measures;
-mod names;
+mod instance;
 mod offsets;
-mod origins;
 mod pacing;
-mod patterns;
 mod processes;
-mod programs;
-mod remarks;
-mod seeds;
-mod stops;
+mod report_meta;
 #[cfg(test)]
 pub(in crate::fio) mod tests;
 mod trace;
-mod verify;
-mod zones;
-
-use std::collections::HashSet;
 
 use std::path::PathBuf;
 
@@ -39,22 +24,23 @@ use candor_plan::check::{self, FILES_MAX};
 use candor_plan::{Blocks, Create, Job, Layout, Plan, Work};
 use candor_record::Note;
 
+use super::ast::{Ast, Section};
 use super::job::FioJob;
+use super::job_options::JobOptions;
 use super::options::{self, Reading};
-use super::settings::Settings;
-use super::words::{At, Mistake, Section, Texts, Written};
+use crate::kit::{Diagnostic, Diagnostics, Origins};
 
 pub use host::{Found, Host, ThisHost, Zoned};
-pub use origins::Origins;
+use instance::Instance;
 
-/// What a user's words come to.
+/// Everything that a user's words lower to.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// What runs.
+    /// The plan that runs.
     pub plan: Plan,
     /// Where each part of the plan was written.
     pub origins: Origins,
-    /// What the output must know about each job beside its measurement.
+    /// Facts about each job that the output needs beside its measurement.
     pub jobs: Vec<FioJob>,
     /// Where what runs is not exactly what was asked.
     pub notes: Vec<Note>,
@@ -75,206 +61,116 @@ impl Lowered {
     }
 }
 
-/// A clone of a section, on its way into the plan.
-pub(super) struct Instance<'a> {
-    /// What its section says.
-    pub settings: &'a Settings,
-    /// Its name in the output.
-    pub name: &'a str,
-    /// The name of its section, after which its files are named.
-    pub section: &'a str,
-    /// Which clone of its section it is, from 0.
-    pub clone: u64,
-    /// Which job of all it is, from 0.
-    pub number: u64,
-    /// Where its section begins.
-    pub at: At,
-    /// The texts that places point into.
-    pub texts: &'a Texts,
-    /// Where files of state are, if not in the working directory.
-    pub aux_path: Option<&'a str>,
-    /// What is asked of the host.
-    pub host: &'a dyn Host,
-}
-
-impl Instance<'_> {
-    /// The number in names of files and in steps of offsets. fio gives out the numbers of clones
-    /// from the greatest down.
-    pub fn job_number(&self) -> u64 {
-        match self.clone {
-            0 => 0,
-            clone => self.settings.runtime.clones - clone,
-        }
-    }
-}
-
-/// What the topics have to say.
-#[derive(Default)]
-pub(super) struct Told {
-    pub mistakes: Vec<Mistake>,
-    /// The same, to be looked up: each of ten thousand files may be one.
-    known: HashSet<Mistake>,
-    pub notes: Vec<Note>,
-}
-
-impl Told {
-    /// An option cannot be done as it is set, for a reason beyond its row in the table.
-    pub fn refuse(&mut self, from: &Instance<'_>, option: &str, why: &str) {
-        let mut mistake = options::refuse(from.settings, option, why);
-        mistake.at = mistake.at.or(Some(from.at));
-        self.mistake(mistake);
-    }
-
-    /// An option, or where it is not given the section, is wrong.
-    pub fn wrong(&mut self, from: &Instance<'_>, option: &str, message: String, remedy: &str) {
-        self.wrong_known_as(from, option, [message, String::new()], remedy);
-    }
-
-    /// The same with what is wrong in our words and in fio's, which scripts look for.
-    pub fn wrong_known_as(
-        &mut self,
-        from: &Instance<'_>,
-        option: &str,
-        [message, known_as]: [String; 2],
-        remedy: &str,
-    ) {
-        let given = from.settings.given.get(option);
-        let at = given.map_or(from.at, |given| given.at);
-        let word = given.and_then(|given| given.value.as_deref()).unwrap_or(from.name);
-        let rule = options::find(option).map_or("option", |row| row.name);
-        self.mistake(Mistake::new(at, rule, word, message).remedy(remedy).known_as(known_as));
-    }
-
-    /// An option is done a little differently, for a reason beyond its row in the table.
-    pub fn note(&mut self, from: &Instance<'_>, option: &str, did: &str, why: &str) {
-        let note = options::note(from.settings, from.texts, option, did, why);
-        self.add_note(note);
-    }
-
-    /// Clones of a section have the same to say; once is enough.
-    fn mistake(&mut self, mistake: Mistake) {
-        if self.known.insert(mistake.clone()) {
-            self.mistakes.push(mistake);
-        }
-    }
-
-    fn add_note(&mut self, note: Note) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-}
-
-/// What cannot be read of everything that was written: what a run that only parses looks for.
-pub fn mistakes(written: &Written) -> Vec<Mistake> {
-    let mut told = Told::default();
-    let readings = written.sections.iter().map(|section| options::read(written, section));
-    readings.flat_map(|reading| reading.mistakes).for_each(|mistake| told.mistake(mistake));
-    told.mistakes
+/// The errors of values that cannot be read: all that a run which only parses looks for.
+pub fn diagnostics(ast: &Ast) -> Vec<Diagnostic> {
+    let mut all = Diagnostics::default();
+    let readings = ast.sections.iter().map(|section| options::read(ast, section));
+    readings.flat_map(|reading| reading.errors).for_each(|diagnostic| all.push(diagnostic));
+    all.errors
 }
 
 /// Lowers everything that was written.
 ///
 /// # Errors
-/// All mistakes: values that cannot be read, options that cannot be done, a plan that makes no
+/// All diagnostics: values that cannot be read, options that cannot be done, a plan that makes no
 /// sense.
-pub fn lower(written: &Written, host: &dyn Host) -> Result<Lowered, Vec<Mistake>> {
-    let mut told = Told::default();
-    let sections: Vec<_> = written
+pub fn lower(ast: &Ast, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
+    let mut diagnostics = Diagnostics::default();
+    let sections: Vec<_> = ast
         .sections
         .iter()
-        .map(|section| (section, read(written, section, &mut told)))
+        .map(|section| (section, read(ast, section, &mut diagnostics)))
         .collect();
-    if !told.mistakes.is_empty() {
-        return Err(told.mistakes);
+    if !diagnostics.errors.is_empty() {
+        return Err(diagnostics.errors);
     }
     let mut lowered = Lowered {
         plan: Plan::default(),
         origins: Origins::default(),
         jobs: Vec::new(),
         notes: Vec::new(),
-        mounted_write: sections.iter().any(|(_, settings)| settings.making.mounted_write),
-        global_options: facts::global_options(written),
+        mounted_write: sections.iter().any(|(_, options)| options.making.mounted_write),
+        global_options: report_meta::global_options(ast),
         merged: Vec::new(),
     };
-    seeds::lower(&sections, &written.texts, host, &mut lowered.plan, &mut told);
-    let aux_path = aux_path(written);
+    content::seeds::lower(&sections, &ast.texts, host, &mut lowered.plan, &mut diagnostics);
+    let aux_path = aux_path(ast);
     let mut groups = groups::Groups::default();
     let mut files = 0_u64;
-    for (section, settings) in &sections {
-        groups.enter(section, settings, &mut told, &mut lowered.plan);
-        if lowered.jobs.len() as u64 + settings.runtime.clones > JOBS_MAX {
-            told.mistake(too_many(section, settings));
+    for (section, options) in &sections {
+        groups.enter(section, options, &mut diagnostics, &mut lowered.plan);
+        if lowered.jobs.len() as u64 + options.runtime.clones > JOBS_MAX {
+            diagnostics.push(too_many(section, options));
             break;
         }
-        files = files.saturating_add(files_named(settings));
+        files = files.saturating_add(files_named(options));
         if files > u64::from(FILES_MAX) {
-            told.mistake(too_many_files(section, settings, files));
+            diagnostics.push(too_many_files(section, options, files));
             break;
         }
-        for clone in 0..settings.runtime.clones {
+        for clone in 0..options.runtime.clones {
             let from = Instance {
-                settings,
-                name: settings.about.name.as_deref().unwrap_or(&section.name.text),
+                options,
+                name: options.about.name.as_deref().unwrap_or(&section.name.text),
                 section: &section.name.text,
                 clone,
                 number: lowered.jobs.len() as u64,
                 at: section.name.at,
-                texts: &written.texts,
+                texts: &ast.texts,
                 aux_path,
                 host,
             };
-            instance(&from, section, &mut groups, &mut lowered, &mut told);
+            instance(&from, section, &mut groups, &mut lowered, &mut diagnostics);
         }
     }
-    stops::ramps(&sections, &groups, &written.texts, &mut lowered.plan, &mut told);
-    finish(lowered, told)
+    pacing::stops::ramps(&sections, &groups, &ast.texts, &mut lowered.plan, &mut diagnostics);
+    finish(lowered, diagnostics)
 }
 
 /// The last `--aux-path`.
-fn aux_path(written: &Written) -> Option<&str> {
-    let given = written.flags.iter().rfind(|flag| flag.name == "aux-path")?;
+fn aux_path(ast: &Ast) -> Option<&str> {
+    let given = ast.flags.iter().rfind(|flag| flag.name == "aux-path")?;
     given.value.as_ref().map(|word| word.text.as_str())
 }
 
 /// Most jobs of one run, as fio has it.
 const JOBS_MAX: u64 = 4096;
 
-fn too_many(section: &Section, settings: &Settings) -> Mistake {
-    let at = settings.given.at("numjobs").unwrap_or(section.name.at);
+fn too_many(section: &Section, options: &JobOptions) -> Diagnostic {
+    let at = options.given.at("numjobs").unwrap_or(section.name.at);
     let message =
-        format!("with {} clones there are more than {JOBS_MAX} jobs", settings.runtime.clones);
-    Mistake::new(at, "max-jobs", &section.name.text, message).remedy("use fewer, and more depth")
+        format!("with {} clones there are more than {JOBS_MAX} jobs", options.runtime.clones);
+    Diagnostic::new(at, "max-jobs", &section.name.text, message).remedy("use fewer, and more depth")
 }
 
 /// Files that the clones of a section name, those that several use more than once.
-fn files_named(settings: &Settings) -> u64 {
-    settings.runtime.clones.saturating_mul(settings.files.number.unwrap_or(1).max(1))
+fn files_named(options: &JobOptions) -> u64 {
+    options.runtime.clones.saturating_mul(options.files.number.unwrap_or(1).max(1))
 }
 
 /// Each is named before anything runs, so that far more would look like a hang.
-fn too_many_files(section: &Section, settings: &Settings, files: u64) -> Mistake {
-    let at = settings.given.at("nrfiles").unwrap_or(section.name.at);
+fn too_many_files(section: &Section, options: &JobOptions, files: u64) -> Diagnostic {
+    let at = options.given.at("nrfiles").unwrap_or(section.name.at);
     let message = format!("with these there are {files} files, more than {FILES_MAX}");
-    Mistake::new(at, "nrfiles", &section.name.text, message).remedy("use fewer, or fewer clones")
+    Diagnostic::new(at, "nrfiles", &section.name.text, message).remedy("use fewer, or fewer clones")
 }
 
-/// What a section says, with its remarks and refusals told.
-fn read(written: &Written, section: &Section, told: &mut Told) -> Settings {
-    let Reading { settings, remarks, mistakes } = options::read(written, section);
-    mistakes.into_iter().for_each(|mistake| told.mistake(mistake));
-    options::refusals(&settings).into_iter().for_each(|mistake| told.mistake(mistake));
-    blanks::notes(written, section, told);
-    options::notes(&settings, &written.texts).into_iter().for_each(|note| told.add_note(note));
-    for (at, remark) in remarks {
-        told.add_note(Note {
-            asked: written.texts.written(at).to_owned(),
-            did: remark,
+/// The options of a section; remarks and refusals are reported.
+fn read(ast: &Ast, section: &Section, diagnostics: &mut Diagnostics) -> JobOptions {
+    let Reading { options, remarks, errors } = options::read(ast, section);
+    errors.into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
+    options::refusals(&options).into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
+    report_meta::blanks::notes(ast, section, diagnostics);
+    options::notes(&options, &ast.texts).into_iter().for_each(|note| diagnostics.add_note(note));
+    for remark in remarks {
+        diagnostics.add_note(Note {
+            asked: remark.at.map_or("", |at| ast.texts.snippet(at)).to_owned(),
+            did: remark.message,
             why: "fio reads it so".to_owned(),
-            place: Some(written.texts.place(at)),
+            place: remark.at.map(|at| ast.texts.location(at)),
         });
     }
-    settings
+    options
 }
 
 /// One clone into one job.
@@ -283,36 +179,36 @@ fn instance(
     section: &Section,
     groups: &mut groups::Groups,
     lowered: &mut Lowered,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) {
     let Some(seat) = groups.current() else { return };
-    let replay = trace::read(from, &lowered.jobs, &mut lowered.merged, told);
-    let (said, replayed) = (from, replay.as_ref().map(|replay| replay.settings(from.settings)));
-    let from = &Instance { settings: replayed.as_ref().unwrap_or(said.settings), ..*said };
+    let replay = trace::read(from, &lowered.jobs, &mut lowered.merged, diagnostics);
+    let (said, replayed) = (from, replay.as_ref().map(|replay| replay.options(from.options)));
+    let from = &Instance { options: replayed.as_ref().unwrap_or(said.options), ..*said };
     let mut blocks = Blocks::default();
     let mut job = Job::default();
-    offsets::lower(from, &mut blocks, told);
-    engines::lower(from, &mut blocks, told);
-    durability::lower(from, &mut blocks, told);
-    content::lower(from, &mut blocks, told);
-    verify::lower(from, &mut blocks, told);
-    pacing::lower(from, &mut blocks, told);
-    measures::lower(from, &mut blocks, told);
-    processes::lower(from, &mut job, told);
-    stops::lower(from, seat.phase, &mut job, told);
-    let other = programs::lower(from, &mut job, told);
-    trace::write(from, &mut blocks, told);
+    offsets::lower(from, &mut blocks, diagnostics);
+    engines::lower(from, &mut blocks, diagnostics);
+    content::durability::lower(from, &mut blocks, diagnostics);
+    content::lower(from, &mut blocks, diagnostics);
+    content::verify::lower(from, &mut blocks, diagnostics);
+    pacing::lower(from, &mut blocks, diagnostics);
+    report_meta::measures::lower(from, &mut blocks, diagnostics);
+    processes::lower(from, &mut job, diagnostics);
+    pacing::stops::lower(from, seat.phase, &mut job, diagnostics);
+    let other = engines::programs::lower(from, &mut job, diagnostics);
+    trace::write(from, &mut blocks, diagnostics);
     let shape = blocks.clone();
     let targets = match &replay {
         Some(replay) => {
             replay.lower(from, &mut blocks);
             replay.targets(from, &blocks)
         }
-        None => files::lower(from, &lowered.plan, &mut blocks, told),
+        None => files::lower(from, &lowered.plan, &mut blocks, diagnostics),
     };
     match (&mut job.stop, &replay) {
         (Some(stop), Some(replay)) => replay.stop(stop),
-        (Some(stop), None) => amounts::lower(from, &blocks, &targets, stop, told),
+        (Some(stop), None) => offsets::amounts::lower(from, &blocks, &targets, stop, diagnostics),
         (None, _) => {}
     }
     let plan = &mut lowered.plan;
@@ -323,19 +219,26 @@ fn instance(
     let place = lowered.origins.job(seat.phase, plan.phases[seat.phase].jobs.len(), from);
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();
-    lowered.jobs.push(facts::of(said, section, seat, nth, (&shape, other.as_ref()), told));
+    lowered.jobs.push(report_meta::of(
+        said,
+        section,
+        seat,
+        nth,
+        (&shape, other.as_ref()),
+        diagnostics,
+    ));
     let entries = || engines::entries(from).map(Work::from);
     job.work = other.or_else(entries).unwrap_or_else(|| blocks.into());
     plan.phases[seat.phase].jobs.push(job);
 }
 
 /// The plan is checked as any other; what is wrong with it points into the user's words.
-fn finish(mut lowered: Lowered, mut told: Told) -> Result<Lowered, Vec<Mistake>> {
-    if told.mistakes.is_empty() {
+fn finish(mut lowered: Lowered, mut diagnostics: Diagnostics) -> Result<Lowered, Vec<Diagnostic>> {
+    if diagnostics.errors.is_empty() {
         let problems = check::check(&lowered.plan);
         let errors = problems.iter().filter(|problem| problem.is_error());
-        errors.for_each(|problem| told.mistake(lowered.origins.mistake(problem)));
+        errors.for_each(|problem| diagnostics.push(lowered.origins.diagnostic(problem)));
     }
-    lowered.notes = told.notes;
-    if told.mistakes.is_empty() { Ok(lowered) } else { Err(told.mistakes) }
+    lowered.notes = diagnostics.notes;
+    if diagnostics.errors.is_empty() { Ok(lowered) } else { Err(diagnostics.errors) }
 }

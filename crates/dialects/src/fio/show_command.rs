@@ -1,18 +1,19 @@
-//! What `--showcmd` prints: job files as command lines.
+//! `--showcmd`: job files as command lines.
 
-use super::words::{Assignment, Block, Written};
+use super::ast::{Ast, Block};
+use crate::kit::Assignment;
 
 /// A line for each job file: what a command line has to say to run the same.
-pub fn lines(written: &Written) -> String {
+pub fn lines(ast: &Ast) -> String {
     let (mut text, mut words) = (String::new(), vec!["fio".to_owned()]);
     let mut globals_done = 0;
-    for section in &written.sections {
+    for section in &ast.sections {
         if section.begins_file {
             text.push_str(&format!("{}\n", words.join(" ")));
             words.truncate(1);
             globals_done = section.globals.start;
         }
-        for block in &written.globals[globals_done..section.globals.end] {
+        for block in &ast.globals[globals_done..section.globals.end] {
             // Before the first job options are defaults anyway.
             if words.len() > 1 {
                 words.push("--name=global".to_owned());
@@ -46,11 +47,13 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fio::words::{Keyword, World, read};
+    use crate::fio::ast::{FioEnvironment, Keyword};
+    use crate::fio::read;
+    use crate::kit::Environment;
 
     struct OneFile(&'static str);
 
-    impl World for OneFile {
+    impl Environment for OneFile {
         fn file(&mut self, _: &str) -> std::io::Result<Vec<u8>> {
             Ok(self.0.as_bytes().to_vec())
         }
@@ -58,7 +61,9 @@ mod tests {
         fn variable(&self, _: &str) -> Option<String> {
             None
         }
+    }
 
+    impl FioEnvironment for OneFile {
         fn keyword(&self, _: Keyword) -> u64 {
             1
         }
@@ -70,7 +75,7 @@ mod tests {
                     [global]\nsize=1m\n[c]\n";
         let words = |argv: &[&str]| {
             let argv: Vec<_> = argv.iter().map(std::ffi::OsString::from).collect();
-            read(&argv, &[], &mut OneFile(text)).0
+            read(&argv, &mut OneFile(text)).0
         };
         let first = "fio --bs=8k --rw=read '--name=a b' --time_based '--description=it'\\''s' \
                      --name=global --size=1m --name=c";

@@ -11,7 +11,7 @@ use candor_plan::Bytes;
 use candor_plan::blocks::{Finished, Written};
 use candor_record::{LastWrites, Measurement, Report};
 
-use super::job::FioJob;
+use super::job::{FioJob, StateFile};
 
 const VERSION: u64 = 3;
 const HEAD_BYTES: usize = 24;
@@ -19,19 +19,10 @@ const FIXED_BYTES: usize = 152;
 const RANDOM_BYTES: usize = 56;
 const NAME_BYTES: usize = 64;
 const ENTRY_BYTES: usize = 16;
-/// What stands in place of the generator's state, whose last bytes are unused otherwise.
+/// A mark in place of the generator's state, whose last bytes are unused otherwise.
 const OWN_MARK: &[u8; 8] = b"candor\0\0";
 /// More than any file of state has.
 pub(super) const BYTES_MAX: usize = 64 << 20;
-
-/// What is saved of a job, and where.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StateFile {
-    /// Where.
-    pub path: PathBuf,
-    /// Writes that may have been under way when the job was cut short.
-    pub depth: u32,
-}
 
 /// The file of a job: `number` counts all jobs from 0.
 pub(super) fn path(directory: Option<&str>, job: &str, number: u64) -> PathBuf {
@@ -81,7 +72,7 @@ fn encoded(job: &FioJob, file: &StateFile, last: &LastWrites) -> Vec<u8> {
     bytes
 }
 
-/// What a file of state says.
+/// A file of state as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loaded {
     /// Where writing ended.
@@ -173,9 +164,9 @@ pub(super) mod tests {
             (older, "of version 2"),
             ([state(&[]), vec![0]].concat(), "153 bytes follow its head, not 152"),
         ];
-        for (bytes, told) in cases {
+        for (bytes, message) in cases {
             let why = decoded(&bytes).expect_err("no state");
-            assert!(why.contains(told), "{why}");
+            assert!(why.contains(message), "{why}");
         }
     }
 

@@ -14,45 +14,45 @@ use candor_plan::trace::{Action, STEP_MAX, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Bytes, nearest};
 
-use crate::fio::settings::Trace as Said;
+use crate::fio::job_options::Trace as Said;
 
 /// Steps of one trace at most: 2 GiB of memory.
 const STEPS_MAX: usize = 1 << 26;
 
-/// What a trace came to.
+/// A trace as read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
     /// Paths of the files that are opened, in the order of first use.
     pub files: Vec<String>,
-    /// What is done; times count from the first line or event.
+    /// The steps; times count from the first line or event.
     pub steps: Vec<Step>,
     /// Operations that were in flight at a time, where the trace tells.
     pub depth: Option<u32>,
-    /// What was passed over, or read in an odd way.
+    /// Lines that were passed over, or read in an odd way.
     pub remarks: Vec<Remark>,
 }
 
-/// What was passed over, or read in an odd way.
+/// Lines that were passed over, or read in an odd way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// The first place.
     pub place: String,
-    /// What was done about it.
+    /// The reading that was chosen.
     pub did: &'static str,
     /// Why.
     pub why: &'static str,
-    /// How often.
+    /// The number of such lines.
     pub times: u64,
 }
 
-/// What is wrong with a trace.
+/// A fault of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// `file:line:column`, or as much of it as there is.
     pub place: String,
-    /// What is wrong, with the word.
+    /// The fault, with the word.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 

@@ -12,8 +12,7 @@ mod range;
 mod split;
 mod time;
 
-use std::ops::Range;
-
+pub use crate::kit::{Read, Refused, Value};
 pub use arithmetic::plain_arithmetic;
 pub use list::{by_direction, cpus, decimal, floats};
 pub use number::{Amount, Units, amount, boolean, bytes, integer};
@@ -21,55 +20,6 @@ pub use pattern::{PatternPart, pattern};
 pub use range::{range, ranges_by_direction, time_range};
 pub use split::{Share, split, splits_by_direction};
 pub use time::{TimeUnit, time};
-
-/// A value as read, and what to remark about the reading.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Read<T> {
-    /// The value.
-    pub value: T,
-    /// A sentence for the notes of the report: read as fio does, but perhaps not as meant.
-    pub remark: Option<String>,
-}
-
-impl<T> Read<T> {
-    /// A value without a remark.
-    pub fn plain(value: T) -> Self {
-        Read { value, remark: None }
-    }
-
-    /// The same remark about another value.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Read<U> {
-        Read { value: change(self.value), remark: self.remark }
-    }
-}
-
-/// Why a value cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// What is wrong, with the value; where fio reads something else, with both readings.
-    pub message: String,
-    /// What to write instead; may be empty.
-    pub remedy: String,
-    /// Bytes of the word that are at fault.
-    pub part: Range<usize>,
-}
-
-impl Refused {
-    /// A whole word that cannot be read.
-    pub fn whole(text: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Refused { message: message.into(), remedy: remedy.into(), part: 0..text.len() }
-    }
-
-    /// The same about a part of a longer word, which begins at that byte of it.
-    #[must_use]
-    fn behind(mut self, start: usize) -> Self {
-        self.part = self.part.start + start..self.part.end + start;
-        self
-    }
-}
-
-/// What a parser gives.
-pub type Value<T> = Result<Read<T>, Refused>;
 
 /// Splits at a separator, with the byte where each part begins.
 fn parts(text: &str, mut separator: impl FnMut(char) -> bool) -> Vec<(usize, &str)> {

@@ -7,7 +7,7 @@ use super::options::{Options, Unit};
 
 /// One column of devices.
 pub(super) struct Column {
-    /// Its title, in which `#` stands for the unit.
+    /// The title, in which `#` stands for the unit.
     title: &'static str,
     /// Characters, without the blank before it.
     pub width: usize,
@@ -39,7 +39,7 @@ impl Column {
         self.title.replace('#', unit)
     }
 
-    /// Its key in JSON.
+    /// The key in JSON.
     pub fn key(&self, options: &Options) -> String {
         self.title(options).replace('%', "")
     }

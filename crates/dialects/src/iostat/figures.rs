@@ -5,10 +5,10 @@ use candor_record::{CpuTimes, DiskCounters};
 
 use super::Sample;
 
-/// What one device, or a group of them, did in a time.
+/// Activity of one device, or of a group of them, between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Did {
-    /// What was counted meanwhile; of a group the sums.
+    /// Counters meanwhile; of a group the sums.
     pub counted: DiskCounters,
     /// The time.
     pub elapsed_s: f64,

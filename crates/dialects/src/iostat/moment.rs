@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// How days and moments are written. iostat takes the words of the environment's language; candor
+/// The form of days and moments. iostat takes the words of the environment's language; candor
 /// those of the C locale, or ISO 8601 (`S_TIME_FORMAT=ISO`).
 #[derive(Clone, Debug)]
 pub struct Clock {

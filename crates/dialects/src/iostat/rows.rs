@@ -4,7 +4,7 @@ use super::figures::{Did, cpu_percent, elapsed_ns};
 use super::options::{Entry, Options, Partitions};
 use super::{Disk, Sample};
 
-/// What is told about the time between two samples.
+/// A report about the time between two samples.
 pub(super) struct Report {
     /// Time of the CPUs in percent: user, nice, system, iowait, steal, idle.
     pub cpu: [f64; 6],

@@ -1,5 +1,7 @@
 //! Formulas and layout, beside what sysstat 12.6.1 printed of the same counters.
 
+use std::ffi::OsString;
+
 use candor_record::{CpuTimes, DiskCounters};
 use proptest::prelude::*;
 
@@ -33,7 +35,7 @@ fn disk(name: &str, text: &str) -> Disk {
     Disk { name: name.into(), counters: counters(text), ..Disk::default() }
 }
 
-/// What a host's kernel had counted 40,345.92 s after it booted.
+/// Counters of a host's kernel 40,345.92 s after it booted.
 fn recorded() -> Sample {
     const TICK: u64 = 10_000_000;
     Sample {
@@ -60,9 +62,12 @@ fn recorded() -> Sample {
     }
 }
 
+fn argv<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<OsString> {
+    std::iter::once("iostat").chain(words).map(OsString::from).collect()
+}
+
 fn asked(line: &str) -> Options {
-    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    match options::read(&words, false) {
+    match options::read(&argv(line.split_whitespace()), false) {
         Ok(Asked::Reports(options)) => *options,
         other => panic!("{line}: {other:?}"),
     }
@@ -238,7 +243,7 @@ fn devices_are_chosen_as_sysstat_does() {
 
 #[test]
 fn words_that_make_no_sense_get_a_sentence() {
-    for (line, told) in [
+    for (line, message) in [
         ("-Q", "`-Q`: -Q is no option"),
         ("--wide", "`--wide` is no option"),
         ("--dec=3", "--dec=0, --dec=1 or --dec=2"),
@@ -256,11 +261,25 @@ fn words_that_make_no_sense_get_a_sentence() {
         ("-f /x", "kernel's own counters"),
         ("+f /x", "kernel's own counters"),
     ] {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let sentence = options::read(&words, false).unwrap_err();
-        assert!(sentence.contains(told), "{line}: {sentence}");
+        let (errors, texts) = options::read(&argv(line.split_whitespace()), false).unwrap_err();
+        let sentence = errors[0].describe(&texts);
+        assert!(sentence.contains(message), "{line}: {sentence}");
     }
-    assert_eq!(options::read(&["-V".to_owned()], false), Ok(Asked::Version));
+    assert_eq!(options::read(&argv(["-V"]), false), Ok(Asked::Version));
+}
+
+#[test]
+fn all_mistakes_are_reported_at_their_places() {
+    let (errors, texts) = options::read(&argv(["-xQ", "-o", "XML", "-H"]), false).unwrap_err();
+    let lines: Vec<_> = errors.iter().map(|error| error.describe(&texts)).collect();
+    assert_eq!(
+        lines,
+        [
+            "command line:1:8: `-xQ`: -Q is no option of iostat",
+            "command line:1:12: `-o XML`: the only format is JSON, in capitals",
+            "`-H` shows groups only, and no `-g` makes one",
+        ]
+    );
 }
 
 #[test]
@@ -282,7 +301,8 @@ proptest! {
         after in proptest::collection::vec(any::<u64>(), 17),
         posix in any::<bool>(),
     ) {
-        let Ok(Asked::Reports(options)) = options::read(&words, posix) else { return Ok(()) };
+        let argv = argv(words.iter().map(String::as_str));
+        let Ok(Asked::Reports(options)) = options::read(&argv, posix) else { return Ok(()) };
         // The sum of some of a device's counters is a number as well.
         let text = |n: &[u64]| n.iter().map(|n| (n >> 6).to_string()).collect::<Vec<_>>().join(" ");
         let sample = |at, n: &[u64]| Sample {

@@ -29,7 +29,7 @@ pub(super) fn report(options: &Options, report: &Report, timestamp: Option<&str>
 fn cpu(options: &Options, percent: &[f64; 6]) -> String {
     let mut text = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n       ".to_owned();
     for value in percent {
-        text += &told(options, &Value::Percent(*value), 7);
+        text += &cell(options, &Value::Percent(*value), 7);
     }
     text + "\n\n"
 }
@@ -57,7 +57,7 @@ fn table(options: &Options, blocks: &[&[Column]], rows: &[Row]) -> String {
     for row in rows {
         let cells = columns().map(|column| {
             let value = (column.value)(&row.did);
-            told(options, &value, column.width)
+            cell(options, &value, column.width)
         });
         text += &line(&row.name, cells.collect());
     }
@@ -65,7 +65,7 @@ fn table(options: &Options, blocks: &[&[Column]], rows: &[Row]) -> String {
 }
 
 /// A value in its column, with the blank before it.
-fn told(options: &Options, value: &Value, width: usize) -> String {
+fn cell(options: &Options, value: &Value, width: usize) -> String {
     let decimals = options.decimals;
     let text = match value {
         Value::Plain(value) => format!("{value:.decimals$}"),

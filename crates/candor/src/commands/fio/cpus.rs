@@ -2,7 +2,7 @@
 
 use candor_dialects::fio::flags::IdleKind;
 use candor_dialects::fio::job::Idleness;
-use candor_dialects::fio::write::idleness;
+use candor_dialects::fio::output::idleness;
 use candor_engine::clock::tsc_is_trusted;
 use candor_engine::clock_check::{Reading, disagreements};
 use candor_engine::idle::IdleWatch;
@@ -29,7 +29,7 @@ impl Watch {
         Ok(Watch(Some((kind, watch))))
     }
 
-    /// What it saw.
+    /// Ends the watch, and gives what was seen.
     pub fn stop(self) -> Option<Idleness> {
         let (kind, watch) = self.0?;
         let seen = watch.stop();

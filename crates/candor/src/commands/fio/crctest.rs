@@ -1,4 +1,4 @@
-//! How fast this host computes the checksums of verification, as fio's `--crctest` tells it.
+//! Speed of the checksums of verification on this host, as fio's `--crctest` prints it.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
-//! What `--debug` prints: lines with what they are about and the number of the process.
+//! Lines of `--debug`: a topic, the number of the process, a text.
 
+use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::DebugKind;
-use candor_dialects::fio::words::Written;
 use candor_engine::phase::worker_seed;
 use candor_plan::units::Direction;
 use candor_plan::{Plan, text};
@@ -18,7 +18,7 @@ impl<'a> Debug<'a> {
         Debug { kinds }
     }
 
-    /// What is said at first: which kinds are traced, and which cannot be.
+    /// The first lines: which kinds are traced, and which cannot be.
     pub fn begin(&self) -> String {
         let line = |kind: &DebugKind| {
             let name = kind.name();
@@ -38,10 +38,10 @@ impl<'a> Debug<'a> {
         }
     }
 
-    /// What was read.
-    pub fn words(&self, written: &Written) -> String {
-        let globals = written.globals.iter().map(|block| ("global", block));
-        let own = written.sections.iter().map(|section| (&*section.name.text, &section.own));
+    /// The options as they were read.
+    pub fn words(&self, ast: &Ast) -> String {
+        let globals = ast.globals.iter().map(|block| ("global", block));
+        let own = ast.sections.iter().map(|section| (&*section.name.text, &section.own));
         let options = globals.chain(own).flat_map(|(section, block)| {
             block.assignments.iter().map(move |option| {
                 let (name, value) = (&option.name.text, option.value.as_ref());
@@ -54,7 +54,7 @@ impl<'a> Debug<'a> {
         self.tell(DebugKind::Parse, options)
     }
 
-    /// What it came to.
+    /// The plan that the options lowered to.
     pub fn read(&self, plan: &Plan) -> String {
         let files = plan.targets.iter().map(|target| {
             let size = target.size.map_or_else(String::new, |size| format!(", {size}"));

@@ -1,10 +1,9 @@
-//! Jobs that failed: what is told of them, and the exit code.
+//! Jobs that failed: why, and the exit code.
 
 use candor_dialects::fio::job::FioJob;
-use candor_record::{Ended, Measurement, Mismatch, Report};
+use candor_record::{Ended, Measurement, Report};
 
-use super::TOLD_MAX;
-use crate::screen;
+use crate::commands::foreign::failures::{mismatch, reason};
 
 /// A signal ended the run.
 const INTERRUPTED: u8 = 128;
@@ -21,20 +20,15 @@ pub fn exit_code(report: &Report, jobs: &[FioJob]) -> u8 {
     u8::try_from(failed.min(CODE_MAX)).unwrap_or(u8::MAX)
 }
 
-/// Tells on stderr why jobs failed: callers look whether there is anything.
-pub fn tell(report: &Report, jobs: &[FioJob]) {
+/// Why jobs failed: callers look whether stderr has anything.
+pub fn sentences(report: &Report, jobs: &[FioJob]) -> Vec<String> {
     let mut lines: Vec<String> =
         failed(report, jobs).map(|(job, why)| format!("{}: {}", job.name, reason(why))).collect();
     if lines.is_empty() && !report.interrupted {
         lines.extend(report.cut_short.clone());
     }
     lines.extend(survived(report, jobs));
-    let rest = lines.len().saturating_sub(TOLD_MAX);
-    lines.truncate(TOLD_MAX);
-    if rest > 0 {
-        lines.push(format!("and {rest} more"));
-    }
-    screen::tell(&lines.iter().map(|line| format!("fio: {line}\n")).collect::<String>());
+    lines
 }
 
 /// The jobs that failed, each with the measurement that says why.
@@ -61,32 +55,9 @@ fn survived(report: &Report, jobs: &[FioJob]) -> Vec<String> {
     found.map(mismatch).collect()
 }
 
-fn mismatch(found: &Mismatch) -> String {
-    let Mismatch { path, offset, length, detail, .. } = found;
-    format!("verify failed at file {path} offset {offset}, length {}: {detail}", length.0)
-}
-
-/// Why it failed, on one line.
-fn reason(measured: &Measurement) -> String {
-    if let Some(error) = measured.errors.first() {
-        let (path, offset, message) = (&error.path, error.offset, &error.message);
-        return match error.op {
-            Some(op) => format!("{} of {path} at offset {offset}: {message}", op.name()),
-            None if path.is_empty() => message.clone(),
-            None => format!("{path}: {message}"),
-        };
-    }
-    let first = measured.verify.as_ref().and_then(|verify| verify.first.first());
-    match (first, measured.ended) {
-        (Some(found), _) => mismatch(found),
-        (None, Ended::Stalled) => "it made no progress and was given up".to_owned(),
-        (None, _) => "a worker failed".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use candor_record::{IoFailure, PhaseReport};
+    use candor_record::PhaseReport;
 
     use super::*;
 
@@ -122,15 +93,5 @@ mod tests {
         assert_eq!(exit_code(&report, &[job(0, 0)]), 128);
         let cut = Report { cut_short: Some("no space".into()), ..Report::default() };
         assert_eq!(exit_code(&cut, &[]), 1);
-    }
-
-    #[test]
-    fn reasons_are_sentences() {
-        let (path, message) = ("/f".into(), "gone".into());
-        let error = IoFailure { op: None, path, offset: 0, errno: 2, message, count: 1 };
-        let failed = Measurement { errors: vec![error], ..Measurement::default() };
-        assert_eq!(reason(&failed), "/f: gone");
-        let stalled = Measurement { ended: Ended::Stalled, ..Measurement::default() };
-        assert_eq!(reason(&stalled), "it made no progress and was given up");
     }
 }

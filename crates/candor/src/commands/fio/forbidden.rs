@@ -1,73 +1,70 @@
-//! What is wrong with jobs before it is asked whether candor can run them.
+//! Errors of jobs that are found before candor is asked whether it can run them.
 
+use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::{Flags, Instead};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::options;
-use candor_dialects::fio::words::{Mistake, Written};
+use candor_dialects::kit::{Diagnostic, Diagnostics, Severity};
 use candor_plan::Job;
 use candor_plan::entries::Step;
 use candor_record::Note;
 
-/// Mistakes in the options of all sections, and what flags forbid of them. A file that names an
+/// Errors in the options of all sections, and what flags forbid of them. A file that names an
 /// engine which this build lacks is well written all the same.
-pub fn by_flags(written: &Written, flags: &Flags) -> Vec<Mistake> {
+pub fn by_flags(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
     let asked = flags.readonly || flags.warnings_fatal || flags.jobs_max.is_some();
-    // Whoever runs the jobs reads them once more, and tells the same mistakes.
+    // Whoever runs the jobs reads them once more, and tells the same diagnostics.
     if !asked && flags.instead != Some(Instead::ParseOnly) {
         return Vec::new();
     }
-    let (mut mistakes, mut jobs) = (Vec::new(), 0);
-    for section in &written.sections {
-        let reading = options::read(written, section);
-        mistakes.extend(reading.mistakes);
-        jobs += reading.settings.runtime.clones;
-        let direction = reading.settings.rw.direction;
+    // Clones share what their section and its defaults got wrong.
+    let (mut diagnostics, mut jobs) = (Diagnostics::default(), 0);
+    for section in &ast.sections {
+        let reading = options::read(ast, section);
+        reading.errors.into_iter().for_each(|error| diagnostics.push(error));
+        jobs += reading.options.runtime.clones;
+        let direction = reading.options.rw.direction;
         if flags.readonly && (direction.writes() || direction.trims()) {
-            let message = format!("job <{}> writes or trims", section.name.text);
-            let mistake = Mistake::new(section.name.at, "readonly", &section.name.text, message);
-            mistakes.push(mistake.remedy("--readonly forbids it"));
+            let (at, name) = (section.name.at, &section.name.text);
+            let message = format!("job <{name}> writes or trims");
+            let error = Diagnostic::new(at, "readonly", name, message);
+            diagnostics.push(error.remedy("--readonly forbids it"));
         }
-        for (at, remark) in reading.remarks.iter().filter(|_| flags.warnings_fatal) {
-            mistakes.push(Mistake::new(*at, "warning", "", remark).remedy(FATAL));
+        for remark in reading.remarks.into_iter().filter(|_| flags.warnings_fatal) {
+            let severity = Severity::Error;
+            diagnostics.push(Diagnostic { severity, ..remark }.remedy(FATAL));
         }
     }
-    // Clones share what their section and its defaults got wrong.
-    let mut told = Vec::new();
-    mistakes.retain(|mistake| {
-        let is_new = !told.contains(mistake);
-        told.push(mistake.clone());
-        is_new
-    });
     if let Some(max) = flags.jobs_max.filter(|max| jobs > *max) {
         let message = format!("these are {jobs} jobs, and --max-jobs={max}");
-        mistakes.push(Mistake::nowhere("max-jobs", message));
+        diagnostics.push(Diagnostic::nowhere("max-jobs", message));
     }
-    mistakes
+    diagnostics.errors
 }
 
 /// Jobs that would change or make something, whatever their `rw` says, under `--readonly`.
-pub fn by_work(lowered: &Lowered, flags: &Flags) -> Vec<Mistake> {
+pub fn by_work(lowered: &Lowered, flags: &Flags) -> Vec<Diagnostic> {
     let changes = |job: &Job| {
         let makes = |step: &Step| matches!(step, Step::Create | Step::Mkdir).then(|| step.name());
         let made = job.entries().and_then(|entries| entries.steps.iter().find_map(makes));
         job.work.destroys().map(|operation| operation.name).or(made)
     };
     let jobs = lowered.plan.phases.iter().flat_map(|phase| &phase.jobs).filter(|_| flags.readonly);
-    let mistake = |job: &Job| {
+    let diagnostic = |job: &Job| {
         let message = format!("job <{}> would {} files", job.name, changes(job)?);
-        Some(Mistake::nowhere("readonly", message).remedy("--readonly forbids it"))
+        Some(Diagnostic::nowhere("readonly", message).remedy("--readonly forbids it"))
     };
-    jobs.filter_map(mistake).collect()
+    jobs.filter_map(diagnostic).collect()
 }
 
 const FATAL: &str = "--warnings-fatal makes this an error";
 
 /// Notes, where they are fatal.
-pub fn notes(notes: &[Note], flags: &Flags) -> Vec<Mistake> {
-    let mistake = |note: &Note| {
+pub fn notes(notes: &[Note], flags: &Flags) -> Vec<Diagnostic> {
+    let diagnostic = |note: &Note| {
         let place = note.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
         let message = format!("{place}{}: {}; {}", note.asked, note.did, note.why);
-        Mistake::nowhere("warning", message).remedy(FATAL)
+        Diagnostic::nowhere("warning", message).remedy(FATAL)
     };
-    notes.iter().filter(|_| flags.warnings_fatal).map(mistake).collect()
+    notes.iter().filter(|_| flags.warnings_fatal).map(diagnostic).collect()
 }

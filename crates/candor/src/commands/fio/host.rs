@@ -1,64 +1,15 @@
-//! What words ask of the host.
+//! The values of fio's keywords on this host.
 
-use std::io::{self, Read};
+use candor_dialects::fio::ast::{FioEnvironment, Keyword};
 
-use candor_dialects::fio::words::{Keyword, World};
+use crate::commands::foreign::host::{HostEnvironment, cpus_online, memory_mib};
 
-/// A job file of more than this is refused by whoever reads it; it need not all be in memory.
-const BYTES_MAX: u64 = (16 << 20) + 1;
-
-/// This host, its files and its environment.
-pub struct ThisWorld;
-
-impl World for ThisWorld {
-    fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        match path {
-            "-" => io::stdin().take(BYTES_MAX).read_to_end(&mut bytes)?,
-            _ => std::fs::File::open(path)?.take(BYTES_MAX).read_to_end(&mut bytes)?,
-        };
-        Ok(bytes)
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
-    }
-
+impl FioEnvironment for HostEnvironment {
     fn keyword(&self, keyword: Keyword) -> u64 {
         match keyword {
             Keyword::PageSize => rustix::param::page_size() as u64,
             Keyword::MemoryMib => memory_mib(),
             Keyword::Cpus => cpus_online(),
         }
-    }
-}
-
-fn memory_mib() -> u64 {
-    let info = rustix::system::sysinfo();
-    (info.totalram * u64::from(info.mem_unit)) >> 20
-}
-
-/// CPUs that are online, as the kernel lists them: `0-3,5`. One where it does not.
-pub fn cpus_online() -> u64 {
-    let list = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let count = |part: &str| {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (low, high) = (low.parse::<u64>().ok()?, high.parse::<u64>().ok()?);
-        Some(high.saturating_sub(low) + 1)
-    };
-    list.trim().split(',').filter_map(count).sum::<u64>().max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_host_is_what_the_kernel_says() {
-        assert!(ThisWorld.keyword(Keyword::PageSize).is_power_of_two());
-        assert!(ThisWorld.keyword(Keyword::MemoryMib) > 64);
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-        assert!(ThisWorld.keyword(Keyword::Cpus) >= cpus);
-        assert!(ThisWorld.file("/nonexistent").is_err());
     }
 }

@@ -1,9 +1,9 @@
-//! What is done instead of running jobs.
+//! Everything that is done instead of running jobs.
 
 use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::help;
 
-use super::{WRONG, complain, cpus, crctest};
+use super::{WRONG, complaints, cpus, crctest};
 use crate::screen;
 
 /// Does it, and gives the exit code.
@@ -26,7 +26,7 @@ pub fn main(flags: &Flags) -> u8 {
     match said {
         Ok(text) => printed(&text),
         Err(sentence) => {
-            complain(&[sentence], flags);
+            complaints(flags).sentence(&sentence);
             WRONG
         }
     }

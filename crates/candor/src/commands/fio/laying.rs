@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use candor_dialects::fio::job::FioJob;
-use candor_dialects::fio::write;
+use candor_dialects::fio::output;
 use candor_engine::files;
 use candor_plan::{Layout, Plan, Target, TargetKind};
 
@@ -13,7 +13,7 @@ use candor_plan::{Layout, Plan, Target, TargetKind};
 /// it of files that are only written as well, for which nothing but their length is made.
 pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
     let targets = plan.targets_by_name();
-    // How long files are once the jobs before have made them.
+    // Lengths of files once the jobs before have made them.
     let mut lengths = HashMap::new();
     let mut text = String::new();
     for job in jobs.iter().filter(|job| job.shape.lays_out) {
@@ -38,7 +38,7 @@ pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
             }
         }
         if number > 0 {
-            text.push_str(&write::laying_out(&job.name, number, bytes));
+            text.push_str(&output::laying_out(&job.name, number, bytes));
         }
     }
     text

@@ -5,8 +5,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use candor_dialects::fio::job::FioJob;
+use candor_dialects::fio::output::logs::{self, aggregate, iolog};
 use candor_dialects::fio::state;
-use candor_dialects::fio::write::{aggregate, iolog, logs};
 use candor_record::Report;
 
 use crate::screen;
@@ -26,13 +26,13 @@ pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for file in logs::files(jobs) {
-        let written = File::create(&file.name).and_then(|open| {
+        let ast = File::create(&file.name).and_then(|open| {
             let mut out = BufWriter::new(open);
             file.write(report, &mut out)?;
             out.flush()
         });
         // The others may well be written.
-        let told = written.map_err(|error| format!("{} cannot be written: {error}", file.name));
+        let told = ast.map_err(|error| format!("{} cannot be written: {error}", file.name));
         result = result.and(told);
     }
     tell_lost(report);
@@ -44,12 +44,12 @@ fn traces(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for (name, jobs) in iolog::files(jobs) {
         let open = File::options().append(true).create(true).open(name);
-        let written = open.and_then(|open| {
+        let ast = open.and_then(|open| {
             let mut out = BufWriter::new(open);
             jobs.iter().try_for_each(|job| iolog::write(report, job, &mut out))?;
             out.flush()
         });
-        result = result.and(written.map_err(|error| format!("{name} cannot be written: {error}")));
+        result = result.and(ast.map_err(|error| format!("{name} cannot be written: {error}")));
     }
     result
 }

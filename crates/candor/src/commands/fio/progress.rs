@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use candor_dialects::fio::flags::{Eta, Flags};
 use candor_dialects::fio::job::{FioJob, Format};
-use candor_dialects::fio::write::status::Status;
+use candor_dialects::fio::output::status::Status;
 use candor_plan::Plan;
-use candor_plan::units::{Direction, PerDirection};
+use candor_plan::units::PerDirection;
 use candor_record::{Event, Sample};
 
-use crate::screen;
+use crate::commands::foreign::progress::{Counts, Line};
 
-/// What a job is that has not begun, and one that is gone.
+/// Letters of a job that has not begun, and of one that is gone.
 const WAITS: char = 'P';
 const GONE: char = '_';
 
@@ -26,17 +26,9 @@ pub struct Progress<'a> {
     phase: usize,
     began: Instant,
     expected: Option<Duration>,
-    /// Counts since the last line, and how long it is since.
-    ops: PerDirection<u64>,
-    bytes: PerDirection<u64>,
-    length_ns: u64,
-    tick_ns: u64,
-    /// When the last line was written, and when the last line end.
-    last: Option<Instant>,
-    line_end: Instant,
-    interval: Duration,
-    newline: Option<Duration>,
-    width: usize,
+    /// Counts since the last line.
+    counts: Counts,
+    line: Line,
 }
 
 impl<'a> Progress<'a> {
@@ -64,15 +56,11 @@ impl<'a> Progress<'a> {
             phase: 0,
             began: Instant::now(),
             expected: None,
-            ops: PerDirection::default(),
-            bytes: PerDirection::default(),
-            length_ns: 0,
-            tick_ns: 0,
-            last: None,
-            line_end: Instant::now(),
-            interval: flags.eta_interval.map_or(Duration::from_secs(1), time),
-            newline: flags.eta_newline.map(time),
-            width: 0,
+            counts: Counts::default(),
+            line: Line::new(
+                flags.eta_interval.map_or(Duration::from_secs(1), time),
+                flags.eta_newline.map(time),
+            ),
         }
     }
 
@@ -97,9 +85,7 @@ impl<'a> Progress<'a> {
 
     /// The run is over: what follows begins on a line of its own.
     pub fn end(&self) {
-        if self.last.is_some() {
-            say("\n");
-        }
+        self.line.end();
     }
 
     /// Gives the jobs of this phase, or the one of that name, a letter.
@@ -113,50 +99,27 @@ impl<'a> Progress<'a> {
     }
 
     fn sampled(&mut self, job: &str, in_ramp: bool, sample: &Sample) {
-        // The samples of one interval come one job after the other.
-        if sample.at_ns != self.tick_ns {
+        if self.counts.begins_interval(sample) {
             self.show();
-            self.tick_ns = sample.at_ns;
-            self.length_ns += sample.length_ns;
         }
+        self.counts.add(sample);
         self.letter(Some(job), |job| if in_ramp { '/' } else { Status::letter(&job.shape.rw) });
-        for op in Direction::ALL {
-            *self.ops.of_mut(op) += sample.ops.of(op);
-            *self.bytes.of_mut(op) += sample.bytes.of(op);
-        }
     }
 
     fn show(&mut self) {
-        let early = self.last.is_some_and(|last| last.elapsed() < self.interval);
-        if self.length_ns == 0 || early {
+        if self.counts.is_empty() || !self.line.is_due() {
             return;
         }
         let Some(first) = self.jobs.first() else { return };
         let line = self.status().line(&first.reporting);
-        let end = match self.newline.filter(|time| self.line_end.elapsed() >= *time) {
-            Some(_) => {
-                self.line_end = Instant::now();
-                '\n'
-            }
-            None => '\r',
-        };
-        // What is left of a longer line would stand behind this one.
-        say(&format!("{line:<width$}{end}", width = self.width));
-        self.width = if end == '\n' { 0 } else { line.len() };
-        self.last = Some(Instant::now());
-        (self.ops, self.bytes, self.length_ns) =
-            (PerDirection::default(), PerDirection::default(), 0);
+        self.line.renew(&line);
+        self.counts.restart();
     }
 
     fn status(&self) -> Status {
         let runs = |letter: &char| ![WAITS, GONE].contains(letter);
         let files = self.planned.iter().zip(&self.letters).filter(|(_, letter)| runs(letter));
-        let seconds = self.length_ns as f64 / 1e9;
-        let per_s = |counts: &PerDirection<u64>| PerDirection {
-            read: counts.read as f64 / seconds,
-            write: counts.write as f64 / seconds,
-            trim: counts.trim as f64 / seconds,
-        };
+        let [ops_per_s, bytes_per_s] = self.counts.rates();
         let elapsed = self.began.elapsed();
         let left =
             |expected: Duration| expected.saturating_sub(elapsed).as_secs_f64().ceil() as u64;
@@ -167,8 +130,8 @@ impl<'a> Progress<'a> {
             open_files: files.map(|((_, files), _)| files).sum(),
             letters: self.letters.clone(),
             percent: self.expected.map(share),
-            bytes_per_s: per_s(&self.bytes),
-            ops_per_s: per_s(&self.ops),
+            bytes_per_s,
+            ops_per_s,
             left_s: self.expected.map(left),
             directions: PerDirection {
                 read: any(|rw| rw.contains("read") || rw.ends_with("rw")),
@@ -177,9 +140,4 @@ impl<'a> Progress<'a> {
             },
         }
     }
-}
-
-/// That nobody reads progress is no reason to stop.
-fn say(text: &str) {
-    let _ = screen::data(text);
 }

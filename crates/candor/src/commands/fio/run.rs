@@ -1,125 +1,44 @@
-//! Runs jobs and delivers what they gave.
+//! Runs jobs and delivers what they gave, as fio does.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
 
+use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::job::{Format, Output};
 use candor_dialects::fio::lower::Lowered;
-use candor_dialects::fio::words::Written;
-use candor_dialects::fio::write;
-use candor_record::Event;
-use candor_record::Report;
-use candor_run::{BlockTraceMode, RunError};
+use candor_dialects::fio::output;
+use candor_plan::Problem;
+use candor_record::{Event, Report};
 
-use super::asker::Asker;
 use super::cpus::Watch;
 use super::debug::Debug;
 use super::progress::Progress;
-use super::verdict::Verdict;
-use super::{WRONG, complain, failures, hooks, laying, logs, tell};
+use super::{WRONG, complaints, failures, hooks, laying, logs};
+use crate::commands::foreign::monitor::{Requests, Trigger};
+use crate::commands::foreign::{self, Foreign};
 use crate::screen;
 
-/// What is told of files, depths and commands before the run.
-fn before(lowered: &Lowered) -> String {
-    let (plan, jobs) = (&lowered.plan, &lowered.jobs);
-    laying::lines(plan, jobs) + &write::capped(jobs) + &hooks::lines(plan, jobs)
-}
+/// The file in the folder for temporary ones that asks for results so far.
+const STATUS_FILE: &str = "fio-dump-status";
 
 /// Runs the jobs, and gives the exit code.
-pub fn main(written: &Written, mut lowered: Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
-    let mut output = flags.output.clone();
-    output.global_options = std::mem::take(&mut lowered.global_options);
-    let verdict = Verdict::chosen();
-    output.without_verdict = verdict != Verdict::Beside;
-    let mut sink = match Sink::open(&output) {
-        Ok(sink) => sink,
-        Err(sentence) => return refused(&sentence, flags),
-    };
+pub fn main(ast: &Ast, lowered: &Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
+    let output = Output { global_options: lowered.global_options.clone(), ..flags.output.clone() };
+    let progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let debug = Debug::new(&flags.debug);
-    let mut said = debug.begin() + &debug.words(written) + &debug.read(&lowered.plan);
-    said += &write::preamble(&lowered.jobs, &output);
-    if output.formats.is_empty() || output.formats.contains(&Format::Normal) {
-        said += &before(&lowered);
-    }
-    if let Err(sentence) = sink.put(&said) {
-        return refused(&sentence, flags);
-    }
-    candor_run::install_interrupt_handlers();
-    let options = options(&lowered, argv, &verdict);
-    let mut progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
-    let interim = Output { without_verdict: true, ..output.clone() };
-    let mut undelivered = Ok(());
-    let asker = Asker::start(flags, options.asks.clone());
-    let watch = match Watch::start(flags.idle) {
-        Ok(watch) => watch,
-        Err(sentence) => return refused(&sentence, flags),
-    };
-    let ran = candor_run::execute(&lowered.plan, &options, &mut |event| match event {
-        Event::SoFar { report } => {
-            let delivered = sink.put(&write::write(report, &lowered.jobs, &interim));
-            undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);
-        }
-        event => {
-            let said = debug.on(event);
-            if !said.is_empty() {
-                let delivered = sink.put(&said);
-                undelivered = std::mem::replace(&mut undelivered, Ok(())).and(delivered);
-            }
-            progress.on(event);
-        }
-    });
-    drop(asker);
-    output.idleness = watch.stop();
-    progress.end();
-    let mut report = match ran {
-        Ok(report) => report,
-        Err(error) => return not_started(&error, written, &lowered, flags),
-    };
-    report.notes.append(&mut lowered.notes);
-    let logs = write_logs(&report, &lowered, flags);
-    let mut text = String::new();
-    if report.interrupted {
-        text.push_str("\nfio: terminating on signal 2\n");
-    }
-    text.push_str(&write::write(&report, &lowered.jobs, &output));
-    failures::tell(&report, &lowered.jobs);
-    if let Err(sentence) = undelivered.and_then(|()| sink.put(&text)) {
-        return refused(&sentence, flags);
-    }
-    // The results stand by now, and stay whatever else cannot be written.
-    let tell = |sentence: &String| screen::tell(&format!("fio: {sentence}\n"));
-    // States are saved without being asked for: that one is missing fails no job.
-    let _ = logs::states(&report, &lowered.jobs).inspect_err(tell);
-    match verdict.deliver(&report).and(logs).inspect_err(tell) {
-        Ok(()) => failures::exit_code(&report, &lowered.jobs),
-        Err(_) => WRONG,
-    }
+    let mut run = Run { ast, lowered, flags, output, debug, progress, watch: None };
+    foreign::run(&mut run, &lowered.plan, options(lowered, argv))
 }
 
-fn options(lowered: &Lowered, argv: &[OsString], verdict: &Verdict) -> candor_run::Options {
+fn options(lowered: &Lowered, argv: &[OsString]) -> candor_run::Options {
     candor_run::Options {
         command: argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         force: held_targets(lowered),
         // Who calls fio expects the first I/O at once.
         at_once: true,
-        // Nobody would read what it saw.
-        block_trace: if *verdict == Verdict::Off {
-            BlockTraceMode::Off
-        } else {
-            BlockTraceMode::Auto
-        },
         ..candor_run::Options::default()
-    }
-}
-
-/// Writes all log files that are asked for; a sentence for the first that cannot be written.
-fn write_logs(report: &Report, lowered: &Lowered, flags: &Flags) -> Result<(), String> {
-    let logs = logs::write(report, &lowered.jobs);
-    match flags.bandwidth_log {
-        true => logs.and(logs::write_aggregate(report)),
-        false => logs,
     }
 }
 
@@ -132,43 +51,107 @@ fn held_targets(lowered: &Lowered) -> Vec<String> {
     }
 }
 
-fn refused(sentence: &str, flags: &Flags) -> u8 {
-    complain(&[sentence.to_owned()], flags);
-    WRONG
+/// A run of fio's jobs.
+struct Run<'a> {
+    ast: &'a Ast,
+    lowered: &'a Lowered,
+    flags: &'a Flags,
+    output: Output,
+    debug: Debug<'a>,
+    progress: Progress<'a>,
+    watch: Option<Watch>,
 }
 
-/// Tells why nothing ran, at the words that are to blame where they are known.
-fn not_started(error: &RunError, written: &Written, lowered: &Lowered, flags: &Flags) -> u8 {
-    match error.problems() {
-        [] => refused(&error.to_string(), flags),
-        problems => {
-            let mistake = |problem| lowered.origins.mistake(problem);
-            tell(&problems.iter().map(mistake).collect::<Vec<_>>(), &written.texts, flags)
-        }
-    }
-}
+impl Foreign for Run<'_> {
+    const NAME: &'static str = "fio";
+    const WRONG: u8 = WRONG;
 
-/// Where results go.
-enum Sink {
-    Stdout,
-    File(File, String),
-}
-
-impl Sink {
-    fn open(output: &Output) -> Result<Sink, String> {
-        let Some(path) = &output.file else { return Ok(Sink::Stdout) };
-        match File::create(path) {
-            Ok(file) => Ok(Sink::File(file, path.display().to_string())),
-            Err(error) => Err(format!("--output {} cannot be made: {error}", path.display())),
-        }
+    fn output_file(&self) -> Option<&Path> {
+        self.output.file.as_deref()
     }
 
-    fn put(&mut self, text: &str) -> Result<(), String> {
-        match self {
-            Sink::Stdout => screen::data(text),
-            Sink::File(file, path) => file
-                .write_all(text.as_bytes())
-                .map_err(|error| format!("{path} cannot be written: {error}")),
+    fn requests(&self) -> Requests {
+        let time = |nanos: candor_plan::Nanos| Duration::from_nanos(nanos.0);
+        let trigger = &self.flags.trigger;
+        Requests {
+            interval: self.flags.status_interval.map(time),
+            status_file: Some(std::env::temp_dir().join(STATUS_FILE)),
+            trigger: Trigger {
+                file: trigger.file.clone(),
+                timeout: trigger.timeout.map(time),
+                command: trigger.command.clone(),
+            },
         }
+    }
+
+    fn preamble(&self) -> String {
+        let (plan, jobs, debug) = (&self.lowered.plan, &self.lowered.jobs, &self.debug);
+        let mut text = debug.begin() + &debug.words(self.ast) + &debug.read(plan);
+        text += &output::preamble(jobs, &self.output);
+        if self.output.formats.is_empty() || self.output.formats.contains(&Format::Normal) {
+            text += &laying::lines(plan, jobs);
+            text += &output::capped(jobs);
+            text += &hooks::lines(plan, jobs);
+        }
+        text
+    }
+
+    fn begin(&mut self) -> Result<(), String> {
+        self.watch = Some(Watch::start(self.flags.idle)?);
+        Ok(())
+    }
+
+    fn on(&mut self, event: &Event) -> String {
+        self.progress.on(event);
+        self.debug.on(event)
+    }
+
+    fn interim(&self, report: &Report) -> String {
+        let output = Output { without_verdict: true, ..self.output.clone() };
+        output::write(report, &self.lowered.jobs, &output)
+    }
+
+    fn end(&mut self) {
+        self.output.idleness = self.watch.take().and_then(Watch::stop);
+        self.progress.end();
+    }
+
+    fn complete(&mut self, report: &mut Report) {
+        report.notes.extend(self.lowered.notes.iter().cloned());
+    }
+
+    fn write_files(&self, report: &Report) -> Result<(), String> {
+        // States are saved without being asked for: that one is missing fails no job.
+        let _ = logs::states(report, &self.lowered.jobs)
+            .inspect_err(|sentence| screen::tell(&format!("fio: {sentence}\n")));
+        let logs = logs::write(report, &self.lowered.jobs);
+        match self.flags.bandwidth_log {
+            true => logs.and(logs::write_aggregate(report)),
+            false => logs,
+        }
+    }
+
+    fn results(&self, report: &Report, with_verdict: bool) -> String {
+        let interrupted = if report.interrupted { "\nfio: terminating on signal 2\n" } else { "" };
+        let output = Output { without_verdict: !with_verdict, ..self.output.clone() };
+        interrupted.to_owned() + &output::write(report, &self.lowered.jobs, &output)
+    }
+
+    fn verdict(&self, report: &Report) -> String {
+        output::verdict(report)
+    }
+
+    fn failures(&self, report: &Report) -> Vec<String> {
+        failures::sentences(report, &self.lowered.jobs)
+    }
+
+    fn exit_code(&self, report: &Report) -> u8 {
+        failures::exit_code(report, &self.lowered.jobs)
+    }
+
+    fn complain(&self, problems: &[Problem]) {
+        let origins = &self.lowered.origins;
+        let diagnostics: Vec<_> = problems.iter().map(|one| origins.diagnostic(one)).collect();
+        complaints(self.flags).diagnostics(&diagnostics, &self.ast.texts);
     }
 }

@@ -11,24 +11,28 @@ use candor_observe::Roots;
 use candor_run::interrupted;
 
 use super::pace::Pace;
+use crate::commands::foreign::Complaints;
+use crate::commands::foreign::host::cpus_online;
 use crate::{exit, screen};
 
 /// As sysstat's iostat: whatever is wrong with the words.
 const WRONG: u8 = 1;
 
-/// True if the binary was called by this name, however long the path to it.
-pub fn is_called(program: &OsString) -> bool {
-    std::path::Path::new(program).file_name().is_some_and(|name| name == "iostat")
+const COMPLAINTS: Complaints<'static> = Complaints { tool: "iostat", file: None };
+
+/// Options, and what candor makes of them.
+pub fn matrix() -> String {
+    format!("# Options of iostat\n\n{}", options::TABLE.matrix())
 }
 
-/// Does what the words ask for, which follow the name of the program.
-pub fn main(words: &[OsString]) -> u8 {
-    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+/// Does what a command line asks for, the program's name first, and gives the exit code.
+pub fn main(argv: &[OsString]) -> u8 {
     let set = |name| std::env::var_os(name).is_some();
-    let asked = match options::read(&words, set("POSIXLY_CORRECT")) {
+    let asked = match options::read(argv, set("POSIXLY_CORRECT")) {
         Ok(asked) => asked,
-        Err(sentence) => {
-            screen::tell(&format!("iostat: {sentence}\n{}", options::USAGE));
+        Err((diagnostics, texts)) => {
+            COMPLAINTS.diagnostics(&diagnostics, &texts);
+            screen::tell(options::USAGE);
             return WRONG;
         }
     };
@@ -45,7 +49,7 @@ pub fn main(words: &[OsString]) -> u8 {
     match done {
         Ok(()) => exit::RAN,
         Err(sentence) => {
-            screen::tell(&format!("iostat: {sentence}\n"));
+            COMPLAINTS.sentence(&sentence);
             WRONG
         }
     }
@@ -120,21 +124,7 @@ fn host(clock: &Clock) -> Host {
         sysname: text(uname.sysname()),
         release: text(uname.release()),
         machine: text(uname.machine()),
-        cpus: crate::commands::fio::host::cpus_online(),
+        cpus: cpus_online(),
         date: clock.date(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_is_called_by_name_whatever_the_path() {
-        for (program, called) in
-            [("iostat", true), ("/usr/bin/iostat", true), ("candor", false), ("iostat2", false)]
-        {
-            assert_eq!(is_called(&program.into()), called, "{program}");
-        }
     }
 }

@@ -1,44 +1,52 @@
-//! What is written.
+//! Contents of buffers.
+
+pub(super) mod durability;
+mod patterns;
+pub(super) mod seeds;
+pub(super) mod verify;
 
 use candor_plan::blocks::{Content, Duplicates, Fill};
 use candor_plan::{Blocks, Bytes};
 
-use super::{Instance, Told, patterns};
-use crate::fio::settings::{Buffers, DedupeMode};
+use super::instance::Instance;
+use crate::fio::job_options::{Buffers, DedupeMode};
+use crate::kit::Diagnostics;
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let said = &from.settings.buffers;
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let options = &from.options.buffers;
     let percent = |value: Option<u64>| value.map_or(0, |value| value.min(100) as u8);
-    let pattern = said.pattern.as_deref();
-    let pattern = pattern.and_then(|text| patterns::lower(from, "buffer_pattern", text, told));
-    let compressed = percent(said.compress);
-    let duplicates = percent(said.dedupe);
+    let pattern = options.pattern.as_deref();
+    let pattern =
+        pattern.and_then(|text| patterns::lower(from, "buffer_pattern", text, diagnostics));
+    let compressed = percent(options.compress);
+    let duplicates = percent(options.dedupe);
     let drawn = compressed > 0 || duplicates > 0;
     let fill = match () {
-        () if said.zero => Fill::Zero,
+        () if options.zero => Fill::Zero,
         () if pattern.is_some() && !drawn => Fill::Pattern,
-        () if said.refill => Fill::Fresh,
+        () if options.refill => Fill::Fresh,
         // Reads go through the same buffers: what they leave there is no content of ours.
-        () if drawn || from.settings.rw.direction.reads() => Fill::Pool,
-        () if said.scramble => Fill::Stamp,
+        () if drawn || from.options.rw.direction.reads() => Fill::Pool,
+        () if options.scramble => Fill::Stamp,
         () => Fill::Once,
     };
     blocks.content = Content {
         fill,
         pattern,
         compressible_percent: compressed,
-        compressible_piece: (said.compress_chunk != 512).then_some(Bytes(said.compress_chunk)),
+        compressible_piece: (options.compress_chunk != 512)
+            .then_some(Bytes(options.compress_chunk)),
         duplicate_percent: duplicates,
-        duplicates: if duplicates > 0 { which(said) } else { Duplicates::default() },
+        duplicates: if duplicates > 0 { which(options) } else { Duplicates::default() },
     };
 }
 
-fn which(said: &Buffers) -> Duplicates {
-    match said.dedupe_mode {
+fn which(options: &Buffers) -> Duplicates {
+    match options.dedupe_mode {
         DedupeMode::Repeat => Duplicates::Last,
         DedupeMode::WorkingSet => Duplicates::WorkingSet {
-            percent: said.dedupe_set.clamp(1, 100) as u8,
-            shared: said.dedupe_global,
+            percent: options.dedupe_set.clamp(1, 100) as u8,
+            shared: options.dedupe_global,
         },
     }
 }

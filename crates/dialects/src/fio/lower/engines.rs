@@ -1,4 +1,6 @@
-//! How operations are issued.
+//! Engine and depth.
+
+pub(super) mod programs;
 
 use std::path::PathBuf;
 
@@ -9,32 +11,38 @@ use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Engine};
 
-use super::{Instance, Told};
+use super::instance::Instance;
+use crate::fio::job_options::{self, EngineOptions, PrioritySplit, StatType, SubmitMode};
 use crate::fio::options;
-use crate::fio::settings::{self, EngineOptions, PrioritySplit, StatType, SubmitMode};
+use crate::kit::Diagnostics;
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let said = &from.settings.issue;
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let said = &from.options.issue;
     blocks.engine = engine(&said.engine);
     blocks.direct = said.direct && blocks.moves_bytes();
     if let Engine::Mmap(options) = &mut blocks.engine {
-        // What fio makes of direct I/O on a mapping.
+        // fio's way of direct I/O on a mapping.
         *options = Mmap { drop: blocks.direct };
         blocks.direct = false;
     }
     if blocks.engine == Engine::Threads {
         let did = "pread and pwrite in as many threads as iodepth";
-        told.note(from, "ioengine", did, "the C library does one operation per file at a time");
+        diagnostics.note(
+            from,
+            "ioengine",
+            did,
+            "the C library does one operation per file at a time",
+        );
     }
-    // What was read in beforehand is not dropped again.
-    blocks.hints.pre_read = from.settings.making.pre_read;
+    // Blocks that were read in beforehand are not dropped again.
+    blocks.hints.pre_read = from.options.making.pre_read;
     blocks.hints.invalidate = said.invalidate && !blocks.hints.pre_read && !blocks.direct;
     if said.submit == SubmitMode::Offload {
-        offload(from, blocks, told);
+        offload(from, blocks, diagnostics);
     }
-    lock(from, blocks, told);
+    lock(from, blocks, diagnostics);
     depth(from, blocks);
-    flags(from, blocks, told);
+    flags(from, blocks, diagnostics);
     memory(from, blocks);
 }
 
@@ -57,35 +65,49 @@ fn engine(name: &str) -> Engine {
 }
 
 /// Others do the operations than the one that decides on them.
-fn offload(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+fn offload(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     match blocks.engine {
         Engine::Psync | Engine::Sync => blocks.engine = Engine::Threads,
         Engine::Threads => {}
         // In fio each thread hands over one operation and waits for it.
         Engine::Libaio(_) | Engine::IoUring(_) | Engine::Pvsync(_) => {
             let did = "pread and pwrite in as many threads as iodepth";
-            told.note(from, "io_submit_mode", did, "a thread that waits for one needs no queue");
+            diagnostics.note(
+                from,
+                "io_submit_mode",
+                did,
+                "a thread that waits for one needs no queue",
+            );
             blocks.engine = Engine::Threads;
         }
         Engine::Null => {
             let did = "operations end where they are issued";
-            told.note(from, "io_submit_mode", did, "there is nothing that could be waited for");
+            diagnostics.note(
+                from,
+                "io_submit_mode",
+                did,
+                "there is nothing that could be waited for",
+            );
         }
-        _ => told.refuse(from, "io_submit_mode", "only reading and writing calls are handed over"),
+        _ => diagnostics.refuse(
+            from,
+            "io_submit_mode",
+            "only reading and writing calls are handed over",
+        ),
     }
 }
 
 /// Locks of files. fio holds one while it queues an operation, which for an engine that only takes
 /// note of it keeps nothing apart.
-fn lock(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    blocks.lock = match from.settings.files.lock {
-        settings::Lock::None => return,
-        settings::Lock::Exclusive => Lock::Exclusive,
-        settings::Lock::ReadWrite => Lock::ReadWrite,
+fn lock(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    blocks.lock = match from.options.files.lock {
+        job_options::Lock::None => return,
+        job_options::Lock::Exclusive => Lock::Exclusive,
+        job_options::Lock::ReadWrite => Lock::ReadWrite,
     };
     if blocks.engine.takes_many() {
         let why = "fio locks while an operation is queued, which this engine does without I/O";
-        told.note(from, "lockfile", "operations are not kept apart", why);
+        diagnostics.note(from, "lockfile", "operations are not kept apart", why);
         blocks.lock = Lock::None;
     }
 }
@@ -93,7 +115,7 @@ fn lock(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
 /// Depth and batches. Of an engine that does one operation at a time the depth is kept, so that
 /// whoever asked for more is told; batches of it have no effect in fio either.
 fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
-    let said = &from.settings.issue;
+    let said = &from.options.issue;
     let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
     let depth = small(said.depth);
     blocks.depth = depth;
@@ -102,7 +124,7 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
     }
     blocks.depth_low = said.low.map(small).filter(|low| (1..depth).contains(low));
     blocks.serialize_overlap = said.serialize_overlap;
-    // What is to become one call is always handed over together.
+    // Operations that become one call are always submitted together.
     if blocks.engine != Engine::Vsync {
         let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
         blocks.batch_submit = Some(batch);
@@ -115,9 +137,9 @@ fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
 }
 
 /// Options that only some engines have.
-fn flags(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let said = &from.settings.engine;
-    let name = options::engine(&from.settings.issue.engine).map_or("", |engine| engine.name);
+fn flags(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let said = &from.options.engine;
+    let name = options::engine(&from.options.issue.engine).map_or("", |engine| engine.name);
     if let Engine::IoUring(options) = &mut blocks.engine {
         *options = uring(said);
     }
@@ -126,7 +148,7 @@ fn flags(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
         flags.dontcache = said.uncached;
     }
     if said.hipri && name == "pvsync2" {
-        hipri(from, blocks, told);
+        hipri(from, blocks, diagnostics);
     }
     if blocks.engine.has_priorities() {
         blocks.priorities = priorities(said);
@@ -148,12 +170,12 @@ fn uring(said: &EngineOptions) -> Uring {
     }
 }
 
-fn hipri(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+fn hipri(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     if !blocks.direct {
-        told.note(from, "hipri", "nothing", "the kernel polls for direct I/O only");
+        diagnostics.note(from, "hipri", "nothing", "the kernel polls for direct I/O only");
         return;
     }
-    let percent = from.settings.engine.hipri_percent.min(100) as u8;
+    let percent = from.options.engine.hipri_percent.min(100) as u8;
     if let Engine::Pvsync(options) = &mut blocks.engine {
         options.hipri = true;
         options.hipri_percent = Some(percent).filter(|percent| *percent < 100);
@@ -207,8 +229,8 @@ pub(super) fn class_of(number: u64) -> PriorityClass {
 }
 
 fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
-    use settings::MemoryKind as Kind;
-    let said = &from.settings.memory;
+    use job_options::MemoryKind as Kind;
+    let said = &from.options.memory;
     blocks.buffers = Buffers {
         kind: match said.kind {
             Kind::Shm | Kind::ShmHuge => MemoryKind::Shm,
@@ -223,14 +245,14 @@ fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
     };
 }
 
-/// What is done to the names of files instead of I/O; none for engines that do I/O.
+/// Steps over the names of files; none for engines that do I/O.
 pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
-    let looks = match from.settings.engine.stat {
+    let looks = match from.options.engine.stat {
         StatType::Stat => Step::Stat,
         StatType::Lstat => Step::Lstat,
         StatType::Statx => Step::Statx,
     };
-    let (over, step) = match options::engine(&from.settings.issue.engine)?.name {
+    let (over, step) = match options::engine(&from.options.issue.engine)?.name {
         "filecreate" => (Over::TargetFiles, Step::Create),
         "filestat" => (Over::TargetFiles, looks),
         "filedelete" => (Over::TargetFiles, Step::Unlink),
@@ -244,8 +266,8 @@ pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
 
 /// The direction under which fio counts what is no I/O: that of rw.
 pub(super) fn counted_as(from: &Instance<'_>) -> Option<Direction> {
-    let is_io = entries(from).is_none() && !super::programs::is_one(from);
-    let direction = from.settings.rw.direction;
+    let is_io = entries(from).is_none() && !crate::fio::lower::engines::programs::is_one(from);
+    let direction = from.options.rw.direction;
     let direction = match (direction.writes(), direction.trims()) {
         (true, _) => Direction::Write,
         (false, true) => Direction::Trim,

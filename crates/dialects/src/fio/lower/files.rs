@@ -1,5 +1,7 @@
 //! Which files: their names, sizes, and how they come into being.
 
+pub(super) mod names;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -8,33 +10,36 @@ use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
 
-use super::{Found, Instance, Told, names, zones};
-use crate::fio::settings::{self, Amount, Fallocate, FileType, WriteHint};
+use super::host::Found;
+use super::instance::Instance;
+use crate::fio::job_options::{self, Amount, Fallocate, FileType, WriteHint};
+use crate::fio::lower::offsets::zones;
+use crate::kit::Diagnostics;
 
 /// The targets of a clone. Sets the range of each that is used, too.
 pub(super) fn lower(
     from: &Instance<'_>,
     plan: &Plan,
     blocks: &mut Blocks,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<Target> {
-    let number = from.settings.files.number.unwrap_or(1).max(1);
+    let number = from.options.files.number.unwrap_or(1).max(1);
     blocks.hints.advice = advice(from, blocks);
     blocks.hints.write_life = write_life(from);
     if blocks.uses_targets() {
-        existing_directories(from, told);
+        existing_directories(from, diagnostics);
     }
-    let files = files(from, number, blocks, told);
-    let mut lengths = lengths(from, files.len() as u64, blocks, told);
+    let files = files(from, number, blocks, diagnostics);
+    let mut lengths = lengths(from, files.len() as u64, blocks, diagnostics);
     // Of files that are not there yet, a share is all that is made.
     let absent = |file: &File| file.found == Found::Nothing;
-    let makes_share = from.settings.files.size.is_some() && files.iter().all(absent);
-    if let (Some(Amount::Percent(percent)), true) = (from.settings.area.size, makes_share) {
+    let makes_share = from.options.files.size.is_some() && files.iter().all(absent);
+    if let (Some(Amount::Percent(percent)), true) = (from.options.area.size, makes_share) {
         lengths.iter_mut().flatten().for_each(|length| *length = share(*length, percent));
     }
-    let start = start(from, plan, &files, blocks, told);
-    if from.settings.files.size.is_some() {
-        // What is in front of the offset is part of a file's own size.
+    let start = start(from, plan, &files, blocks, diagnostics);
+    if from.options.files.size.is_some() {
+        // Bytes in front of the offset are part of a file's own size.
         let rest = |length: u64| length.saturating_sub(start_bytes(start));
         lengths = lengths.into_iter().map(|length| length.map(rest)).collect();
     }
@@ -42,26 +47,32 @@ pub(super) fn lower(
     let length = lengths.first().copied().flatten().filter(|_| same);
     blocks.range = Range {
         start,
-        start_align: Some(Bytes(from.settings.area.offset_align)).filter(|align| align.0 > 0),
+        start_align: Some(Bytes(from.options.area.offset_align)).filter(|align| align.0 > 0),
         length: length.map(|bytes| Extent::Bytes(Bytes(bytes))),
     };
-    if let Some(Amount::Percent(percent)) = from.settings.area.size
+    if let Some(Amount::Percent(percent)) = from.options.area.size
         && !makes_share
     {
         blocks.range.length = Some(Extent::Percent(f64::from(percent)));
     }
-    zones::fit(from, &files, blocks, told);
+    zones::fit(from, &files, blocks, diagnostics);
     let files = files.iter().zip(lengths);
-    let targets: Vec<_> =
-        files.map(|(file, length)| target(from, file, length, start, blocks, told)).collect();
+    let targets: Vec<_> = files
+        .map(|(file, length)| target(from, file, length, start, blocks, diagnostics))
+        .collect();
     sets(targets)
 }
 
 /// The files of a clone: those that are named, or made up where none is, and all below the
 /// directory of `opendir`. Of these, one that holds less than an operation is only used where it
 /// is given a share of the size, which it is then made as long as.
-fn files(from: &Instance<'_>, number: u64, blocks: &Blocks, told: &mut Told) -> Vec<File> {
-    let said = &from.settings.files;
+fn files(
+    from: &Instance<'_>,
+    number: u64,
+    blocks: &Blocks,
+    diagnostics: &mut Diagnostics,
+) -> Vec<File> {
+    let said = &from.options.files;
     let moves = blocks.uses_targets();
     let of = |path: PathBuf| File {
         found: if moves { from.host.found(&path) } else { Found::Nothing },
@@ -71,17 +82,17 @@ fn files(from: &Instance<'_>, number: u64, blocks: &Blocks, told: &mut Told) -> 
         return names::paths(from, number).into_iter().map(of).collect();
     };
     if from.host.found(directory) != Found::Directory {
-        told.refuse(from, "opendir", &format!("{} is not a directory", directory.display()));
+        diagnostics.refuse(from, "opendir", &format!("{} is not a directory", directory.display()));
         return Vec::new();
     }
     let named = if said.names.is_empty() { Vec::new() } else { names::paths(from, number) };
-    let grows = from.settings.area.size.is_some() || said.size.is_some();
+    let grows = from.options.area.size.is_some() || said.size.is_some();
     let useful = |file: &File| grows || file.found.bytes() >= Some(smallest(blocks));
     let found = from.host.files_below(directory).into_iter().map(of).filter(useful);
     let files: Vec<_> = named.into_iter().map(of).chain(found).collect();
     if files.is_empty() {
         let message = format!("there is no file to use below {}", directory.display());
-        told.wrong(from, "opendir", message, "name a directory that has some");
+        diagnostics.wrong(from, "opendir", message, "name a directory that has some");
     }
     files
 }
@@ -139,12 +150,12 @@ const ENDLESS: Bytes = Bytes(1 << 62);
 pub(super) struct File {
     /// Where.
     pub path: PathBuf,
-    /// What is there.
+    /// The file as the host has it.
     pub found: Found,
 }
 
 fn write_life(from: &Instance<'_>) -> Option<WriteLife> {
-    match from.settings.files.write_hint {
+    match from.options.files.write_hint {
         WriteHint::Unset => None,
         WriteHint::None => Some(WriteLife::None),
         WriteHint::Short => Some(WriteLife::Short),
@@ -155,33 +166,40 @@ fn write_life(from: &Instance<'_>) -> Option<WriteLife> {
 }
 
 fn advice(from: &Instance<'_>, blocks: &Blocks) -> Advice {
-    match from.settings.files.advice {
-        settings::Advice::None => Advice::None,
-        settings::Advice::Random => Advice::Random,
-        settings::Advice::Sequential => Advice::Sequential,
-        settings::Advice::Noreuse => Advice::Noreuse,
-        settings::Advice::ByPattern if blocks.access.is_random() => Advice::Random,
-        settings::Advice::ByPattern => Advice::Sequential,
+    match from.options.files.advice {
+        job_options::Advice::None => Advice::None,
+        job_options::Advice::Random => Advice::Random,
+        job_options::Advice::Sequential => Advice::Sequential,
+        job_options::Advice::Noreuse => Advice::Noreuse,
+        job_options::Advice::ByPattern if blocks.access.is_random() => Advice::Random,
+        job_options::Advice::ByPattern => Advice::Sequential,
     }
 }
 
 /// Directories are not made; a file within a path that is missing would fail much later.
-fn existing_directories(from: &Instance<'_>, told: &mut Told) {
-    for directory in &from.settings.files.directories {
+fn existing_directories(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
+    for directory in &from.options.files.directories {
         if from.host.found(Path::new(directory)) != Found::Directory {
             let message = format!("{directory} is not a directory");
-            told.wrong(from, "directory", message, "make it first");
+            diagnostics.wrong(from, "directory", message, "make it first");
         }
     }
 }
 
 /// Bytes that are used of each file; absent where all are.
-fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks, told: &mut Told) -> Vec<Option<u64>> {
-    let said = from.settings;
+fn lengths(
+    from: &Instance<'_>,
+    files: u64,
+    blocks: &Blocks,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Option<u64>> {
+    let said = from.options;
     if let Some((low, high)) = said.files.size {
         let span = high.saturating_sub(low).saturating_add(1);
         let seed = said.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
-        let drawn = |nth: u64| low + super::stops::mixed(seed ^ (nth + 1)) % span.max(1);
+        let drawn = |nth: u64| {
+            low + crate::fio::lower::pacing::stops::mixed(seed ^ (nth + 1)) % span.max(1)
+        };
         if low == high {
             return vec![Some(low); files as usize];
         }
@@ -190,11 +208,11 @@ fn lengths(from: &Instance<'_>, files: u64, blocks: &Blocks, told: &mut Told) ->
         let whole = |size: u64| (size / unit * unit).max(unit.min(high));
         return (0..files).map(|nth| Some(whole(drawn(nth)))).collect();
     }
-    let size = said.area.size.map(|size| zones::in_bytes(from, size, "size", told));
+    let size = said.area.size.map(|size| zones::in_bytes(from, size, "size", diagnostics));
     let Some(Amount::Bytes(size)) = size else { return vec![None; files as usize] };
     let unit = smallest(blocks).max(1);
     let each = size / files.max(1);
-    // What does not divide makes the first files larger, a block each.
+    // Blocks that do not divide evenly make the first files larger, a block each.
     let larger = (size - each * files) / unit;
     let length = |nth: u64| if nth < larger { each + unit } else { each };
     (0..files).map(|nth| Some(length(nth)).filter(|length| *length > 0)).collect()
@@ -208,11 +226,16 @@ fn smallest(blocks: &Blocks) -> u64 {
 /// What is written goes behind what is there when the phase begins. What is read as well is laid
 /// out there before, so that its place must be known by then ([`behind`]).
 fn appends(from: &Instance<'_>) -> bool {
-    from.settings.files.append && !from.settings.rw.direction.reads()
+    from.options.files.append && !from.options.rw.direction.reads()
 }
 
 /// The end of files that are read behind it, which is the same in all of them.
-fn behind(from: &Instance<'_>, plan: &Plan, files: &[File], told: &mut Told) -> Extent {
+fn behind(
+    from: &Instance<'_>,
+    plan: &Plan,
+    files: &[File],
+    diagnostics: &mut Diagnostics,
+) -> Extent {
     let end = |file: &File| match made_before(plan, &file.path) {
         Some(size) => size.max(file.found.bytes()),
         None => file.found.bytes().or(Some(0)),
@@ -223,7 +246,7 @@ fn behind(from: &Instance<'_>, plan: &Plan, files: &[File], told: &mut Told) -> 
             Extent::Bytes(Bytes(first))
         }
         _ => {
-            told.refuse(from, "file_append", "files that are read end at different places");
+            diagnostics.refuse(from, "file_append", "files that are read end at different places");
             Extent::Bytes(Bytes(0))
         }
     }
@@ -235,24 +258,24 @@ fn start(
     plan: &Plan,
     files: &[File],
     blocks: &Blocks,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> Extent {
-    if from.settings.files.append && !appends(from) {
-        return behind(from, plan, files, told);
+    if from.options.files.append && !appends(from) {
+        return behind(from, plan, files, diagnostics);
     }
-    let area = &from.settings.area;
+    let area = &from.options.area;
     let found = files.first().and_then(|file| file.found.bytes());
     // A share of nothing is nothing: fio looks before it makes the file.
     let known = || match files.first().and_then(|file| made_before(plan, &file.path)) {
         Some(size) => size.max(found),
         None => found.or(Some(0)),
     };
-    let mut bytes = |amount: Amount, option: &str| match zones::in_bytes(from, amount, option, told)
-    {
-        Amount::Bytes(bytes) => Some(bytes),
-        Amount::Percent(percent) => known().map(|whole| share(whole, percent)),
-        Amount::Zones(_) => None,
-    };
+    let mut bytes =
+        |amount: Amount, option: &str| match zones::in_bytes(from, amount, option, diagnostics) {
+            Amount::Bytes(bytes) => Some(bytes),
+            Amount::Percent(percent) => known().map(|whole| share(whole, percent)),
+            Amount::Zones(_) => None,
+        };
     let is_share = |amount: Amount| matches!(amount, Amount::Percent(_));
     let offset = bytes(area.offset, "offset");
     let step = bytes(area.offset_increment, "offset_increment");
@@ -266,7 +289,7 @@ fn start(
         }
         (Amount::Percent(percent), None, Some(0)) => Extent::Percent(f64::from(percent.min(100))),
         _ => {
-            told.refuse(from, "offset", "a share of a file whose size is not known yet");
+            diagnostics.refuse(from, "offset", "a share of a file whose size is not known yet");
             Extent::Bytes(Bytes(0))
         }
     }
@@ -298,30 +321,30 @@ fn target(
     length: Option<u64>,
     start: Extent,
     blocks: &mut Blocks,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> Target {
     let name = file.path.display().to_string();
     if !blocks.uses_targets() {
         let mut size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
-        if super::programs::is_one(from) {
+        if crate::fio::lower::engines::programs::is_one(from) {
             // Nothing lies anywhere.
             size = Some(Bytes(1 << 30));
         }
         if size.is_none() {
             let message = "no size is given, and there is no file to take it from".to_owned();
-            told.wrong(from, "size", message, "set size");
+            diagnostics.wrong(from, "size", message, "set size");
         }
         return Target { name, kind: TargetKind::Null, size, ..Target::default() };
     }
-    let making = &from.settings.making;
+    let making = &from.options.making;
     let directories = super::engines::entries(from)
         .is_some_and(|entries| entries.over == Over::TargetDirectories);
     let size = match directories {
         true => length.map(Bytes),
-        false => size(from, file, length, start, blocks, told),
+        false => size(from, file, length, start, blocks, diagnostics),
     };
-    // What has neither bytes nor a size is not made: the job fails when it begins, alone.
-    // What is never opened is never made on opening.
+    // A file with neither bytes nor a size is not made: the job fails when it begins, alone.
+    // A file that is never opened is never made on opening.
     let only_named = super::engines::entries(from).is_some_and(|entries| entries.needs_names());
     let made = making.allowed
         && !(making.on_open && only_named)
@@ -330,7 +353,7 @@ fn target(
     Target {
         name,
         path: file.path.clone(),
-        kind: kind(from, file, told),
+        kind: kind(from, file, diagnostics),
         size,
         layout: if made { layout(from, blocks) } else { Layout::Never },
         create: if made { Create::Parents } else { Create::Nothing },
@@ -338,7 +361,7 @@ fn target(
         keep: true,
         remove: making.unlink,
         overwrite: true,
-        scheduler: from.settings.files.scheduler.clone(),
+        scheduler: from.options.files.scheduler.clone(),
         ..Target::default()
     }
 }
@@ -347,14 +370,14 @@ fn start_bytes(start: Extent) -> u64 {
     if let Extent::Bytes(bytes) = start { bytes.0 } else { 0 }
 }
 
-fn kind(from: &Instance<'_>, file: &File, told: &mut Told) -> TargetKind {
-    match from.settings.files.kind {
+fn kind(from: &Instance<'_>, file: &File, diagnostics: &mut Diagnostics) -> TargetKind {
+    match from.options.files.kind {
         FileType::Found if matches!(file.found, Found::Device(_)) => TargetKind::Device,
         FileType::Found => TargetKind::File,
         FileType::File => TargetKind::File,
         FileType::Block => TargetKind::Device,
         FileType::Char => {
-            told.refuse(from, "filetype", "character devices are not used");
+            diagnostics.refuse(from, "filetype", "character devices are not used");
             TargetKind::Auto
         }
     }
@@ -367,7 +390,7 @@ fn size(
     length: Option<u64>,
     start: Extent,
     blocks: &mut Blocks,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Bytes> {
     let shown = || file.path.display();
     let end = length.map(|length| length.saturating_add(start_bytes(start)));
@@ -382,7 +405,7 @@ fn size(
             if bytes.is_some_and(|bytes| bytes < end) {
                 blocks.range.length = None;
                 let did = format!("all of it from the offset on: {} bytes", bytes.unwrap_or(0));
-                told.note(from, "size", &did, "the device is smaller");
+                diagnostics.note(from, "size", &did, "the device is smaller");
             }
             None
         }
@@ -390,12 +413,12 @@ fn size(
         (Found::Character, Some(end)) => Some(Bytes(end)),
         (Found::Character, None) => {
             let message = format!("{} is a character device, which has no size", shown());
-            told.wrong(from, "size", message, "set size");
+            diagnostics.wrong(from, "size", message, "set size");
             None
         }
         (Found::Directory | Found::Other, _) => {
             let message = format!("{} is neither a file nor a block device", shown());
-            told.wrong(from, "filename", message, "name a file or a block device");
+            diagnostics.wrong(from, "filename", message, "name a file or a block device");
             None
         }
         // An earlier job may make it.
@@ -406,22 +429,22 @@ fn size(
 
 /// Writing goes on until nothing more fits.
 fn fills(from: &Instance<'_>) -> bool {
-    from.settings.area.fill_device && from.settings.rw.direction.writes()
+    from.options.area.fill_device && from.options.rw.direction.writes()
 }
 
 /// What is read and written, and not laid out before: fio's engines that queue take the end of a
 /// file for a read that is done, so that reads before any write do not fail; holes do not either.
 fn reads_beyond(from: &Instance<'_>, blocks: &Blocks) -> bool {
-    let direction = &from.settings.rw.direction;
-    let making = &from.settings.making;
+    let direction = &from.options.rw.direction;
+    let making = &from.options.making;
     let mixed = direction.reads() && direction.writes();
     mixed && making.on_open && making.allowed && blocks.engine.is_async() && !appends(from)
 }
 
 /// What is read must have been written; what is only written needs its space at most.
 fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
-    let settings = from.settings;
-    let making = &settings.making;
+    let options = from.options;
+    let making = &options.making;
     if reads_beyond(from, blocks) {
         return Layout::Sparse;
     }
@@ -429,11 +452,11 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
         || !making.allowed
         || appends(from)
         || fills(from)
-        || (blocks.engine == Engine::Fallocate && !settings.rw.direction.reads())
+        || (blocks.engine == Engine::Fallocate && !options.rw.direction.reads())
     {
         return Layout::Never;
     }
-    if settings.rw.direction.reads() || making.overwrite {
+    if options.rw.direction.reads() || making.overwrite {
         return Layout::Write;
     }
     match making.fallocate {

@@ -4,9 +4,13 @@ use std::collections::HashMap;
 
 use candor_plan::{OnFailure, Phase, Plan};
 
-use super::{Instance, Told, files, measures};
-use crate::fio::settings::Settings;
-use crate::fio::words::{Mistake, Section};
+use super::files;
+use super::instance::Instance;
+use crate::fio::ast::Section;
+use crate::fio::job_options::JobOptions;
+use crate::fio::lower::report_meta::measures;
+use crate::kit::Diagnostic;
+use crate::kit::Diagnostics;
 
 /// Where a section's jobs belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,34 +71,34 @@ impl Groups {
     pub fn enter(
         &mut self,
         section: &Section,
-        settings: &Settings,
-        told: &mut Told,
+        options: &JobOptions,
+        diagnostics: &mut Diagnostics,
         plan: &mut Plan,
     ) {
-        let name = settings.about.name.as_deref().unwrap_or(&section.name.text);
-        let walled = settings.process.stonewall || section.begins_file;
+        let name = options.about.name.as_deref().unwrap_or(&section.name.text);
+        let walled = options.process.stonewall || section.begins_file;
         let last = self.current();
         let group = match last {
-            Some(seat) if walled || settings.process.new_group => seat.group + 1,
+            Some(seat) if walled || options.process.new_group => seat.group + 1,
             Some(seat) => seat.group,
             None => 0,
         };
         if last.is_none() || walled {
             let name = self.phases.take(name);
             self.jobs = Names::default();
-            let on_failure = on_failure(settings);
-            let interval = measures::interval(settings);
+            let on_failure = on_failure(options);
+            let interval = measures::interval(options);
             plan.phases.push(Phase { name, on_failure, interval, ..Phase::default() });
         } else if let Some(phase) = plan.phases.last_mut() {
-            phase.interval = phase.interval.min(measures::interval(settings));
-            if on_failure(settings) == OnFailure::EndPhase {
+            phase.interval = phase.interval.min(measures::interval(options));
+            if on_failure(options) == OnFailure::EndPhase {
                 phase.on_failure = OnFailure::EndPhase;
             }
         }
         let seat = Seat { phase: plan.phases.len() - 1, group };
-        self.check_alike(section, settings, seat, told);
-        let after = self.awaited(section, settings, seat, told);
-        let lat_percentiles = settings.statistics.lat_percentiles;
+        self.check_alike(section, options, seat, diagnostics);
+        let after = self.awaited(section, options, seat, diagnostics);
+        let lat_percentiles = options.statistics.lat_percentiles;
         let (name, jobs) = (name.to_owned(), Vec::new());
         self.entered.push(Entered { name, seat, jobs, after, lat_percentiles });
     }
@@ -102,7 +106,7 @@ impl Groups {
     /// Enters a job of the current section: gives a name that no other job of its phase has, and
     /// the jobs that it waits for.
     pub fn enter_job(&mut self, from: &Instance<'_>) -> (String, Vec<String>) {
-        let name = match from.settings.runtime.clones {
+        let name = match from.options.runtime.clones {
             0 | 1 => self.jobs.take(from.name),
             _ => self.jobs.take(&format!("{}.{}", from.name, from.clone)),
         };
@@ -122,8 +126,14 @@ impl Groups {
     }
 
     /// Jobs that are reported together have percentiles of the same latency.
-    fn check_alike(&self, section: &Section, settings: &Settings, seat: Seat, told: &mut Told) {
-        let said = &settings.statistics;
+    fn check_alike(
+        &self,
+        section: &Section,
+        options: &JobOptions,
+        seat: Seat,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let said = &options.statistics;
         let differs = |other: &&Entered| {
             other.seat.group == seat.group && other.lat_percentiles != said.lat_percentiles
         };
@@ -131,14 +141,14 @@ impl Groups {
             return;
         }
         if let Some(other) = self.entered.iter().find(differs) {
-            let at = settings.given.at("lat_percentiles").unwrap_or(section.name.at);
-            let name = settings.about.name.as_deref().unwrap_or(&section.name.text);
+            let at = options.given.at("lat_percentiles").unwrap_or(section.name.at);
+            let name = options.about.name.as_deref().unwrap_or(&section.name.text);
             let message = format!(
                 "lat_percentiles in job {name} differs from {}, which is reported in its group",
                 other.name
             );
-            let mistake = Mistake::new(at, "group", name, message);
-            told.mistake(mistake.remedy("set it alike in both, or new_group in this one"));
+            let diagnostic = Diagnostic::new(at, "group", name, message);
+            diagnostics.push(diagnostic.remedy("set it alike in both, or new_group in this one"));
         }
     }
 
@@ -146,20 +156,21 @@ impl Groups {
     fn awaited(
         &self,
         section: &Section,
-        settings: &Settings,
+        options: &JobOptions,
         seat: Seat,
-        told: &mut Told,
+        diagnostics: &mut Diagnostics,
     ) -> Vec<String> {
-        let Some(awaited) = settings.about.wait_for.as_deref() else { return Vec::new() };
+        let Some(awaited) = options.about.wait_for.as_deref() else { return Vec::new() };
         match self.entered.iter().rev().find(|section| section.name == awaited) {
             Some(section) if section.seat.phase == seat.phase => section.jobs.clone(),
             Some(_) => Vec::new(),
             None => {
-                let at = settings.given.at("wait_for").unwrap_or(section.name.at);
+                let at = options.given.at("wait_for").unwrap_or(section.name.at);
                 let message = format!("wait_for names `{awaited}`, and no job above is called so");
-                let mistake = Mistake::new(at, "wait-for", awaited, message);
+                let diagnostic = Diagnostic::new(at, "wait-for", awaited, message);
                 let names = self.entered.iter().map(|section| section.name.as_str());
-                told.mistake(mistake.nearest(names).remedy("define that job above this one"));
+                diagnostics
+                    .push(diagnostic.nearest(names).remedy("define that job above this one"));
                 Vec::new()
             }
         }
@@ -167,8 +178,8 @@ impl Groups {
 }
 
 /// A job that fails ends alone, unless it is to take those beside it along; what comes after runs.
-fn on_failure(settings: &Settings) -> OnFailure {
-    match settings.process.exit_all_on_error {
+fn on_failure(options: &JobOptions) -> OnFailure {
+    match options.process.exit_all_on_error {
         true => OnFailure::EndPhase,
         false => OnFailure::EndJob,
     }

@@ -1,4 +1,4 @@
-//! What lowering must ask of the host: what stands at a path, and a number nobody can guess.
+//! Lowering's questions to the host: the file at a path, and a number nobody can guess.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::time::{ClockId, DynamicClockId};
 
-/// What stands at a path.
+/// The thing at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing.
@@ -26,7 +26,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// How many bytes there are, where that is known.
+    /// The size in bytes, where that is known.
     pub fn bytes(self) -> Option<u64> {
         match self {
             Found::File(bytes) => Some(bytes),
@@ -36,7 +36,7 @@ impl Found {
     }
 }
 
-/// What a device with zones of its own says of them.
+/// The zones of a zoned device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zoned {
     /// Bytes from the start of a zone to the start of the next.
@@ -55,9 +55,9 @@ fn cpu_list(path: &str) -> Option<Vec<u32>> {
     Some(text.trim().split(',').filter_map(range).flatten().collect())
 }
 
-/// What is asked of the host.
+/// The host, for sizes and kinds of files.
 pub trait Host {
-    /// What stands at a path. Nothing is opened.
+    /// Looks at a path. Nothing is opened.
     fn found(&self, path: &Path) -> Found;
 
     /// The CPUs of a NUMA node; none where there is no such node.
@@ -74,7 +74,7 @@ pub trait Host {
     fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
         let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
         while let Some(directory) = left.pop() {
-            // What cannot be listed has no files to use.
+            // A directory that cannot be listed has no files to use.
             for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => left.push(entry.path()),

@@ -1,28 +1,34 @@
 //! Directions, block sizes, and the order of offsets.
 
+pub(super) mod amounts;
+pub(super) mod zones;
+
 use candor_plan::blocks::{Access, FileOrder, Position, Rotation, Stay, StayAt, Windows, Zone};
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes};
 
-use super::{Instance, Told};
-use crate::fio::settings::{Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode};
+use super::instance::Instance;
+use crate::fio::job_options::{
+    Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode,
+};
 use crate::fio::values::Share;
+use crate::kit::Diagnostics;
 
-pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     blocks.mix = mix(from);
-    blocks.pairs = from.settings.rw.direction.trims_and_writes();
+    blocks.pairs = from.options.rw.direction.trims_and_writes();
     blocks.size = sizes(from);
     blocks.rotation = rotation(from);
-    blocks.windows = windows(from, told);
-    blocks.zones = super::zones::lower(from, told);
-    match from.settings.rw.direction.is_random() {
-        true => random(from, blocks, told),
-        false => ordered(from, blocks, told),
+    blocks.windows = windows(from, diagnostics);
+    blocks.zones = crate::fio::lower::offsets::zones::lower(from, diagnostics);
+    match from.options.rw.direction.is_random() {
+        true => random(from, blocks, diagnostics),
+        false => ordered(from, blocks, diagnostics),
     }
 }
 
 fn mix(from: &Instance<'_>) -> Mix {
-    let rw = &from.settings.rw;
+    let rw = &from.options.rw;
     match rw.direction {
         RwMode::Read | RwMode::RandRead => Mix::READ,
         RwMode::Write | RwMode::RandWrite => Mix::WRITE,
@@ -38,8 +44,8 @@ fn mix(from: &Instance<'_>) -> Mix {
 /// A split goes before a range, and a range before one size. Where they are said of ordered and
 /// random operations, those of reads are for the ordered ones and those of writes for the others.
 fn sizes(from: &Instance<'_>) -> PerDirection<SizeSpec> {
-    if from.settings.blocks.by_order {
-        let only_random = from.settings.rw.direction.is_random() && !jumps_at_times(from);
+    if from.options.blocks.by_order {
+        let only_random = from.options.rw.direction.is_random() && !jumps_at_times(from);
         return PerDirection::all(size(
             from,
             if only_random { Direction::Write } else { Direction::Read },
@@ -54,19 +60,19 @@ fn sizes(from: &Instance<'_>) -> PerDirection<SizeSpec> {
 }
 
 fn size(from: &Instance<'_>, op: Direction) -> SizeSpec {
-    let said = &from.settings.blocks;
-    let split = said.split.as_ref().map(|split| split.of(op)).filter(|list| !list.is_empty());
-    match (split, said.range.as_ref().map(|range| *range.of(op))) {
+    let options = &from.options.blocks;
+    let split = options.split.as_ref().map(|split| split.of(op)).filter(|list| !list.is_empty());
+    match (split, options.range.as_ref().map(|range| *range.of(op))) {
         (Some(list), _) => weights(list),
         (None, Some((low, high))) if low < high => {
             let (low, high) = (Bytes(low), Bytes(high));
-            match said.unaligned {
+            match options.unaligned {
                 true => SizeSpec::Stepped(low, high, Bytes(1)),
                 false => SizeSpec::Range(low, high),
             }
         }
         (None, Some((size, _))) => SizeSpec::Fixed(Bytes(size)),
-        (None, None) => SizeSpec::Fixed(Bytes(*said.fixed.of(op))),
+        (None, None) => SizeSpec::Fixed(Bytes(*options.fixed.of(op))),
     }
 }
 
@@ -95,7 +101,7 @@ fn weights(list: &[Share]) -> SizeSpec {
 
 /// Which file is next. Files by a distribution are drawn anew for each operation.
 fn rotation(from: &Instance<'_>) -> Rotation {
-    let files = &from.settings.files;
+    let files = &from.options.files;
     let parameter = |usual: f64| files.service.parameter.unwrap_or(usual);
     let order = match files.service.rule {
         Service::RoundRobin => FileOrder::RoundRobin,
@@ -113,28 +119,33 @@ fn rotation(from: &Instance<'_>) -> Rotation {
     }
 }
 
-fn windows(from: &Instance<'_>, told: &mut Told) -> Option<Windows> {
-    let zones = &from.settings.zones;
+fn windows(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Windows> {
+    let zones = &from.options.zones;
     match zones.mode {
         ZoneMode::None if zones.size > 0 => {
             let message = "zones have a size, but zonemode says that there are none".to_owned();
             let known_as = "--zonemode=none and --zonesize are not compatible".to_owned();
             let remedy = "set zonemode=strided, or remove zonesize";
-            told.wrong_known_as(from, "zonesize", [message, known_as], remedy);
+            diagnostics.wrong_known_as(from, "zonesize", [message, known_as], remedy);
             return None;
         }
         ZoneMode::None | ZoneMode::Zbd => return None,
         ZoneMode::Strided => {}
     }
-    let gap = match super::zones::in_bytes(from, zones.skip, "zoneskip", told) {
+    let gap = match crate::fio::lower::offsets::zones::in_bytes(
+        from,
+        zones.skip,
+        "zoneskip",
+        diagnostics,
+    ) {
         Amount::Bytes(bytes) => bytes,
         _ => {
-            told.refuse(from, "zoneskip", "only bytes and zones can be left out");
+            diagnostics.refuse(from, "zoneskip", "only bytes and zones can be left out");
             0
         }
     };
     if zones.size == 0 {
-        told.refuse(from, "zonemode", "zones need a zonesize");
+        diagnostics.refuse(from, "zonemode", "zones need a zonesize");
         return None;
     }
     let length = if zones.range == 0 { zones.size } else { zones.range };
@@ -142,17 +153,17 @@ fn windows(from: &Instance<'_>, told: &mut Told) -> Option<Windows> {
 }
 
 /// Each direction goes through the files by itself.
-fn ordered(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    if from.settings.rw.direction.is_mixed() {
+fn ordered(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    if from.options.rw.direction.is_mixed() {
         blocks.position = Position::PerDirection;
     }
-    blocks.access = match from.settings.rw.suffix {
+    blocks.access = match from.options.rw.suffix {
         None | Some(0) => Access::Sequential,
         Some(hole) if hole > 0 => Access::Holes { hole: Bytes(hole.unsigned_abs()) },
         Some(back) => {
-            if from.settings.area.offset != Amount::Bytes(0) {
+            if from.options.area.offset != Amount::Bytes(0) {
                 let did = "the first operation is at the offset, as without one";
-                told.note(from, "rw", did, "fio begins somewhere else behind an offset");
+                diagnostics.note(from, "rw", did, "fio begins somewhere else behind an offset");
             }
             Access::Back { step: Bytes(back.unsigned_abs()) }
         }
@@ -161,24 +172,24 @@ fn ordered(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
 
 /// True where some operations are random and others follow the last one.
 fn jumps_at_times(from: &Instance<'_>) -> bool {
-    let percents = from.settings.random.percent;
+    let percents = from.options.random.percent;
     let mix = mix(from);
-    let runs = from.settings.rw.suffix.is_some_and(|every| every > 1);
+    let runs = from.options.rw.suffix.is_some_and(|every| every > 1);
     runs || percents.iter().any(|(op, percent)| mix.of(op) > 0 && *percent < 100)
 }
 
-fn random(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let said = &from.settings.random;
-    blocks.access = match &said.distribution {
+fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let options = &from.options.random;
+    blocks.access = match &options.distribution {
         Distribution::Uniform => uniform(from, blocks),
-        distribution => skewed(from, distribution, told),
+        distribution => skewed(from, distribution, diagnostics),
     };
     blocks.align = align(from, blocks);
     if !jumps_at_times(from) {
         return;
     }
-    let stays = |op: Direction| 100 - (*said.percent.of(op)).min(100) as u8;
-    let run = from.settings.rw.suffix.unwrap_or(1).clamp(1, u32::MAX.into()) as u32;
+    let stays = |op: Direction| 100 - (*options.percent.of(op)).min(100) as u8;
+    let run = from.options.rw.suffix.unwrap_or(1).clamp(1, u32::MAX.into()) as u32;
     blocks.stay = Stay {
         percent: PerDirection {
             read: stays(Direction::Read),
@@ -186,12 +197,12 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
             trim: stays(Direction::Trim),
         },
         run,
-        at: match from.settings.rw.sequencer {
+        at: match from.options.rw.sequencer {
             Sequencer::Sequential => StayAt::End,
             Sequencer::Identical => StayAt::Start,
         },
     };
-    if from.settings.blocks.by_order {
+    if from.options.blocks.by_order {
         blocks.jump_size = Some(size(from, Direction::Write));
     }
 }
@@ -199,9 +210,9 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
 /// With a map every block comes once per pass; the generator lfsr does the same for blocks of one
 /// size without one. An alignment of its own turns the map off.
 fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
-    let said = &from.settings.random;
-    let lfsr = said.generator == Generator::Lfsr && one_size(blocks);
-    let mapped = !said.no_map && from.settings.blocks.align.is_none();
+    let options = &from.options.random;
+    let lfsr = options.generator == Generator::Lfsr && one_size(blocks);
+    let mapped = !options.no_map && from.options.blocks.align.is_none();
     if lfsr || mapped { Access::Permutation } else { Access::Random }
 }
 
@@ -213,7 +224,11 @@ fn one_size(blocks: &Blocks) -> bool {
     fixed && used.all(|op| Some(blocks.size.of(op)) == first)
 }
 
-fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> Access {
+fn skewed(
+    from: &Instance<'_>,
+    distribution: &Distribution,
+    diagnostics: &mut Diagnostics,
+) -> Access {
     let percent = |share: f64| share * 100.0;
     let zones = |zones: &PerDirection<Vec<(u64, u64)>>, size: fn(u64) -> Extent| {
         let zone = |zone: &(u64, u64)| Zone { access_percent: zone.0 as f64, size: size(zone.1) };
@@ -232,13 +247,13 @@ fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> 
         }
         Distribution::Pareto(h, center) => {
             // Scattered like zipf, which a center makes it; fio draws one where none is given.
-            let drawn = super::stops::mixed(from.settings.random.seed) % 100;
+            let drawn = crate::fio::lower::pacing::stops::mixed(from.options.random.seed) % 100;
             let center = center.map_or(drawn as f64, percent);
             Access::Pareto { h: *h, center_percent: Some(center) }
         }
         Distribution::Normal(deviation, center) => {
             let did = "blocks near the center are the popular ones";
-            told.note(from, "random_distribution", did, "fio scatters them over the file");
+            diagnostics.note(from, "random_distribution", did, "fio scatters them over the file");
             Access::Normal { deviation_percent: *deviation, center_percent: center.map(percent) }
         }
         Distribution::Zoned(list) => {
@@ -246,7 +261,7 @@ fn skewed(from: &Instance<'_>, distribution: &Distribution, told: &mut Told) -> 
         }
         Distribution::ZonedAbsolute(list) => zones(list, |bytes| Extent::Bytes(Bytes(bytes))),
         Distribution::Sequence => {
-            told.refuse(from, "random_distribution", "this distribution is not built");
+            diagnostics.refuse(from, "random_distribution", "this distribution is not built");
             Access::Random
         }
         Distribution::Uniform => Access::Random,
@@ -267,8 +282,8 @@ fn to_the_end(zones: &PerDirection<Vec<(u64, u64)>>) -> PerDirection<Vec<(u64, u
 
 /// Random offsets are multiples of an alignment, or else of the direction's smallest block.
 fn align(from: &Instance<'_>, blocks: &Blocks) -> Option<PerDirection<Bytes>> {
-    let said = from.settings.blocks.align;
-    let of = |op: Direction| match said.as_ref().map(|align| *align.of(op)) {
+    let options = from.options.blocks.align;
+    let of = |op: Direction| match options.as_ref().map(|align| *align.of(op)) {
         Some(align) if align > 0 => Bytes(align),
         _ => blocks.size.of(op).min(),
     };

@@ -3,28 +3,29 @@
 use candor_plan::engine::{IoPriority, PriorityClass};
 use candor_plan::{ControlGroup, Hook, Hooks, Job, OnDone, Placement, Threads};
 
-use super::{Instance, Told};
-use crate::fio::settings::{CpuPolicy, ExitWhat, MemoryPolicy};
+use super::instance::Instance;
+use crate::fio::job_options::{CpuPolicy, ExitWhat, MemoryPolicy};
+use crate::kit::Diagnostics;
 
-pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
-    let said = &from.settings.place;
-    let named = present(from, told);
-    let mut cpus = match said.policy {
+pub(super) fn lower(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) {
+    let options = &from.options.place;
+    let named = present(from, diagnostics);
+    let mut cpus = match options.policy {
         CpuPolicy::Shared => named,
         CpuPolicy::Split => split(&named, from.number),
     };
-    let numa_node = match said.nodes[..] {
+    let numa_node = match options.nodes[..] {
         [] => None,
         [node] => Some(node),
         _ => {
-            cpus = cpus_of_nodes(from, cpus, told);
+            cpus = cpus_of_nodes(from, cpus, diagnostics);
             None
         }
     };
     job.placement = Placement { cpus, split: false, numa_node };
-    job.threads = threads(from, told);
-    job.prepare_only = from.settings.making.only;
-    let process = &from.settings.process;
+    job.threads = threads(from, diagnostics);
+    job.prepare_only = from.options.making.only;
+    let process = &from.options.process;
     job.on_done = match process.exit_what {
         _ if !process.exit_all => OnDone::GoOn,
         ExitWhat::Group | ExitWhat::Stonewall => OnDone::EndPhase,
@@ -37,49 +38,54 @@ pub(super) fn lower(from: &Instance<'_>, job: &mut Job, told: &mut Told) {
 }
 
 /// Those of the CPUs that are named which the host has.
-fn present(from: &Instance<'_>, told: &mut Told) -> Vec<u32> {
-    let named = &from.settings.place.cpus;
+fn present(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Vec<u32> {
+    let named = &from.options.place.cpus;
     let Some(all) = from.host.cpus() else { return named.clone() };
     let (here, missing): (Vec<u32>, Vec<u32>) = named.iter().partition(|cpu| all.contains(cpu));
-    let given = |option: &&str| from.settings.given.get(option).is_some();
+    let given = |option: &&str| from.options.given.get(option).is_some();
     let option = ["cpus_allowed", "cpumask"].into_iter().find(given).unwrap_or("cpus_allowed");
     if here.is_empty() && !missing.is_empty() {
         let message = "the host has none of these CPUs".to_owned();
-        told.wrong(from, option, message, "see `lscpu` for those that it has");
+        diagnostics.wrong(from, option, message, "see `lscpu` for those that it has");
     } else if !missing.is_empty() {
         let did = format!("runs on {here:?}, those of them that the host has");
-        told.note(from, option, &did, "fio refuses a list with CPUs that the host has not");
+        diagnostics.note(from, option, &did, "fio refuses a list with CPUs that the host has not");
     }
     here
 }
 
 /// The CPUs of several nodes; where CPUs are named as well, those of them that are of these nodes.
-fn cpus_of_nodes(from: &Instance<'_>, named: Vec<u32>, told: &mut Told) -> Vec<u32> {
-    let nodes = &from.settings.place.nodes;
+fn cpus_of_nodes(from: &Instance<'_>, named: Vec<u32>, diagnostics: &mut Diagnostics) -> Vec<u32> {
+    let nodes = &from.options.place.nodes;
     let cpus: Option<Vec<_>> = nodes.iter().map(|node| from.host.node_cpus(*node)).collect();
     let Some(mut cpus) = cpus.map(|of_each| of_each.concat()) else {
         let message = "the host has not all of these NUMA nodes".to_owned();
-        told.wrong(from, "numa_cpu_nodes", message, "see `lscpu` for those that it has");
+        diagnostics.wrong(from, "numa_cpu_nodes", message, "see `lscpu` for those that it has");
         return named;
     };
     cpus.retain(|cpu| named.is_empty() || named.contains(cpu));
     if cpus.is_empty() {
         let message = "none of the CPUs that are allowed is of these NUMA nodes".to_owned();
-        told.wrong(from, "numa_cpu_nodes", message, "remove cpus_allowed, or name its nodes");
+        diagnostics.wrong(
+            from,
+            "numa_cpu_nodes",
+            message,
+            "remove cpus_allowed, or name its nodes",
+        );
     }
     cpus.sort_unstable();
     cpus.dedup();
     cpus
 }
 
-/// How the kernel treats the threads, and as whose.
-fn threads(from: &Instance<'_>, told: &mut Told) -> Threads {
-    let said = &from.settings.place;
+/// Scheduling and credentials of the threads.
+fn threads(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Threads {
+    let options = &from.options.place;
     let mut threads = Threads {
-        name: from.settings.about.comm.as_deref().map(short_name),
-        nice: i8::try_from(said.nice).ok().filter(|nice| *nice != 0),
+        name: from.options.about.comm.as_deref().map(short_name),
+        nice: i8::try_from(options.nice).ok().filter(|nice| *nice != 0),
         io_priority: io_priority(from),
-        memory: match said.memory.clone() {
+        memory: match options.memory.clone() {
             MemoryPolicy::Default => None,
             MemoryPolicy::Local => Some(candor_plan::MemoryPolicy::Local),
             MemoryPolicy::Prefer(node) => Some(candor_plan::MemoryPolicy::Prefer(node)),
@@ -90,16 +96,16 @@ fn threads(from: &Instance<'_>, told: &mut Told) -> Threads {
     };
     let mut id = |option: &str, id: Option<u64>| match id.map(u32::try_from) {
         Some(Err(_) | Ok(u32::MAX)) => {
-            told.refuse(from, option, "the kernel has no such number");
+            diagnostics.refuse(from, option, "the kernel has no such number");
             None
         }
         id => id.and_then(Result::ok),
     };
-    (threads.user, threads.group) = (id("uid", said.uid), id("gid", said.gid));
-    threads.control_group = said.cgroup.as_ref().map(|name| ControlGroup {
+    (threads.user, threads.group) = (id("uid", options.uid), id("gid", options.gid));
+    threads.control_group = options.cgroup.as_ref().map(|name| ControlGroup {
         name: name.clone(),
-        weight: said.cgroup_weight.and_then(|weight| weight.try_into().ok()),
-        keep: said.cgroup_keep,
+        weight: options.cgroup_weight.and_then(|weight| weight.try_into().ok()),
+        keep: options.cgroup_keep,
     });
     threads
 }
@@ -116,11 +122,11 @@ fn short_name(name: &str) -> String {
 /// `prio` and `prioclass`; one of them is enough, and the class is best effort where none is given.
 /// The I/O priority of a job; none where it has none of its own.
 pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
-    let said = &from.settings.place;
-    if said.priority.is_none() && said.priority_class.is_none() {
+    let options = &from.options.place;
+    if options.priority.is_none() && options.priority_class.is_none() {
         return None;
     }
-    let class = match said.priority_class {
+    let class = match options.priority_class {
         Some(1) => PriorityClass::Realtime,
         Some(3) => PriorityClass::Idle,
         _ => PriorityClass::BestEffort,
@@ -128,8 +134,8 @@ pub(super) fn io_priority(from: &Instance<'_>) -> Option<IoPriority> {
     let number = |value: Option<u64>| value.unwrap_or(0);
     Some(IoPriority {
         class,
-        level: number(said.priority) as u8,
-        hint: number(said.priority_hint) as u16,
+        level: number(options.priority) as u8,
+        hint: number(options.priority_hint) as u16,
     })
 }
 

@@ -1,9 +1,9 @@
-//! Walks: typical jobs, lowered.
+//! Typical jobs, lowered.
 
 mod engines;
 mod files;
 mod pacing;
-mod walks;
+mod tool_examples;
 mod zones;
 
 use std::collections::HashMap;
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use candor_plan::{Blocks, Bytes, Job};
 
 use super::{Found, Host, Lowered, Zoned, lower};
-use crate::fio::options;
-use crate::fio::words::{self, Keyword, Mistake, World, Written};
+use crate::fio::ast::{Ast, FioEnvironment, Keyword};
+use crate::kit::{Diagnostic, Environment};
 
 /// A host without anything but what a test puts there.
 #[derive(Default)]
@@ -90,10 +90,10 @@ impl Host for Nowhere {
     }
 }
 
-/// A world with one job file, and nothing else.
+/// An environment with one job file, and nothing else.
 struct OneFile<'a>(&'a str);
 
-impl World for OneFile<'_> {
+impl Environment for OneFile<'_> {
     fn file(&mut self, path: &str) -> std::io::Result<Vec<u8>> {
         match path {
             "job.fio" => Ok(self.0.as_bytes().to_vec()),
@@ -104,33 +104,35 @@ impl World for OneFile<'_> {
     fn variable(&self, _: &str) -> Option<String> {
         None
     }
+}
 
+impl FioEnvironment for OneFile<'_> {
     fn keyword(&self, _: Keyword) -> u64 {
         4
     }
 }
 
-/// What is written in a job file.
-pub(in crate::fio) fn written(text: &str) -> (Written, Vec<Mistake>) {
+/// The syntax tree of a job file.
+pub(in crate::fio) fn syntax_tree(text: &str) -> (Ast, Vec<Diagnostic>) {
     let argv = ["fio".into(), "job.fio".into()];
-    words::read(&argv, &options::option_names(), &mut OneFile(text))
+    crate::fio::read(&argv, &mut OneFile(text))
 }
 
 /// A job file, lowered.
 pub(in crate::fio) fn lowered_on(text: &str, host: &dyn Host) -> Result<Lowered, Vec<String>> {
-    let (written, mistakes) = written(text);
-    let told = |mistakes: Vec<Mistake>| {
-        mistakes.iter().map(|mistake| mistake.describe(&written.texts)).collect::<Vec<_>>()
+    let (ast, diagnostics) = syntax_tree(text);
+    let described = |diagnostics: Vec<Diagnostic>| {
+        diagnostics.iter().map(|diagnostic| diagnostic.describe(&ast.texts)).collect::<Vec<_>>()
     };
-    if !mistakes.is_empty() {
-        return Err(told(mistakes));
+    if !diagnostics.is_empty() {
+        return Err(described(diagnostics));
     }
-    lower(&written, host).map_err(told)
+    lower(&ast, host).map_err(described)
 }
 
 /// A job file that must be lowered, on a host with two devices and some files.
 fn lowered(text: &str) -> Lowered {
-    lowered_on(text, &some_host()).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes:#?}"))
+    lowered_on(text, &some_host()).unwrap_or_else(|diagnostics| panic!("{text}\n{diagnostics:#?}"))
 }
 
 /// Devices of 1 GiB, a file of 1 MiB, /tmp.
@@ -142,8 +144,8 @@ fn some_host() -> Nowhere {
         .with("/tmp/full", Found::File(1 << 20))
 }
 
-/// What a job file is told that cannot be lowered.
-fn mistakes(text: &str) -> Vec<String> {
+/// The errors of a job file that cannot be lowered.
+fn diagnostics(text: &str) -> Vec<String> {
     lowered_on(text, &some_host()).map(|lowered| lowered.plan).expect_err(text)
 }
 

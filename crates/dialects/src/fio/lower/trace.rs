@@ -9,12 +9,14 @@ use candor_plan::trace::Trace;
 use candor_plan::units::{Direction, Mix, PerDirection};
 use candor_plan::{Blocks, Bytes, Create, Layout, Stop, Target, TargetKind};
 
-use super::{Found, Instance, Told};
+use super::host::Found;
+use super::instance::Instance;
 use crate::fio::job::FioJob;
-use crate::fio::settings::{RwMode, Settings, Trace as Said};
+use crate::fio::job_options::{JobOptions, RwMode, Trace as Said};
 use crate::fio::trace::{self, Fault, Recorded, merge};
+use crate::kit::Diagnostics;
 
-/// What a clone replays.
+/// The trace that a clone replays.
 pub(super) struct Replay {
     file: String,
     recorded: Recorded,
@@ -42,9 +44,9 @@ pub(super) fn read(
     from: &Instance<'_>,
     jobs: &[FioJob],
     written: &mut Vec<(PathBuf, Vec<u8>)>,
-    told: &mut Told,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Replay> {
-    let said = &from.settings.trace;
+    let said = &from.options.trace;
     if said.read.is_empty() {
         return None;
     }
@@ -53,7 +55,7 @@ pub(super) fn read(
     if let Some(job) = jobs.iter().find(makes) {
         let why =
             format!("job {} of the same run writes it; run that one by itself before", job.name);
-        told.refuse(from, "read_iolog", &why);
+        diagnostics.refuse(from, "read_iolog", &why);
         return None;
     }
     let read = match &said.merge {
@@ -66,12 +68,12 @@ pub(super) fn read(
     match read {
         Ok((file, mut recorded)) => {
             let steps = std::mem::take(&mut recorded.steps);
-            remarks(from, &recorded, told);
-            overridden(from, told);
+            remarks(from, &recorded, diagnostics);
+            overridden(from, diagnostics);
             Some(Replay { file, recorded, trace: Arc::new(Trace::new(steps)) })
         }
         Err(fault) => {
-            told.wrong(from, "read_iolog", fault.to_string(), &fault.remedy);
+            diagnostics.wrong(from, "read_iolog", fault.to_string(), &fault.remedy);
             None
         }
     }
@@ -79,7 +81,7 @@ pub(super) fn read(
 
 /// Which of the traces a clone takes: in turn, but fio counts its clones down from the last.
 fn nth(from: &Instance<'_>) -> usize {
-    let (many, clones) = (from.settings.trace.read.len() as u64, from.settings.runtime.clones);
+    let (many, clones) = (from.options.trace.read.len() as u64, from.options.runtime.clones);
     let number = if from.clone == 0 { 0 } else { clones.saturating_sub(from.clone) };
     (number % many.max(1)) as usize
 }
@@ -93,7 +95,7 @@ fn recorded(
     name: &str,
     bytes: Box<dyn std::io::BufRead + '_>,
 ) -> Result<Recorded, Fault> {
-    trace::read(name, bytes, &from.settings.trace, &|major, minor| from.host.device(major, minor))
+    trace::read(name, bytes, &from.options.trace, &|major, minor| from.host.device(major, minor))
 }
 
 /// The traces of `read_iolog` as one.
@@ -102,7 +104,7 @@ fn merged(
     file: &str,
     written: &mut Vec<(PathBuf, Vec<u8>)>,
 ) -> Result<(String, Recorded), Fault> {
-    let said = &from.settings.trace;
+    let said = &from.options.trace;
     let known = written.iter().find(|(path, _)| path.as_os_str() == file);
     let bytes = match known {
         Some((_, bytes)) => bytes.clone(),
@@ -136,47 +138,56 @@ fn parts<'a>(from: &Instance<'_>, said: &'a Said) -> Result<Vec<merge::Part<'a>>
     said.read.iter().enumerate().map(part).collect()
 }
 
-fn remarks(from: &Instance<'_>, recorded: &Recorded, told: &mut Told) {
+fn remarks(from: &Instance<'_>, recorded: &Recorded, diagnostics: &mut Diagnostics) {
     for remark in &recorded.remarks {
         let times = match remark.times {
             1 => String::new(),
             times => format!(" and {} more", times - 1),
         };
         let did = format!("{}{times}: {}", remark.place, remark.did);
-        told.note(from, "read_iolog", &did, remark.why);
+        diagnostics.note(from, "read_iolog", &did, remark.why);
     }
     if recorded.files.len() as u64 > u64::from(FILES_MAX) {
-        told.refuse(from, "read_iolog", &format!("the trace has more than {FILES_MAX} files"));
+        diagnostics.refuse(
+            from,
+            "read_iolog",
+            &format!("the trace has more than {FILES_MAX} files"),
+        );
     }
 }
 
-fn overridden(from: &Instance<'_>, told: &mut Told) {
+fn overridden(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
     let given = OVERRIDDEN.iter().filter(|option| {
-        let given = from.settings.given.get(option);
+        let given = from.options.given.get(option);
         given.is_some_and(|given| !given.is_default)
     });
     for option in given {
-        told.note(from, option, "it has no effect", "read_iolog says all that is done, once");
+        diagnostics.note(
+            from,
+            option,
+            "it has no effect",
+            "read_iolog says all that is done, once",
+        );
     }
-    if from.settings.trace.write.is_some() {
-        told.note(from, "write_iolog", "nothing is written", "read_iolog overrides it");
+    if from.options.trace.write.is_some() {
+        diagnostics.note(from, "write_iolog", "nothing is written", "read_iolog overrides it");
     }
 }
 
 impl Replay {
-    /// What a section amounts to beside its trace.
-    pub(super) fn settings(&self, said: &Settings) -> Settings {
-        let mut settings = said.clone();
+    /// The options of a section beside its trace.
+    pub(super) fn options(&self, said: &JobOptions) -> JobOptions {
+        let mut options = said.clone();
         let mix = self.mix();
-        settings.rw.direction = match (mix.read > 0, mix.write > 0) {
+        options.rw.direction = match (mix.read > 0, mix.write > 0) {
             (true, true) => RwMode::ReadWrite,
             (false, true) => RwMode::Write,
             (false, false) if mix.trim > 0 => RwMode::Trim,
             _ => RwMode::Read,
         };
-        settings.rw.suffix = None;
-        settings.trace.write = None;
-        settings
+        options.rw.suffix = None;
+        options.trace.write = None;
+        options
     }
 
     /// The directions that occur, in shares that add up to 100.
@@ -214,7 +225,7 @@ impl Replay {
         (blocks.rotation, blocks.range) = (Rotation::default(), Range::default());
         if let Some(depth) = self.recorded.depth
             && blocks.engine.is_async()
-            && !from.settings.given.has("iodepth")
+            && !from.options.given.has("iodepth")
         {
             blocks.depth = depth;
         }
@@ -251,7 +262,7 @@ fn target(from: &Instance<'_>, path: &str, end: u64, blocks: &Blocks) -> Target 
         Found::File(present) => (TargetKind::File, bytes(end.max(present))),
         _ => (TargetKind::File, bytes(end)),
     };
-    let making = &from.settings.making;
+    let making = &from.options.making;
     Target {
         name,
         path: path.into(),
@@ -267,12 +278,12 @@ fn target(from: &Instance<'_>, path: &str, end: u64, blocks: &Blocks) -> Target 
 }
 
 /// The trace that a clone writes of itself.
-pub(super) fn write(from: &Instance<'_>, blocks: &mut Blocks, told: &mut Told) {
-    let Some(name) = &from.settings.trace.write else { return };
+pub(super) fn write(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let Some(name) = &from.options.trace.write else { return };
     let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| from.host.found(folder) != Found::Directory) {
         let message = format!("{} is not a directory", folder.display());
-        return told.wrong(from, "write_iolog", message, "make it first");
+        return diagnostics.wrong(from, "write_iolog", message, "make it first");
     }
     blocks.measure.log.trace = true;
 }

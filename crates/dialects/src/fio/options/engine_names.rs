@@ -3,9 +3,9 @@
 /// An engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineName {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// The effect, in a few words.
     pub help: &'static str,
     /// Why a job cannot use it; empty where it can.
     pub refused: &'static str,

@@ -1,12 +1,14 @@
-//! What values look like, and what is read from them.
+//! Kinds of values, and values as read.
 
 use candor_plan::Nanos;
 use candor_plan::units::PerDirection;
 
-use crate::fio::settings::{Amount, Choice, Settings};
-use crate::fio::values::{Refused, TimeUnit, Units};
+use super::{Row, value};
+use crate::fio::job_options::{Amount, JobOptions, KbBase};
+use crate::fio::values::{TimeUnit, Units};
+use crate::kit::{Applied, Choice, Refused, Takes, ValueKind};
 
-/// What a value looks like.
+/// A kind of value.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// Nothing, 0 or 1.
@@ -44,7 +46,7 @@ pub enum Kind {
 }
 
 /// Reads a value of an option with a language of its own into the settings.
-pub type Reader = fn(&mut Settings, &str, Units) -> Result<Option<String>, Refused>;
+pub type Reader = fn(&mut JobOptions, &str, Units) -> Result<Option<String>, Refused>;
 
 /// A value as read.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,9 +127,12 @@ impl Parsed {
     }
 }
 
-impl Kind {
-    /// What a value looks like, in a few words.
-    pub fn form(&self) -> String {
+impl ValueKind for Kind {
+    type Options = JobOptions;
+    type Setter = fn(&mut JobOptions, &Parsed);
+    const NOTHING: Self::Setter = |_, _| ();
+
+    fn form(&self) -> String {
         match self {
             Kind::Flag => "nothing, 0 or 1".to_owned(),
             Kind::Bool => "0 or 1".to_owned(),
@@ -153,13 +158,55 @@ impl Kind {
         }
     }
 
-    /// The words to choose from.
-    pub fn choices(&self) -> &'static [Choice] {
+    fn choices(&self) -> &'static [Choice] {
         match self {
             Kind::Choice(choices) | Kind::Own(_, choices, _) => choices,
             _ => &[],
         }
     }
+
+    fn takes(&self) -> Takes {
+        match self {
+            Kind::Flag => Takes::Maybe("VALUE"),
+            Kind::MaybeText => Takes::MaybeNext("VALUE"),
+            _ => Takes::One("VALUE"),
+        }
+    }
+
+    fn apply(row: &Row, options: &mut JobOptions, text: Option<&str>) -> Result<Applied, Refused> {
+        let units = Units { kb_base: kb_base(options) };
+        let mut read = value::parse(&row.kind, text, units)?;
+        if let Kind::Own(_, _, reader) = row.kind {
+            read.remark = reader(options, text.unwrap_or_default(), units)?;
+        }
+        (row.set)(options, &read.value);
+        let is_default = is_default(row, &read.value, text, units);
+        Ok(Applied { remark: read.remark, is_default })
+    }
+}
+
+/// Bytes in a "K".
+pub(super) fn kb_base(options: &JobOptions) -> u32 {
+    match options.statistics.kb_base {
+        KbBase::Binary => 1024,
+        KbBase::Decimal => 1000,
+    }
+}
+
+/// True where a value says what holds without it.
+fn is_default(row: &Row, parsed: &Parsed, text: Option<&str>, units: Units) -> bool {
+    if let Kind::Own(_, _, reader) = row.kind {
+        let mut options = JobOptions::default();
+        let read = reader(&mut options, text.unwrap_or_default(), units);
+        return read.is_ok() && options == JobOptions::default();
+    }
+    let default = match (row.kind, row.default) {
+        (Kind::Flag | Kind::Bool, "") => Some(Parsed::Bool(false)),
+        (Kind::Time(_), "") => Some(Parsed::Time(Nanos(0))),
+        (_, "") => None,
+        (_, text) => value::parse(&row.kind, Some(text), units).ok().map(|read| read.value),
+    };
+    default.as_ref() == Some(parsed)
 }
 
 fn bounds(low: &u64, high: &u64, least: &u64, most: &u64) -> String {

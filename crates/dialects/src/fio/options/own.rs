@@ -2,14 +2,15 @@
 
 use candor_plan::units::{Direction, PerDirection};
 
-use super::value::{choose, per_op};
-use crate::fio::settings::{
-    Choice, Distribution, FileService, MemoryKind, MemoryPolicy, PrioritySplit, RwMode, Service,
-    Settings, Skip, SteadyOf, SyncFileRange,
+use super::value::per_op;
+use crate::fio::job_options::{
+    Distribution, FileService, JobOptions, MemoryKind, MemoryPolicy, PrioritySplit, RwMode,
+    Service, Skip, SteadyOf, SyncFileRange,
 };
-use crate::fio::values::{self, Refused, TimeUnit, Units};
+use crate::fio::values::{self, TimeUnit, Units};
+use crate::kit::{Choice, Refused, choose};
 
-/// What a reader gives: a remark, where there is one.
+/// A reader's result: a remark, where there is one.
 type Done = Result<Option<String>, Refused>;
 
 /// A word and its help.
@@ -60,7 +61,7 @@ fn head(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-pub(super) fn rw(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn rw(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let (name, suffix) = head(text);
     let direction = RwMode::ALL[choose(name, RwMode::CHOICES)?];
     let mut remark = None;
@@ -81,13 +82,13 @@ pub(super) fn rw(s: &mut Settings, text: &str, units: Units) -> Done {
     Ok(remark)
 }
 
-pub(super) fn start_delay(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn start_delay(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let read = values::time_range(text, TimeUnit::Seconds)?;
     s.runtime.delay = read.value;
     Ok(read.remark)
 }
 
-pub(super) fn steady(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn steady(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let (name, limit) = head(text);
     let of = SteadyOf::ALL[choose(name, SteadyOf::CHOICES)?];
     let limit = limit.ok_or_else(|| {
@@ -125,7 +126,7 @@ fn merge<T: Clone>(into: &mut PerDirection<T>, given: PerDirection<Option<T>>) {
     }
 }
 
-pub(super) fn align(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn align(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let one = |part: &str| {
         let read = values::bytes(part, units)?;
         match read.value {
@@ -140,7 +141,7 @@ pub(super) fn align(s: &mut Settings, text: &str, units: Units) -> Done {
     Ok(read.remark)
 }
 
-pub(super) fn ranges(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn ranges(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let read = values::ranges_by_direction(text, units)?;
     if read.value.iter().flatten().any(|(low, _)| *low == 0) {
         return Err(Refused::whole(text, "a block of 0 bytes", "begin the range at 1 or more"));
@@ -157,7 +158,7 @@ pub(super) fn ranges(s: &mut Settings, text: &str, units: Units) -> Done {
     Ok(read.remark)
 }
 
-pub(super) fn splits(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn splits(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let read = values::splits_by_direction(text, units)?;
     let sizes = || read.value.iter().flatten().flatten();
     if sizes().any(|share| share.value == 0) {
@@ -194,7 +195,7 @@ fn bounded(text: &str, value: f64, fits: bool, rule: &str) -> Result<f64, Refuse
     }
 }
 
-pub(super) fn distribution(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn distribution(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let (name, rest) = head(text);
     s.random.distribution = match name.trim() {
         "random" => Distribution::Uniform,
@@ -316,17 +317,17 @@ fn some_paths(text: &str) -> Result<Vec<String>, Refused> {
     }
 }
 
-pub(super) fn filename(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn filename(s: &mut JobOptions, text: &str, _: Units) -> Done {
     s.files.names = some_paths(text)?;
     Ok(None)
 }
 
-pub(super) fn traces(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn traces(s: &mut JobOptions, text: &str, _: Units) -> Done {
     s.trace.read = some_paths(text)?;
     Ok(None)
 }
 
-pub(super) fn replay_align(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn replay_align(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let align = values::bytes(text, units)?;
     if align.value > 0 && !align.value.is_power_of_two() {
         let message = format!("`{text}` is no power of two");
@@ -336,12 +337,12 @@ pub(super) fn replay_align(s: &mut Settings, text: &str, units: Units) -> Done {
     Ok(align.remark)
 }
 
-pub(super) fn directory(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn directory(s: &mut JobOptions, text: &str, _: Units) -> Done {
     s.files.directories = some_paths(text)?;
     Ok(None)
 }
 
-pub(super) fn service(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn service(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let (name, rest) = head(text);
     let rest = rest.filter(|rest| !rest.trim().is_empty());
     let rule = Service::ALL[choose(name, Service::CHOICES)?];
@@ -363,7 +364,7 @@ pub(super) fn service(s: &mut Settings, text: &str, units: Units) -> Done {
     Ok(None)
 }
 
-pub(super) fn filesize(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn filesize(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let read = match values::bytes(text, units) {
         Ok(read) => read.map(|size| (size, size)),
         Err(_) if text.contains(['-', ':']) => values::range(text, units)?,
@@ -376,7 +377,7 @@ pub(super) fn filesize(s: &mut Settings, text: &str, units: Units) -> Done {
     Ok(read.remark)
 }
 
-pub(super) fn sync_file_range(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn sync_file_range(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let (words, every) = head(text);
     let mut range = SyncFileRange { every: 1, ..SyncFileRange::default() };
     for name in words.split(',') {
@@ -393,17 +394,17 @@ pub(super) fn sync_file_range(s: &mut Settings, text: &str, units: Units) -> Don
     Ok(None)
 }
 
-pub(super) fn compress(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn compress(s: &mut JobOptions, text: &str, _: Units) -> Done {
     s.buffers.compress = Some(percent(text)?);
     Ok(None)
 }
 
-pub(super) fn dedupe(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn dedupe(s: &mut JobOptions, text: &str, _: Units) -> Done {
     s.buffers.dedupe = Some(percent(text)?);
     Ok(None)
 }
 
-pub(super) fn memory(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn memory(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let (name, file) = head(text);
     s.memory.kind = MemoryKind::ALL[choose(name, MemoryKind::CHOICES)?];
     s.memory.file = file.map(str::to_owned);
@@ -411,7 +412,7 @@ pub(super) fn memory(s: &mut Settings, text: &str, _: Units) -> Done {
 }
 
 /// `4k/20:8k/50/2/3`, per direction; what is not said of class and level is that of all.
-pub(super) fn priority_split(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn priority_split(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let directions: Vec<&str> = text.split(',').collect();
     if directions.len() > 3 {
         let message = format!("`{text}` has {} directions", directions.len());
@@ -450,7 +451,7 @@ fn priority_share(text: &str, units: Units) -> Result<PrioritySplit, Refused> {
     Ok(PrioritySplit { size, percent, class, level })
 }
 
-pub(super) fn skip(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn skip(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let mut skip = Skip::default();
     for name in text.split(',') {
         // fio calls flushes syncs, too.
@@ -465,25 +466,25 @@ pub(super) fn skip(s: &mut Settings, text: &str, _: Units) -> Done {
     Ok(None)
 }
 
-pub(super) fn cpus(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn cpus(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let read = values::cpus(text)?;
     s.place.cpus = read.value;
     Ok(read.remark)
 }
 
-pub(super) fn verify_cpus(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn verify_cpus(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let read = values::cpus(text)?;
     s.verify.cpus = read.value;
     Ok(read.remark)
 }
 
-pub(super) fn log_cpus(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn log_cpus(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let read = values::cpus(text)?;
     s.logs.compression_cpus = read.value;
     Ok(read.remark)
 }
 
-pub(super) fn cpumask(s: &mut Settings, text: &str, units: Units) -> Done {
+pub(super) fn cpumask(s: &mut JobOptions, text: &str, units: Units) -> Done {
     let read = values::bytes(text, units)?;
     if read.value == 0 {
         return Err(Refused::whole(text, "a mask of no CPU", "set a bit for each CPU"));
@@ -499,12 +500,12 @@ fn node_list(text: &str) -> Result<Vec<u32>, Refused> {
     }
 }
 
-pub(super) fn nodes(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn nodes(s: &mut JobOptions, text: &str, _: Units) -> Done {
     s.place.nodes = node_list(text)?;
     Ok(None)
 }
 
-pub(super) fn memory_policy(s: &mut Settings, text: &str, _: Units) -> Done {
+pub(super) fn memory_policy(s: &mut JobOptions, text: &str, _: Units) -> Done {
     let (name, nodes) = head(text);
     let none = |policy: &str| {
         Refused::whole(text, format!("`{text}` names no node"), format!("write {policy}:0"))

@@ -1,35 +1,36 @@
-//! From assignments to settings.
+//! From assignments to the options of a job.
 
-use candor_plan::Nanos;
+use candor_record::Note;
 
-use super::kind::{Kind, Parsed};
-use super::row::Row;
-use super::{engine_names, find, names, value};
-use crate::fio::settings::{GivenOption, KbBase, Settings};
-use crate::fio::values::{Refused, Units};
-use crate::fio::words::{Assignment, At, Block, Mistake, Origin, Section, Written};
+use super::{ENGINES, TABLE, engine, engine_names};
+use crate::fio::ast::{Ast, Block, Origin, Section};
+use crate::fio::job_options::JobOptions;
+use crate::kit::{Assignment, Diagnostic, Texts};
 
-/// What a section says, and what is to be said about how it was read.
+/// The options of a section, and what is to be said about how they were read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// Its settings.
-    pub settings: Settings,
-    /// Remarks on values that are read as fio does, but perhaps not as meant.
-    pub remarks: Vec<(At, String)>,
-    /// What is wrong.
-    pub mistakes: Vec<Mistake>,
+    /// The options.
+    pub options: JobOptions,
+    /// Warnings of values that are read as fio does, but perhaps not as meant.
+    pub remarks: Vec<Diagnostic>,
+    /// Errors.
+    pub errors: Vec<Diagnostic>,
 }
 
 /// Reads a section: the defaults that apply to it, then its own options.
-pub fn read(written: &Written, section: &Section) -> Reading {
+pub fn read(ast: &Ast, section: &Section) -> Reading {
     let mut reading = Reading::default();
-    for block in written.globals_of(section) {
+    for block in ast.globals_of(section) {
         reading.block(block, false);
     }
     reading.block(&section.own, true);
     reading.late_directory();
+    reading.hint_at_variables(&ast.texts);
     reading
 }
+
+const LIST: &str = "`candor options fio` lists all";
 
 impl Reading {
     fn block(&mut self, block: &Block, is_own: bool) {
@@ -52,71 +53,58 @@ impl Reading {
     }
 
     fn assign(&mut self, assignment: &Assignment, again: bool) {
-        let name = &assignment.name;
-        let Some(row) = find(&name.text) else {
-            let message = format!("there is no option `{}`", name.text);
-            let mistake = Mistake::new(name.at, "unknown-option", &name.text, message);
-            self.mistakes.push(mistake.nearest(names()).remedy("`candor options fio` lists all"));
-            return;
+        let before = self.options.files.names.clone();
+        let assigned = match TABLE.assign(assignment, &mut self.options, LIST) {
+            Ok(assigned) => assigned,
+            Err(error) => return self.errors.push(*error),
         };
-        let units = Units { kb_base: kb_base(&self.settings) };
-        let text = assignment.value.as_ref().map(|value| value.text.as_str());
-        let before = self.settings.files.names.clone();
-        match apply(row, &mut self.settings, text, units) {
-            Ok((parsed, remark)) => {
-                // What is named twice in one place is added; elsewhere it takes the place of it.
-                if row.name == "filename" && again {
-                    self.settings.files.names.splice(0..0, before);
-                }
-                if row.name == "filename" {
-                    let files = &mut self.settings.files;
-                    files.beneath = files.directories.first().cloned();
-                }
-                let at = assignment.value_at();
-                self.remarks.extend(remark.map(|remark| (at, remark)));
-                let is_default = is_default(row, &parsed, text, units);
-                let value = text.map(str::to_owned);
-                let given = GivenOption { value, name_at: name.at, at, is_default };
-                self.settings.given.insert(row.name, given);
+        if assigned.row.name == "filename" {
+            let files = &mut self.options.files;
+            // Files that are named twice in one place are added; elsewhere the later replace them.
+            if again {
+                files.names.splice(0..0, before);
             }
-            Err(refused) => self.mistakes.push(mistake(row, assignment, &refused)),
+            files.beneath = files.directories.first().cloned();
+        }
+        self.remarks.extend(assigned.remark);
+        self.options.given.insert(assigned.row.name, assigned.given);
+    }
+
+    /// A `directory` behind `filename` does not move the files that are named there.
+    fn late_directory(&mut self) {
+        let files = &self.options.files;
+        let moved = files.beneath.as_ref() != files.directories.first();
+        if let (true, false, Some(at)) =
+            (moved, files.names.is_empty(), self.options.given.at("directory"))
+        {
+            let remark = "it is read behind filename, and does not apply to the files named there";
+            self.remarks.push(Diagnostic::warning(at, "directory", remark));
         }
     }
 
-    /// What `directory` says behind `filename` does not move the files that are named there.
-    fn late_directory(&mut self) {
-        let files = &self.settings.files;
-        let moved = files.beneath.as_ref() != files.directories.first();
-        if let (true, false, Some(at)) =
-            (moved, files.names.is_empty(), self.settings.given.at("directory"))
-        {
-            let remark = "it is read behind filename, and does not apply to the files named there";
-            self.remarks.push((at, remark.to_owned()));
+    /// A value that is empty because its variable is.
+    fn hint_at_variables(&mut self, texts: &Texts) {
+        for error in self.errors.iter_mut().filter(|error| error.word.is_empty()) {
+            let snippet = error.at.map_or("", |at| texts.snippet(at));
+            if snippet.contains("${") {
+                error.hint = format!("`{snippet}` stands there: is it set?");
+            }
         }
     }
 
     /// Options of single engines are known only where the engine is.
     fn check_engine(&mut self, assignment: &Assignment) {
-        let Some(row) = find(&assignment.name.text).filter(|row| !row.engines.is_empty()) else {
-            return;
-        };
-        let engine = engine_names::plain(&self.settings.issue.engine);
+        let row = TABLE.find(&assignment.name.text).filter(|row| !row.engines.is_empty());
+        let Some(row) = row else { return };
+        let engine = engine_names::plain(&self.options.issue.engine);
         if row.engines.contains(&engine) || engine == "external" {
             return;
         }
         let (name, whose) = (&assignment.name, row.engines.join(", "));
         let message = format!("`{}` is an option of {whose}, and ioengine is {engine}", name.text);
         let remedy = format!("set ioengine={} beside it, or remove it", row.engines[0]);
-        let mistake = Mistake::new(name.at, "engine-option", &name.text, message);
-        self.mistakes.push(mistake.remedy(remedy));
-    }
-}
-
-/// Bytes in a "K".
-pub(super) fn kb_base(settings: &Settings) -> u32 {
-    match settings.statistics.kb_base {
-        KbBase::Binary => 1024,
-        KbBase::Decimal => 1000,
+        let diagnostic = Diagnostic::new(name.at, "engine-option", &name.text, message);
+        self.errors.push(diagnostic.remedy(remedy));
     }
 }
 
@@ -129,49 +117,32 @@ fn turn(name: &str) -> u8 {
     }
 }
 
-/// Reads a value and lets it enter the settings.
-pub(super) fn apply(
-    row: &Row,
-    settings: &mut Settings,
-    text: Option<&str>,
-    units: Units,
-) -> Result<(Parsed, Option<String>), Refused> {
-    let mut read = value::parse(&row.kind, text, units)?;
-    if let Kind::Own(_, _, reader) = row.kind {
-        read.remark = reader(settings, text.unwrap_or_default(), units)?;
-    }
-    (row.put)(settings, &read.value);
-    Ok((read.value, read.remark))
+/// An error for each option that candor cannot do. What belongs to an engine that is refused is
+/// refused with it.
+pub fn refusals(options: &JobOptions) -> Vec<Diagnostic> {
+    let engine = engine_refusal(options);
+    let spare = engine.is_some();
+    let refusals = TABLE.refusals(options, &options.given, |row| spare && !row.engines.is_empty());
+    engine.into_iter().chain(refusals).collect()
 }
 
-/// True where a value says what holds without it.
-fn is_default(row: &Row, parsed: &Parsed, text: Option<&str>, units: Units) -> bool {
-    if let Kind::Own(_, _, reader) = row.kind {
-        let mut settings = Settings::default();
-        let read = reader(&mut settings, text.unwrap_or_default(), units);
-        return read.is_ok() && settings == Settings::default();
-    }
-    let default = match (row.kind, row.default) {
-        (Kind::Flag | Kind::Bool, "") => Some(Parsed::Bool(false)),
-        (Kind::Time(_), "") => Some(Parsed::Time(Nanos(0))),
-        (_, "") => None,
-        (_, text) => value::parse(&row.kind, Some(text), units).ok().map(|read| read.value),
-    };
-    default.as_ref() == Some(parsed)
+/// A note for each option that is done a little differently.
+pub fn notes(options: &JobOptions, texts: &Texts) -> Vec<Note> {
+    TABLE.notes(options, &options.given, texts)
 }
 
-/// A value that cannot be read, as a mistake at its place.
-fn mistake(row: &Row, assignment: &Assignment, refused: &Refused) -> Mistake {
-    let at = assignment.value_at();
-    let text = assignment.value.as_ref().map_or("", |value| value.text.as_str());
-    // Only a word that stands as it is meant can be pointed into.
-    let at = match at.range().len() == text.len() && refused.part.end <= text.len() {
-        true if !refused.part.is_empty() => {
-            At { start: at.start + refused.part.start, end: at.start + refused.part.end, ..at }
-        }
-        _ => at,
+/// The error of an engine that is unknown or cannot be used.
+fn engine_refusal(options: &JobOptions) -> Option<Diagnostic> {
+    let name = options.issue.engine.trim();
+    let at = options.given.at("ioengine")?;
+    let Some(engine) = engine(name) else {
+        let names = ENGINES.iter().map(|engine| engine.name);
+        let message = format!("there is no ioengine `{name}`");
+        return Some(
+            Diagnostic::new(at, "engine", name, message).nearest(names).remedy("see --enghelp"),
+        );
     };
-    let word = text.get(refused.part.clone()).unwrap_or(text);
-    let message = format!("{}: {}", row.name, refused.message);
-    Mistake::new(at, "value", word, message).remedy(refused.remedy.clone())
+    let message = format!("ioengine={name} is not done: {}", engine.refused);
+    let diagnostic = Diagnostic::new(at, "unsupported", name, message);
+    (!engine.refused.is_empty()).then(|| diagnostic.remedy("use psync, libaio or io_uring"))
 }

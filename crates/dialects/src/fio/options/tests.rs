@@ -4,24 +4,22 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::kind::Kind;
-use super::read::apply;
-use super::row::{Row, Support};
-use super::{find, names, rows};
+use super::Kind;
+use super::{Row, TABLE};
+use crate::fio::job_options::JobOptions;
 use crate::fio::lower::tests::{Nowhere, lowered_on};
-use crate::fio::settings::Settings;
-use crate::fio::values::Units;
+use crate::kit::Support;
 
 #[test]
 fn names_are_unique_and_lead_to_their_rows() {
-    let all: Vec<_> = names().collect();
+    let all: Vec<_> = TABLE.names().collect();
     let distinct: BTreeSet<_> = all.iter().collect();
     assert_eq!(all.len(), distinct.len(), "{:?}", doubled(&all));
-    for (_, row) in rows() {
+    for row in TABLE.rows() {
         for name in row.names() {
-            assert_eq!(find(name).map(|row| row.name), Some(row.name));
+            assert_eq!(TABLE.find(name).map(|row| row.name), Some(row.name));
         }
-        assert!(row.parent.is_empty() || find(row.parent).is_some(), "{}: parent", row.name);
+        assert!(row.parent.is_empty() || TABLE.find(row.parent).is_some(), "{}: parent", row.name);
         assert!(!row.help.is_empty() && !row.help.ends_with('.'), "{}: help", row.name);
     }
 }
@@ -35,12 +33,12 @@ fn doubled(all: &[&'static str]) -> Vec<&'static str> {
 
 #[test]
 fn defaults_say_what_holds_anyway() {
-    for (_, row) in rows().filter(|(_, row)| !row.default.is_empty()) {
-        let mut settings = Settings::default();
-        apply(row, &mut settings, Some(row.default), Units::default())
+    for row in TABLE.rows().filter(|row| !row.default.is_empty()) {
+        let mut options = JobOptions::default();
+        row.apply(&mut options, Some(row.default))
             .unwrap_or_else(|refused| panic!("{}: {refused:?}", row.name));
-        settings.files.number = settings.files.number.filter(|number| *number != 1);
-        assert_eq!(settings, Settings::default(), "{}={}", row.name, row.default);
+        options.files.number = options.files.number.filter(|number| *number != 1);
+        assert_eq!(options, JobOptions::default(), "{}={}", row.name, row.default);
     }
 }
 
@@ -89,14 +87,14 @@ fn host() -> Nowhere {
         .with("/dev/zoned", Found::Device(Some(1 << 30)))
 }
 
-/// What lowering makes of a row's example: the difference that it makes, and what is told.
+/// Lowers a row's example: whether the plan differs, and whether a note stands for it.
 fn outcome(row: &Row) -> Result<(bool, bool), Vec<String>> {
     let without = lowered_on(&job(row, false), &host());
     let with = lowered_on(&job(row, true), &host())?;
     let noted = with.notes.iter().any(|note| note.asked.starts_with(row.name));
     let without = match without {
         Ok(without) => without,
-        Err(mistakes) => panic!("{}: without it {mistakes:#?}", row.name),
+        Err(diagnostics) => panic!("{}: without it {diagnostics:#?}", row.name),
     };
     let differs = without.plan != with.plan
         || without.mounted_write != with.mounted_write
@@ -114,20 +112,23 @@ fn bare(jobs: &[crate::fio::job::FioJob]) -> Vec<crate::fio::job::FioJob> {
 #[test]
 fn every_option_does_what_its_row_says() {
     let mut wrong = Vec::new();
-    for (_, row) in rows() {
+    for row in TABLE.rows() {
         assert!(!row.example.is_empty(), "{}: no example", row.name);
         let name = row.name;
         match (row.support, std::panic::catch_unwind(|| outcome(row))) {
             (_, Err(_)) => wrong.push(format!("{name}: its surroundings are refused")),
-            (Support::Refused(_), Ok(Err(mistakes))) => {
+            (Support::Refused(_), Ok(Err(diagnostics))) => {
                 let engine = row.beside.contains("ioengine=") && !row.engines.is_empty();
-                let whole = |mistake: &String| engine && mistake.contains("ioengine=");
-                if !mistakes.iter().any(|mistake| mistake.contains(name) || whole(mistake)) {
-                    wrong.push(format!("{name}: refused for something else: {mistakes:?}"));
+                let whole = |diagnostic: &String| engine && diagnostic.contains("ioengine=");
+                if !diagnostics
+                    .iter()
+                    .any(|diagnostic| diagnostic.contains(name) || whole(diagnostic))
+                {
+                    wrong.push(format!("{name}: refused for something else: {diagnostics:?}"));
                 }
             }
             (Support::Refused(_), Ok(Ok(_))) => wrong.push(format!("{name}: is not refused")),
-            (_, Ok(Err(mistakes))) => wrong.push(format!("{name}: {mistakes:?}")),
+            (_, Ok(Err(diagnostics))) => wrong.push(format!("{name}: {diagnostics:?}")),
             (Support::Exact, Ok(Ok((differs, noted)))) => {
                 if !differs || noted {
                     wrong.push(format!("{name}: exact, differs {differs}, noted {noted}"));
@@ -150,7 +151,7 @@ fn every_option_does_what_its_row_says() {
 
 #[test]
 fn choices_have_words() {
-    for (_, row) in rows() {
+    for row in TABLE.rows() {
         if let Kind::Choice(choices) = row.kind {
             assert!(choices.len() > 1, "{}", row.name);
         }
@@ -169,13 +170,13 @@ fn value_of(row: &&Row, choice: u8) -> String {
 }
 
 proptest! {
-    /// Whatever options come together, the job is lowered or refused with a sentence.
+    /// Any options together are lowered, or refused with a sentence.
     #[test]
     fn any_options_together_are_lowered_or_refused(
         picks in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..20), 0..16),
         walled in any::<bool>(),
     ) {
-        let all: Vec<_> = rows().map(|(_, row)| row).collect();
+        let all: Vec<_> = TABLE.rows().collect();
         let mut text = String::from("[global]\nsize=1m\n[a]\nrw=write\n");
         for (nth, (index, choice)) in picks.iter().enumerate() {
             if walled && nth == picks.len() / 2 {
@@ -186,9 +187,9 @@ proptest! {
         }
         match lowered_on(&text, &host()) {
             Ok(lowered) => prop_assert!(!lowered.plan.phases.is_empty()),
-            Err(mistakes) => {
-                let said = |mistake: &String| mistake.starts_with("job.fio:") && mistake.len() > 20;
-                prop_assert!(mistakes.iter().all(said), "{mistakes:?}");
+            Err(diagnostics) => {
+                let placed = |error: &String| error.starts_with("job.fio:") && error.len() > 20;
+                prop_assert!(diagnostics.iter().all(placed), "{diagnostics:?}");
             }
         }
     }
@@ -199,15 +200,15 @@ proptest! {
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
     ) {
         let done = |row: &&Row| row.support == Support::Exact && row.beside.is_empty();
-        let all: Vec<_> = rows().map(|(_, row)| row).filter(done).collect();
+        let all: Vec<_> = TABLE.rows().filter(done).collect();
         let mut text = String::from("[first]\nsize=1m\n[b]\nsize=1m\n");
         for index in &picks {
             text.push_str(&value_of(index.get(all.as_slice()), 0));
             text.push('\n');
         }
-        if let Err(mistakes) = lowered_on(&text, &host()) {
-            let whole = |mistake: &String| mistake.contains("is not done");
-            prop_assert!(!mistakes.iter().any(whole), "{text}\n{mistakes:?}");
+        if let Err(diagnostics) = lowered_on(&text, &host()) {
+            let whole = |diagnostic: &String| diagnostic.contains("is not done");
+            prop_assert!(!diagnostics.iter().any(whole), "{text}\n{diagnostics:?}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use candor_plan::units::PerDirection;
 
 use super::kind::{Kind, Parsed};
-use crate::fio::settings::Choice;
-use crate::fio::values::{self, Read, Refused, TimeUnit, Units, Value};
+use crate::fio::values::{self, TimeUnit, Units};
+use crate::kit::{Read, Refused, Value, ValueKind, choose};
 
 /// Reads a value. `None` is an option without one.
 pub(super) fn parse(kind: &Kind, text: Option<&str>, units: Units) -> Value<Parsed> {
@@ -88,21 +88,6 @@ fn times(text: &str, unit: TimeUnit) -> Value<Parsed> {
 /// Three values as reads, writes and trims.
 pub(super) fn per_op<T>([read, write, trim]: [T; 3]) -> PerDirection<T> {
     PerDirection { read, write, trim }
-}
-
-/// The index of a word among those to choose from.
-pub(super) fn choose(text: &str, choices: &[Choice]) -> Result<usize, Refused> {
-    let text = text.trim();
-    let found = choices.iter().position(|choice| !choice.word.is_empty() && choice.word == text);
-    found.ok_or_else(|| {
-        let words: Vec<_> =
-            choices.iter().map(|choice| choice.word).filter(|word| !word.is_empty()).collect();
-        let remedy = match candor_plan::nearest(text, words.iter().copied()) {
-            Some(near) => format!("did you mean {near}? It takes {}", words.join(", ")),
-            None => format!("it takes {}", words.join(", ")),
-        };
-        Refused::whole(text, format!("`{text}` is not one of its values"), remedy)
-    })
 }
 
 fn floats(text: &str, low: f64, high: f64, most: usize) -> Value<Parsed> {

@@ -1,4 +1,4 @@
-//! What the kernel's block trace recorded, as `blkparse -d` writes it: one stream of events, each a
+//! The kernel's block trace, as `blkparse -d` writes it: one stream of events, each a
 //! header of 48 bytes with as many bytes of something else behind it as it says.
 //!
 //! Of all events only those count that queue an operation; how many of them were under way at a
@@ -11,7 +11,7 @@ use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
 use super::{Fault, FindDevice, Recorded, Steps, unreadable};
-use crate::fio::settings::Trace as Said;
+use crate::fio::job_options::Trace as Said;
 
 /// The three upper bytes of an event's first word; the last one is the version.
 pub(super) const MAGIC: u32 = 0x6561_7400;
@@ -71,7 +71,7 @@ impl Event {
         self.action >> 16 & class != 0
     }
 
-    /// It queues an operation.
+    /// The event queues an operation.
     pub fn queues(&self) -> bool {
         self.action & 0xffff == QUEUE && !self.is(NOTIFY)
     }

@@ -11,7 +11,7 @@ use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
 use super::{Fault, Recorded, Steps, meant, unreadable};
-use crate::fio::settings::Trace as Said;
+use crate::fio::job_options::Trace as Said;
 
 /// Longest line: a path and some numbers.
 const LINE_MAX: u64 = 16 << 10;
@@ -92,7 +92,7 @@ impl<B: BufRead> Lines<'_, B> {
         Ok((count > 0).then(|| (text.trim_end().to_owned(), ended)))
     }
 
-    /// What the first line says.
+    /// The form that the first line names.
     fn version(&mut self) -> Result<u8, Fault> {
         let remedy = format!("begin it with `{}`", header(3));
         let Some((line, _)) = self.next()? else {
@@ -115,7 +115,7 @@ impl<B: BufRead> Lines<'_, B> {
     }
 }
 
-/// What a trace says, as far as it was read.
+/// A trace, as far as it was read.
 struct Reader<'a> {
     version: u8,
     steps: Steps<'a>,
@@ -147,7 +147,7 @@ impl Clock {
 /// A word and where it begins.
 type Word<'a> = (usize, &'a str);
 
-/// What was read in an odd way, and why.
+/// Lines that were read in an odd way, and why.
 type Odd = Option<(&'static str, &'static str)>;
 
 impl Reader<'_> {

@@ -8,13 +8,13 @@ use super::{Fault, begin};
 
 /// A trace to be merged.
 pub struct Part<'a> {
-    /// What it is called in sentences.
+    /// The name in sentences.
     pub name: &'a str,
-    /// Its bytes.
+    /// The bytes.
     pub bytes: Box<dyn BufRead + 'a>,
-    /// How long it takes, in percent of what it took.
+    /// The time that the trace takes, in percent of its own.
     pub percent: f64,
-    /// How often it is taken, one after the other.
+    /// The number of times that the trace is taken, one after the other.
     pub times: u64,
 }
 
@@ -56,7 +56,7 @@ pub fn merge(parts: Vec<Part<'_>>) -> Result<Vec<u8>, Fault> {
     Ok(merged)
 }
 
-/// What a part queues, as often and as slowly as it was asked for.
+/// Events of a part, as often and as slowly as requested.
 fn stretched(part: Part<'_>) -> Result<Vec<Event>, Fault> {
     let Part { name, bytes, percent, times } = part;
     let (endian, bytes) = begin(name, bytes)?;
@@ -96,7 +96,7 @@ fn put(out: &mut Vec<u8>, number: u32, event: &Event) {
         out.extend(word.to_ne_bytes());
     }
     out.extend(event.error.to_ne_bytes());
-    // What stood behind the event is left out.
+    // Bytes behind the event are left out.
     out.extend(0_u16.to_ne_bytes());
 }
 

@@ -3,7 +3,7 @@
 use super::arithmetic;
 use super::{Read, Refused, Value};
 
-/// How units of size are read.
+/// The meaning of units of size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     /// `kb_base`: 1024 swaps the meanings of kB and KiB, 1000 follows the standards.

@@ -9,7 +9,7 @@ pub enum PatternPart {
     Bytes(Vec<u8>),
     /// The offset of the block, as eight bytes, the lowest first.
     Offset,
-    /// What is in that file.
+    /// The content of that file.
     File(String),
 }
 

@@ -7,7 +7,7 @@ use super::{Read, Refused, Units, Value, bytes, integer, list, parts};
 pub struct Share {
     /// The value: a size, or what the option splits.
     pub value: u64,
-    /// Its percentage; `None` where it takes an equal part of what the others leave.
+    /// The percentage; `None` for an equal part of the rest.
     pub percent: Option<u32>,
 }
 

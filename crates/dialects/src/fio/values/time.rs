@@ -6,7 +6,7 @@ use super::arithmetic;
 use super::number::{number_and_unit, whole};
 use super::{Read, Refused, Value};
 
-/// What a time without a unit counts.
+/// The unit of a time that has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds, as `runtime` does.

@@ -4,7 +4,7 @@ use candor_plan::blocks::{Buffers, IoPriority, MemoryKind, Mmap, PriorityClass, 
 use candor_plan::units::Direction;
 use candor_plan::{Burn, Bytes, Engine, Nanos, Work};
 
-use super::{blocks, job, lowered, mistakes};
+use super::{blocks, diagnostics, job, lowered};
 
 /// The only job of a section with these lines.
 fn one(lines: &str) -> candor_plan::Blocks {
@@ -33,7 +33,7 @@ fn engines_by_fios_names() {
     let falloc = lowered("[a]\nioengine=falloc\nrw=write\nsize=1m\ndirectory=/tmp\n");
     assert_eq!(blocks(&falloc, 0, 0).engine, Engine::Fallocate);
     assert_eq!(falloc.plan.targets[0].layout, candor_plan::Layout::Never);
-    assert!(mistakes("[a]\nioengine=rbd\nsize=1m\n")[0].contains("ioengine=rbd is not done"));
+    assert!(diagnostics("[a]\nioengine=rbd\nsize=1m\n")[0].contains("ioengine=rbd is not done"));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn burning_a_share_of_a_cpu() {
     assert!(job(&lowered, 0, 0).background && !job(&lowered, 0, 1).background);
     let burn = Burn { chunk: Nanos(1_000_000), rest: Nanos(4_000_000), sort: false };
     assert_eq!(job(&lowered, 0, 0).work, burn.into());
-    assert!(mistakes("[a]\nioengine=cpuio\n")[0].contains("cpuload"));
+    assert!(diagnostics("[a]\nioengine=cpuio\n")[0].contains("cpuload"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn cpus_of_several_nodes() {
     assert_eq!(cpus("numa_cpu_nodes=0,2\ncpus_allowed=1-4").cpus, [1, 4]);
     let one = cpus("numa_cpu_nodes=1");
     assert_eq!((one.cpus, one.numa_node), (vec![], Some(1)));
-    let wrong = |lines: &str| mistakes(&format!("[a]\nfilename=/tmp/full\n{lines}\n")).remove(0);
+    let wrong = |lines: &str| diagnostics(&format!("[a]\nfilename=/tmp/full\n{lines}\n")).remove(0);
     assert!(wrong("numa_cpu_nodes=0-9").contains("has not all"));
     assert!(wrong("numa_cpu_nodes=0,1\ncpus_allowed=5").contains("none of the CPUs"));
 }
@@ -110,7 +110,7 @@ fn a_program_with_its_arguments() {
     let Work::Program(program) = &job(&lowered, 0, 0).work else { panic!("a program") };
     assert_eq!(program.command, ["/bin/echo", "x", "y", "for", "3", "s"]);
     assert_eq!(program.output.as_deref(), Some(std::path::Path::new("x y.stdout")));
-    assert!(mistakes("[a]\nioengine=exec\n")[0].contains("program"));
+    assert!(diagnostics("[a]\nioengine=exec\n")[0].contains("program"));
 }
 
 #[test]
@@ -167,5 +167,5 @@ fn cpus_that_the_host_has_not_are_told() {
     assert_eq!(job(&some, 0, 0).placement.cpus, [4, 5]);
     assert_eq!(some.notes[0].did, "runs on [4, 5], those of them that the host has");
     assert_eq!(lowered(&on("0-5")).notes, []);
-    assert!(mistakes(&on("6,7"))[0].contains("the host has none of these CPUs"));
+    assert!(diagnostics(&on("6,7"))[0].contains("the host has none of these CPUs"));
 }

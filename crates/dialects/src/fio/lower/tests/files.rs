@@ -2,7 +2,7 @@
 
 use candor_plan::{Bytes, Create, Layout, Target, TargetKind};
 
-use super::{job, k, lowered, mistakes, some_host};
+use super::{diagnostics, job, k, lowered, some_host};
 use crate::fio::lower::Found;
 use crate::fio::lower::tests::lowered_on;
 
@@ -96,8 +96,8 @@ fn all_files_of_a_directory() {
         both.iter().map(sizes).collect::<Vec<_>>(),
         [("/tmp/full".into(), share), ("/tmp/sub/small".into(), share)]
     );
-    let told = lowered_on("[a]\nopendir=/nowhere\nrw=read\n", &some_host()).unwrap_err();
-    assert!(told[0].contains("/nowhere is not a directory"), "{told:?}");
+    let errors = lowered_on("[a]\nopendir=/nowhere\nrw=read\n", &some_host()).unwrap_err();
+    assert!(errors[0].contains("/nowhere is not a directory"), "{errors:?}");
     assert_eq!(some_host().found.get(std::path::Path::new("/tmp")), Some(&Found::Directory));
 }
 
@@ -117,7 +117,7 @@ fn commands_and_preparation() {
 #[test]
 fn more_files_than_can_be_named_are_refused_at_once() {
     assert_eq!(
-        mistakes("[a]\nnrfiles=4096\nnumjobs=4096\nsize=1g\n"),
+        diagnostics("[a]\nnrfiles=4096\nnumjobs=4096\nsize=1g\n"),
         ["job.fio:2:9: with these there are 16777216 files, more than 1048576; use \
              fewer, or fewer clones"]
     );

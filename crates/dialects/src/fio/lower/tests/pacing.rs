@@ -7,7 +7,7 @@ use candor_plan::{
     Tolerated,
 };
 
-use super::{blocks, job, lowered, mistakes};
+use super::{blocks, diagnostics, job, lowered};
 
 const MS: u64 = 1_000_000;
 
@@ -85,7 +85,7 @@ fn errors_are_survived_by_kind_and_number() {
     let listed = stop("continue_on_error=io\nignore_error=EAGAIN,ENOSPC:122").tolerate;
     let writes = [of(Direction::Write, &[28, 122]), of(Direction::Trim, &[28, 122])].concat();
     assert_eq!(listed, [of(Direction::Read, &[11]), writes].concat());
-    let wrong = mistakes("[a]\nsize=1m\nignore_error=ENONSENSE\n");
+    let wrong = diagnostics("[a]\nsize=1m\nignore_error=ENONSENSE\n");
     assert!(wrong[0].contains("`ENONSENSE` is no error"), "{wrong:?}");
 }
 
@@ -109,6 +109,6 @@ fn queues_run_down_and_are_served_by_threads() {
     assert_eq!((offloaded.engine, offloaded.depth), (Engine::Threads, 8));
     let ring = one("ioengine=io_uring\niodepth=8\nio_submit_mode=offload");
     assert_eq!((ring.engine, ring.depth), (Engine::Threads, 8));
-    let mapped = mistakes("[a]\nsize=1m\nioengine=mmap\nio_submit_mode=offload\n");
+    let mapped = diagnostics("[a]\nsize=1m\nioengine=mmap\nio_submit_mode=offload\n");
     assert!(mapped[0].contains("reading and writing calls"), "{mapped:?}");
 }

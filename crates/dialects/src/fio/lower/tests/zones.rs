@@ -11,14 +11,15 @@ fn host() -> Nowhere {
 
 fn blocks(text: &str) -> Blocks {
     let text = format!("[a]\nfilename=file\nzonemode=zbd\nzonesize=64k\n{text}");
-    let lowered = lowered_on(&text, &host()).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    let lowered =
+        lowered_on(&text, &host()).unwrap_or_else(|diagnostics| panic!("{diagnostics:#?}"));
     lowered.plan.phases[0].jobs[0].blocks().cloned().expect("blocks")
 }
 
 fn refused(text: &str, part: &str) {
     let text = format!("[a]\nzonemode=zbd\n{text}");
-    let mistakes = lowered_on(&text, &host()).expect_err(part);
-    assert!(mistakes.iter().any(|mistake| mistake.contains(part)), "{mistakes:#?}");
+    let diagnostics = lowered_on(&text, &host()).expect_err(part);
+    assert!(diagnostics.iter().any(|diagnostic| diagnostic.contains(part)), "{diagnostics:#?}");
 }
 
 #[test]
@@ -76,7 +77,8 @@ fn what_makes_no_zones_is_refused() {
 fn a_zoned_device_knows_its_zones() {
     let text = "[a]\nfilename=/dev/zoned\nzonemode=zbd\nrw=write\ndirect=1\n";
     let zones = |text: &str| {
-        let lowered = lowered_on(text, &host()).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        let lowered =
+            lowered_on(text, &host()).unwrap_or_else(|diagnostics| panic!("{diagnostics:#?}"));
         lowered.plan.phases[0].jobs[0].blocks().cloned().and_then(|blocks| blocks.zones)
     };
     let own = Zones { length: Some(Bytes(64 << 20)), open_max: Some(14), ..Zones::default() };

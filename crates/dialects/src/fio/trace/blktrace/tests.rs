@@ -2,7 +2,7 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 use super::*;
-use crate::fio::settings::Skip;
+use crate::fio::job_options::Skip;
 
 /// Classes of events that only tests need.
 const READ: u32 = 1;

@@ -3,7 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fio::settings::Skip;
+use crate::fio::job_options::Skip;
 
 fn read_as(said: &Said, text: &str) -> Result<Recorded, String> {
     let bytes = Box::new(Cursor::new(text.as_bytes().to_vec()));
@@ -16,7 +16,7 @@ fn read(text: &str) -> Result<Recorded, String> {
 }
 
 /// Steps as `time file op offset length`.
-fn told(recorded: &Recorded) -> Vec<String> {
+fn message(recorded: &Recorded) -> Vec<String> {
     let line = |step: &candor_plan::trace::Step| {
         let (at, name) = (step.at_ns / 1000, step.action.name());
         format!("{at} {} {name} {} {}", step.file, step.offset, step.length)
@@ -44,7 +44,7 @@ fn version_3_has_times() {
     assert_eq!(recorded.files, ["f", "g"]);
     assert!(recorded.remarks.is_empty() && recorded.depth.is_none());
     assert_eq!(
-        told(&recorded),
+        message(&recorded),
         [
             "10 0 write 0 4096",
             "1010 1 read 20000 1000",
@@ -60,7 +60,7 @@ fn times_that_go_back_are_no_time() {
     let text =
         "fio version 3 iolog\n5 f add\n5 f open\n400 f read 0 1\n300 f read 1 1\n500 f read 2 1";
     assert_eq!(
-        told(&read(text).expect("a trace")),
+        message(&read(text).expect("a trace")),
         ["395 0 read 0 1", "395 0 read 1 1", "595 0 read 2 1"]
     );
 }
@@ -70,7 +70,10 @@ fn version_2_waits() {
     let text = "fio version 2 iolog\nf add\nf open\nf read 0 512\nf wait 20 0\nf read 512 512\n\
                 f wait 10 0\nf write 0 512\nf wait 30 0\nf close\n";
     let recorded = read(text).expect("a trace");
-    assert_eq!(told(&recorded), ["0 0 read 0 512", "20000 0 read 512 512", "20000 0 write 0 512"]);
+    assert_eq!(
+        message(&recorded),
+        ["0 0 read 0 512", "20000 0 read 512 512", "20000 0 write 0 512"]
+    );
     assert_eq!(recorded.remarks.len(), 1);
     assert_eq!((&*recorded.remarks[0].place, recorded.remarks[0].times), ("t.log:5", 3));
     // The scale is for times of lines.
@@ -99,7 +102,7 @@ fn options_change_what_is_replayed() {
     let skip = with(|said| {
         said.skip = Skip { write: true, trim: true, flush: true, read: false };
     });
-    assert_eq!(told(&skip), ["1010 1 read 20000 1000"]);
+    assert_eq!(message(&skip), ["1010 1 read 20000 1000"]);
     assert_eq!(skip.files, ["f", "g"], "what is opened is opened all the same");
 }
 
@@ -110,7 +113,7 @@ fn oddities_are_passed_over_with_a_remark() {
                 12 a b wri";
     let recorded = read(text).expect("a trace");
     assert_eq!(recorded.files, ["a b"]);
-    assert_eq!(told(&recorded), ["0 0 read 0 4096", "0 0 fsync 0 0", "0 0 read 0 1"]);
+    assert_eq!(message(&recorded), ["0 0 read 0 4096", "0 0 fsync 0 0", "0 0 read 0 1"]);
     let places: Vec<&str> = recorded.remarks.iter().map(|remark| &*remark.place).collect();
     assert_eq!(places, ["t.log:7", "t.log:8", "t.log:10", "t.log:12"]);
 }

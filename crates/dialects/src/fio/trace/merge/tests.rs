@@ -3,7 +3,7 @@ use std::io::Cursor;
 use super::super::blktrace::Endian;
 use super::super::blktrace::tests::{event, made};
 use super::*;
-use crate::fio::settings::Trace as Said;
+use crate::fio::job_options::Trace as Said;
 
 fn part<'a>(name: &'a str, endian: Endian, times: &[u64], percent: f64, repeats: u64) -> Part<'a> {
     let bytes: Vec<u8> = times

@@ -1,0 +1,18 @@
+//! The frame of commands that speak another tool's language. Nothing here is about one tool.
+//!
+//! [`run()`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file, results
+//! so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it breaks
+//! no consumer ([`verdict`]), complaints on stderr under the tool's name ([`complaints`]), the tool's
+//! exit code.
+
+pub mod complaints;
+pub mod failures;
+pub mod host;
+pub mod monitor;
+pub mod progress;
+pub mod run;
+pub mod sink;
+pub mod verdict;
+
+pub use complaints::Complaints;
+pub use run::{Foreign, run};

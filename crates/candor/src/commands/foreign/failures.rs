@@ -1,0 +1,44 @@
+//! Sentences about what failed.
+
+use candor_record::{Ended, Measurement, Mismatch};
+
+/// Where a block is not what was written.
+pub fn mismatch(found: &Mismatch) -> String {
+    let Mismatch { path, offset, length, detail, .. } = found;
+    format!("verify failed at file {path} offset {offset}, length {}: {detail}", length.0)
+}
+
+/// Why a job failed, on one line.
+pub fn reason(measured: &Measurement) -> String {
+    if let Some(error) = measured.errors.first() {
+        let (path, offset, message) = (&error.path, error.offset, &error.message);
+        return match error.op {
+            Some(op) => format!("{} of {path} at offset {offset}: {message}", op.name()),
+            None if path.is_empty() => message.clone(),
+            None => format!("{path}: {message}"),
+        };
+    }
+    let first = measured.verify.as_ref().and_then(|verify| verify.first.first());
+    match (first, measured.ended) {
+        (Some(found), _) => mismatch(found),
+        (None, Ended::Stalled) => "it made no progress and was given up".to_owned(),
+        (None, _) => "a worker failed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::IoFailure;
+
+    use super::*;
+
+    #[test]
+    fn reasons_are_sentences() {
+        let (path, message) = ("/f".into(), "gone".into());
+        let error = IoFailure { op: None, path, offset: 0, errno: 2, message, count: 1 };
+        let failed = Measurement { errors: vec![error], ..Measurement::default() };
+        assert_eq!(reason(&failed), "/f: gone");
+        let stalled = Measurement { ended: Ended::Stalled, ..Measurement::default() };
+        assert_eq!(reason(&stalled), "it made no progress and was given up");
+    }
+}

@@ -1,0 +1,136 @@
+//! Runs a plan and delivers what it gave as a foreign tool would.
+
+use std::path::Path;
+
+use candor_plan::{Plan, Problem};
+use candor_record::{Event, Report};
+use candor_run::{BlockTraceMode, Options, RunError};
+
+use super::Complaints;
+use super::complaints;
+use super::monitor::{Monitor, Requests};
+use super::sink::Sink;
+use super::verdict::Verdict;
+use crate::screen;
+
+/// A command that runs a plan: what is the tool's own of it.
+pub trait Foreign {
+    /// The tool's name, which begins each complaint.
+    const NAME: &'static str;
+    /// The exit code of whatever keeps the plan from running.
+    const WRONG: u8;
+
+    /// The file that results go to instead of standard output.
+    fn output_file(&self) -> Option<&Path>;
+
+    /// Requests to end the run before its time, and for results so far.
+    fn requests(&self) -> Requests;
+
+    /// The lines before the run.
+    fn preamble(&self) -> String;
+
+    /// Begins what goes on beside the run. The error is a sentence.
+    fn begin(&mut self) -> Result<(), String>;
+
+    /// The lines that an event adds to the results.
+    fn on(&mut self, event: &Event) -> String;
+
+    /// Results so far.
+    fn interim(&self, report: &Report) -> String;
+
+    /// Ends what went on beside the run, whatever came of it.
+    fn end(&mut self);
+
+    /// Adds to a report what only the command knows.
+    fn complete(&mut self, report: &mut Report);
+
+    /// Writes files beside the results. The error is a sentence.
+    fn write_files(&self, report: &Report) -> Result<(), String>;
+
+    /// The results; the verdict stands among them where `with_verdict` says so.
+    fn results(&self, report: &Report, with_verdict: bool) -> String;
+
+    /// The verdict as text, for where it stands alone.
+    fn verdict(&self, report: &Report) -> String;
+
+    /// Sentences about what failed.
+    fn failures(&self, report: &Report) -> Vec<String>;
+
+    /// The exit code.
+    fn exit_code(&self, report: &Report) -> u8;
+
+    /// Shows problems of the plan in the user's words.
+    fn complain(&self, problems: &[Problem]);
+}
+
+/// Runs the plan, and gives the exit code.
+pub fn run<F: Foreign>(command: &mut F, plan: &Plan, mut options: Options) -> u8 {
+    let verdict = Verdict::chosen();
+    let with_verdict = verdict == Verdict::Beside;
+    if verdict == Verdict::Off {
+        // Nobody would read what it saw.
+        options.block_trace = BlockTraceMode::Off;
+    }
+    let mut sink = match opened(command) {
+        Ok(sink) => sink,
+        Err(sentence) => return refused(command, &sentence),
+    };
+    candor_run::install_interrupt_handlers();
+    let monitor = Monitor::start(F::NAME, command.requests(), options.asks.clone());
+    if let Err(sentence) = command.begin() {
+        return refused(command, &sentence);
+    }
+    let mut undelivered = Ok(());
+    let ran = candor_run::execute(plan, &options, &mut |event| {
+        let text = match event {
+            Event::SoFar { report } => command.interim(report),
+            event => command.on(event),
+        };
+        if !text.is_empty() && undelivered.is_ok() {
+            undelivered = sink.put(&text);
+        }
+    });
+    drop(monitor);
+    command.end();
+    let mut report = match ran {
+        Ok(report) => report,
+        Err(error) => return not_started(command, &error),
+    };
+    command.complete(&mut report);
+    let files = command.write_files(&report);
+    let text = command.results(&report, with_verdict);
+    let failures = complaints::capped(command.failures(&report));
+    screen::tell(&complaints::lines(F::NAME, &failures));
+    if let Err(sentence) = undelivered.and_then(|()| sink.put(&text)) {
+        return refused(command, &sentence);
+    }
+    // The results stand by now, and stay whatever else cannot be written.
+    let delivered = verdict.deliver(|| command.verdict(&report)).and(files);
+    match delivered.inspect_err(|sentence| screen::tell(&format!("{}: {sentence}\n", F::NAME))) {
+        Ok(()) => command.exit_code(&report),
+        Err(_) => F::WRONG,
+    }
+}
+
+/// The sink, with the lines before the run in it.
+fn opened(command: &impl Foreign) -> Result<Sink, String> {
+    let mut sink = Sink::open(command.output_file())?;
+    sink.put(&command.preamble())?;
+    Ok(sink)
+}
+
+fn refused<F: Foreign>(command: &F, sentence: &str) -> u8 {
+    Complaints { tool: F::NAME, file: command.output_file() }.sentence(sentence);
+    F::WRONG
+}
+
+/// Shows why nothing ran, at the words that are to blame where they are known.
+fn not_started<F: Foreign>(command: &F, error: &RunError) -> u8 {
+    match error.problems() {
+        [] => refused(command, &error.to_string()),
+        problems => {
+            command.complain(problems);
+            F::WRONG
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Where candor's own words go: `CANDOR_VERDICT=off|stderr|FILE`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::screen;
+
+/// Where the verdict goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Among the results: a key of the JSON, a block after the text.
+    Beside,
+    /// Nowhere.
+    Off,
+    /// To stderr.
+    Stderr,
+    /// To a file.
+    File(PathBuf),
+}
+
+impl Verdict {
+    /// As the environment says.
+    pub fn chosen() -> Verdict {
+        Verdict::from(std::env::var_os("CANDOR_VERDICT"))
+    }
+
+    fn from(value: Option<OsString>) -> Verdict {
+        match value.filter(|value| !value.is_empty()) {
+            None => Verdict::Beside,
+            Some(value) if value == "off" => Verdict::Off,
+            Some(value) if value == "stderr" => Verdict::Stderr,
+            Some(file) => Verdict::File(file.into()),
+        }
+    }
+
+    /// Writes the verdict where it does not stand among the results. The error is a sentence.
+    pub fn deliver(&self, text: impl FnOnce() -> String) -> Result<(), String> {
+        match self {
+            Verdict::Beside | Verdict::Off => {}
+            Verdict::Stderr => screen::tell(&text()),
+            Verdict::File(path) => std::fs::write(path, text())
+                .map_err(|error| format!("{} cannot be written: {error}", path.display()))?,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_decides() {
+        let of = |value: &str| Verdict::from(Some(value.into()));
+        assert_eq!(Verdict::from(None), Verdict::Beside);
+        assert_eq!(
+            (of(""), of("off"), of("stderr")),
+            (Verdict::Beside, Verdict::Off, Verdict::Stderr)
+        );
+        assert_eq!(of("/tmp/verdict"), Verdict::File("/tmp/verdict".into()));
+    }
+}

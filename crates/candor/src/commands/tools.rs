@@ -1,0 +1,54 @@
+//! The tools whose languages candor speaks.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::{fio, watch};
+
+/// A tool whose language candor speaks.
+pub struct Tool {
+    /// Its name: that of a link to candor, and of `candor options NAME`.
+    pub name: &'static str,
+    /// Does what a command line says, the program's name first, and gives the exit code.
+    pub main: fn(&[OsString]) -> u8,
+    /// Its engines and options, and what candor makes of them, as Markdown.
+    pub matrix: fn() -> String,
+}
+
+/// All of them.
+pub const TOOLS: &[Tool] = &[
+    Tool { name: "fio", main: fio::main, matrix: fio::matrix },
+    Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
+];
+
+/// The tool that candor is called as, however long the path to it.
+pub fn called_as(program: &OsString) -> Option<&'static Tool> {
+    let name = Path::new(program).file_name()?;
+    TOOLS.iter().find(|tool| name == tool.name)
+}
+
+/// The tool of that name.
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_called_by_name_whatever_the_path() {
+        for (program, called) in [
+            ("fio", Some("fio")),
+            ("/usr/local/bin/fio", Some("fio")),
+            ("./fio", Some("fio")),
+            ("/usr/bin/iostat", Some("iostat")),
+            ("candor", None),
+            ("/fio/candor", None),
+            ("fio2", None),
+            ("", None),
+        ] {
+            assert_eq!(called_as(&program.into()).map(|tool| tool.name), called, "{program}");
+        }
+    }
+}

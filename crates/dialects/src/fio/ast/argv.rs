@@ -1,0 +1,95 @@
+//! The command line, by the rules of `getopt_long_only`.
+
+use std::ffi::OsString;
+
+use super::{Block, Given, Names, Origin, Reading, Section, expand, is_global};
+use crate::kit::{self, Assignment, Diagnostic, Grammar, Item, Span, Spelling, Word};
+
+const GRAMMAR: Grammar =
+    Grammar { long_behind_one_dash: true, unknown: "--cmdhelp lists all options" };
+
+/// Reads the words, and gives the job files that they name.
+pub(super) fn read(reading: &mut Reading<'_>, argv: &[OsString], names: &Names) -> Vec<Word> {
+    let (words, wrong) = kit::enter(&mut reading.ast.texts, argv);
+    reading.diagnostics.extend(wrong);
+    let spellings: Vec<Spelling> = names.flags.iter().chain(&names.options).copied().collect();
+    let mut reader = Reader { reading, into: Into::Globals };
+    let mut files = Vec::new();
+    for item in kit::read(&words, &spellings, GRAMMAR) {
+        match item {
+            Item::Option { name, at, value } => {
+                let is_flag = names.flags.iter().any(|flag| flag.name == name);
+                match is_flag {
+                    true => reader.reading.ast.flags.push(Given { name, at, value }),
+                    false => reader.assign(name, at, value),
+                }
+            }
+            Item::Operand(file) => files.push(file),
+            Item::Wrong(diagnostic) => reader.reading.diagnostics.push(diagnostic),
+        }
+    }
+    files
+}
+
+/// Where options of jobs go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Into {
+    Globals,
+    Section,
+}
+
+struct Reader<'a, 'w> {
+    reading: &'a mut Reading<'w>,
+    into: Into,
+}
+
+impl Reader<'_, '_> {
+    fn assign(&mut self, name: &'static str, at: Span, value: Option<Word>) {
+        let value = value.map(|value| self.replaced(value));
+        let ast = &mut self.reading.ast;
+        let block = Block { origin: Origin::CommandLine, assignments: Vec::new() };
+        if let ("name", Some(section)) = (name, &value) {
+            self.into = if is_global(&section.text) { Into::Globals } else { Into::Section };
+            match self.into {
+                Into::Globals => ast.globals.push(Block {
+                    // fio shows it among the options of all jobs.
+                    assignments: vec![Assignment { name: Word { text: name.into(), at }, value }],
+                    ..block
+                }),
+                Into::Section => ast.sections.push(Section {
+                    name: section.clone(),
+                    globals: 0..ast.globals.len(),
+                    own: block,
+                    begins_file: false,
+                }),
+            }
+            return;
+        }
+        let name = Word { text: name.to_owned(), at };
+        let into = match self.into {
+            Into::Globals => {
+                if ast.globals.is_empty() {
+                    ast.globals.push(block);
+                }
+                ast.globals.last_mut()
+            }
+            Into::Section => ast.sections.last_mut().map(|section| &mut section.own),
+        };
+        if let Some(into) = into {
+            into.assignments.push(Assignment { name, value });
+        }
+    }
+
+    /// The shell has replaced variables already; keywords are candor's.
+    fn replaced(&mut self, value: Word) -> Word {
+        match expand::keywords(&value.text, self.reading.environment) {
+            Ok(text) => Word { text, ..value },
+            Err(refused) => {
+                let diagnostic =
+                    Diagnostic::new(value.at, "arithmetic", &value.text, refused.message);
+                self.reading.diagnostics.push(diagnostic.remedy(refused.remedy));
+                value
+            }
+        }
+    }
+}

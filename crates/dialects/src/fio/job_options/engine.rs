@@ -1,0 +1,146 @@
+//! Options that only some engines have.
+
+use candor_plan::units::PerDirection;
+
+use crate::kit::choices;
+
+choices! {
+    /// `cpumode`.
+    pub enum CpuMode {
+        #[default]
+        Noop = "a loop that does nothing": "noop",
+        Qsort = "sorting": "qsort",
+    }
+}
+
+choices! {
+    /// `stat_type`.
+    pub enum StatType {
+        #[default]
+        Stat = "stat": "stat",
+        Lstat = "lstat": "lstat",
+        Statx = "statx": "statx",
+    }
+}
+
+/// Options that only some engines have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineOptions {
+    /// `hipri`.
+    pub hipri: bool,
+    /// `hipri_percentage`.
+    pub hipri_percent: u64,
+    /// `uncached`.
+    pub uncached: bool,
+    /// `nowait`.
+    pub nowait: bool,
+    /// `userspace_reap`.
+    pub userspace_reap: bool,
+    /// `libaio_vectored`.
+    pub vectored: bool,
+    /// `fixedbufs`.
+    pub fixed_buffers: bool,
+    /// `registerfiles`.
+    pub fixed_files: bool,
+    /// `sqthread_poll`.
+    pub sqpoll: bool,
+    /// `sqthread_poll_cpu`.
+    pub sqpoll_cpu: Option<u64>,
+    /// `nonvectored`; `None` is what the kernel can do.
+    pub nonvectored: Option<u64>,
+    /// `force_async`: every so many operations; 0 is never.
+    pub force_async: u64,
+    /// `thp`.
+    pub huge_mapping: bool,
+    /// `cpuload` in percent.
+    pub cpu_load: u64,
+    /// `cpuchunks` in microseconds.
+    pub cpu_chunks_us: u64,
+    /// `cpumode`.
+    pub cpu_mode: CpuMode,
+    /// `exit_on_io_done`.
+    pub exit_on_io_done: bool,
+    /// `stat_type`.
+    pub stat: StatType,
+    /// `cmdprio_*`.
+    pub priorities: Priorities,
+    /// `program`.
+    pub program: Option<String>,
+    /// `arguments`.
+    pub arguments: Option<String>,
+    /// `grace_time` in seconds.
+    pub grace_s: u64,
+    /// `std_redirect`.
+    pub redirect: bool,
+}
+
+/// Priorities of single operations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Priorities {
+    /// `cmdprio_percentage`.
+    pub percent: PerDirection<u64>,
+    /// `cmdprio_class`, by its number.
+    pub class: PerDirection<u64>,
+    /// `cmdprio`.
+    pub level: PerDirection<u64>,
+    /// `cmdprio_hint`.
+    pub hint: PerDirection<u64>,
+    /// `cmdprio_bssplit`.
+    pub splits: PerDirection<Vec<PrioritySplit>>,
+}
+
+impl Default for Priorities {
+    fn default() -> Self {
+        Priorities {
+            percent: PerDirection::all(0),
+            // The highest.
+            class: PerDirection::all(1),
+            level: PerDirection::all(0),
+            hint: PerDirection::all(0),
+            splits: PerDirection { read: Vec::new(), write: Vec::new(), trim: Vec::new() },
+        }
+    }
+}
+
+/// Operations of one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrioritySplit {
+    /// Their size.
+    pub size: u64,
+    /// The share of operations, in percent.
+    pub percent: u64,
+    /// Their class, where it is not that of all.
+    pub class: Option<u64>,
+    /// Their level, where it is not that of all.
+    pub level: Option<u64>,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            hipri: false,
+            hipri_percent: 100,
+            uncached: false,
+            nowait: false,
+            userspace_reap: false,
+            vectored: false,
+            fixed_buffers: false,
+            fixed_files: false,
+            sqpoll: false,
+            sqpoll_cpu: None,
+            nonvectored: None,
+            force_async: 0,
+            huge_mapping: false,
+            cpu_load: 0,
+            cpu_chunks_us: 50_000,
+            cpu_mode: CpuMode::Noop,
+            exit_on_io_done: false,
+            stat: StatType::Stat,
+            priorities: Priorities::default(),
+            program: None,
+            arguments: None,
+            grace_s: 1,
+            redirect: true,
+        }
+    }
+}

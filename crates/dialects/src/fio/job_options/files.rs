@@ -1,0 +1,226 @@
+//! Files: their names, how they are made, opened, closed and removed.
+
+use crate::kit::choices;
+
+choices! {
+    /// `fallocate`: how space is set aside for a file that is laid out.
+    pub enum Fallocate {
+        None = "no space is set aside": "none" | "0",
+        #[default]
+        Native = "as the platform does it best": "native",
+        Posix = "posix_fallocate": "posix" | "1",
+        Keep = "fallocate that keeps the size": "keep",
+        Truncate = "the size is set, no space": "truncate",
+    }
+}
+
+choices! {
+    /// `fadvise_hint`.
+    pub enum Advice {
+        None = "no advice": "0",
+        #[default]
+        ByPattern = "after the order of the job's offsets": "1",
+        Random = "POSIX_FADV_RANDOM": "random",
+        Sequential = "POSIX_FADV_SEQUENTIAL": "sequential",
+        Noreuse = "POSIX_FADV_NOREUSE": "noreuse",
+    }
+}
+
+choices! {
+    /// `lockfile`.
+    pub enum Lock {
+        #[default]
+        None = "files are not locked": "none",
+        Exclusive = "one operation at a time": "exclusive",
+        ReadWrite = "many reads, or one write": "readwrite",
+    }
+}
+
+choices! {
+    /// `filetype`.
+    pub enum FileType {
+        #[default]
+        Found = "what is found at the path": "none",
+        File = "regular files": "file",
+        Block = "block devices": "block",
+        Char = "character devices": "char",
+    }
+}
+
+choices! {
+    /// `file_service_type`, without its numbers.
+    pub enum Service {
+        Random = "any file, all alike": "random",
+        Zipf = "files by a zipf distribution": "zipf",
+        Pareto = "files by a pareto distribution": "pareto",
+        Normal = "files by a normal distribution": "normal" | "gauss",
+        #[default]
+        RoundRobin = "one file after the other, for each operation": "roundrobin",
+        Sequential = "one file to its end, then the next": "sequential",
+    }
+}
+
+/// The choice of the next file.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FileService {
+    /// The rule.
+    pub rule: Service,
+    /// The parameter of zipf, pareto or normal.
+    pub parameter: Option<f64>,
+    /// So many operations on one file before the next.
+    pub every: Option<u64>,
+}
+
+/// `sync_file_range`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncFileRange {
+    /// `SYNC_FILE_RANGE_WAIT_BEFORE`.
+    pub wait_before: bool,
+    /// `SYNC_FILE_RANGE_WRITE`.
+    pub write: bool,
+    /// `SYNC_FILE_RANGE_WAIT_AFTER`.
+    pub wait_after: bool,
+    /// After so many writes; 0 is never.
+    pub every: u64,
+}
+
+/// Which files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Files {
+    /// `filename`, taken apart at its colons.
+    pub names: Vec<String>,
+    /// `directory`, taken apart at its colons.
+    pub directories: Vec<String>,
+    /// The first of them when `filename` was read: names lie below it, and not below what
+    /// `directory` says later.
+    pub beneath: Option<String>,
+    /// `filename_format`.
+    pub format: String,
+    /// `unique_filename`.
+    pub unique: bool,
+    /// `opendir`.
+    pub opendir: Option<String>,
+    /// `nrfiles`.
+    pub number: Option<u64>,
+    /// `openfiles`.
+    pub open: Option<u64>,
+    /// `file_service_type`.
+    pub service: FileService,
+    /// `filesize`, from and to.
+    pub size: Option<(u64, u64)>,
+    /// `file_append`.
+    pub append: bool,
+    /// `filetype`.
+    pub kind: FileType,
+    /// `lockfile`.
+    pub lock: Lock,
+    /// `fadvise_hint`.
+    pub advice: Advice,
+    /// `write_hint`, as written.
+    pub write_hint: WriteHint,
+    /// `ioscheduler`.
+    pub scheduler: Option<String>,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        Files {
+            names: Vec::new(),
+            directories: Vec::new(),
+            beneath: None,
+            format: FORMAT.to_owned(),
+            unique: true,
+            opendir: None,
+            number: None,
+            open: None,
+            service: FileService::default(),
+            size: None,
+            append: false,
+            kind: FileType::Found,
+            lock: Lock::None,
+            advice: Advice::ByPattern,
+            write_hint: WriteHint::Unset,
+            scheduler: None,
+        }
+    }
+}
+
+/// `filename_format` where none is given.
+pub const FORMAT: &str = "$jobname.$jobnum.$filenum";
+
+choices! {
+    /// `write_hint`: how long what is written is expected to live.
+    pub enum WriteHint {
+        #[default]
+        Unset = "no hint is given": "",
+        None = "no hint, said so": "none",
+        Short = "short": "short",
+        Medium = "medium": "medium",
+        Long = "long": "long",
+        Extreme = "for ever": "extreme",
+    }
+}
+
+/// Making and removing files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Making {
+    /// `fallocate`.
+    pub fallocate: Fallocate,
+    /// `create_serialize`.
+    pub serialize: bool,
+    /// `create_fsync`.
+    pub fsync: bool,
+    /// `create_on_open`.
+    pub on_open: bool,
+    /// `create_only`.
+    pub only: bool,
+    /// `allow_file_create`.
+    pub allowed: bool,
+    /// `allow_mounted_write`.
+    pub mounted_write: bool,
+    /// `overwrite`.
+    pub overwrite: bool,
+    /// `pre_read`.
+    pub pre_read: bool,
+    /// `unlink`.
+    pub unlink: bool,
+    /// `unlink_each_loop`.
+    pub unlink_each_loop: bool,
+}
+
+impl Default for Making {
+    fn default() -> Self {
+        Making {
+            fallocate: Fallocate::Native,
+            serialize: true,
+            fsync: true,
+            on_open: false,
+            only: false,
+            allowed: true,
+            mounted_write: false,
+            overwrite: false,
+            pre_read: false,
+            unlink: false,
+            unlink_each_loop: false,
+        }
+    }
+}
+
+/// When what is written is made durable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Durability {
+    /// `fsync`: after so many writes; 0 is never.
+    pub fsync: u64,
+    /// `fdatasync`: after so many writes; 0 is never.
+    pub fdatasync: u64,
+    /// `sync_file_range`.
+    pub sync_file_range: SyncFileRange,
+    /// `write_barrier`.
+    pub barrier: u64,
+    /// `end_fsync`.
+    pub at_end: bool,
+    /// `end_syncfs`.
+    pub syncfs_at_end: bool,
+    /// `fsync_on_close`.
+    pub on_close: bool,
+}

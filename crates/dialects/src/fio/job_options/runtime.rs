@@ -1,0 +1,117 @@
+//! Name and run time of a job.
+
+use candor_plan::Nanos;
+
+use crate::kit::choices;
+
+/// Name and description of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct About {
+    /// `name`, where it is not the section's.
+    pub name: Option<String>,
+    /// `description`.
+    pub description: Option<String>,
+    /// `wait_for`.
+    pub wait_for: Option<String>,
+    /// `comm`.
+    pub comm: Option<String>,
+}
+
+choices! {
+    /// `steadystate`, without its limit.
+    pub enum SteadyOf {
+        Iops = "operations per second, largest distance from their mean": "iops",
+        #[default]
+        IopsSlope = "operations per second, slope of a line through them": "iops_slope",
+        Bandwidth = "bytes per second, largest distance from their mean": "bw",
+        BandwidthSlope = "bytes per second, slope of a line through them": "bw_slope",
+        Latency = "latency, largest distance from its mean": "lat",
+        LatencySlope = "latency, slope of a line through it": "lat_slope",
+    }
+}
+
+/// `steadystate` and its friends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// The figure that must be steady.
+    pub of: SteadyOf,
+    /// The limit.
+    pub limit: f64,
+    /// The limit is in percent of the mean.
+    pub percent: bool,
+    /// `ss_dur`: the time over which it must hold; 0 turns it off.
+    pub duration: Nanos,
+    /// `ss_ramp`.
+    pub ramp: Nanos,
+    /// `ss_interval`.
+    pub interval: Nanos,
+}
+
+impl Default for Steady {
+    fn default() -> Self {
+        Steady {
+            of: SteadyOf::IopsSlope,
+            limit: 0.01,
+            percent: true,
+            duration: Nanos(0),
+            ramp: Nanos(0),
+            interval: Nanos::from_secs(1),
+        }
+    }
+}
+
+choices! {
+    /// `clocksource`.
+    pub enum Clock {
+        #[default]
+        Best = "the best one": "",
+        Gettimeofday = "gettimeofday": "gettimeofday",
+        ClockGettime = "clock_gettime": "clock_gettime",
+        Cpu = "the processor's own": "cpu",
+    }
+}
+
+/// Run time and repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Runtime {
+    /// `runtime`; 0 is no bound.
+    pub runtime: Nanos,
+    /// `time_based`.
+    pub time_based: bool,
+    /// `loops`.
+    pub loops: u64,
+    /// `numjobs`.
+    pub clones: u64,
+    /// `ramp_time`.
+    pub ramp: Nanos,
+    /// `ramp_size`: bytes.
+    pub ramp_size: u64,
+    /// `startdelay`, from and to.
+    pub delay: (Nanos, Nanos),
+    /// `steadystate`.
+    pub steady: Steady,
+    /// `clocksource`.
+    pub clock: Clock,
+    /// `gtod_cpu`.
+    pub clock_cpu: Option<u64>,
+    /// `job_start_clock_id`.
+    pub start_clock_id: u64,
+}
+
+impl Default for Runtime {
+    fn default() -> Self {
+        Runtime {
+            runtime: Nanos(0),
+            time_based: false,
+            loops: 1,
+            clones: 1,
+            ramp: Nanos(0),
+            ramp_size: 0,
+            delay: (Nanos(0), Nanos(0)),
+            steady: Steady::default(),
+            clock: Clock::Best,
+            clock_cpu: None,
+            start_clock_id: 0,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Patterns as fio's users write them into patterns of the plan.
+
+use std::path::Path;
+
+use candor_plan::blocks::Pattern;
+
+use crate::fio::lower::instance::Instance;
+use crate::fio::values::{self, PatternPart};
+use crate::kit::Diagnostics;
+
+/// The pattern that an option was given; none if it cannot be one, which is told.
+pub(in crate::fio::lower) fn lower(
+    from: &Instance<'_>,
+    option: &str,
+    text: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<Pattern> {
+    let parts = match values::pattern(text) {
+        Ok(read) => read.value,
+        Err(refused) => {
+            diagnostics.refuse(from, option, &refused.message);
+            return None;
+        }
+    };
+    let mut pattern = Pattern::empty();
+    for part in parts {
+        pattern = match part {
+            PatternPart::Bytes(bytes) => pattern.then(&bytes),
+            PatternPart::Offset => pattern.then_offset(),
+            PatternPart::File(name) => {
+                // As much of the file as finds room.
+                let room = Pattern::BYTES_MAX.saturating_sub(pattern.len());
+                let Some(bytes) = from.host.first_bytes(Path::new(&name), room) else {
+                    diagnostics.refuse(from, option, &format!("`{name}` cannot be read"));
+                    return None;
+                };
+                let longer = from.host.first_bytes(Path::new(&name), room + 1);
+                if longer.is_some_and(|all| all.len() > room) {
+                    let did = format!("the first {room} bytes of `{name}`, over and over");
+                    let why = "a pattern has 512 bytes at most, as in fio 3.33";
+                    diagnostics.note(from, option, &did, why);
+                }
+                pattern.then(&bytes)
+            }
+        };
+    }
+    let pattern = pattern.finish();
+    if pattern.is_none() {
+        diagnostics.refuse(from, option, "a pattern has 1 to 512 bytes");
+    }
+    pattern
+}

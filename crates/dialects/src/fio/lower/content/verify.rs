@@ -1,0 +1,172 @@
+//! Headers in written blocks, and reading them back.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, Verify, Written};
+use candor_plan::units::{Direction, SizeSpec};
+use candor_plan::{Blocks, Bytes, Engine};
+
+use crate::fio::job::StateFile;
+use crate::fio::job_options::{self, ContinueOn, Method};
+use crate::fio::lower::content::patterns;
+use crate::fio::lower::instance::Instance;
+use crate::fio::state;
+use crate::kit::Diagnostics;
+
+pub(in crate::fio::lower) fn lower(
+    from: &Instance<'_>,
+    blocks: &mut Blocks,
+    diagnostics: &mut Diagnostics,
+) {
+    let options = &from.options.verify;
+    let Some(mut format) = format(options.method) else { return };
+    if blocks.engine == Engine::Null && format != Format::Nothing {
+        let why = "ioengine=null moves no bytes";
+        diagnostics.note(from, "verify", "blocks are read back, and nothing is compared", why);
+        format = Format::Nothing;
+    }
+    let direction = from.options.rw.direction;
+    if let Some(text) = &options.pattern {
+        let pattern = patterns::lower(from, "verify_pattern", text, diagnostics);
+        let every = usize::try_from(options.pattern_interval).ok().and_then(NonZeroUsize::new);
+        blocks.content.pattern = match every {
+            Some(every) => pattern.map(|pattern| pattern.anew_every(every)),
+            None => pattern,
+        };
+        blocks.content.fill = Fill::Pattern;
+    } else if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) {
+        return diagnostics.refuse(
+            from,
+            "verify",
+            "verify_pattern says what is to be found, and is not set",
+        );
+    }
+    if format == Format::Acca(Sum::Sha512) {
+        let why = "fio stores what its buffer held last: damage in the middle goes unseen";
+        diagnostics.note(from, "verify", "headers as fio writes and checks them", why);
+    }
+    let reads_back = direction.writes() && (options.read_back || options.only);
+    let backlog = options.backlog.filter(|_| !options.only).unwrap_or(0);
+    blocks.verify = Some(Verify {
+        interval: Bytes(interval(options.interval, blocks, format)),
+        format,
+        header_at: Bytes(options.offset.filter(|_| matches!(format, Format::Acca(_))).unwrap_or(0)),
+        continue_on_mismatch: !options.fatal
+            && matches!(from.options.errors.continue_on, ContinueOn::Verify | ContinueOn::All),
+        // Mixed work may read blocks that nobody wrote.
+        reads: !direction.writes(),
+        generations: options.header_seed && options.write_sequence,
+        read_back: reads_back.then_some(ReadBack {
+            only: options.only,
+            every: backlog,
+            batch: options.backlog_batch.filter(|_| backlog > 0).unwrap_or(0),
+            trims: trims(options).filter(|_| !options.only),
+        }),
+        zeros_after_trim: options.trim_zero && trims(options).is_some(),
+        last_writes: saved(from).map_or(0, |state| state.depth),
+        written: options.state_load.then(|| loaded(from, blocks, diagnostics)).flatten(),
+        dump: options.dump.then(|| PathBuf::from(".")),
+        ..Verify::default()
+    });
+}
+
+/// Some of the writes are trimmed: none without `trim_backlog`.
+fn trims(options: &job_options::Verify) -> Option<TrimWritten> {
+    let every = options.trim_backlog.filter(|every| *every > 0)?;
+    let percent = options.trim_percent.min(100) as u8;
+    let batch = options.trim_backlog_batch.unwrap_or(0);
+    (percent > 0).then_some(TrimWritten { percent, every, batch })
+}
+
+/// Where the state of a job is saved: of one that writes what can be verified.
+pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
+    let options = &from.options.verify;
+    let saves =
+        options.state_save && options.method != Method::None && from.options.rw.direction.writes();
+    saves.then(|| StateFile {
+        path: state::path(from.aux_path, from.name, from.number),
+        depth: u32::try_from(from.options.issue.depth).unwrap_or(u32::MAX).max(1),
+    })
+}
+
+/// The state that this job was saved with.
+fn loaded(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Option<Written> {
+    let path = state::path(from.aux_path, from.name, from.number);
+    let wrong = |why: String| format!("the state in {} cannot be used: {why}", path.display());
+    let Some(bytes) = from.host.first_bytes(&path, state::BYTES_MAX) else {
+        let remedy = "write the data with verify_state_save=1 first, in a job of this name";
+        let message = wrong("it cannot be read".into());
+        diagnostics.wrong(from, "verify_state_load", message, remedy);
+        return None;
+    };
+    let draws = from.options.rw.direction.is_random()
+        || blocks.rotation.order == FileOrder::Random
+        || blocks.size.iter().any(|(_, size)| !matches!(size, SizeSpec::Fixed(_)));
+    match state::decoded(&bytes) {
+        Ok(loaded) if draws && !loaded.own => {
+            let message = wrong("another program drew the offsets or sizes of that job".into());
+            let remedy = "verify with that program, or without verify_state_load";
+            diagnostics.wrong(from, "verify_state_load", message, remedy);
+            None
+        }
+        Ok(loaded) => Some(loaded.written),
+        Err(why) => {
+            diagnostics.wrong(from, "verify_state_load", wrong(why), "write the data again");
+            None
+        }
+    }
+}
+
+fn format(method: Method) -> Option<Format> {
+    Some(match method {
+        Method::None => return None,
+        Method::Pattern => Format::Pattern,
+        Method::Null => Format::Nothing,
+        Method::PatternHeader => Format::Acca(Sum::Pattern),
+        Method::Meta => Format::Acca(Sum::None),
+        Method::Md5 => Format::Acca(Sum::Md5),
+        Method::Crc64 => Format::Acca(Sum::Crc64),
+        Method::Crc32 => Format::Acca(Sum::Crc32),
+        Method::Crc32c => Format::Acca(Sum::Crc32c),
+        Method::Crc16 => Format::Acca(Sum::Crc16),
+        Method::Crc7 => Format::Acca(Sum::Crc7),
+        Method::Sha1 => Format::Acca(Sum::Sha1),
+        Method::Sha256 => Format::Acca(Sum::Sha256),
+        Method::Sha512 => Format::Acca(Sum::Sha512),
+        Method::Sha3_224 => Format::Acca(Sum::Sha3_224),
+        Method::Sha3_256 => Format::Acca(Sum::Sha3_256),
+        Method::Sha3_384 => Format::Acca(Sum::Sha3_384),
+        Method::Sha3_512 => Format::Acca(Sum::Sha3_512),
+        Method::Xxhash => Format::Acca(Sum::Xxhash),
+    })
+}
+
+/// The interval asked for, else the smallest block; where that does not divide every block, and
+/// where none was asked for the alignment of blocks, the greatest that does.
+fn interval(asked: Option<u64>, blocks: &Blocks, format: Format) -> u64 {
+    let used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
+    let mut sizes: Vec<u64> = used.flat_map(|op| sizes(blocks.size.of(op))).collect();
+    let least = sizes.iter().copied().min().unwrap_or(4096);
+    if asked.is_none() {
+        sizes.extend(blocks.align.iter().map(|align| align.write.0).filter(|align| *align > 0));
+    }
+    // A pattern begins with each block and has no header to put at intervals.
+    let asked = asked.filter(|_| format != Format::Pattern).unwrap_or(least).min(least).max(1);
+    let divides = |interval: u64| sizes.iter().all(|size| size.is_multiple_of(interval));
+    match divides(asked) {
+        true => asked,
+        false => sizes.iter().copied().reduce(gcd).unwrap_or(asked),
+    }
+}
+
+fn sizes(spec: &SizeSpec) -> Vec<u64> {
+    match spec {
+        SizeSpec::Weighted(list) => list.iter().map(|(size, _)| size.0).collect(),
+        spec => vec![spec.min().0, spec.max().0],
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

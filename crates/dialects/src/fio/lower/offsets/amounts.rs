@@ -1,0 +1,178 @@
+//! The amount that a job moves: `size`, `io_size`, `number_ios` and `loops`.
+//!
+//! fio goes over its files until `size` (or `io_size`) is moved, `loops` times. Going over them
+//! once is a pass, and one loop is mostly one pass. It is not where a pass leaves bytes out and
+//! more are moved to make up for them, or where `io_size` says another amount.
+
+use std::path::{Path, PathBuf};
+
+use candor_plan::blocks::{Access, FileOrder, Position};
+use candor_plan::units::{Direction, Extent, SizeSpec};
+use candor_plan::{Blocks, Bytes, Member, Stop, Target};
+
+use crate::fio::job_options::{Amount, Method};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
+
+pub(in crate::fio::lower) fn lower(
+    from: &Instance<'_>,
+    blocks: &Blocks,
+    targets: &[Target],
+    stop: &mut Stop,
+    diagnostics: &mut Diagnostics,
+) {
+    let options = from.options;
+    if options.runtime.time_based && stop.time.is_some() {
+        stop.passes = checks_each_pass(from, blocks, diagnostics).then_some(u32::MAX);
+        return;
+    }
+    let loops = options.runtime.loops.max(1);
+    // Both operations of a pair count, here; there a pair counts once.
+    let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
+    stop.ops =
+        Some(options.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
+    let files: Vec<(PathBuf, Option<Bytes>)> = targets.iter().flat_map(files).collect();
+    let lengths: Option<Vec<u64>> =
+        files.iter().map(|(path, size)| length(from, blocks, path, *size)).collect();
+    let sum =
+        |lengths: &Vec<u64>| lengths.iter().fold(0, |sum: u64, length| sum.saturating_add(*length));
+    let total = lengths.as_ref().map(sum);
+    let moved = moved(from, total, diagnostics).map(|moved| match total {
+        Some(total) if ends_with_size(from, blocks) => moved.min(total),
+        _ => moved,
+    });
+    let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
+    // Where files have a size of their own, that of the job is only how much it moves. What does
+    // not make up whole zones is not used, but moved elsewhere.
+    let apart = options.files.size.is_some();
+    let size = options.area.size.filter(|_| apart || blocks.zones.is_some());
+    let size = match size
+        .map(|size| crate::fio::lower::offsets::zones::in_bytes(from, size, "size", diagnostics))
+    {
+        Some(Amount::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    };
+    let most = moved.or(size);
+    if most.is_some() || !is_one_pass(blocks) {
+        stop.bytes = most.or(total).filter(|bytes| *bytes > 0).map(all);
+    }
+    if stop.bytes.is_some() && !ends(blocks, files.len()) {
+        return;
+    }
+    stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
+    let goes_on = lengths.is_some_and(|lengths| wraps(blocks, &lengths));
+    let least = moved.map(Bytes).or(total.map(all).filter(|_| goes_on));
+    stop.at_least = least.map(Extent::Bytes);
+}
+
+/// True where a job that ends with time checks what a pass wrote before it begins the next one. fio
+/// does so with engines that have several operations in flight; with the others it goes on writing.
+fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> bool {
+    let read_back = blocks.verify.as_ref().and_then(|verify| verify.read_back);
+    if !read_back.is_some_and(|back| back.every == 0 && !back.only) {
+        return false;
+    }
+    let queues = blocks.engine.is_async();
+    if !queues {
+        let why = "as with fio, the job has no end but that of its time; set verify_backlog";
+        diagnostics.note(from, "verify", "nothing that is written is read back", why);
+    }
+    queues
+}
+
+/// True where no more than `size` is moved, whatever `io_size` says: fio does not go over verified
+/// blocks again, unless they are drawn without a map, or an engine with a queue writes them for
+/// another job to verify.
+fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
+    let options = from.options;
+    if blocks.engine.is_async() && !options.verify.read_back && !options.verify.only {
+        return false;
+    }
+    let drawn = options.rw.direction.is_random() && options.random.no_map;
+    options.verify.method != Method::None && !drawn && !options.rw.direction.is_mixed()
+}
+
+/// `io_size`, where it is given.
+fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics) -> Option<u64> {
+    let options = from.options.area.io_size?;
+    match crate::fio::lower::offsets::zones::in_bytes(from, options, "io_size", diagnostics) {
+        Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
+        Amount::Percent(percent @ 101..) => {
+            let message = format!("{percent} % is more than there is");
+            diagnostics.wrong(from, "io_size", message, "give at most 100%, or a number of bytes");
+            None
+        }
+        Amount::Percent(percent) => {
+            let bytes = total.map(|total| Extent::Percent(f64::from(percent)).of(Bytes(total)).0);
+            if bytes.is_none() {
+                diagnostics.refuse(from, "io_size", "a share of files whose size is not known yet");
+            }
+            bytes
+        }
+        Amount::Zones(_) => None,
+    }
+}
+
+/// The files of a target, with the sizes that they are to have.
+fn files(target: &Target) -> Vec<(PathBuf, Option<Bytes>)> {
+    if target.members.is_empty() {
+        return vec![(target.path.clone(), target.size)];
+    }
+    let file = |member: &Member| (target.path.join(&member.name), member.size.or(target.size));
+    target.members.iter().map(file).collect()
+}
+
+/// Bytes of a file that are used, where they are known beforehand.
+fn length(from: &Instance<'_>, blocks: &Blocks, path: &Path, size: Option<Bytes>) -> Option<u64> {
+    let size = size.or(from.host.found(path).bytes().map(Bytes))?;
+    let rest = size.0.saturating_sub(blocks.range.start.of(size).0);
+    Some(blocks.range.length.map_or(rest, |length| length.of(size).0.min(rest)))
+}
+
+/// True where one pass moves every byte of every file once.
+fn is_one_pass(blocks: &Blocks) -> bool {
+    let whole = matches!(blocks.access, Access::Sequential | Access::Permutation);
+    let together = blocks.position == Position::Shared && blocks.stay.is_never();
+    whole && together && blocks.windows.is_none() && blocks.zones.is_none()
+}
+
+/// True where a pass has an end.
+fn ends(blocks: &Blocks, files: usize) -> bool {
+    let in_turn = matches!(
+        blocks.rotation.order,
+        FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential
+    );
+    blocks.access.is_finite() && (in_turn || files < 2)
+}
+
+/// True where a pass leaves something out at the end of a file: fio then goes on from the start,
+/// while a pass whose last operation ends exactly there ends the job.
+fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
+    let ends_there = |length: u64| match (&blocks.access, blocks.windows) {
+        (Access::Holes { hole }, None) => holes_end(blocks, hole.0, length),
+        (_, Some(windows)) => {
+            let stride = windows.length.0.saturating_add(windows.gap.0).max(1);
+            let last = length.saturating_sub(1) % stride + 1;
+            last < windows.length.0.min(windows.bytes.0)
+        }
+        _ => true,
+    };
+    let leaves_out = blocks.zones.as_ref().is_some_and(|zones| zones.gap.0 > 0);
+    leaves_out || !lengths.iter().all(|length| ends_there(*length))
+}
+
+/// True where a job with holes between its operations ends with the first pass: an operation ends
+/// with the file, or the next one begins within it and has no room. fio counts from the offset
+/// where it asks whether it begins within the file, and so does this.
+fn holes_end(blocks: &Blocks, hole: u64, length: u64) -> bool {
+    let op = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) > 0);
+    let Some(SizeSpec::Fixed(size)) = op.map(|op| blocks.size.of(op)) else { return true };
+    let stride = size.0.saturating_add(hole).max(1);
+    let Some(room) = length.checked_sub(size.0) else { return true };
+    let next = (room / stride + 1) * stride;
+    let start = match blocks.range.start {
+        Extent::Bytes(start) => start.0,
+        Extent::Percent(_) => 0,
+    };
+    next < start.saturating_add(length) || room % stride == 0
+}

@@ -1,0 +1,207 @@
+//! Zones with write pointers, and amounts that count zones.
+
+use candor_plan::Bytes;
+use candor_plan::blocks::{Blocks, ZoneReset, Zones};
+use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
+
+use crate::fio::job_options::{Amount, ZoneMode};
+use crate::fio::lower::files::{File, share};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
+
+/// The least that a device transfers.
+const SECTOR_BYTES: u64 = 512;
+
+/// Bytes of a zone of a clone's first file: as said, or else the device's own.
+pub(in crate::fio::lower) fn length(from: &Instance<'_>) -> Option<u64> {
+    let options = from.options.zones.size;
+    if options > 0 || from.options.zones.mode != ZoneMode::Zbd {
+        return Some(options).filter(|options| *options > 0);
+    }
+    let path = crate::fio::lower::files::names::paths(from, 1).into_iter().next()?;
+    from.host.zoned(&path).map(|device| device.zone_bytes)
+}
+
+/// An amount that counts zones, in bytes; others as they are.
+pub(in crate::fio::lower) fn in_bytes(
+    from: &Instance<'_>,
+    amount: Amount,
+    option: &str,
+    diagnostics: &mut Diagnostics,
+) -> Amount {
+    let Amount::Zones(number) = amount else { return amount };
+    match length(from) {
+        Some(length) => Amount::Bytes(number.saturating_mul(length)),
+        None => {
+            let message = "zones are counted, but nothing says how long they are".to_owned();
+            diagnostics.wrong(from, option, message, "set zonesize, and a zonemode");
+            Amount::Bytes(0)
+        }
+    }
+}
+
+/// The zones of a clone; none without write pointers.
+pub(in crate::fio::lower) fn lower(
+    from: &Instance<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Zones> {
+    let options = &from.options.zones;
+    if options.mode != ZoneMode::Zbd {
+        return None;
+    }
+    let gap = match in_bytes(from, options.skip, "zoneskip", diagnostics) {
+        Amount::Bytes(bytes) => bytes,
+        _ => {
+            diagnostics.refuse(from, "zoneskip", "only bytes and zones can be left out");
+            0
+        }
+    };
+    let number = |number: u64| u32::try_from(number).ok().filter(|number| *number > 0);
+    let (open_max, own) = (number(options.open), number(options.open_of_job));
+    if own.is_some() && open_max.is_none() {
+        let message = "a limit for each job needs one for all of them".to_owned();
+        diagnostics.wrong(from, "job_max_open_zones", message, "set max_open_zones too");
+    }
+    let Some(length) = length(from) else {
+        let message = "zones of an ordinary file or device need a length".to_owned();
+        let known_as = "Specifying the zone size is mandatory for regular file/block device with \
+                        --zonemode=zbd";
+        diagnostics.wrong_known_as(
+            from,
+            "zonemode",
+            [message, known_as.to_owned()],
+            "set zonesize",
+        );
+        return None;
+    };
+    lengths(from, length, gap, diagnostics);
+    let every = |often: f64| (1.0 / often).min(f64::from(u32::MAX)) as u32;
+    let reset = options.reset_frequency.filter(|often| *often > 0.0).map(|often| ZoneReset {
+        above_percent: options.reset_threshold.unwrap_or(0.0) * 100.0,
+        every: every(often),
+    });
+    Some(Zones {
+        length: Some(Bytes(length)),
+        capacity: Some(Bytes(options.capacity)).filter(|capacity| capacity.0 > 0),
+        gap: Bytes(gap),
+        open_max,
+        open_max_per_worker: own,
+        read_unwritten: options.read_beyond,
+        reset,
+    })
+}
+
+/// What a zone is long enough for.
+fn lengths(from: &Instance<'_>, length: u64, gap: u64, diagnostics: &mut Diagnostics) {
+    let mut wrong = |option: &str, message: String, known_as: &str, remedy: &str| {
+        diagnostics.wrong_known_as(from, option, [message, known_as.to_owned()], remedy);
+    };
+    if length < SECTOR_BYTES {
+        let message = format!("a zone of {length} bytes is shorter than a sector");
+        let known_as = "zone size must be at least 512 bytes for --zonemode=zbd";
+        wrong("zonesize", message, known_as, "give 512 or more");
+    } else if !gap.is_multiple_of(length) {
+        let message = format!("{gap} bytes are no whole zones of {length}");
+        let known_as = format!("zoneskip {gap} is not a multiple of the device zone size {length}");
+        wrong("zoneskip", message, &known_as, "leave out whole zones");
+    }
+}
+
+/// Only whole zones of files that are there are used, and what a zoned device says counts.
+pub(in crate::fio::lower) fn fit(
+    from: &Instance<'_>,
+    files: &[File],
+    blocks: &mut Blocks,
+    diagnostics: &mut Diagnostics,
+) {
+    let Some(zone) = blocks.zones.as_ref().and_then(|zones| zones.length).map(|zone| zone.0) else {
+        return;
+    };
+    let longest = blocks.size.write.max().0;
+    if blocks.mix.write > 0 && longest > zone {
+        let message = format!("a write of {longest} bytes does not fit into a zone of {zone}");
+        let known_as = "buflen exceeds zone size".to_owned();
+        let remedy = "make zones longer, or blocks shorter";
+        return diagnostics.wrong_known_as(from, "bs", [message, known_as], remedy);
+    }
+    let uneven = |(op, size): (Direction, &SizeSpec)| {
+        let sizes = [size.min().0, size.max().0];
+        let uneven = sizes.into_iter().find(|size| *size > 0 && !zone.is_multiple_of(*size));
+        uneven.filter(|_| blocks.mix.of(op) > 0)
+    };
+    if blocks.verify.is_some()
+        && let Some(size) = blocks.size.iter().find_map(uneven)
+    {
+        let message = format!("blocks of {size} bytes that are verified leave a rest in a zone");
+        let known_as = format!("block size {size} is not a divisor of the zone size {zone}");
+        let remedy = "use sizes that divide a zone";
+        return diagnostics.wrong_known_as(from, "bs", [message, known_as], remedy);
+    }
+    let mut present = u64::MAX;
+    for file in files {
+        let bytes = file.found.bytes().unwrap_or(0);
+        if bytes < zone {
+            let message = format!(
+                "{} has {bytes} bytes, fewer than a zone of {zone}: files with zones are not made",
+                file.path.display()
+            );
+            return diagnostics.wrong(
+                from,
+                "zonesize",
+                message,
+                "make the file first, or shorter zones",
+            );
+        }
+        present = present.min(bytes);
+        device(from, file, blocks, diagnostics);
+    }
+    let percent = |percent: f64| share(present, percent as u32);
+    let start = match blocks.range.start {
+        Extent::Bytes(bytes) => bytes.0,
+        Extent::Percent(share) => percent(share),
+    };
+    let length = match blocks.range.length {
+        Some(Extent::Bytes(bytes)) => bytes.0,
+        Some(Extent::Percent(share)) => percent(share),
+        None => present,
+    };
+    let end = start.saturating_add(length).min(present) / zone * zone;
+    let start = start.div_ceil(zone).saturating_mul(zone);
+    if start >= end {
+        let message = format!("no whole zone of {zone} bytes is in range");
+        let known_as = "io_size must be at least one zone".to_owned();
+        return diagnostics.wrong_known_as(from, "size", [message, known_as], "use a larger size");
+    }
+    blocks.range.start = Extent::Bytes(Bytes(start));
+    blocks.range.length = Some(Extent::Bytes(Bytes(end - start)));
+}
+
+/// Rules and limits of a zoned device.
+fn device(from: &Instance<'_>, file: &File, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let (Some(device), Some(zones)) = (from.host.zoned(&file.path), &mut blocks.zones) else {
+        return;
+    };
+    if zones.length != Some(Bytes(device.zone_bytes)) {
+        let path = file.path.display();
+        let message = format!("zones of {path} have {} bytes", device.zone_bytes);
+        diagnostics.wrong(from, "zonesize", message, "remove zonesize");
+    }
+    if blocks.mix != Mix::READ && !blocks.direct {
+        let message = "zones of a device are written past the page cache only".to_owned();
+        diagnostics.wrong(from, "direct", message, "set direct=1");
+    }
+    let Some(most) = device.open_max.filter(|_| !from.options.zones.ignore_limits) else { return };
+    match zones.open_max {
+        Some(open) if open > most => {
+            let message = format!("{} lets {most} zones be open at most", file.path.display());
+            diagnostics.wrong(
+                from,
+                "max_open_zones",
+                message,
+                "lower it, or set ignore_zone_limits=1",
+            );
+        }
+        Some(_) => {}
+        None => zones.open_max = Some(most),
+    }
+}

@@ -1,0 +1,120 @@
+//! When jobs start and end.
+
+use candor_plan::{Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
+
+use crate::fio::ast::Section;
+use crate::fio::job_options::{JobOptions, SteadyOf};
+use crate::fio::lower::groups::Groups;
+use crate::fio::lower::instance::Instance;
+use crate::fio::lower::pacing::errors;
+use crate::fio::options;
+use crate::kit::Diagnostics;
+use crate::kit::Texts;
+
+pub(in crate::fio::lower) fn lower(
+    from: &Instance<'_>,
+    phase: usize,
+    job: &mut Job,
+    diagnostics: &mut Diagnostics,
+) {
+    job.workers = 1;
+    job.delay = delay(from);
+    if job.delay > Nanos(0) && phase > 0 {
+        let did = format!("it starts {} after the jobs that it waits for have ended", job.delay);
+        diagnostics.note(from, "startdelay", &did, "fio counts from the start of the whole run");
+    }
+    job.stop = Some(stop(from, diagnostics));
+}
+
+/// Without a time, or with one that is only a bound, a job ends when its amount is done (see
+/// [`crate::fio::lower::offsets::amounts`]); based on time it begins again until the time is over.
+fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
+    let options = from.options;
+    let said = &options.runtime;
+    let stop = Stop {
+        time: Some(said.runtime).filter(|time| *time > Nanos(0)),
+        until_full: options.area.fill_device,
+        tolerate: errors::tolerated(from, diagnostics),
+        latency_max: options.goals.max,
+        steady: steady(options),
+        ..Stop::default()
+    };
+    if said.time_based && stop.time.is_none() {
+        diagnostics.note(from, "time_based", "it has no effect", "no runtime is set");
+    }
+    stop
+}
+
+/// fio judges so many samples at a time as fit into the duration.
+fn steady(options: &JobOptions) -> Option<Steady> {
+    let said = &options.runtime.steady;
+    if said.duration == Nanos(0) {
+        return None;
+    }
+    let window = said.interval.max(Nanos(1_000_000));
+    let (figure, fit) = match said.of {
+        SteadyOf::Iops => (SteadyFigure::Ops, SteadyFit::Deviation),
+        SteadyOf::IopsSlope => (SteadyFigure::Ops, SteadyFit::Slope),
+        SteadyOf::Bandwidth => (SteadyFigure::Bytes, SteadyFit::Deviation),
+        SteadyOf::BandwidthSlope => (SteadyFigure::Bytes, SteadyFit::Slope),
+        SteadyOf::Latency => (SteadyFigure::Latency, SteadyFit::Deviation),
+        SteadyOf::LatencySlope => (SteadyFigure::Latency, SteadyFit::Slope),
+    };
+    Some(Steady::Hold {
+        figure,
+        fit,
+        limit: said.limit,
+        percent: said.percent,
+        window,
+        windows: u32::try_from(said.duration.0 / window.0).unwrap_or(u32::MAX).max(2),
+        ramp: said.ramp,
+    })
+}
+
+/// The delay of a clone: of a range, each draws its own from the seed.
+fn delay(from: &Instance<'_>) -> Nanos {
+    let (low, high) = from.options.runtime.delay;
+    let span = high.0.saturating_sub(low.0);
+    if span == 0 {
+        return low;
+    }
+    let seed = from.options.random.seed ^ from.number.wrapping_add(1);
+    Nanos(low.0 + mixed(seed) % (span + 1))
+}
+
+/// Bits of a number thrown together (the finalizer of splitmix64).
+pub(in crate::fio::lower) fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// A ramp belongs to a phase: the longest one of its jobs.
+pub(in crate::fio::lower) fn ramps(
+    sections: &[(&Section, JobOptions)],
+    groups: &Groups,
+    texts: &Texts,
+    plan: &mut Plan,
+    diagnostics: &mut Diagnostics,
+) {
+    for (nth, (_, options)) in sections.iter().enumerate() {
+        let Some(seat) = groups.seat(nth) else { continue };
+        let phase = &mut plan.phases[seat.phase];
+        phase.ramp = phase.ramp.max(options.runtime.ramp);
+    }
+    for (nth, (_, options)) in sections.iter().enumerate() {
+        let Some(seat) = groups.seat(nth) else { continue };
+        let ramp = plan.phases[seat.phase].ramp;
+        if options.runtime.ramp < ramp {
+            let did = format!("nothing counts for {ramp}");
+            let why = "jobs that run together have one ramp, the longest";
+            diagnostics.add_note(options::TABLE.note(
+                &options.given,
+                texts,
+                "ramp_time",
+                &did,
+                why,
+            ));
+        }
+    }
+}

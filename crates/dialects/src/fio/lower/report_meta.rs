@@ -1,0 +1,318 @@
+//! Facts about a job that the output needs beside its measurement.
+
+pub(super) mod blanks;
+pub(super) mod measures;
+pub(super) mod remarks;
+
+use candor_plan::blocks::IoPriority;
+use candor_plan::units::{Direction, PerDirection};
+use candor_plan::{Blocks, Nanos, Program, Work};
+
+use super::groups::Seat;
+use super::instance::Instance;
+use crate::fio::ast::{Ast, Block, Origin, Section};
+use crate::fio::job::{
+    FioJob, LatencyGoal, Logs, PerName, Reporting, Shape, SteadyGoal, WindowValue,
+};
+use crate::fio::job_options::{
+    Amount, ContinueOn, JobOptions, KbBase, LogValue, Method, Statistics, SteadyOf, SubmitMode,
+    Unified, UnitBase,
+};
+use crate::fio::options;
+use crate::kit::Diagnostics;
+
+/// The facts of one clone, whose job is the `job`-th of its phase.
+pub(super) fn of(
+    from: &Instance<'_>,
+    section: &Section,
+    seat: Seat,
+    job: usize,
+    (blocks, instead): (&Blocks, Option<&Work>),
+    diagnostics: &mut Diagnostics,
+) -> FioJob {
+    let options = from.options;
+    let usual = reporting(&options.statistics);
+    let does_io = !crate::fio::lower::engines::programs::is_one(from);
+    FioJob {
+        name: from.name.to_owned(),
+        description: options.about.description.clone(),
+        without_size: without_size(options),
+        io_priority: super::processes::io_priority(from).map_or(0, IoPriority::bits),
+        phase: seat.phase,
+        job,
+        group_id: seat.group,
+        group_reporting: options.statistics.group,
+        options: as_written(&section.own, &section.name.text),
+        clone: from.clone as u32,
+        number: from.number as u32 + 1,
+        shape: shape(from, blocks, instead),
+        counted_as: super::engines::counted_as(from),
+        counts_errors: options.errors.continue_on != ContinueOn::None
+            || options.errors.ignore.is_some(),
+        checks_beside: options.verify.backlog.is_some_and(|writes| writes > 0),
+        per_name: per_name(from, blocks),
+        verify_only: options.verify.only && options.verify.method != Method::None,
+        latency_goal: LatencyGoal {
+            target_ns: options.goals.target.0,
+            window_ns: options.goals.window.0,
+            percentile: options.goals.percentile,
+        },
+        steady: steady(options),
+        logs: logs(from, diagnostics),
+        state: crate::fio::lower::content::verify::saved(from),
+        reporting: Reporting {
+            percentile_places: places(from),
+            // Which disks a trace needs is not known before it is read.
+            disk_util: options.statistics.disk_util && options.trace.read.is_empty(),
+            bandwidth: usual.bandwidth && does_io,
+            ..usual
+        },
+        start_ahead_ms: ahead_ms(
+            from,
+            "job_start_clock_id",
+            options.runtime.start_clock_id,
+            diagnostics,
+        ),
+    }
+}
+
+/// True if nothing says how large a file is that has to be made: a share of it does not.
+fn without_size(options: &JobOptions) -> bool {
+    let share = matches!(options.area.size, None | Some(Amount::Percent(_) | Amount::Bytes(0)));
+    share && options.files.size.is_none()
+}
+
+/// Operations on names count as if the files were gone through in blocks.
+fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
+    super::engines::entries(from)?;
+    let direction = super::engines::counted_as(from).unwrap_or(Direction::Read);
+    let bytes = blocks.size.of(direction).min().0.max(1);
+    let files = &from.options.files;
+    let length = match (files.size, from.options.area.size) {
+        (Some((low, _)), _) => low,
+        (None, Some(Amount::Bytes(all))) => all / files.number.unwrap_or(1).max(1),
+        (None, _) => 0,
+    };
+    Some(PerName { ops: (length / bytes).max(1), bytes })
+}
+
+fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape {
+    let options = from.options;
+    let sizes = |op: Direction| (blocks.size.of(op).min().0, blocks.size.of(op).max().0);
+    let engine = options.issue.engine.as_str();
+    let engine = options::engine(engine).map_or(engine, |known| known.name);
+    Shape {
+        rw: options.rw.direction.word().to_owned(),
+        sizes: PerDirection {
+            read: sizes(Direction::Read),
+            write: sizes(Direction::Write),
+            trim: sizes(Direction::Trim),
+        },
+        sizes_by_order: options.blocks.by_order,
+        engine: engine.to_owned(),
+        depth: u32::try_from(options.issue.depth).unwrap_or(u32::MAX),
+        thread: options.process.thread,
+        instead: instead.and_then(|work| other_work(from, work)),
+        remarks: crate::fio::lower::report_meta::remarks::remarks(from),
+        depth_capped: options.issue.depth > 1
+            && ONE_AT_A_TIME.contains(&engine)
+            && options.issue.submit != SubmitMode::Offload,
+        lays_out: !WITHOUT_BYTES.contains(&engine)
+            && !options.making.on_open
+            && options.making.allowed
+            && options.trace.read.is_empty(),
+    }
+}
+
+/// Lines of a job that does something else than I/O.
+fn other_work(from: &Instance<'_>, work: &Work) -> Option<String> {
+    let (name, said) = (from.name, &from.options.engine);
+    match work {
+        Work::Burn(_) => Some(format!(
+            "{name} ({}): ioengine=cpuio, cpuload={}, cpucycle={}\n",
+            said.cpu_mode.word(),
+            said.cpu_load,
+            said.cpu_chunks_us
+        )),
+        Work::Program(Program { command, output, errors, .. }) => {
+            let arguments = said.arguments.as_deref().unwrap_or("(null)");
+            let program = said.program.as_deref().unwrap_or_default();
+            let command = command.join(" ");
+            let runs = match (output, errors) {
+                (Some(output), Some(errors)) => format!(
+                    "{name} : Saving output of {command} : stdout={} stderr={}\n",
+                    output.display(),
+                    errors.display()
+                ),
+                _ => format!("{name} : Running {command}\n"),
+            };
+            Some(format!("{name} : program={program}, arguments={arguments}\n{runs}"))
+        }
+        _ => None,
+    }
+}
+
+/// Engines that do one operation at a time.
+const ONE_AT_A_TIME: [&str; 12] = [
+    "sync",
+    "psync",
+    "vsync",
+    "pvsync",
+    "pvsync2",
+    "mmap",
+    "splice",
+    "falloc",
+    "ftruncate",
+    "filecreate",
+    "filestat",
+    "filedelete",
+];
+
+/// Engines for which no file is laid out.
+const WITHOUT_BYTES: [&str; 4] = ["null", "cpuio", "exec", "filecreate"];
+
+fn steady(options: &JobOptions) -> Option<SteadyGoal> {
+    let said = &options.runtime.steady;
+    (said.duration > Nanos(0)).then_some(SteadyGoal {
+        bandwidth: matches!(said.of, SteadyOf::Bandwidth | SteadyOf::BandwidthSlope),
+        slope: matches!(
+            said.of,
+            SteadyOf::IopsSlope | SteadyOf::BandwidthSlope | SteadyOf::LatencySlope
+        ),
+        limit: said.limit,
+        percent: said.percent,
+        duration_s: said.duration.0 / 1_000_000_000,
+    })
+}
+
+/// Logs of a job; one without a name of its own takes the job's.
+fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
+    let said = &from.options.logs;
+    let named = |name: &Option<String>| {
+        let name = name.as_ref()?;
+        Some(if name.is_empty() { from.name.to_owned() } else { name.clone() })
+    };
+    Logs {
+        bandwidth: named(&said.bandwidth),
+        iops: named(&said.iops),
+        latency: named(&said.latency),
+        histogram: named(&said.histogram),
+        window_ms: said.window_ms,
+        window_value: match said.value {
+            LogValue::Average => WindowValue::Mean,
+            LogValue::Max => WindowValue::Max,
+            LogValue::Both => WindowValue::Both,
+        },
+        coarseness: said.coarseness as u32,
+        offset: said.offset,
+        priority: said.priority,
+        issue_time: said.issue_time,
+        epoch_ahead_ms: said
+            .by_clock()
+            .then(|| ahead_ms(from, "log_alternate_epoch_clock_id", said.epoch_clock, diagnostics)),
+        compressed: said.store_compressed,
+        per_job: said.per_job,
+        trace: from.options.trace.write.clone().filter(|_| from.options.trace.read.is_empty()),
+    }
+}
+
+/// `CLOCK_PROCESS_CPUTIME_ID` and `CLOCK_THREAD_CPUTIME_ID`.
+const OF_CPU_TIME: [u64; 2] = [2, 3];
+
+/// By how many ms a clock of the kernel is ahead of the wall clock.
+fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, diagnostics: &mut Diagnostics) -> i64 {
+    if OF_CPU_TIME.contains(&id) {
+        diagnostics.refuse(from, option, "that clock counts what a CPU has done and tells no time");
+        return 0;
+    }
+    let read = |id: u64| from.host.clock_ms(u32::try_from(id).ok()?);
+    match (id, read(id), read(0)) {
+        (0, ..) => 0,
+        (_, Some(ms), Some(wall_ms)) => ms.saturating_sub(wall_ms),
+        _ => {
+            diagnostics.wrong(
+                from,
+                option,
+                format!("the kernel has no clock of number {id}"),
+                "use 0 (wall clock), 1 (monotonic), 4 (monotonic, raw) or 7 (since boot)",
+            );
+            0
+        }
+    }
+}
+
+/// The most decimals that a percentile was written with.
+fn places(from: &Instance<'_>) -> usize {
+    let given = from.options.given.get("percentile_list");
+    let text = given.and_then(|given| given.value.as_deref()).unwrap_or_default();
+    let decimals = |part: &str| part.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    text.split(':').map(|part| decimals(part.trim())).max().unwrap_or(0)
+}
+
+/// Options of `[global]`, as written.
+pub(super) fn global_options(ast: &Ast) -> Option<Vec<(String, String)>> {
+    let blocks: Vec<_> = ast.globals.iter().filter_map(|block| as_written(block, "")).collect();
+    if blocks.is_empty() { None } else { Some(blocks.concat()) }
+}
+
+/// Options by their first names with their values, each once with the last value, as fio shows
+/// them: of a command line with the name that opens the section, and without the bare ones. None
+/// where nothing is written.
+fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
+    let on_line = block.origin == Origin::CommandLine;
+    let mut options: Vec<(String, String)> = Vec::new();
+    if on_line && !section.is_empty() {
+        options.push(("name".to_owned(), section.to_owned()));
+    }
+    for assignment in &block.assignments {
+        let name = &assignment.name.text;
+        let name = options::TABLE.find(name).map_or(name.as_str(), |row| row.name);
+        let value = match &assignment.value {
+            Some(value) => value.text.clone(),
+            None => continue,
+        };
+        match options.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => options.push((name.to_owned(), value)),
+        }
+    }
+    (!options.is_empty() || !block.assignments.is_empty()).then_some(options)
+}
+
+fn reporting(said: &Statistics) -> Reporting {
+    let shown = |disabled: bool| !disabled && !said.reduced;
+    Reporting {
+        kb_base: match said.kb_base {
+            KbBase::Binary => 1024,
+            KbBase::Decimal => 1000,
+        },
+        unit_base: match said.unit_base {
+            UnitBase::Auto => 0,
+            UnitBase::Bytes => 8,
+            UnitBase::Bits => 1,
+        },
+        unified_rw: match said.unified {
+            Unified::None => 0,
+            Unified::Mixed => 1,
+            Unified::Both => 2,
+        },
+        clat_percentiles: shown(!said.clat_percentiles),
+        lat_percentiles: shown(!said.lat_percentiles),
+        slat_percentiles: shown(!said.slat_percentiles),
+        percentiles: ascending(&said.percentiles),
+        lat: shown(said.no_lat),
+        clat: shown(said.no_clat),
+        slat: shown(said.no_slat),
+        bandwidth: shown(said.no_bandwidth),
+        disk_util: said.disk_util,
+        significant_figures: said.figures as u32,
+        stats: said.stats,
+        ..Reporting::default()
+    }
+}
+
+fn ascending(percentiles: &[f64]) -> Vec<f64> {
+    let mut percentiles = percentiles.to_vec();
+    percentiles.sort_by(f64::total_cmp);
+    percentiles
+}

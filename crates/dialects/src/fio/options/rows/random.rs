@@ -1,0 +1,112 @@
+//! Random offsets.
+
+use crate::fio::job_options::Generator;
+use crate::fio::options::{Kind, Row, own};
+use crate::kit::{bare, row};
+
+/// Words before the colon of `random_distribution`.
+const DISTRIBUTIONS: &[crate::fio::job_options::Choice] = &[
+    own::word("random", "all blocks alike"),
+    own::word("zipf", "zipf:THETA[:CENTER], theta other than 1"),
+    own::word("pareto", "pareto:POWER[:CENTER], power between 0 and 1"),
+    own::word("normal", "normal:DEVIATION[:CENTER], in percent"),
+    own::word("zoned", "zoned:ACCESSES/SIZE[:…], both in percent"),
+    own::word("zoned_abs", "zoned_abs:ACCESSES/BYTES[:…]"),
+];
+
+pub(in crate::fio::options) const ROWS: &[Row] = &[
+    row(
+        "randrepeat",
+        Kind::Bool,
+        |s, v| s.random.repeat = v.bool(),
+        "the same offsets in every run",
+    )
+    .under("rw")
+    .default("1")
+    .beside("rw=randread")
+    .exact("plan.seed", "0"),
+    row(
+        "allrandrepeat",
+        Kind::Bool,
+        // Newer versions take it for another name of `randrepeat`, as this does.
+        |s, v| s.random.repeat = v.bool(),
+        "the same offsets in every run",
+    )
+    .under("rw")
+    .default("1")
+    .beside("rw=randread")
+    .exact("plan.seed", "0"),
+    row("randseed", Kind::Size(0), |s, v| s.random.seed = v.int(), "seed of all that is drawn")
+        .under("rw")
+        .default("0x89")
+        .beside("rw=randread")
+        .exact("plan.seed", "7"),
+    row(
+        "norandommap",
+        Kind::Flag,
+        |s, v| s.random.no_map = v.bool(),
+        "blocks may come twice and others never",
+    )
+    .under("rw")
+    .beside("rw=randread")
+    .exact("blocks.access", "1"),
+    row(
+        "softrandommap",
+        Kind::Bool,
+        |s, v| s.random.soft_map = v.bool(),
+        "go on without a map where there is no memory for it",
+    )
+    .under("norandommap")
+    .default("0")
+    .beside("rw=randread")
+    .idle("1", "candor needs no memory to take every block once"),
+    row(
+        "random_generator",
+        Kind::Choice(Generator::CHOICES),
+        |s, v| s.random.generator = v.of(Generator::ALL),
+        "where random numbers come from",
+    )
+    .default("tausworthe")
+    .beside("rw=randread norandommap")
+    .exact("blocks.access", "lfsr"),
+    bare(
+        "random_distribution",
+        Kind::Own("DISTRIBUTION[:…]", DISTRIBUTIONS, own::distribution),
+        "how accesses are spread",
+    )
+    .default("random")
+    .beside("rw=randread norandommap")
+    .exact("blocks.access", "zipf:1.2"),
+    bare("random_sequence_stride", Kind::Bool, "the listed order goes on behind itself")
+        .under("random_distribution")
+        .default("0")
+        .refused("1", "blocks in an order that is listed are not built"),
+    row(
+        "percentage_random",
+        Kind::Ints(0, 100),
+        |s, v| v.ints(&mut s.random.percent),
+        "percent of a random workload that is random; the rest goes on in order",
+    )
+    .default("100")
+    .beside("rw=randread norandommap")
+    .exact("blocks.stay", "30"),
+    bare("percentage_sequential", Kind::Deprecated, "no longer used")
+        .idle("10", "fio has dropped it"),
+    bare("sprandom", Kind::Bool, "write so that a device reaches its steady state sooner")
+        .under("rw")
+        .default("0")
+        .beside("rw=randwrite")
+        .refused("1", "this kind of preconditioning is not built"),
+    bare("spr_num_regions", Kind::Int(0, u32::MAX as u64), "regions of sprandom")
+        .under("sprandom")
+        .default("100")
+        .refused("50", "this kind of preconditioning is not built"),
+    bare("spr_op", Kind::Floats(0.0, 1e9, 1), "spare space of the device, for sprandom")
+        .under("sprandom")
+        .default("0.15")
+        .refused("0.1", "this kind of preconditioning is not built"),
+    bare("spr_cs", Kind::Size(0), "cache of the device, for sprandom")
+        .under("sprandom")
+        .default("0")
+        .refused("1m", "this kind of preconditioning is not built"),
+];

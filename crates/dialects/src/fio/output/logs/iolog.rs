@@ -1,0 +1,177 @@
+//! Traces of what jobs did, in version 3 of fio's form: `time file action [offset length]`, with
+//! times in µs since the job began.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use candor_plan::trace::{Action, Step};
+use candor_plan::units::Direction;
+use candor_plan::{Job, Plan, Target, TargetKind};
+use candor_record::Report;
+
+use crate::fio::job::FioJob;
+use crate::fio::output::logs::measured;
+
+/// The first line.
+const HEADER: &str = "fio version 3 iolog";
+
+/// The files that traces are added to, each with the jobs that do so.
+pub fn files(jobs: &[FioJob]) -> Vec<(&str, Vec<&FioJob>)> {
+    let mut files: Vec<(&str, Vec<&FioJob>)> = Vec::new();
+    for job in jobs {
+        let Some(name) = job.logs.trace.as_deref() else { continue };
+        match files.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, jobs)) => jobs.push(job),
+            None => files.push((name, vec![job])),
+        }
+    }
+    files
+}
+
+/// Writes the trace of a job, with a first line of its own.
+///
+/// # Errors
+/// The kernel's.
+pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<()> {
+    let planned = report.plan.phases.get(job.phase).and_then(|phase| phase.jobs.get(job.job));
+    let paths = planned.map_or_else(Vec::new, |planned| paths(&report.plan, planned));
+    let flushes = planned.and_then(|planned| planned.blocks());
+    let flushes = flushes.is_some_and(|blocks| blocks.durability.fsync_at_end);
+    writeln!(out, "{HEADER}")?;
+    for path in &paths {
+        writeln!(out, "0 {path} add")?;
+    }
+    let mut lines = Lines { open: vec![false; paths.len()], paths, out };
+    // A phase that was repeated goes on where it left off.
+    let mut begin_ns = 0;
+    for measured in measured(report, job) {
+        for step in measured.log.iter().flat_map(|log| &log.trace) {
+            lines.step(begin_ns + step.at_ns, step)?;
+        }
+        begin_ns += measured.elapsed_ns;
+    }
+    lines.end(begin_ns, flushes)
+}
+
+/// The lines of a trace behind its first ones.
+struct Lines<'a, W> {
+    paths: Vec<String>,
+    open: Vec<bool>,
+    out: &'a mut W,
+}
+
+impl<W: Write> Lines<'_, W> {
+    fn step(&mut self, at_ns: u64, step: &Step) -> io::Result<()> {
+        let (us, file) = (at_ns / 1000, step.file as usize);
+        let Some(path) = self.paths.get(file) else { return Ok(()) };
+        if !self.open[file] {
+            self.open[file] = true;
+            writeln!(self.out, "{us} {path} open")?;
+        }
+        writeln!(self.out, "{us} {path} {} {} {}", word(step.action), step.offset, step.length)
+    }
+
+    /// Open files are flushed, where that was requested, and closed.
+    fn end(self, at_ns: u64, flushes: bool) -> io::Result<()> {
+        let us = at_ns / 1000;
+        let open = || self.paths.iter().zip(&self.open).filter(|(_, open)| **open);
+        for (path, _) in open().filter(|_| flushes) {
+            writeln!(self.out, "{us} {path} sync 0 0")?;
+        }
+        for (path, _) in open() {
+            writeln!(self.out, "{us} {path} close")?;
+        }
+        Ok(())
+    }
+}
+
+fn word(action: Action) -> &'static str {
+    match action {
+        Action::Move(Direction::Read) => "read",
+        Action::Move(Direction::Write) => "write",
+        Action::Move(Direction::Trim) => "trim",
+        Action::Fsync => "sync",
+        Action::Fdatasync => "datasync",
+    }
+}
+
+/// The files of a job as it named them, in order.
+fn paths(plan: &Plan, job: &Job) -> Vec<String> {
+    let targets = job.targets.iter().filter_map(|name| plan.target(name));
+    targets.flat_map(files_of).map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+fn files_of(target: &Target) -> Vec<PathBuf> {
+    if target.kind == TargetKind::Null {
+        return vec![PathBuf::from(&target.name)];
+    }
+    if target.members.is_empty() {
+        return vec![target.path.clone()];
+    }
+    // Names without a folder stand in the one where the run began.
+    let folder = if target.path == Path::new(".") { Path::new("") } else { &target.path };
+    target.members.iter().map(|member| folder.join(&member.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::{Blocks, Bytes, Member, Phase};
+    use candor_record::{Log, Measurement, PhaseReport};
+
+    use super::*;
+    use crate::fio::job::Logs;
+
+    fn report(steps: Vec<Step>) -> Report {
+        let member = |name: &str| Member { name: name.into(), size: Some(Bytes(4096)) };
+        let set = Target {
+            name: "set".into(),
+            path: ".".into(),
+            kind: TargetKind::FileSet,
+            members: vec![member("a.0.0"), member("a.0.1"), member("a.0.2")],
+            ..Target::default()
+        };
+        let mut blocks = Blocks::default();
+        blocks.durability.fsync_at_end = true;
+        let job = Job { targets: vec!["set".into()], work: blocks.into(), ..Job::default() };
+        let plan = Plan {
+            targets: vec![set],
+            phases: vec![Phase { jobs: vec![job], ..Phase::default() }],
+            ..Plan::default()
+        };
+        let log = Some(Box::new(Log { trace: steps, ..Log::default() }));
+        let measured = Measurement { log, elapsed_ns: 9_000, ..Measurement::default() };
+        let phase = PhaseReport { measurements: vec![measured], ..PhaseReport::default() };
+        Report { plan, phases: vec![phase], ..Report::default() }
+    }
+
+    #[test]
+    fn what_was_done_becomes_lines() {
+        let step = |at_ns, file, action, length| Step { at_ns, offset: 0, length, file, action };
+        let steps = vec![
+            step(1_999, 1, Action::Move(Direction::Write), 4096),
+            step(5_000, 0, Action::Move(Direction::Read), 512),
+            step(6_000, 1, Action::Fdatasync, 0),
+        ];
+        let logs = Logs { trace: Some("t".into()), ..Logs::default() };
+        let jobs = [FioJob { logs, ..FioJob::default() }, FioJob::default()];
+        let found = files(&jobs);
+        assert_eq!((found.len(), found[0].0, found[0].1.len()), (1, "t", 1));
+        let mut out = Vec::new();
+        write(&report(steps), &jobs[0], &mut out).expect("written");
+        let expected = "fio version 3 iolog
+0 a.0.0 add
+0 a.0.1 add
+0 a.0.2 add
+1 a.0.1 open
+1 a.0.1 write 0 4096
+5 a.0.0 open
+5 a.0.0 read 0 512
+6 a.0.1 datasync 0 0
+9 a.0.0 sync 0 0
+9 a.0.1 sync 0 0
+9 a.0.0 close
+9 a.0.1 close
+";
+        assert_eq!(String::from_utf8(out).expect("text"), expected);
+    }
+}

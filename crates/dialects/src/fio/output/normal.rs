@@ -1,0 +1,209 @@
+//! Results as text for people, line for line where scripts expect them.
+
+mod groups;
+mod latency;
+
+use candor_plan::units::Direction;
+use candor_record::Report;
+
+use super::figures::{Entry, shares};
+use super::json::{BATCHES, DEPTHS, disks_shown, group_rate};
+use super::moment::Moment;
+use super::number::Units;
+use crate::fio::job::Reporting;
+use crate::fio::output::figures::direction::DirectionFigures;
+use crate::fio::output::figures::steady::{self, Steadiness};
+
+/// The whole text.
+pub(super) fn document(report: &Report, entries: &[Entry], now: &Moment) -> String {
+    let mut text = String::from("\n");
+    for entry in entries {
+        // fio is silent about a job that did nothing at all.
+        if entry.figures.ops_done() > 0 || !entry.figures.sync.is_empty() {
+            job(entry, entries, now, &mut text);
+        }
+    }
+    groups::groups(entries, &mut text);
+    let disks = disks_shown(report, entries);
+    groups::disks(&disks, &mut text);
+    text
+}
+
+fn job(entry: &Entry, all: &[Entry], now: &Moment, text: &mut String) {
+    let (job, figures) = (entry.job, &entry.figures);
+    let error = match &figures.trouble {
+        None => "err= 0".into(),
+        Some(trouble) => {
+            let (errno, doing, text) = (trouble.errno, trouble.doing, &trouble.text);
+            format!("err={errno:2} (func={doing}, error={text})")
+        }
+    };
+    *text += &format!(
+        "{}: (groupid={}, jobs={}): {error}: pid={}: {}\n",
+        job.name, job.group_id, entry.jobs, figures.pid, now.text
+    );
+    if let Some(description) = &job.description {
+        *text += &format!("  Description  : [{description}]\n");
+    }
+    if entry.reporting.unified_rw != 1 {
+        for (op, name) in
+            [(Direction::Read, "read"), (Direction::Write, "write"), (Direction::Trim, "trim")]
+        {
+            let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
+            direction(name, figures.ops.of(op), &entry.reporting, share, text);
+        }
+    }
+    if entry.reporting.unified_rw != 0 {
+        let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
+        direction("mixed", &figures.mixed(), &entry.reporting, share, text);
+    }
+    latency::table(&figures.table(), text);
+    if !figures.sync.is_empty() {
+        *text += "  fsync/fdatasync/sync_file_range:\n";
+        latency::line("sync", &figures.sync, text);
+        latency::percentiles("sync", &figures.sync, &entry.reporting, text);
+    }
+    process(entry, text);
+}
+
+/// CPU, depths, counts, the latency goal, steadiness.
+fn process(entry: &Entry, text: &mut String) {
+    let (job, figures) = (entry.job, &entry.figures);
+    let (user, system) = figures.cpu_percent();
+    *text += &format!(
+        "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={}, majf={}, minf={}\n",
+        figures.switches, figures.faults_major, figures.faults_minor
+    );
+    let row = |names: [&str; 7], counts: &[u64; 7]| {
+        let show = |(name, share): (&str, f64)| format!("{name}={share:.1}%");
+        names.into_iter().zip(shares(counts)).map(show).collect::<Vec<_>>().join(", ")
+    };
+    *text += &format!("  IO depths    : {}\n", row(DEPTHS, &figures.depths.in_flight));
+    *text += &format!("     submit    : {}\n", row(BATCHES, &figures.depths.submitted));
+    *text += &format!("     complete  : {}\n", row(BATCHES, &figures.depths.reaped));
+    let per = |of: fn(&DirectionFigures) -> u64| {
+        let ops = &figures.ops;
+        format!("{},{},{}", of(&ops.read), of(&ops.write), of(&ops.trim))
+    };
+    *text += &format!(
+        "     issued rwts: total={},{} short={},0 dropped=0,0,0,0\n",
+        per(|d| d.ops),
+        figures.fsyncs,
+        per(|d| d.short)
+    );
+    if job.counts_errors {
+        let (first, name) = figures.trouble.as_ref().map_or((0, "Success"), |t| (t.errno, &t.text));
+        *text +=
+            &format!("     errors    : total={}, first_error={first}/<{name}>\n", figures.errors);
+    }
+    let goal = &job.latency_goal;
+    *text += &format!(
+        "     latency   : target={}, window={}, percentile={:.2}%, depth={}\n",
+        goal.target_ns,
+        goal.window_ns / 1000,
+        goal.percentile,
+        figures.depth_reached.unwrap_or(job.shape.depth)
+    );
+    if let Some(goal) = &job.steady {
+        steadiness(entry, goal, text);
+    }
+}
+
+fn steadiness(entry: &Entry, goal: &crate::fio::job::SteadyGoal, text: &mut String) {
+    let steady = Steadiness::of(entry.figures.steady.as_ref(), goal);
+    let units = Units::of(&entry.reporting);
+    let bytes_per_s = steady::mean(&steady.bytes_per_s);
+    *text += &format!(
+        "  steadystate  : attained={}, bw={} ({}), iops={}, {} {}={:.3}{}\n",
+        if steady.attained { "yes" } else { "no" },
+        units.rate(bytes_per_s),
+        units.other_rate(bytes_per_s),
+        units.count(steady::mean(&steady.ops_per_s)),
+        if goal.bandwidth { "bw" } else { "iops" },
+        if goal.slope { "slope" } else { "mean dev" },
+        steady.criterion,
+        if goal.percent { "%" } else { "" },
+    );
+}
+
+fn direction(
+    name: &str,
+    direction: &DirectionFigures,
+    reporting: &Reporting,
+    group_rate: f64,
+    text: &mut String,
+) {
+    if direction.ops == 0 || direction.runtime_ns == 0 {
+        return;
+    }
+    let (units, bytes_per_s) = (Units::of(reporting), direction.bytes_per_s());
+    *text += &format!(
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec){}\n",
+        units.count(direction.ops_per_s()),
+        units.rate(bytes_per_s),
+        units.other_rate(bytes_per_s),
+        units.size(direction.bytes),
+        direction.runtime_ms(),
+        // The words are part of the line, whatever is written to.
+        match name {
+            "write" => format!("; {} zone resets", direction.zone_resets),
+            _ => String::new(),
+        },
+    );
+    let kinds = [
+        ("slat", &direction.slat, reporting.slat_percentiles),
+        ("clat", &direction.clat, reporting.clat_percentiles),
+        ("lat", &direction.lat, reporting.lat_percentiles),
+    ];
+    kinds.iter().for_each(|(name, spread, _)| latency::line(name, spread, text));
+    let by_priority = &direction.by_priority;
+    let name = |class, level| {
+        format!("{} prio {class}/{level}", if by_priority.total { "lat" } else { "clat" })
+    };
+    for (class, level, spread) in by_priority.shown() {
+        latency::line(&name(class, level), spread, text);
+    }
+    for (name, spread, _) in kinds.iter().filter(|(_, _, wanted)| *wanted) {
+        latency::percentiles(name, spread, reporting, text);
+    }
+    if reporting.clat_percentiles || reporting.lat_percentiles {
+        let all = if by_priority.total { &direction.lat } else { &direction.clat }.count();
+        for (class, level, spread) in by_priority.shown() {
+            let share = spread.count() as f64 * 100.0 / all.max(1) as f64;
+            let name = format!("{} ({share:.2}% of IOs)", name(class, level));
+            latency::percentiles(&name, spread, reporting, text);
+        }
+    }
+    samples(direction, reporting, group_rate, text);
+}
+
+/// The lines of sampled bandwidth and IOPS.
+fn samples(
+    direction: &DirectionFigures,
+    reporting: &Reporting,
+    group_rate: f64,
+    text: &mut String,
+) {
+    let bandwidth = direction.bandwidth(reporting);
+    if bandwidth.count > 0 {
+        // The prefix is binary whatever kb_base says.
+        let (unit, divisor) = if bandwidth.mean > 1_048_576.0 { ("MiB", 1024) } else { ("KiB", 1) };
+        *text += &format!(
+            "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:.2}%, avg={:5.2}, stdev={:5.2}, \
+             samples={}\n",
+            bandwidth.min / divisor,
+            bandwidth.max / divisor,
+            bandwidth.percent_of(group_rate),
+            bandwidth.mean / divisor as f64,
+            bandwidth.deviation / divisor as f64,
+            bandwidth.count
+        );
+    }
+    let iops = direction.iops();
+    if iops.count > 0 {
+        *text += &format!(
+            "   iops        : min={:5}, max={:5}, avg={:5.2}, stdev={:5.2}, samples={}\n",
+            iops.min, iops.max, iops.mean, iops.deviation, iops.count
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! The table of options: a row holds everything that candor knows about one option.
+
+use super::{Choice, Refused, Support, Takes};
+
+/// The values of a tool's options: what they look like, and how they enter what is read.
+pub trait ValueKind: Copy + 'static {
+    /// The struct that options are read into.
+    type Options: 'static;
+    /// The function by which a value enters the options.
+    type Setter: Copy + 'static;
+    /// A setter that stores nothing.
+    const NOTHING: Self::Setter;
+
+    /// The form of a value, in a few words.
+    fn form(&self) -> String;
+
+    /// The words to choose from, where a value is one of several.
+    fn choices(&self) -> &'static [Choice] {
+        &[]
+    }
+
+    /// The value behind the name on a command line.
+    fn takes(&self) -> Takes;
+
+    /// Reads a value and lets it enter the options. `None` is an option without one.
+    ///
+    /// # Errors
+    /// The value cannot be read.
+    fn apply(
+        row: &Row<Self>,
+        options: &mut Self::Options,
+        text: Option<&str>,
+    ) -> Result<Applied, Refused>;
+}
+
+/// The result of a value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// A sentence for the notes of the report.
+    pub remark: Option<String>,
+    /// The value says what holds without it.
+    pub is_default: bool,
+}
+
+/// An option.
+pub struct Row<K: ValueKind> {
+    /// The name, without dashes.
+    pub name: &'static str,
+    /// The letter that stands for it behind a single dash.
+    pub letter: Option<char>,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// The kind of value.
+    pub kind: K,
+    /// The value where none is given; empty where there is no such value.
+    pub default: &'static str,
+    /// The effect, in a few words.
+    pub help: &'static str,
+    /// The option without which it means nothing.
+    pub parent: &'static str,
+    /// The engines that have it; empty where all have.
+    pub engines: &'static [&'static str],
+    /// The fields of the plan, or of the output's description, that it lowers to.
+    pub plan: &'static str,
+    /// candor's support.
+    pub support: Support,
+    /// A value other than the default.
+    pub example: &'static str,
+    /// Options beside which the example shows, as words of a command line without dashes.
+    pub beside: &'static str,
+    /// True where the option means anything beside the others; else it is neither refused nor
+    /// noted.
+    pub when: fn(&K::Options) -> bool,
+    /// The function by which a value enters the options.
+    pub set: K::Setter,
+}
+
+/// A row that stores nothing: for options that are refused or change nothing.
+pub const fn bare<K: ValueKind>(name: &'static str, kind: K, help: &'static str) -> Row<K> {
+    row(name, kind, K::NOTHING, help)
+}
+
+/// A row.
+pub const fn row<K: ValueKind>(
+    name: &'static str,
+    kind: K,
+    set: K::Setter,
+    help: &'static str,
+) -> Row<K> {
+    Row {
+        name,
+        letter: None,
+        aliases: &[],
+        kind,
+        default: "",
+        help,
+        parent: "",
+        engines: &[],
+        plan: "",
+        support: Support::Exact,
+        example: "",
+        beside: "",
+        when: |_| true,
+        set,
+    }
+}
+
+impl<K: ValueKind> Row<K> {
+    /// With a letter that stands for it.
+    #[must_use]
+    pub const fn letter(mut self, letter: char) -> Self {
+        self.letter = Some(letter);
+        self
+    }
+
+    /// With other names.
+    #[must_use]
+    pub const fn alias(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// With the value that holds where none is given.
+    #[must_use]
+    pub const fn default(mut self, default: &'static str) -> Self {
+        self.default = default;
+        self
+    }
+
+    /// With the option that it belongs to.
+    #[must_use]
+    pub const fn under(mut self, parent: &'static str) -> Self {
+        self.parent = parent;
+        self
+    }
+
+    /// Without meaning, unless that is so.
+    #[must_use]
+    pub const fn when(mut self, when: fn(&K::Options) -> bool) -> Self {
+        self.when = when;
+        self
+    }
+
+    /// An option of these engines only.
+    #[must_use]
+    pub const fn of(mut self, engines: &'static [&'static str]) -> Self {
+        self.engines = engines;
+        self
+    }
+
+    /// With options beside which the example shows.
+    #[must_use]
+    pub const fn beside(mut self, beside: &'static str) -> Self {
+        self.beside = beside;
+        self
+    }
+
+    /// Supported exactly.
+    #[must_use]
+    pub const fn exact(self, plan: &'static str, example: &'static str) -> Self {
+        self.with(plan, example, Support::Exact)
+    }
+
+    /// Supported nearly; the note says what differs.
+    #[must_use]
+    pub const fn near(self, plan: &'static str, example: &'static str, note: &'static str) -> Self {
+        self.with(plan, example, Support::Approximate(note))
+    }
+
+    /// Without anything to do.
+    #[must_use]
+    pub const fn idle(self, example: &'static str, why: &'static str) -> Self {
+        self.with("", example, Support::Idle(why))
+    }
+
+    /// Refused where it is set.
+    #[must_use]
+    pub const fn refused(self, example: &'static str, why: &'static str) -> Self {
+        self.with("", example, Support::Refused(why))
+    }
+
+    const fn with(mut self, plan: &'static str, example: &'static str, support: Support) -> Self {
+        self.plan = plan;
+        self.example = example;
+        self.support = support;
+        self
+    }
+
+    /// All its names, the first one first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<K> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// Reads a value and lets it enter the options.
+    ///
+    /// # Errors
+    /// The value cannot be read.
+    pub fn apply(&self, options: &mut K::Options, text: Option<&str>) -> Result<Applied, Refused> {
+        K::apply(self, options, text)
+    }
+}
+
+/// Rows that belong together in help and matrix.
+pub struct Group<K: ValueKind> {
+    /// The heading; neighbouring groups may share one.
+    pub title: &'static str,
+    /// The rows.
+    pub rows: &'static [Row<K>],
+}
+
+/// All options of a tool.
+pub struct Table<K: ValueKind>(pub &'static [Group<K>]);
+
+impl<K: ValueKind> Table<K> {
+    /// All rows, in the order of the matrix.
+    pub fn rows(&self) -> impl Iterator<Item = &'static Row<K>> + use<K> {
+        self.0.iter().flat_map(|group| group.rows)
+    }
+
+    /// The row of an option, by any of its names.
+    pub fn find(&self, name: &str) -> Option<&'static Row<K>> {
+        self.rows().find(|row| row.names().any(|known| known == name))
+    }
+
+    /// The row of an option, by its letter.
+    pub fn by_letter(&self, letter: char) -> Option<&'static Row<K>> {
+        self.rows().find(|row| row.letter == Some(letter))
+    }
+
+    /// All names of all options.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<K> {
+        self.rows().flat_map(Row::names)
+    }
+}

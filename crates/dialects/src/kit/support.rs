@@ -1,0 +1,117 @@
+//! Support of options: what is refused, what becomes a note.
+
+use candor_record::Note;
+
+use super::{Diagnostic, Given, GivenOption, Row, Table, Texts, ValueKind};
+
+/// candor's support of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// The option does what the tool does.
+    Exact,
+    /// The option does nearly what the tool does: the difference becomes a note of the report.
+    Approximate(&'static str),
+    /// The option changes nothing: why.
+    Idle(&'static str),
+    /// The option is recognised, and refused where it is set: why.
+    Refused(&'static str),
+}
+
+impl Support {
+    /// One word for the matrix of options.
+    pub fn word(self) -> &'static str {
+        match self {
+            Support::Exact => "exact",
+            Support::Approximate(_) => "approximate",
+            Support::Idle(_) => "no effect",
+            Support::Refused(_) => "refused",
+        }
+    }
+
+    /// The difference or the reason, where there is one.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Support::Exact => "",
+            Support::Approximate(text) | Support::Idle(text) | Support::Refused(text) => text,
+        }
+    }
+}
+
+/// `name=value`, as it was given.
+fn asked<K: ValueKind>(row: &Row<K>, given: &GivenOption) -> String {
+    match &given.value {
+        Some(value) => format!("{}={value}", row.name),
+        None => row.name.to_owned(),
+    }
+}
+
+impl<K: ValueKind> Table<K> {
+    /// The options that are set to something of their own, in the order of the table.
+    fn set<'a>(
+        &self,
+        options: &'a K::Options,
+        given: &'a Given,
+    ) -> impl Iterator<Item = (&'static Row<K>, &'a GivenOption)> {
+        self.rows().filter_map(|row| {
+            let option = given.get(row.name)?;
+            (!option.is_default && (row.when)(options)).then_some((row, option))
+        })
+    }
+
+    /// An error for each option that candor cannot do. Rows for which `spared` holds are refused
+    /// elsewhere.
+    pub fn refusals(
+        &self,
+        options: &K::Options,
+        given: &Given,
+        spared: impl Fn(&Row<K>) -> bool,
+    ) -> Vec<Diagnostic> {
+        let refused = self.set(options, given).filter_map(|(row, option)| match row.support {
+            Support::Refused(why) if !spared(row) => Some((row, option, why)),
+            _ => None,
+        });
+        let diagnostic = |(row, option, why): (&Row<K>, &GivenOption, &str)| {
+            let message = format!("{} is not done: {why}", asked(row, option));
+            Diagnostic::new(option.name_at, "unsupported", row.name, message).remedy("remove it")
+        };
+        refused.map(diagnostic).collect()
+    }
+
+    /// A note for each option that is done a little differently.
+    pub fn notes(&self, options: &K::Options, given: &Given, texts: &Texts) -> Vec<Note> {
+        let near = self.set(options, given).filter_map(|(row, option)| match row.support {
+            Support::Approximate(why) => Some((row, option, why)),
+            _ => None,
+        });
+        let note = |(row, option, why): (&Row<K>, &GivenOption, &str)| Note {
+            asked: asked(row, option),
+            did: row.plan.to_owned(),
+            why: why.to_owned(),
+            place: Some(texts.location(option.name_at)),
+        };
+        near.map(note).collect()
+    }
+
+    /// A refusal of an option for a reason that its row cannot know: the value, or what stands
+    /// beside it.
+    pub fn refusal(&self, given: &Given, name: &str, why: &str) -> Diagnostic {
+        match given.get(name).zip(self.find(name)) {
+            Some((option, row)) => {
+                let message = format!("{} is not done: {why}", asked(row, option));
+                Diagnostic::new(option.at, "unsupported", name, message)
+            }
+            None => Diagnostic::nowhere("unsupported", format!("{name} is not done: {why}")),
+        }
+    }
+
+    /// A note on an option for a reason that its row cannot know.
+    pub fn note(&self, given: &Given, texts: &Texts, name: &str, did: &str, why: &str) -> Note {
+        let option = given.get(name);
+        let asked = match option.zip(self.find(name)) {
+            Some((option, row)) => asked(row, option),
+            None => name.to_owned(),
+        };
+        let place = option.map(|option| texts.location(option.name_at));
+        Note { asked, did: did.to_owned(), why: why.to_owned(), place }
+    }
+}

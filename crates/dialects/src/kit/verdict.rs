@@ -1,0 +1,145 @@
+//! The verdict beside a tool's own figures: can the result be believed, what limits it, what next.
+
+mod requests;
+
+use candor_record::{Finding, Note, PhaseReport, Report, Verdict, Weight};
+
+use super::Object;
+
+/// The verdict in the word that reports use.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Believable => "believable",
+        Verdict::WithRemarks => "with_remarks",
+        Verdict::NotVerifiable => "not_verifiable",
+        Verdict::MeasuresElse => "measures_else",
+    }
+}
+
+fn weight(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Explains => "explains",
+        Weight::Remark => "remark",
+        Weight::NotVerifiable => "not_verifiable",
+        Weight::MeasuresElse => "measures_else",
+    }
+}
+
+fn judged(report: &Report) -> impl Iterator<Item = &PhaseReport> {
+    report.phases.iter().filter(|phase| !phase.probe)
+}
+
+/// The limits of the phases, each once.
+fn limits(report: &Report) -> Vec<&str> {
+    let mut limits: Vec<&str> = Vec::new();
+    for limit in judged(report).filter_map(|phase| phase.limited_by.as_deref()) {
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
+    }
+    limits
+}
+
+/// Findings of all phases with the phase's name, heaviest first; what is said of several phases in
+/// the same words stands once.
+fn findings(report: &Report) -> Vec<(&str, &Finding)> {
+    let mut all: Vec<(&str, &Finding)> = Vec::new();
+    for phase in judged(report) {
+        for finding in &phase.findings {
+            if !all
+                .iter()
+                .any(|(_, seen)| seen.rule == finding.rule && seen.sentence == finding.sentence)
+            {
+                all.push((&phase.name, finding));
+            }
+        }
+    }
+    all.sort_by_key(|(_, finding)| std::cmp::Reverse((finding.weight, finding.confidence)));
+    all
+}
+
+/// Notes, each once: clones of a job have the same to say.
+fn notes(report: &Report) -> Vec<&Note> {
+    let mut notes: Vec<&Note> = Vec::new();
+    for note in &report.notes {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// The key `candor` of the JSON document.
+pub fn tree(report: &Report) -> Object {
+    let one = |(phase, finding): (&str, &Finding)| {
+        let mut object = Object::default()
+            .with("rule", finding.rule.as_str())
+            .with("weight", weight(finding.weight))
+            .with("phase", phase);
+        if let Some(job) = &finding.job {
+            object.put("job", job.as_str());
+        }
+        object.put("sentence", finding.sentence.as_str());
+        object.put("advice", finding.advice.as_str());
+        if let Some(next) = &finding.next {
+            object.put("next", next.as_str());
+        }
+        object
+    };
+    let note = |note: &Note| {
+        let mut object = Object::default()
+            .with("asked", note.asked.as_str())
+            .with("did", note.did.as_str())
+            .with("why", note.why.as_str());
+        if let Some(place) = &note.place {
+            object.put("place", place.as_str());
+        }
+        object
+    };
+    let mut tree = Object::default()
+        .with("version", report.candor_version.as_str())
+        .with("verdict", word(report.verdict))
+        .with("headline", report.headline.as_str())
+        .with("limited_by", limits(report))
+        .with("findings", findings(report).into_iter().map(one).collect::<Vec<_>>())
+        .with("requests", requests::trees(report))
+        .with("notes", notes(report).into_iter().map(note).collect::<Vec<_>>());
+    if let Some(cut_short) = &report.cut_short {
+        tree.put("cut_short", cut_short.as_str());
+    }
+    tree
+}
+
+/// The verdict as a block of text below a tool's own. Scripts pick lines of that by the words of
+/// its figures: each of `figures` is a word that may not stand here, and what stands for it.
+pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
+    let plain = |text: &str| {
+        let line = text.replace('\n', " ");
+        figures.iter().fold(line, |text, (word, instead)| text.replace(word, instead))
+    };
+    let mut text = format!("\ncandor: {}\n", plain(&report.headline));
+    for limit in limits(report).iter().filter(|limit| !report.headline.contains(**limit)) {
+        text += &format!("  limited by {}\n", plain(limit));
+    }
+    text += &requests::text(report);
+    let mut shown: Vec<&str> = Vec::new();
+    for (_, finding) in findings(report) {
+        // Findings of the same rule in further phases stand in the JSON.
+        if shown.contains(&finding.rule.as_str()) {
+            continue;
+        }
+        shown.push(&finding.rule);
+        text += &format!("  {}: {}\n", finding.rule, plain(&finding.sentence));
+        if let Some(next) = &finding.next {
+            text += &format!("      try: {next}\n");
+        }
+    }
+    for note in notes(report) {
+        let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        text += &format!("  note: {place}{}, {}\n", plain(&note.did), plain(&note.why));
+    }
+    if let Some(cut_short) = &report.cut_short {
+        text += &format!("  ended early: {}\n", plain(cut_short));
+    }
+    text
+}

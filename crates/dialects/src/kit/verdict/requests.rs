@@ -1,0 +1,133 @@
+//! Block requests that a tool's I/O became, where they were traced.
+
+use candor_record::Report;
+use candor_record::requests::{RequestStats, Requests, percentile, share_of};
+
+use crate::kit::Object;
+
+/// Sizes that are told by themselves in text.
+const SIZES_MAX: usize = 3;
+
+/// Those with traffic to speak of, with the names of their phases.
+fn traced(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
+    let judged = report.phases.iter().filter(|phase| !phase.probe);
+    judged.flat_map(|phase| {
+        let trace = phase.requests.iter().flat_map(RequestStats::main);
+        trace.map(|of| (phase.name.as_str(), of))
+    })
+}
+
+/// The key `requests` beside the verdict.
+pub(super) fn trees(report: &Report) -> Vec<Object> {
+    let tree = |(phase, of): (&str, &Requests)| {
+        let sizes = of.sizes().into_iter();
+        let sizes = sizes.fold(Object::default(), |all, (bytes, n)| all.with(bytes.to_string(), n));
+        let aligned = of.starts_in_4k.iter().filter(|(off, _)| *off == 0).map(|(_, n)| n);
+        let mut latency = Object::default();
+        for (name, share) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
+            if let Some(ns) = percentile(&of.latency_ns, share) {
+                latency.put(name, ns);
+            }
+        }
+        Object::default()
+            .with("phase", phase)
+            .with("device", of.device.as_str())
+            .with("direction", of.direction.name())
+            .with("counted", of.counted.unwrap_or(of.count))
+            .with("traced", of.count)
+            .with("bytes", of.bytes)
+            .with("sizes", sizes)
+            .with("start_on_4k", aligned.sum::<u64>())
+            .with("sequential", of.sequential)
+            .with("latency_ns", latency)
+    };
+    traced(report).map(tree).collect()
+}
+
+/// A line for each device and direction of a phase.
+pub(super) fn text(report: &Report) -> String {
+    let several = report.phases.iter().filter(|phase| !phase.probe).count() > 1;
+    let line = |(phase, of): (&str, &Requests)| {
+        let phase = if several { format!("{phase}: ") } else { String::new() };
+        let part = of.traced_share().map(|part| format!(" ({} traced)", percent(part)));
+        let (device, direction) = (&of.device, of.direction.name());
+        let mut sizes = of.sizes();
+        sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let shown = sizes.iter().take(SIZES_MAX).map(|(bytes, count)| {
+            format!("{} {}", size(*bytes), percent(share_of(*count, of.count)))
+        });
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        let place = match of.starts_in_4k.as_slice() {
+            [] => "no place is known".to_owned(),
+            [(0, _)] => "all begin on 4 KiB".to_owned(),
+            all => {
+                let off = all.iter().filter(|(off, _)| *off > 0).map(|(_, count)| count);
+                format!("{} begin off 4 KiB", percent(share_of(off.sum(), of.count)))
+            }
+        };
+        let part = part.unwrap_or_default();
+        format!("  {phase}{device} {direction} requests{part}: {shown}; {place}\n")
+    };
+    traced(report).map(line).collect()
+}
+
+fn size(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B")];
+    let whole = units.iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
+    whole.map_or_else(String::new, |(unit, name)| format!("{} {name}", bytes / unit))
+}
+
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        some if some > 0.0 && some < 0.1 => "<0.1 %".to_owned(),
+        some if some < 10.0 => format!("{some:.1} %"),
+        some => format!("{some:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::PhaseReport;
+    use candor_record::requests::RequestOp;
+
+    use super::*;
+    use crate::kit::Tree;
+
+    /// Reads of `sda` in a phase.
+    fn report(of: Requests) -> Report {
+        let requests = vec![Requests { device: "sda".into(), direction: RequestOp::Read, ..of }];
+        let requests = Some(RequestStats { requests, ..RequestStats::default() });
+        let phase = PhaseReport { name: "job".into(), requests, ..PhaseReport::default() };
+        Report { phases: vec![phase], ..Report::default() }
+    }
+
+    #[test]
+    fn what_reached_the_devices_is_a_line() {
+        let report = report(Requests {
+            count: 4,
+            counted: Some(16),
+            bytes: 1_310_720,
+            sizes_log2: vec![(262_144, 3), (524_288, 1)],
+            sizes_4k: vec![(262_144, 3), (524_288, 1)],
+            starts_in_4k: vec![(0, 3), (512, 1)],
+            latency_ns: vec![(65_536, 3), (131_072, 1)],
+            ..Requests::default()
+        });
+        let line =
+            "  sda read requests (25 % traced): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off 4 KiB\n";
+        assert_eq!(text(&report), line);
+        let tree = trees(&report).remove(0);
+        let sizes = Object::default().with("262144", 3_u64).with("524288", 1_u64);
+        assert_eq!(tree.get("sizes"), Some(&sizes.into()));
+        assert_eq!(tree.get("counted"), Some(&Tree::Int(16)));
+        assert_eq!(tree.get("start_on_4k"), Some(&Tree::Int(3)));
+        let Some(Tree::Object(latency)) = tree.get("latency_ns") else { panic!("{tree:?}") };
+        assert_eq!(latency.get("p50"), Some(&Tree::Int(65_536)));
+    }
+
+    #[test]
+    fn without_traced_requests_there_is_no_line() {
+        assert_eq!(text(&report(Requests::default())), "");
+        assert_eq!(text(&Report::default()), "");
+    }
+}
