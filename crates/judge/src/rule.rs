@@ -2,8 +2,8 @@
 
 use candor_record::Finding;
 
-use crate::ground::Ground;
-use crate::view::View;
+use crate::observed::Observed;
+use crate::setup::SetupFacts;
 
 /// What a person can read about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub struct Rule {
     /// What a person can read about it.
     pub text: RuleText,
     /// What it can say before anything has run.
-    pub before: Option<fn(&Ground) -> Outcome>,
+    pub before: Option<fn(&SetupFacts) -> Outcome>,
     /// What it says about a phase that ran.
-    pub after: fn(&View) -> Outcome,
+    pub after: fn(&Observed) -> Outcome,
 }
 
 /// What came of a rule.
@@ -35,7 +35,7 @@ pub enum Outcome {
     /// It found something.
     Found(Vec<Finding>),
     /// It lacked facts: these.
-    Silent(String),
+    NotEvaluated(String),
 }
 
 impl Outcome {
@@ -46,7 +46,7 @@ impl Outcome {
 
     /// A rule that lacked facts.
     pub fn lacks(what: impl Into<String>) -> Outcome {
-        Outcome::Silent(what.into())
+        Outcome::NotEvaluated(what.into())
     }
 }
 

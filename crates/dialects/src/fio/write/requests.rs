@@ -94,8 +94,7 @@ mod tests {
 
     /// Reads of `sda` in a phase.
     fn report(of: Requests) -> Report {
-        let requests =
-            vec![Requests { device: "sda".into(), direction: RequestOp::Read, ..of }];
+        let requests = vec![Requests { device: "sda".into(), direction: RequestOp::Read, ..of }];
         let requests = Some(RequestStats { requests, ..RequestStats::default() });
         let phase = PhaseReport { name: "job".into(), requests, ..PhaseReport::default() };
         Report { phases: vec![phase], ..Report::default() }

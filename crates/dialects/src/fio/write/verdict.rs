@@ -1,6 +1,6 @@
 //! candor's own words beside fio's figures: can the result be believed, what limits it, what next.
 
-use candor_record::{Finding, Note, PhaseReport, Report, Verdict, Weight};
+use candor_record::{Finding, Note, PhaseReport, Report, Severity, Verdict};
 
 use super::requests;
 use super::tree::Object;
@@ -15,12 +15,12 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn weight(weight: Weight) -> &'static str {
-    match weight {
-        Weight::Explains => "explains",
-        Weight::Remark => "remark",
-        Weight::NotVerifiable => "not_verifiable",
-        Weight::MeasuresElse => "measures_else",
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Explains => "explains",
+        Severity::Remark => "remark",
+        Severity::NotVerifiable => "not_verifiable",
+        Severity::MeasuresElse => "measures_else",
     }
 }
 
@@ -53,7 +53,7 @@ fn findings(report: &Report) -> Vec<(&str, &Finding)> {
             }
         }
     }
-    all.sort_by_key(|(_, finding)| std::cmp::Reverse((finding.weight, finding.confidence)));
+    all.sort_by_key(|(_, finding)| std::cmp::Reverse((finding.severity, finding.confidence)));
     all
 }
 
@@ -73,7 +73,7 @@ pub(super) fn tree(report: &Report) -> Object {
     let one = |(phase, finding): (&str, &Finding)| {
         let mut object = Object::default()
             .with("rule", finding.rule.as_str())
-            .with("weight", weight(finding.weight))
+            .with("severity", severity(finding.severity))
             .with("phase", phase);
         if let Some(job) = &finding.job {
             object.put("job", job.as_str());
