@@ -11,11 +11,12 @@ use candor_record::facts::{DeviceKind, value};
 use candor_record::{Change, Ended, Measurement, Slice};
 
 use crate::builder::FindingBuilder;
+use crate::causes::stage_of;
 use crate::expect;
 use crate::fmt::{self, ratio};
-use crate::limit::WEAK;
 use crate::observed::{Observed, Ran, busiest, finite};
 use crate::series;
+use crate::stage::Stage;
 use crate::thresholds::{
     AGAIN, DOUBLED_FLAT, DOUBLED_PAYS, KNEE, SLICE_OPS, SLICE_S, SLICED_PHASE_S,
 };
@@ -72,9 +73,9 @@ fn fit(observed: &Observed, ran: &Ran) -> bool {
 }
 
 /// A finding names a limit that needs no second look.
-fn decided(judged: &Judgement, besides: &[&str]) -> bool {
-    let open = |rule: &str| WEAK.contains(&rule) || besides.contains(&rule);
-    judged.findings.iter().any(|f| f.limits.is_some() && !open(&f.rule))
+fn decided(judged: &Judgement, besides: &[Stage]) -> bool {
+    let open = |stage: Stage| stage == Stage::Queue || besides.contains(&stage);
+    judged.findings.iter().any(|f| f.limits.is_some() && !open(stage_of(f)))
 }
 
 fn question(change: Change, why: &str) -> Option<Question> {
@@ -162,7 +163,7 @@ fn may_cache(observed: &Observed) -> bool {
 fn alone(observed: &Observed, ran: &Ran, judged: &Judgement) -> Option<Question> {
     let deep = ran.concurrency() > 2.0 * KNEE.value && ran.blocks.access.is_random();
     let known = expect::one_at_a_time(observed, ran).is_some();
-    match deep && !known && !decided(judged, &["B5"]) {
+    match deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
         true => question(Change::OneAtATime, "nothing tells how long one operation takes alone"),
         false => None,
     }

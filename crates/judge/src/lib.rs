@@ -26,6 +26,7 @@ mod rules;
 mod series;
 mod setup;
 mod shared;
+mod stage;
 pub mod thresholds;
 
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use rule::RuleText;
 use ceilings::{Bound, Kind};
 use observed::Observed;
 use rule::Outcome;
+use stage::Stage;
 use thresholds::CEILING_OVER;
 
 /// A phase that ran, and everything known about it.
@@ -84,7 +86,7 @@ pub struct Judgement {
 pub fn judge(case: &Case) -> Judgement {
     let observed = Observed::new(case);
     let (findings, not_evaluated) = ask_rules(&observed);
-    let findings = causes::fold(&observed, findings);
+    let findings = causes::join(&observed, findings);
     let verdict = headline::verdict(&observed, &findings);
     let limited_by = limit::limited_by(&observed, &findings);
     let headline = headline::headline(&observed, verdict, &findings, limited_by.as_deref());
@@ -112,14 +114,11 @@ pub fn nears_memory(case: &Case) -> bool {
     rules::depth::memory_bandwidth::nears_memory(&Observed::new(case))
 }
 
-/// Rules that may know why nothing was done.
-const OF_FAILURES: &[&str] = &["F12", "F14"];
-
 /// Runs every rule; where nothing was done there is nothing to judge, but perhaps a reason to tell.
 fn ask_rules(observed: &Observed) -> (Vec<Finding>, Vec<NotEvaluated>) {
     let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
     let nothing_done = observed.nothing_done();
-    let asked = |rule: &&rule::Rule| !nothing_done || OF_FAILURES.contains(&rule.text.id);
+    let asked = |rule: &&rule::Rule| !nothing_done || rule.stage == Stage::Failure;
     for rule in rules::all().filter(asked) {
         match (rule.after)(observed) {
             Outcome::Nothing => {}

@@ -2,44 +2,43 @@
 
 use candor_record::Finding;
 
+use crate::causes::stage_of;
 use crate::ceilings::Kind;
 use crate::fmt;
 use crate::follow_ups;
 use crate::observed::Observed;
 use crate::rules::depth::workers_starved_of_cpu;
+use crate::stage::Stage;
 use crate::thresholds::{MORE_IN_DEVICE, PACED, QUEUE_SEEN};
-
-/// Rules whose limit comes before the plan's own rate: without them the rate was not reached.
-const FIRST: &[&str] = &["A16", "A8", "A9", "A13", "A10", "A14", "A5", "H5", "A1", "A3", "F4"];
-/// The others, from the outside in: what was hit first is named first.
-const THEN: &[&str] = &[
-    "F6", "F3", "D10", "D1", "D2", "D3", "D4", "D5", "D6", "D8", "C9", "C7", "E1", "E7", "B5",
-    "F5", "G9", "B7", "B1", "B2", "B18", "B19", "B15", "B8", "B9",
-];
-/// Those that name what may be the limit: a slice with more load knows better.
-pub const WEAK: &[&str] = &["B4", "C6"];
 
 /// What limited a phase: what the findings say, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
 pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<String> {
     if observed.ran.is_empty() {
-        return first_of(findings, &["H1"]).or_else(|| own_cost(observed));
+        return first_at(findings, |stage| stage == Stage::Names).or_else(|| own_cost(observed));
     }
-    first_of(findings, FIRST)
+    // Without a cache or a throttle the plan's rate was not reached.
+    first_at(findings, |stage| stage <= Stage::Throttle)
         .or_else(|| pace(observed))
-        .or_else(|| {
-            first_of(findings, &["B8"]).filter(|_| workers_starved_of_cpu::is_most(observed))
-        })
-        .or_else(|| first_of(findings, THEN))
+        .or_else(|| starvation(observed, findings))
+        .or_else(|| first_at(findings, |stage| stage < Stage::Queue))
+        // A short follow-up with more load knows better than the number of operations in flight.
         .or_else(|| by_slice(observed))
-        .or_else(|| first_of(findings, WEAK))
+        .or_else(|| first_at(findings, |stage| stage == Stage::Queue))
         .or_else(|| device(observed))
 }
 
-fn first_of(findings: &[Finding], order: &[&str]) -> Option<String> {
-    order
-        .iter()
-        .find_map(|rule| findings.iter().filter(|f| f.rule == *rule).find_map(|f| f.limits.clone()))
+/// The limit that the deepest of these findings names.
+fn first_at(findings: &[Finding], at: impl Fn(Stage) -> bool) -> Option<String> {
+    let named = findings.iter().filter(|f| f.limits.is_some() && at(stage_of(f)));
+    named.min_by_key(|finding| stage_of(finding))?.limits.clone()
+}
+
+/// Workers that waited for a CPU most of the time were held up by nothing else.
+fn starvation(observed: &Observed, findings: &[Finding]) -> Option<String> {
+    let most = workers_starved_of_cpu::is_most(observed);
+    let id = workers_starved_of_cpu::RULE.text.id;
+    findings.iter().find(|finding| most && finding.rule == id)?.limits.clone()
 }
 
 /// Jobs that move nothing measure candor.

@@ -19,7 +19,7 @@ pub fn preflight(plan: &Plan, phase: &Phase, facts: &Facts, before: &Snapshot) -
     };
     let mut findings: Vec<Finding> = rules::all().filter_map(found).flatten().collect();
     if setup.all_memory() {
-        findings = causes::under_memory(findings);
+        findings = causes::in_memory(findings);
     }
     causes::sort(&mut findings);
     findings

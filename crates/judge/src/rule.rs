@@ -4,6 +4,7 @@ use candor_record::Finding;
 
 use crate::observed::Observed;
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 
 /// What a person can read about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct RuleText {
 pub struct Rule {
     /// What a person can read about it.
     pub text: RuleText,
+    /// How deep its cause lies.
+    pub stage: Stage,
     /// What it can say before anything has run.
     pub before: Option<fn(&SetupFacts) -> Outcome>,
     /// What it says about a phase that ran.

@@ -1,5 +1,7 @@
 //! The texts that people read.
 
+use std::collections::BTreeSet;
+
 use candor_record::RuleId;
 
 use crate::rules;
@@ -23,6 +25,29 @@ fn every_rule_has_its_own_name() {
     sorted.sort_by_key(place);
     sorted.dedup();
     assert_eq!(ids, sorted, "each once, in the order of the evidence book");
+}
+
+/// Words such as `A1` in the sources, tests and texts included.
+fn ids_in(path: &std::path::Path, ids: &mut BTreeSet<String>) {
+    if path.is_dir() {
+        return std::fs::read_dir(path).unwrap().for_each(|e| ids_in(&e.unwrap().path(), ids));
+    }
+    let text = std::fs::read_to_string(path).unwrap();
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let is_id = |word: &&str| {
+        let digits = word.strip_prefix(|c| ('A'..='H').contains(&c));
+        digits.is_some_and(|d| (1..=2).contains(&d.len()) && d.bytes().all(|b| b.is_ascii_digit()))
+    };
+    ids.extend(words.filter(is_id).map(str::to_owned));
+}
+
+#[test]
+fn every_rule_that_is_named_exists() {
+    let mut ids = BTreeSet::new();
+    ids_in(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut ids);
+    assert!(ids.len() >= rules::all().count(), "the sources were read");
+    let unknown: Vec<_> = ids.iter().filter(|id| rules::find(id).is_none()).collect();
+    assert_eq!(unknown, [] as [&String; 0]);
 }
 
 #[test]

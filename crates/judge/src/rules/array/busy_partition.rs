@@ -8,6 +8,7 @@ use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, OTHER_PARTS};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             difference is what the others did. More than 5 % of it during a run takes from the \
             result. Quiet whoever uses the other partitions, and run again.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, SPLIT};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             the size of operations with the chunk and with the members' requests. Nothing is \
             wrong with the number: use multiples of the chunk, a larger chunk, or more depth.",
     },
+    stage: Stage::Member,
     before: None,
     after,
 };

@@ -5,6 +5,7 @@ use candor_record::{ArrayState, Confidence, Finding, Severity};
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -16,6 +17,7 @@ pub const RULE: Rule = Rule {
             reads state, missing members and action of each md array before and after the phase. \
             Wait for the end, or set sync_action to idle, and run again.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{CRYPT_CPU, DEVICE_FULL};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             slack and the kernel was busy, encryption is the limit. Compare with the raw disk; \
             try no_read_workqueue and no_write_workqueue, or larger sectors.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FAST_TIER};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             fast one it is told. Size the test well beyond the fast tier to see the slow one, \
             and report both.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, HOT_MEMBER, MEMBER_REQUESTS};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             what each member moved; the busiest with more than 1.3 times the mean is hot. Spread \
             the range over many stripes, and look at offsets and steps against the chunk.",
     },
+    stage: Stage::Device,
     before: None,
     after,
 };

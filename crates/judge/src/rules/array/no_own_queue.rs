@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             operation was asked for at a time, so that nobody tunes what is not there; figures \
             of queues in this report are the members' where the upper device keeps none.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, ONE_LEAF};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             under a volume and what each of them moved; one with more than 95 % of it did the \
             work alone. Stripe the volume, or let the test cover the whole of it.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

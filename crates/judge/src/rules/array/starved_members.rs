@@ -10,6 +10,7 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::array::slow_member;
 use crate::rules::depth::device_queue_full;
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, MEMBERS_SAW, QUEUE_WINDOW_S};
 
 pub const RULE: Rule = Rule {
@@ -28,6 +29,7 @@ pub const RULE: Rule = Rule {
             which about the same fell. Measure that member on its own, and look at its link, its \
             errors and who else uses it.",
     },
+    stage: Stage::Member,
     before: None,
     after,
 };

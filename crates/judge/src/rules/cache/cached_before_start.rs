@@ -10,6 +10,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 use crate::thresholds::CACHED_AT_START;
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             it starts and warns from 5 % on. After the run the bytes that were really fetched \
             decide (A1). Read what another host wrote, evict the files, or read directly.",
     },
+    stage: Stage::CacheState,
     before: Some(before),
     after,
 };

@@ -9,6 +9,7 @@ use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, SAVED};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             what was written (flushes included) or read, where the mount options or the extents \
             say that something is compressed. Use data that does not compress, or name the ratio.",
     },
+    stage: Stage::Detour,
     before: None,
     after,
 };

@@ -10,6 +10,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, CACHE_GROWTH, COVERAGE_FULL, WRITTEN_OUT};
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             direct. If the bytes reached the device nevertheless it is a remark, otherwise the \
             number is that of memory. Use another filesystem or mount option, or the raw device.",
     },
+    stage: Stage::Detour,
     before: Some(before),
     after,
 };

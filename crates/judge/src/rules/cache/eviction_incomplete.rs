@@ -8,6 +8,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
+use crate::stage::Stage;
 use crate::thresholds::EVICTION_LEFT;
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             with a remark from 1 % on. Close whoever maps the file, drop all caches as root, or \
             run in a control group with little memory.",
     },
+    stage: Stage::CacheState,
     before: Some(before),
     after,
 };

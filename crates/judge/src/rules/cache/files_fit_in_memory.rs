@@ -9,6 +9,7 @@ use crate::coverage::{self, Cover};
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::TIMES_MEMORY;
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             the control group, and says so where not all bytes came from the device. Use a \
             larger set, or run inside a control group with little memory.",
     },
+    stage: Stage::CacheState,
     before: None,
     after,
 };

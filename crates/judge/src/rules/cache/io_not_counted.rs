@@ -9,6 +9,7 @@ use crate::coverage::{self, Cover};
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             and the result is called not verifiable instead of cached. Switch accounting on, or \
             use a device that counts.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

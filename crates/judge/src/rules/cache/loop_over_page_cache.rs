@@ -11,6 +11,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, LEAF_COVERAGE, WRITTEN_OUT};
 
 pub const RULE: Rule = Rule {
@@ -24,6 +25,7 @@ pub const RULE: Rule = Rule {
             them it is a remark; if not, the number is that of memory. Set up the loop with \
             losetup --direct-io=on, on a file that was fully written.",
     },
+    stage: Stage::LowerCache,
     before: Some(before),
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::BYTES_MIN;
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             still say what came from storage. Advise the kernel of random access, or use an \
             engine that reads.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

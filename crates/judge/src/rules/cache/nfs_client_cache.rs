@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             to nothing the rate is that of memory. Read directly, read what another host wrote, \
             or mount anew.",
     },
+    stage: Stage::KnownCache,
     before: None,
     after,
 };

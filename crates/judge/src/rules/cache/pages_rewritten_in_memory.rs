@@ -8,6 +8,7 @@ use crate::command::Command;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, OVERWRITTEN};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             the application wrote beyond that was overwritten in memory. From 1.2 times on it \
             shows in the rate. Use a larger file, write directly, or flush every few writes.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::coverage::{self, Cover};
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{COVERAGE_FULL, COVERAGE_MEMORY};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             device, in between it is a mix of both. Bypass the cache (--direct), drop the files \
             from it first (--evict), or read far more than fits into memory.",
     },
+    stage: Stage::PageCache,
     before: None,
     after,
 };

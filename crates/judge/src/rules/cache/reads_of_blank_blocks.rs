@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BLANK, BLANK_SHARE, BYTES_MIN};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             written than after, the first pass read nothing. Write the whole range with random \
             data before reading it.",
     },
+    stage: Stage::Target,
     before: None,
     after,
 };

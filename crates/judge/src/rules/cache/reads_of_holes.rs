@@ -9,6 +9,7 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::cache::unread_ranges::{self, Verdict};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 use crate::thresholds::{MAPPED, UNREAD_SHARE};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             reads, the holes were not touched and nothing is said. Write the file once, with data \
             that does not compress.",
     },
+    stage: Stage::Content,
     before: Some(before),
     after,
 };

@@ -10,6 +10,7 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::cache::unread_ranges::{self, Verdict};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 use crate::thresholds::UNREAD_SHARE;
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             unwritten ones. Where the bytes really fetched cover the reads, they were not touched \
             and nothing is said. Write the file once; never preallocate for a read test.",
     },
+    stage: Stage::Content,
     before: Some(before),
     after,
 };

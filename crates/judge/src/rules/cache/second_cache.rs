@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{CACHE_ASKED, CACHE_HITS};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             of the whole host. Take a data set well beyond that cache, or name the tier with the \
             number.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

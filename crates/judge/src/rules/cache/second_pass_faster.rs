@@ -10,6 +10,7 @@ use crate::follow_ups;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
+use crate::stage::Stage;
 use crate::thresholds::{AGAIN, COVERED, SPREAD_SECONDS};
 
 pub const RULE: Rule = Rule {
@@ -25,6 +26,7 @@ pub const RULE: Rule = Rule {
             began with once more; it counts if other blocks, read as briefly, are not as fast. \
             Use a range far larger than that cache, or turn it off (cache=none).",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

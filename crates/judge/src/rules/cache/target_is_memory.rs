@@ -7,6 +7,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             would say about such a target follows from it and is left out. Choose a path on a \
             device.",
     },
+    stage: Stage::Target,
     before: Some(before),
     after,
 };

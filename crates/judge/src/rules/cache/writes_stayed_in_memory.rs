@@ -11,6 +11,7 @@ use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_OUT};
 
 pub const RULE: Rule = Rule {
@@ -25,6 +26,7 @@ pub const RULE: Rule = Rule {
             device (the rest was overwritten in memory), and the number is not the device's. With \
             a final flush it gives both rates.",
     },
+    stage: Stage::WriteCache,
     before: None,
     after,
 };

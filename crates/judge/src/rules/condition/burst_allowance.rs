@@ -8,6 +8,7 @@ use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second, Step};
+use crate::stage::Stage;
 use crate::thresholds::{CLIFF_S, CREDITS, FLAT, LEVEL_S};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             machines for a fall of more than a quarter to seconds that differ by less than 2 %. \
             Report both rates, and run longer than the credits last.",
     },
+    stage: Stage::Derating,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::ceilings::{Bound, Kind};
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, CGROUP_NEAR};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             the time. candor reads the limits of its own control group and compares: within 5 % \
             the limit is the limit. Raise it, or quote the result as the container's.",
     },
+    stage: Stage::Throttle,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::EMPTIED;
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             Write the drive twice over first to see what it sustains, or quote the rate as that \
             of an empty drive.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

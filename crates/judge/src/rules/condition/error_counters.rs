@@ -6,6 +6,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -17,6 +18,7 @@ pub const RULE: Rule = Rule {
             were slowed down, and errors of PCIe. candor compares these counters before and \
             after the phase. Mend the hardware first; throw the run away.",
     },
+    stage: Stage::Failure,
     before: None,
     after,
 };

@@ -5,6 +5,7 @@ use candor_record::{Confidence, Severity};
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -16,6 +17,7 @@ pub const RULE: Rule = Rule {
             a phase on ext4; it may belong to another ext4 of this host. Wait for its end, or \
             make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

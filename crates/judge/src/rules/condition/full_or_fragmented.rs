@@ -9,6 +9,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::block_allocation;
+use crate::stage::Stage;
 use crate::thresholds::{FULL_FS, MAPPED, PIECES, PIECES_MIN};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             extents per GiB of files that are gone through in order; ext4 needs 8 for a file in \
             one piece. Make room, and lay the file out anew.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

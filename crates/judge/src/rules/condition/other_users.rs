@@ -10,6 +10,7 @@ use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FOREIGN};
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             seen of others. More than 5 % foreign traffic makes the result noisier and lower. \
             Stop it and run again.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::SPAN;
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             that really turn (virtual disks often only say so). Add a slice at the end, or cover \
             the whole disk.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::fmt;
 use crate::follow_ups;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::HYDRATED;
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             once more, and other blocks not. Read the whole volume once before measuring it, or \
             have it initialised fast when it is made.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

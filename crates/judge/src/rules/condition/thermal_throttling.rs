@@ -7,6 +7,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
+use crate::stage::Stage;
 use crate::thresholds::{HOT_C, THROTTLED};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             limit, with a rate that fell by a tenth and more from the first third to the last, \
             the heat explains the fall. Cool the drive, and let it rest between phases.",
     },
+    stage: Stage::Derating,
     before: None,
     after,
 };

@@ -10,6 +10,7 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
 use crate::series::{self, Second};
+use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, FLAT, PLATEAU_S, ROUND};
 
 pub const RULE: Rule = Rule {
@@ -24,6 +25,7 @@ pub const RULE: Rule = Rule {
             so it is no more than possible. Look at what was provisioned; on AWS the vendor log \
             of the drive counts the time above it.",
     },
+    stage: Stage::Limiter,
     before: None,
     after,
 };

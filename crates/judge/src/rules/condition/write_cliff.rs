@@ -10,6 +10,7 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::condition::burst_allowance;
 use crate::rules::condition::write_rate_unsettled;
 use crate::series::{self, Step};
+use crate::stage::Stage;
 use crate::thresholds::{CLIFF, CLIFF_S, LEVEL_S};
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             seconds and more, and tells how much was written before it. Report both rates, or \
             write one and a half times the capacity beforehand.",
     },
+    stage: Stage::WriteCourse,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second};
+use crate::stage::Stage;
 use crate::thresholds::{DRIFT, DRIFT_CLEAR, DRIFT_S};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             is larger than what the windows vary anyway. Write the range twice beforehand, and \
             go on until it is level.",
     },
+    stage: Stage::WriteCourse,
     before: None,
     after,
 };

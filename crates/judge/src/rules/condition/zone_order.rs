@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::Planned;
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             rate collapses after minutes. candor reads the model of zones from sysfs. Write the \
             zones in order (zones in the plan), or take the rate for what the cache does.",
     },
+    stage: Stage::Failure,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::fmt::{self, ratio};
 use crate::follow_ups::{self, Beside};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, MAPPED, QUEUE_SEEN, THREAD_BUSY, WORKERS_BUSY};
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             busy by their CPUs nor kept waiting for one. Where a short slice wrote the same \
             places once more, with all blocks there, its rate decides. Lay the file out first, or give each worker a file of its own.",
     },
+    stage: Stage::Submission,
     before: None,
     after,
 };

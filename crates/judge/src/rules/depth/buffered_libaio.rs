@@ -9,6 +9,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
+use crate::stage::Stage;
 use crate::thresholds::{SUBMIT_QUEUE, SUBMIT_SHARE};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             submitting and the queue of the device prove it after a run. Use direct I/O, or \
             io_uring.",
     },
+    stage: Stage::Submission,
     before: Some(before),
     after,
 };

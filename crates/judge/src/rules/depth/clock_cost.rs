@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::CLOCK_SHARE;
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             of the mean latency, both latency and rate are those of the clock in part. Boot with \
             clocksource=tsc where that is stable.",
     },
+    stage: Stage::Artefact,
     before: None,
     after,
 };

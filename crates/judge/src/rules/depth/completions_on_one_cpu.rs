@@ -8,6 +8,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::host_cpus_busy;
+use crate::stage::Stage;
 use crate::thresholds::{INTERRUPTS_LEAST, ONE_CPU_BUSY, ONE_CPU_SERVES};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             looks how busy the one is that serves more than 80 % of them. More queues, another \
             affinity of the interrupt, or rq_affinity = 2 spread the work.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

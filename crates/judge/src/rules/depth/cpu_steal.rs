@@ -6,6 +6,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{STEAL, STEAL_MUCH};
 
 pub const RULE: Rule = Rule {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             of all CPU time on and remarks it from 5 % on. Use another host, a quieter moment, or \
             a machine with CPUs of its own.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{FEW_IN_FLIGHT, WAKE_SHARE};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             governor `performance`, forbid deep states (cpuidle, or PM QoS), or compare with a \
             run that polls for completions.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::fmt::{self, ratio};
 use crate::follow_ups;
 use crate::observed::{Observed, Ran, busiest, finite};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::KNEE;
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             needed number was asked for. The rate stands; the latency is mostly queueing. Ask for \
             less where latency matters.",
     },
+    stage: Stage::Queue,
     before: None,
     after,
 };

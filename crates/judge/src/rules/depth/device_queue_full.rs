@@ -8,6 +8,7 @@ use crate::command::Command;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, DEVICE_FULL};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             devices with that number; from 85 % on they are full. The number stands, and more \
             depth only lengthens the latency.",
     },
+    stage: Stage::DeviceQueue,
     before: None,
     after,
 };

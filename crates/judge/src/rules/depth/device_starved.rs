@@ -8,6 +8,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::device_queue_full;
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT, QUEUE_SEEN};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             that is full at its own depth is told by B5. Shown as an explanation: the number \
             stands.",
     },
+    stage: Stage::Queue,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::FAR;
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             other nodes are told. Pin them (placement = { numa_node = N } in a plan), or measure \
             both ways and show both.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
+use crate::stage::Stage;
 use crate::thresholds::{ALL_CPUS_BUSY, CPU_INTERRUPTS, ONE_CPU_BUSY};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             is called the limit only where the device was not kept fed. Quiet the machine, spread \
             interrupts over CPUs (rq_affinity, irq affinity), or do less per operation.",
     },
+    stage: Stage::Starvation,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             each other. candor looks for such threads among its own while a phase runs. Use \
             direct I/O on a file that is laid out.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

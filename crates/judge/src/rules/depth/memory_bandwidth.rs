@@ -7,6 +7,7 @@ use crate::ceilings::{Bound, Kind};
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER, FAST_RATE, MEMORY_PHASE_S, MEMORY_SHARE};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             it, so direct I/O may come to twice the rate. From 85 % on memory is the limit. Bypass \
             the page cache, or take a host whose memory is faster.",
     },
+    stage: Stage::Memory,
     before: None,
     after,
 };

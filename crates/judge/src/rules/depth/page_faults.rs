@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FAULTED};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             or the memory was set up. Mapped files are exempt, for there the fault is the read. \
             Keep buffers, touch them first, or use huge pages.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             the result is not that of polling. candor looks at queue/io_poll of the devices. Load \
             the driver with poll queues, or leave polling out.",
     },
+    stage: Stage::Apart,
     before: Some(before),
     after,
 };

@@ -9,6 +9,7 @@ use crate::fmt::{self, ratio};
 use crate::follow_ups;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::SHARING_COSTS;
 
 pub const RULE: Rule = Rule {
@@ -24,6 +25,7 @@ pub const RULE: Rule = Rule {
             since reads of one phase may be cached by the other. Give each worker a file of its \
             own, or align and stripe the shared one.",
     },
+    stage: Stage::Engine,
     before: None,
     after,
 };

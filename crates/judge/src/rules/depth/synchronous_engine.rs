@@ -8,6 +8,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             depth 32 is a run with depth 1. Ask for more workers, or use io_uring or libaio with \
             direct I/O.",
     },
+    stage: Stage::Engine,
     before: Some(before),
     after,
 };

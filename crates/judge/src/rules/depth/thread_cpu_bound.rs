@@ -8,6 +8,7 @@ use crate::fmt::{self, ratio};
 use crate::follow_ups::{self, Beside};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::THREAD_BUSY;
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             it. More workers, larger operations, or batches help; if the rate follows, \
             the device was not the limit.",
     },
+    stage: Stage::Cpu,
     before: None,
     after,
 };

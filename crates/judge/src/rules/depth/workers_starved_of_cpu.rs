@@ -7,6 +7,7 @@ use crate::command::Command;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{QUEUE_SEEN, RUN_WAIT, RUN_WAIT_MOST};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             what they did, it is remarked; it is called the limit only where the device was not \
             kept fed. Quiet the machine, pin the workers, or use fewer of them.",
     },
+    stage: Stage::Starvation,
     before: None,
     after,
 };

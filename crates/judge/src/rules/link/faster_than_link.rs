@@ -8,6 +8,7 @@ use crate::ceilings::{Bound, Kind};
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{CEILING_OVER, USB_OVER};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             only. Where the device counted the bytes in a virtual machine it is a remark, \
             otherwise the number is that of something else.",
     },
+    stage: Stage::Artefact,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::ceilings::{Bound, Kind};
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             behind it. A drive behind a slower link than it could use is worth a look at cable, \
             port, slot or enclosure.",
     },
+    stage: Stage::LinkFull,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::interface_bytes;
+use crate::stage::Stage;
 use crate::thresholds::{CARRIED, CEILING_NEAR, CEILING_OVER};
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             Use more connections over more links, or a faster one; one connection uses one \
             member of a bond.",
     },
+    stage: Stage::LinkFull,
     before: None,
     after,
 };

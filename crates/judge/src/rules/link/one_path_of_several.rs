@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, ONE_PATH};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             was idle (no more than possible where SCSI paths do not say which may be used). Set \
             iopolicy of the subsystem, or put the paths of the map into one group.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             which of its ends is the lesser, where the run used 85 % of it and more. Reseat the \
             drive, look at the lanes in the firmware's settings, try another slot.",
     },
+    stage: Stage::Link,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::ceilings::Kind;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             interface that does not tell its speed gives no ceiling. More queues or more paths \
             spread the load over more links.",
     },
+    stage: Stage::Link,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             more, the line is the limit. Look at cables, expanders and the error counters of \
             the lines.",
     },
+    stage: Stage::Link,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             agreed on from sysfs and says so where the run used 85 % of it and more: that plateau \
             is the link's and not the drive's. Change cable or port, look for errors of the link.",
     },
+    stage: Stage::Link,
     before: None,
     after,
 };

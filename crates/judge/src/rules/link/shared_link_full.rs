@@ -7,6 +7,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::{self, Hop};
+use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             devices have in common, and says so at 85 % of one and above. Spread the drives \
             over more links, or count the link as the limit of the whole.",
     },
+    stage: Stage::Link,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             some thirty. candor reads speed and driver from sysfs. Plug the drive into a faster \
             port, avoid the hub, use an enclosure and a cable that do uas.",
     },
+    stage: Stage::Link,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::coverage::stat_of;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{ATIME, BYTES_MIN};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             noatime never. candor speaks where a phase only reads, the filesystem has neither \
             option, and more than 1 % of the traffic was written. Mount with noatime.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

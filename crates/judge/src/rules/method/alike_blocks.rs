@@ -7,6 +7,7 @@ use candor_record::{Confidence, Finding, Severity};
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{ALIKE_PERCENT, BYTES_MIN};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             half. The number stands for such data and for devices that store bytes as they come. \
             The default content (pool) has no two blocks alike.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

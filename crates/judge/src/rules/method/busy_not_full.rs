@@ -6,6 +6,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BUSY_AND_MORE, NEVER_IDLE};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             this one, with more in flight, did much more, candor shows both: the proof that the \
             first was not full. Judge by rates at several depths, never by busy time.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

@@ -7,6 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, finite};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BEYOND, INTENDED, OMITTED};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             intended start as well, and says so where the two differ by a factor of two. Measure \
             with a rate (--rate-iops) to see what users would.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -6,6 +6,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{STRAGGLE_S, STRAGGLED};
 
 pub const RULE: Rule = Rule {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             in which the first worker ended and of the end; a tail of more than 10 % of the time \
             is told with both rates. Use a time limit instead, or quote both.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -6,6 +6,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::{Observed, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::BEYOND;
 
 pub const RULE: Rule = Rule {
@@ -17,6 +18,7 @@ pub const RULE: Rule = Rule {
             (1000 operations for p99, 10 000 for p99.9) and says here which ones are missing. Run \
             longer, or look at the ones that are quoted.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -6,6 +6,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{IN_FLIGHT, OTHER_WORK};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             5 % on it is told, and named as the limit where operations were missing because of \
             it. Leave verification and fresh content out while measuring, or use more workers.",
     },
+    stage: Stage::HostWork,
     before: None,
     after,
 };

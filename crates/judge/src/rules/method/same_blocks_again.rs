@@ -10,6 +10,7 @@ use crate::coverage;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, REPEATED};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             read from by the bytes that were read; below a fifth it says so. Read from a range \
             that no cache below can hold.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

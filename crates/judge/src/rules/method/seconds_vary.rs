@@ -8,6 +8,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
+use crate::stage::Stage;
 use crate::thresholds::{SPREAD, SPREAD_SECONDS, SPREAD_WIDE};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             25 % is remarked, because then the mean of the next run may differ by as much. Quiet \
             the machine, run longer, repeat at least three times.",
     },
+    stage: Stage::Variation,
     before: None,
     after,
 };

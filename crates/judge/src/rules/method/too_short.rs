@@ -8,6 +8,7 @@ use crate::command::Command;
 use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, USABLE_S};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             three of the kernel's flush intervals of 5 s, unless a flush is part of the measured \
             time. Thirty seconds are a good start.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::command::Command;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{OBSERVED, OBSERVED_S};
 
 pub const RULE: Rule = Rule {
@@ -24,6 +25,7 @@ pub const RULE: Rule = Rule {
             on it is remarked of phases of half a second and more. --eye auto stays within a \
             quarter of a percent of a CPU, --eye off looks at nothing.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

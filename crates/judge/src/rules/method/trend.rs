@@ -8,6 +8,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
+use crate::stage::Stage;
 use crate::thresholds::{SPREAD_SECONDS, TREND, TREND_CLEAR};
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             long the run was. Caches that fill, drives that run out of erased blocks, heat and \
             spent credits look like that. Run longer, and quote the end.",
     },
+    stage: Stage::Variation,
     before: None,
     after,
 };

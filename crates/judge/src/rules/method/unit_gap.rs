@@ -7,6 +7,7 @@ use crate::ceilings::{Bound, Kind};
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::UNIT_GAP;
 
 pub const RULE: Rule = Rule {
@@ -18,6 +19,7 @@ pub const RULE: Rule = Rule {
             and caches. Where a rate and its ceiling, or the rate that the plan asks for, differ \
             by exactly that, candor says so and gives the rate in both; it may be chance.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::entry_jobs::{self, EntryJob};
 use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::MANY_NAMES;
 
 pub const RULE: Rule = Rule {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             on names, and those that the plan adds to it; more than ten thousand are remarked. \
             Spread the files over several directories.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -10,6 +10,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second};
+use crate::stage::Stage;
 use crate::thresholds::{
     BYTES_MIN, CACHED_AT_START, COVERAGE_FULL, COVERAGE_MEMORY, PASSES, READ_ONCE,
 };
@@ -26,6 +27,7 @@ pub const RULE: Rule = Rule {
             repeats it compares which of them fetched what they read. Take data of five times \
             the memory, limit the memory (a control group), or evict the files before each pass.",
     },
+    stage: Stage::KnownCache,
     before: None,
     after,
 };

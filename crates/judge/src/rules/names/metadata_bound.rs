@@ -8,6 +8,7 @@ use crate::entry_jobs::{self, EntryJob};
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::NAMES_SHARE;
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             the plan's size would have. More workers help, larger files or records packed into \
             few files help more.",
     },
+    stage: Stage::Names,
     before: None,
     after,
 };

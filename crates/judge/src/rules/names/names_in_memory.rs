@@ -8,6 +8,7 @@ use crate::entry_jobs::{self, EntryJob};
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{NAME_BYTES, NAMES_AGAIN, NAMES_MIN};
 use candor_plan::units::Direction;
 
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             between laying out and looking (root: `sync; echo 3 > /proc/sys/vm/drop_caches`), or \
             mount the filesystem anew.",
     },
+    stage: Stage::Apart,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -20,6 +21,7 @@ pub const RULE: Rule = Rule {
             (alignment_offset), and where a partition begins. Any distance but zero is told, as a \
             remark where something is written. Make the partition anew on a multiple of 1 MiB.",
     },
+    stage: Stage::Storage,
     before: Some(before),
     after,
 };

@@ -8,6 +8,7 @@ use crate::command::Command;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, mean};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{FLUSH_PER_WRITE, FLUSH_TIME};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             shows as two writes in iostat, one of them empty: that is not splitting. Commit \
             several writes together, or use a device that protects its cache.",
     },
+    stage: Stage::Device,
     before: None,
     after,
 };

@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::BYTES_MIN;
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             on NVMe, and for buffered writes the throttle of write-back (wbt). Compare with a run \
             without (queue/scheduler, queue/wbt_lat_usec).",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

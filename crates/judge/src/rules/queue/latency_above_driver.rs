@@ -7,6 +7,7 @@ use crate::coverage::stat_of;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, SOFTWARE_SHARE};
 
 pub const RULE: Rule = Rule {
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
             30 %, the number is that of the host as much as of the device. Deeper queues hide \
             that part and are told by B4. Polling, fewer layers or a faster CPU lower it.",
     },
+    stage: Stage::Queue,
     before: None,
     after,
 };

@@ -9,6 +9,7 @@ use crate::command::Command;
 use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FLUSH_QUICK_NS, FLUSHES_MIN};
 
 pub const RULE: Rule = Rule {
@@ -23,6 +24,7 @@ pub const RULE: Rule = Rule {
             that take less than 50 µs on such a device are told too: its cache outlives a loss of \
             power, or somebody below (a host, a bridge, a controller) does not carry them out.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

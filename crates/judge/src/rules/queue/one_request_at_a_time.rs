@@ -10,6 +10,7 @@ use crate::fmt;
 use crate::observed::{Observed, Ran, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT};
 
 pub const RULE: Rule = Rule {
@@ -21,6 +22,7 @@ pub const RULE: Rule = Rule {
             an honest number, the one of latency. More depth or larger operations show what the \
             device can do.",
     },
+    stage: Stage::Queue,
     before: None,
     after,
 };

@@ -10,6 +10,7 @@ use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::array::degraded;
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, PARITY_READS};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             writes. candor sees it where the members read during a phase that reads nothing. \
             Write whole stripes (chunk times data disks, aligned), or enlarge the stripe cache. A rebuild reads, too, and is told by E3.",
     },
+    stage: Stage::Device,
     before: None,
     after,
 };

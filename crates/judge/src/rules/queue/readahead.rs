@@ -10,6 +10,7 @@ use crate::coverage::{self, stat_of};
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::SPLIT;
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             the mean request of the device with the mean operation. Read directly to measure the \
             device at a size, or set readahead with the test.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

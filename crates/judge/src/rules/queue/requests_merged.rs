@@ -9,6 +9,7 @@ use crate::flow::Side;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, MERGED};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             operations; from a fifth on it says so. Use random offsets, one operation in flight, \
             or queue/nomerges for the test.",
     },
+    stage: Stage::Artefact,
     before: None,
     after,
 };

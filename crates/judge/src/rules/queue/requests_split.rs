@@ -12,6 +12,7 @@ use crate::command::Command;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COMMON, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR};
 
 pub const RULE: Rule = Rule {
@@ -25,6 +26,7 @@ pub const RULE: Rule = Rule {
             (max_sectors_kb, max_segments, chunk). Nothing is wrong with the number. Raise the \
             limit up to max_hw_sectors_kb, use huge-page buffers, or take the piece as the size.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };

@@ -11,6 +11,7 @@ use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
+use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             the page cache rounds it. Use sizes and offsets that are multiples of the physical \
             sector.",
     },
+    stage: Stage::Storage,
     before: Some(before),
     after,
 };

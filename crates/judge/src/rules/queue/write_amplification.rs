@@ -9,6 +9,7 @@ use crate::flow::Flow;
 use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
 use crate::thresholds::{AMPLIFIED, BYTES_MIN};
 
 pub const RULE: Rule = Rule {
@@ -22,6 +23,7 @@ pub const RULE: Rule = Rule {
             application stands, the device did more. Another file system or the raw device shows \
             the difference.",
     },
+    stage: Stage::Storage,
     before: None,
     after,
 };
