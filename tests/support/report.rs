@@ -92,7 +92,7 @@ impl Report {
     /// verdict.
     pub fn denies(&self, rule: &str) -> &Value {
         let finding = self.named(rule);
-        assert_eq!(finding["weight"], "measures_else", "{}", self.told());
+        assert_eq!(finding["severity"], "measures_else", "{}", self.told());
         assert_eq!(self.verdict(), "measures_else", "{}", self.told());
         finding
     }
@@ -100,7 +100,7 @@ impl Report {
     /// The rules that weigh more than an explanation.
     pub fn heavy(&self) -> Vec<String> {
         let findings = self.findings().into_iter();
-        let heavy = findings.filter(|f| HEAVY.iter().any(|weight| f["weight"] == *weight));
+        let heavy = findings.filter(|f| HEAVY.iter().any(|severity| f["severity"] == *severity));
         heavy.filter_map(|finding| Some(finding["rule"].as_str()?.to_owned())).collect()
     }
 
@@ -110,7 +110,7 @@ impl Report {
         for finding in self.findings() {
             told.push_str(&format!(
                 "\n  {} {}: {}",
-                finding["rule"], finding["weight"], finding["sentence"]
+                finding["rule"], finding["severity"], finding["sentence"]
             ));
         }
         if let Some(cut) = self.0["cut_short"].as_str() {

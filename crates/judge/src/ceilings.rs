@@ -7,7 +7,7 @@ use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
 use crate::expect;
 use crate::fmt;
 use crate::fmt::ratio;
-use crate::view::{Ran, View};
+use crate::observed::{Observed, Ran};
 
 /// What sets a ceiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +40,14 @@ pub struct Bound {
 }
 
 /// All ceilings of the path.
-pub fn bounds(view: &View) -> Vec<Bound> {
-    let mut bounds = links(view);
-    bounds.extend(crate::shared::bounds(view));
-    bounds.extend(crate::shared::networks(view));
-    bounds.extend(view.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(view, limit)));
-    bounds.extend(view.ran.iter().flat_map(pace));
-    bounds.extend(memory(view));
-    bounds.extend(expect::bounds(view));
+pub fn bounds(observed: &Observed) -> Vec<Bound> {
+    let mut bounds = links(observed);
+    bounds.extend(crate::shared::bounds(observed));
+    bounds.extend(crate::shared::networks(observed));
+    bounds.extend(observed.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(observed, limit)));
+    bounds.extend(observed.ran.iter().flat_map(pace));
+    bounds.extend(memory(observed));
+    bounds.extend(expect::bounds(observed));
     bounds
 }
 
@@ -61,13 +61,13 @@ pub fn as_ops(bytes_per_s: f64, size_bytes: f64) -> Option<(f64, String)> {
     (ops_per_s > 0.0).then(|| (ops_per_s, text()))
 }
 
-fn links(view: &View) -> Vec<Bound> {
+fn links(observed: &Observed) -> Vec<Bound> {
     let linked: Vec<(&DeviceFacts, &Link)> =
-        view.devices().into_iter().filter_map(|d| Some((d, d.link.as_ref()?))).collect();
+        observed.devices().into_iter().filter_map(|d| Some((d, d.link.as_ref()?))).collect();
     let single = linked.len() == 1;
     let one = |(device, link): &(&DeviceFacts, &Link)| {
-        let passed = if single { app_rates(view) } else { device_rates(view, device) };
-        link_bound(view, link, &format!("{} link of {}", link.kind, device.name), passed)
+        let passed = if single { app_rates(observed) } else { device_rates(observed, device) };
+        link_bound(observed, link, &format!("{} link of {}", link.kind, device.name), passed)
     };
     let mut bounds: Vec<Bound> = linked.iter().map(one).collect();
     let mut distinct: Vec<(&DeviceFacts, &Link)> = Vec::new();
@@ -77,52 +77,57 @@ fn links(view: &View) -> Vec<Bound> {
         }
     }
     if distinct.len() > 1 {
-        bounds.push(all_links(view, &distinct));
+        bounds.push(all_links(observed, &distinct));
     }
     bounds
 }
 
 /// Bytes per second read and written by the application.
-pub fn app_rates(view: &View) -> Option<(f64, f64)> {
-    Some((view.bytes_per_s(Direction::Read), view.bytes_per_s(Direction::Write)))
+pub fn app_rates(observed: &Observed) -> Option<(f64, f64)> {
+    Some((observed.bytes_per_s(Direction::Read), observed.bytes_per_s(Direction::Write)))
 }
 
 /// Bytes per second read and written by one device.
-pub fn device_rates(view: &View, device: &DeviceFacts) -> Option<(f64, f64)> {
-    let flow = view.flow_of(&device.name)?;
-    let window_s = view.window_s();
+pub fn device_rates(observed: &Observed, device: &DeviceFacts) -> Option<(f64, f64)> {
+    let flow = observed.flow_of(&device.name)?;
+    let window_s = observed.window_s();
     Some((ratio(flow.read.bytes, window_s), ratio(flow.write.bytes, window_s)))
 }
 
 /// The ceiling of a link and how much of it was used, from the bytes read and written through it.
-pub fn link_bound(view: &View, link: &Link, element: &str, passed: Option<(f64, f64)>) -> Bound {
+pub fn link_bound(
+    observed: &Observed,
+    link: &Link,
+    element: &str,
+    passed: Option<(f64, f64)>,
+) -> Bound {
     let ceiling = link.ceiling_bytes_per_s as f64;
     let busiest = |(read, write): (f64, f64)| match link.is_one_way() {
         true => read + write,
         false => read.max(write),
     };
     let kind = if link.kind == "network" { Kind::Network } else { Kind::Link };
-    bound(view, kind, element, ceiling, &link.arithmetic, passed.map(busiest))
+    bound(observed, kind, element, ceiling, &link.arithmetic, passed.map(busiest))
 }
 
-fn all_links(view: &View, linked: &[(&DeviceFacts, &Link)]) -> Bound {
+fn all_links(observed: &Observed, linked: &[(&DeviceFacts, &Link)]) -> Bound {
     let each: Vec<f64> = linked.iter().map(|(_, link)| link.ceiling_bytes_per_s as f64).collect();
     let terms: Vec<String> = each.iter().map(|rate| fmt::rate_decimal(*rate)).collect();
     let total = each.iter().sum();
     let arithmetic = format!("{} = {}", terms.join(" + "), fmt::rate_decimal(total));
-    let used = app_rates(view).map(|(read, write)| read.max(write));
-    bound(view, Kind::Links, "all links together", total, &arithmetic, used)
+    let used = app_rates(observed).map(|(read, write)| read.max(write));
+    bound(observed, Kind::Links, "all links together", total, &arithmetic, used)
 }
 
 fn bound(
-    view: &View,
+    observed: &Observed,
     kind: Kind,
     element: &str,
     ceiling: f64,
     arithmetic: &str,
     passed: Option<f64>,
 ) -> Bound {
-    let app = view.app(view.main_op());
+    let app = observed.app(observed.main_op());
     let ops = as_ops(ceiling, ratio(app.bytes, app.ops));
     let mut arithmetic = arithmetic.to_string();
     if let Some((_, text)) = &ops {
@@ -142,9 +147,9 @@ fn bound(
 }
 
 /// Memory, where it was measured: a copy passes each byte twice.
-fn memory(view: &View) -> Option<Bound> {
-    let copy = view.report.memory_copy?;
-    let times = 2.0 / view.memory_passes();
+fn memory(observed: &Observed) -> Option<Bound> {
+    let copy = observed.report.memory_copy?;
+    let times = 2.0 / observed.memory_passes();
     let arithmetic = format!(
         "{}{} copied by {} after the phase, which took {} s",
         if times > 1.0 { "2 × " } else { "" },
@@ -152,12 +157,13 @@ fn memory(view: &View) -> Option<Bound> {
         fmt::plural(f64::from(copy.threads), "thread", "threads"),
         fmt::number(copy.cost_s)
     );
-    let passed = app_rates(view).map(|(read, write)| read + write);
-    Some(bound(view, Kind::Memory, "memory", times * copy.bytes_per_s, &arithmetic, passed))
+    let passed = app_rates(observed).map(|(read, write)| read + write);
+    Some(bound(observed, Kind::Memory, "memory", times * copy.bytes_per_s, &arithmetic, passed))
 }
 
-fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {
-    let Some(device) = view.devices().into_iter().find(|d| d.number == limit.value.device) else {
+fn cgroup(observed: &Observed, limit: &Fact<IoLimit>) -> Vec<Bound> {
+    let Some(device) = observed.devices().into_iter().find(|d| d.number == limit.value.device)
+    else {
         return Vec::new();
     };
     let io = &limit.value;
@@ -168,7 +174,7 @@ fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {
     let mut bounds = Vec::new();
     for (op, bytes, ops) in sides {
         let element = format!("control group limit for {}s on {}", op.name(), device.name);
-        let rates = group_rates(view, device, op);
+        let rates = group_rates(observed, device, op);
         bounds.extend(bytes.map(|most| {
             let text = format!("{} by {}", fmt::rate_decimal(most as f64), limit.from);
             group_bound(&element, Some(most as f64), None, text, &rates.0)
@@ -183,12 +189,12 @@ fn cgroup(view: &View, limit: &Fact<IoLimit>) -> Vec<Bound> {
 
 /// Rates in bytes and in operations, as the application and as the device saw them: the kernel
 /// throttles in between, so whichever lies nearer to the limit is the one it counted.
-fn group_rates(view: &View, device: &DeviceFacts, op: Direction) -> (Vec<f64>, Vec<f64>) {
-    let mut bytes = vec![view.bytes_per_s(op)];
-    let mut ops = vec![view.ops_per_s(op)];
-    if let Some(flow) = view.flow_of(&device.name) {
-        bytes.push(ratio(flow.side(op).bytes, view.window_s()));
-        ops.push(ratio(flow.side(op).requests, view.window_s()));
+fn group_rates(observed: &Observed, device: &DeviceFacts, op: Direction) -> (Vec<f64>, Vec<f64>) {
+    let mut bytes = vec![observed.bytes_per_s(op)];
+    let mut ops = vec![observed.ops_per_s(op)];
+    if let Some(flow) = observed.flow_of(&device.name) {
+        bytes.push(ratio(flow.side(op).bytes, observed.window_s()));
+        ops.push(ratio(flow.side(op).requests, observed.window_s()));
     }
     (bytes, ops)
 }
@@ -252,7 +258,7 @@ mod tests {
     #[test]
     fn a_link_is_a_ceiling_with_its_share_used() {
         let case = TestCase::direct(4096, 32, 1, 64_000.0).sata(300_000_000);
-        let bounds = bounds(&case.view());
+        let bounds = bounds(&case.observed());
         assert_eq!(bounds.len(), 1);
         let ceiling = &bounds[0].ceiling;
         assert_eq!(ceiling.element, "SATA link of sda");

@@ -4,7 +4,7 @@ use candor_plan::blocks::{Access, Engine};
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Job, Plan};
 
-use crate::ground::Planned;
+use crate::setup::Planned;
 
 /// Shortest run that a command proposes.
 const SECONDS_MIN: u64 = 30;
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn a_command_says_the_job_and_the_change() {
         let case = TestCase::buffered_read();
-        let ground = case.ground();
-        let command = Command::of(&case.plan, &ground.jobs[0]).unwrap().deep(32);
+        let setup = case.setup();
+        let command = Command::of(&case.plan, &setup.jobs[0]).unwrap().deep(32);
         assert_eq!(
             command.text(),
             "candor run --target /data/file --rw randread --bs 4k --depth 32 --workers 1 \

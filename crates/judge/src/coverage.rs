@@ -4,8 +4,8 @@ use candor_plan::units::Direction;
 use candor_record::facts::TargetFacts;
 
 use crate::fmt;
+use crate::observed::Observed;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL};
-use crate::view::View;
 
 /// What is known about where reads came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,13 +44,13 @@ impl Cover {
 ///
 /// The process's own `read_bytes` is asked first: it counts what this process caused, wherever it
 /// went, and nothing of others. The device is asked where that cannot be read.
-pub fn of_reads(view: &View) -> Cover {
-    if view.app(Direction::Read).bytes < BYTES_MIN.value {
+pub fn of_reads(observed: &Observed) -> Cover {
+    if observed.app(Direction::Read).bytes < BYTES_MIN.value {
         return Cover::Small;
     }
-    let Some(fetched) = view.process(Direction::Read) else { return of_device_reads(view) };
-    let Some(share) = view.share_seen(Direction::Read, fetched) else { return Cover::Small };
-    if share < COVERAGE_FULL.value && !low_share_means_memory(view) {
+    let Some(fetched) = observed.process(Direction::Read) else { return of_device_reads(observed) };
+    let Some(share) = observed.share_seen(Direction::Read, fetched) else { return Cover::Small };
+    if share < COVERAGE_FULL.value && !low_share_means_memory(observed) {
         return Cover::Unknown(
             "a block device under the target, or a filesystem whose reads Linux charges to the \
              process"
@@ -60,48 +60,48 @@ pub fn of_reads(view: &View) -> Cover {
     Cover::Known { share, bytes: fetched, from: "/proc/self/io read_bytes".into() }
 }
 
-fn of_device_reads(view: &View) -> Cover {
-    let read = view.top.filter(|_| !view.blind()).map(|top| top.read.bytes);
-    let known = read.and_then(|bytes| Some((bytes, view.share_seen(Direction::Read, bytes)?)));
+fn of_device_reads(observed: &Observed) -> Cover {
+    let read = observed.top.filter(|_| !observed.blind()).map(|top| top.read.bytes);
+    let known = read.and_then(|bytes| Some((bytes, observed.share_seen(Direction::Read, bytes)?)));
     match known {
-        Some((bytes, share)) => Cover::Known { share, bytes, from: stat_of(view) },
+        Some((bytes, share)) => Cover::Known { share, bytes, from: stat_of(observed) },
         None => Cover::Unknown("/proc/self/io and the counters of the device".into()),
     }
 }
 
 /// Few bytes charged to the process mean memory only where reads from storage would have been
 /// charged: block devices, the network filesystems that do it, or where the pages were seen.
-fn low_share_means_memory(view: &View) -> bool {
+fn low_share_means_memory(observed: &Observed) -> bool {
     let charged = |target: &&TargetFacts| {
         target.device.is_some()
             || target.filesystem.as_ref().is_some_and(|fs| {
                 fs.in_memory || matches!(fs.kind.as_str(), "nfs" | "nfs4" | "cifs" | "smb3")
             })
     };
-    view.targets().iter().all(charged) || pages_were_seen(view)
+    observed.targets().iter().all(charged) || pages_were_seen(observed)
 }
 
 /// Most of the files was in the page cache at the end, and somebody read through it.
-fn pages_were_seen(view: &View) -> bool {
+fn pages_were_seen(observed: &Observed) -> bool {
     let half = |cache: candor_record::CacheState| {
         cache.size_bytes > 0 && cache.resident_bytes >= cache.size_bytes / 2
     };
-    !view.all_direct() && view.report.after.cache.is_some_and(half)
+    !observed.all_direct() && observed.report.after.cache.is_some_and(half)
 }
 
 /// Where the counters of the top devices are.
-pub fn stat_of(view: &View) -> String {
+pub fn stat_of(observed: &Observed) -> String {
     let paths: Vec<_> =
-        view.tops().iter().map(|d| format!("/sys/class/block/{}/stat", d.name)).collect();
+        observed.tops().iter().map(|d| format!("/sys/class/block/{}/stat", d.name)).collect();
     paths.join(", ")
 }
 
 /// What the devices on top read or wrote, as evidence.
-pub fn device_evidence(view: &View, op: Direction) -> Option<(String, String, String)> {
-    let bytes = view.top?.side(op).bytes;
+pub fn device_evidence(observed: &Observed, op: Direction) -> Option<(String, String, String)> {
+    let bytes = observed.top?.side(op).bytes;
     let what = match op {
-        Direction::Write => format!("written by {}", view.device_names()),
-        _ => format!("read by {}", view.device_names()),
+        Direction::Write => format!("written by {}", observed.device_names()),
+        _ => format!("read by {}", observed.device_names()),
     };
-    Some((what, fmt::size(bytes), stat_of(view)))
+    Some((what, fmt::size(bytes), stat_of(observed)))
 }

@@ -11,17 +11,17 @@ use candor_record::{Ceiling, OpStats, PhaseReport, Verdict};
 
 use crate::ceilings::{Bound, Kind, as_ops};
 use crate::fmt::{self, ratio};
+use crate::observed::{Observed, Ran};
 use crate::thresholds::MUCH_SMALLER;
-use crate::view::{Ran, View};
 
 /// Expectations for the phase's only job; none where several jobs share the target.
-pub fn bounds(view: &View) -> Vec<Bound> {
-    let [ran] = view.ran.as_slice() else { return Vec::new() };
+pub fn bounds(observed: &Observed) -> Vec<Bound> {
+    let [ran] = observed.ran.as_slice() else { return Vec::new() };
     let Some((op, size)) = single(ran.blocks) else { return Vec::new() };
     let stats = ran.measured.ops.of(op);
-    let earlier = view.earlier.iter().filter(|report| tells(report));
+    let earlier = observed.earlier.iter().filter(|report| tells(report));
     let alike = earlier.filter_map(|report| {
-        let blocks = alike(view.only_job_of(report)?, ran, op)?;
+        let blocks = alike(observed.only_job_of(report)?, ran, op)?;
         Some((report, blocks))
     });
     let mut bounds = Vec::new();
@@ -34,10 +34,10 @@ pub fn bounds(view: &View) -> Vec<Bound> {
 }
 
 /// An earlier phase of the same work, one at a time, of one worker: its name and mean latency.
-pub fn one_at_a_time<'a>(view: &View<'a>, ran: &Ran) -> Option<(&'a str, f64)> {
+pub fn one_at_a_time<'a>(observed: &Observed<'a>, ran: &Ran) -> Option<(&'a str, f64)> {
     let (op, size) = single(ran.blocks)?;
     let latency = |report: &'a PhaseReport| {
-        let job = view.only_job_of(report)?;
+        let job = observed.only_job_of(report)?;
         let blocks = alike(job, ran, op)?;
         let (_, other) = single(blocks)?;
         let same = other == size
@@ -47,7 +47,7 @@ pub fn one_at_a_time<'a>(view: &View<'a>, ran: &Ran) -> Option<(&'a str, f64)> {
         let mean_ns = report.measurements[0].ops.of(op).latency.as_ref()?.mean_ns;
         (same && mean_ns > 0.0).then_some((report.name.as_str(), mean_ns))
     };
-    view.earlier.iter().filter(|report| tells(report)).rev().find_map(latency)
+    observed.earlier.iter().filter(|report| tells(report)).rev().find_map(latency)
 }
 
 fn tells(report: &PhaseReport) -> bool {
@@ -138,7 +138,7 @@ mod tests {
         case.plan.phases.insert(0, phase);
         let report = PhaseReport { plan_phase: 0, name: "before".into(), ..earlier.report };
         case.earlier = vec![report];
-        bounds(&case.view())
+        bounds(&case.observed())
     }
 
     #[test]

@@ -1,35 +1,35 @@
 //! The verdict in one line.
 
 use candor_plan::units::Direction;
-use candor_record::{Finding, Verdict, Weight};
+use candor_record::{Finding, Severity, Verdict};
 
+use crate::entry_jobs;
 use crate::fmt::{self, ratio};
-use crate::names;
-use crate::rules::texts;
-use crate::view::View;
+use crate::observed::Observed;
+use crate::rules;
 
 /// Whether a phase can be believed: what its findings amount to. A phase that did nothing cannot
 /// be vouched for, whatever was found.
-pub fn verdict(view: &View, findings: &[Finding]) -> Verdict {
-    if view.nothing_done() { Verdict::NotVerifiable } else { Verdict::of(findings) }
+pub fn verdict(observed: &Observed, findings: &[Finding]) -> Verdict {
+    if observed.nothing_done() { Verdict::NotVerifiable } else { Verdict::of(findings) }
 }
 
 /// The verdict and what it is about, in one line.
 pub fn headline(
-    view: &View,
+    observed: &Observed,
     verdict: Verdict,
     findings: &[Finding],
     limited_by: Option<&str>,
 ) -> String {
-    if view.nothing_done() {
-        return nothing(view);
+    if observed.nothing_done() {
+        return nothing(observed);
     }
     let heaviest = findings.first();
     let sentence = || heaviest.map_or("", |finding| finding.sentence.as_str());
     match verdict {
-        Verdict::Believable => format!("Believable: {}{}.", what(view), limited(limited_by)),
+        Verdict::Believable => format!("Believable: {}{}.", what(observed), limited(limited_by)),
         Verdict::WithRemarks => {
-            format!("Believable with remarks: {}; {}.", what(view), remarks(findings))
+            format!("Believable with remarks: {}; {}.", what(observed), remarks(findings))
         }
         Verdict::NotVerifiable => format!("Not verifiable here: {}", sentence()),
         Verdict::MeasuresElse => {
@@ -40,8 +40,8 @@ pub fn headline(
     }
 }
 
-fn nothing(view: &View) -> String {
-    let error = view.report.measurements.iter().flat_map(|m| &m.errors).next();
+fn nothing(observed: &Observed) -> String {
+    let error = observed.report.measurements.iter().flat_map(|m| &m.errors).next();
     let why = error.map_or(String::new(), |e| format!(": {} ({})", e.message, e.path));
     format!("Nothing was measured: no operation completed{why}.")
 }
@@ -51,37 +51,37 @@ fn limited(limited_by: Option<&str>) -> String {
 }
 
 /// What was done: operations, their size, and the rate in both families of units.
-fn what(view: &View) -> String {
-    if view.ran.is_empty() {
-        return own_cost(view);
+fn what(observed: &Observed) -> String {
+    if observed.ran.is_empty() {
+        return own_cost(observed);
     }
     let sides =
-        [Direction::Read, Direction::Write].into_iter().filter(|op| view.app(*op).ops > 0.0);
+        [Direction::Read, Direction::Write].into_iter().filter(|op| observed.app(*op).ops > 0.0);
     let side = |op: Direction| {
-        let app = view.app(op);
+        let app = observed.app(op);
         let size = fmt::size(ratio(app.bytes, app.ops));
-        let ops = fmt::count(view.ops_per_s(op));
-        format!("{ops} {}s/s of {size} = {}", op.name(), fmt::rate(view.bytes_per_s(op)))
+        let ops = fmt::count(observed.ops_per_s(op));
+        format!("{ops} {}s/s of {size} = {}", op.name(), fmt::rate(observed.bytes_per_s(op)))
     };
     let sides: Vec<String> = sides.map(side).collect();
     if sides.is_empty() {
-        return format!("{} trims/s", fmt::count(view.ops_per_s(Direction::Trim)));
+        return format!("{} trims/s", fmt::count(observed.ops_per_s(Direction::Trim)));
     }
     sides.join(" and ")
 }
 
-fn own_cost(view: &View) -> String {
-    let ops = view.report.measurements.iter().flat_map(|m| m.ops.iter());
+fn own_cost(observed: &Observed) -> String {
+    let ops = observed.report.measurements.iter().flat_map(|m| m.ops.iter());
     let ops: f64 = ops.map(|(_, stats)| stats.ops as f64).sum();
-    let what = if names::ran(view).is_empty() { "that move nothing" } else { "on names" };
-    format!("{} operations/s {what}", fmt::count(ratio(ops, view.elapsed_s())))
+    let what = if entry_jobs::ran(observed).is_empty() { "that move nothing" } else { "on names" };
+    format!("{} operations/s {what}", fmt::count(ratio(ops, observed.elapsed_s())))
 }
 
 /// The heaviest remark by its title, and how many more there are.
 fn remarks(findings: &[Finding]) -> String {
-    let mut remarks = findings.iter().filter(|finding| finding.weight == Weight::Remark);
+    let mut remarks = findings.iter().filter(|finding| finding.severity == Severity::Remark);
     let title = |finding: &Finding| {
-        let text = texts().iter().find(|text| text.id == finding.rule);
+        let text = rules::find(&finding.rule).map(|rule| rule.text);
         text.map_or(finding.rule.clone(), |text| format!("{} ({})", text.title, text.id))
     };
     let first = remarks.next().map(title).unwrap_or_default();

@@ -1,32 +1,33 @@
 //! Facts and measurements in, findings out: pure functions, one rule per file.
 //!
-//! [`judge`] looks at a phase that ran, [`ahead`] at one that is about to. Both run every rule of
-//! [`rules`] over what is known; a rule finds something, finds nothing, or says which facts it
-//! lacked. What follows from another finding is folded into it, so that a reader sees one cause
-//! and not its five symptoms.
+//! [`judge`] evaluates every rule of [`rules`] for a phase that ran, [`preflight`] for one that is
+//! about to run. A rule finds something, finds nothing, or names the facts that it lacked. A
+//! finding that follows from another one joins it, so that a reader sees one cause and not its
+//! five symptoms.
 
 pub mod activity;
-mod ahead;
 pub mod align;
+mod builder;
+mod causes;
 mod ceilings;
 mod command;
 mod coverage;
-mod draft;
+mod entry_jobs;
 mod expect;
 mod flow;
 mod fmt;
-mod fold;
-mod ground;
+mod follow_ups;
 mod headline;
 mod limit;
-mod names;
+mod observed;
+mod preflight;
 mod rule;
 mod rules;
 mod series;
+mod setup;
 mod shared;
-mod slices;
+mod stage;
 pub mod thresholds;
-mod view;
 
 #[cfg(test)]
 mod testcase;
@@ -34,16 +35,17 @@ mod testcase;
 mod tests;
 
 use candor_plan::{Phase, Plan};
-use candor_record::{Ceiling, Explanation, Facts, Finding, PhaseReport, Silence, Verdict};
+use candor_record::{Ceiling, Explanation, Facts, Finding, NotEvaluated, PhaseReport, Verdict};
 
-pub use ahead::{ahead, undecided};
+pub use follow_ups::{Question, questions};
+pub use preflight::{preflight, undecided};
 pub use rule::RuleText;
-pub use slices::{Question, questions};
 
 use ceilings::{Bound, Kind};
+use observed::Observed;
 use rule::Outcome;
+use stage::Stage;
 use thresholds::CEILING_OVER;
-use view::View;
 
 /// A phase that ran, and everything known about it.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,7 @@ pub struct Judgement {
     /// Diagnoses, heaviest first.
     pub findings: Vec<Finding>,
     /// Rules that stayed silent for lack of facts.
-    pub silent: Vec<Silence>,
+    pub not_evaluated: Vec<NotEvaluated>,
     /// What the path to the device could carry at best.
     pub ceilings: Vec<Ceiling>,
     /// Whether the result can be believed.
@@ -77,56 +79,61 @@ pub struct Judgement {
     /// What limited it, in a few words.
     pub limited_by: Option<String>,
     /// What each of the slices after it showed, in their order.
-    pub slices_told: Vec<String>,
+    pub follow_ups_reported: Vec<String>,
 }
 
 /// Judges a phase that ran.
 pub fn judge(case: &Case) -> Judgement {
-    let view = View::new(case);
-    let (findings, silent) = ask_rules(&view);
-    let findings = fold::fold(&view, findings);
-    let verdict = headline::verdict(&view, &findings);
-    let limited_by = limit::limited_by(&view, &findings);
-    let headline = headline::headline(&view, verdict, &findings, limited_by.as_deref());
-    let slices_told = slices::told(&view);
+    let observed = Observed::new(case);
+    let (findings, not_evaluated) = ask_rules(&observed);
+    let findings = causes::join(&observed, findings);
+    let verdict = headline::verdict(&observed, &findings);
+    let limited_by = limit::limited_by(&observed, &findings);
+    let headline = headline::headline(&observed, verdict, &findings, limited_by.as_deref());
+    let follow_ups_reported = follow_ups::told(&observed);
     // What caches of the processor beat is nothing that memory allows "at most".
     let beaten = |bound: &Bound| {
         bound.kind == Kind::Memory
             && bound.ceiling.used.is_some_and(|used| used > CEILING_OVER.value)
     };
-    let ceilings = view.bounds.into_iter().filter(|bound| !beaten(bound));
+    let ceilings = observed.bounds.into_iter().filter(|bound| !beaten(bound));
     let ceilings = ceilings.map(|bound| bound.ceiling).collect();
-    Judgement { findings, silent, ceilings, verdict, headline, limited_by, slices_told }
+    Judgement {
+        findings,
+        not_evaluated,
+        ceilings,
+        verdict,
+        headline,
+        limited_by,
+        follow_ups_reported,
+    }
 }
 
 /// Whether a phase moved data so fast that it matters how fast memory copies.
 pub fn nears_memory(case: &Case) -> bool {
-    rules::b15::nears_memory(&View::new(case))
+    rules::depth::memory_bandwidth::nears_memory(&Observed::new(case))
 }
 
-/// Rules that may know why nothing was done.
-const OF_FAILURES: &[&str] = &["F12", "F14"];
-
 /// Runs every rule; where nothing was done there is nothing to judge, but perhaps a reason to tell.
-fn ask_rules(view: &View) -> (Vec<Finding>, Vec<Silence>) {
-    let (mut findings, mut silent) = (Vec::new(), Vec::new());
-    let nothing_done = view.nothing_done();
-    let asked = |rule: &&rule::Rule| !nothing_done || OF_FAILURES.contains(&rule.text.id);
-    for rule in rules::RULES.iter().filter(asked) {
-        match (rule.after)(view) {
+fn ask_rules(observed: &Observed) -> (Vec<Finding>, Vec<NotEvaluated>) {
+    let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
+    let nothing_done = observed.nothing_done();
+    let asked = |rule: &&rule::Rule| !nothing_done || rule.stage == Stage::Failure;
+    for rule in rules::all().filter(asked) {
+        match (rule.after)(observed) {
             Outcome::Nothing => {}
             Outcome::Found(found) => findings.extend(found),
-            Outcome::Silent(lacked) => {
-                silent.push(Silence { rule: rule.text.id.into(), lacked });
+            Outcome::NotEvaluated(lacked) => {
+                not_evaluated.push(NotEvaluated { rule: rule.text.id.into(), lacked });
             }
         }
     }
-    (findings, silent)
+    (findings, not_evaluated)
 }
 
 /// Every rule with its text and its thresholds, in the order of the evidence book.
 pub fn explanations() -> Vec<Explanation> {
-    rules::RULES.iter().map(explanation).collect()
+    rules::all().map(explanation).collect()
 }
 
 fn explanation(rule: &rule::Rule) -> Explanation {
@@ -141,7 +148,7 @@ fn explanation(rule: &rule::Rule) -> Explanation {
         rule: rule.text.id.into(),
         title: rule.text.title.into(),
         text: rule.text.explanation.into(),
-        ahead: rule.before.is_some(),
+        preflight: rule.before.is_some(),
         thresholds: thresholds::ALL.iter().filter(serves).map(of).collect(),
     }
 }

@@ -2,8 +2,9 @@
 
 use candor_record::Finding;
 
-use crate::ground::Ground;
-use crate::view::View;
+use crate::observed::Observed;
+use crate::setup::SetupFacts;
+use crate::stage::Stage;
 
 /// What a person can read about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +22,12 @@ pub struct RuleText {
 pub struct Rule {
     /// What a person can read about it.
     pub text: RuleText,
+    /// How deep its cause lies.
+    pub stage: Stage,
     /// What it can say before anything has run.
-    pub before: Option<fn(&Ground) -> Outcome>,
+    pub before: Option<fn(&SetupFacts) -> Outcome>,
     /// What it says about a phase that ran.
-    pub after: fn(&View) -> Outcome,
+    pub after: fn(&Observed) -> Outcome,
 }
 
 /// What came of a rule.
@@ -35,7 +38,7 @@ pub enum Outcome {
     /// It found something.
     Found(Vec<Finding>),
     /// It lacked facts: these.
-    Silent(String),
+    NotEvaluated(String),
 }
 
 impl Outcome {
@@ -46,7 +49,7 @@ impl Outcome {
 
     /// A rule that lacked facts.
     pub fn lacks(what: impl Into<String>) -> Outcome {
-        Outcome::Silent(what.into())
+        Outcome::NotEvaluated(what.into())
     }
 }
 

@@ -5,7 +5,7 @@ use candor_record::facts::{DeviceFacts, Link, Remote, value};
 
 use crate::ceilings::{Bound, Kind, app_rates, device_rates, link_bound};
 use crate::fmt::ratio;
-use crate::view::View;
+use crate::observed::Observed;
 
 /// A link on the way to one or more devices.
 pub struct Hop<'a> {
@@ -24,21 +24,21 @@ impl Hop<'_> {
     }
 
     /// The hop's ceiling and how much of it all devices behind it used.
-    pub fn bound(&self, view: &View) -> Bound {
-        let rates = self.devices.iter().map(|device| device_rates(view, device));
+    pub fn bound(&self, observed: &Observed) -> Bound {
+        let rates = self.devices.iter().map(|device| device_rates(observed, device));
         let rates: Option<Vec<(f64, f64)>> = rates.collect();
         let sum = |rates: Vec<(f64, f64)>| {
             rates.into_iter().fold((0.0, 0.0), |sum, rate| (sum.0 + rate.0, sum.1 + rate.1))
         };
         let element = format!("{} link of {}", self.link.kind, self.names());
-        link_bound(view, self.link, &element, rates.map(sum))
+        link_bound(observed, self.link, &element, rates.map(sum))
     }
 }
 
 /// Every link on the way to the devices of a phase, each once.
-pub fn hops<'a>(view: &View<'a>) -> Vec<Hop<'a>> {
+pub fn hops<'a>(observed: &Observed<'a>) -> Vec<Hop<'a>> {
     let mut hops: Vec<Hop<'a>> = Vec::new();
-    for device in view.devices() {
+    for device in observed.devices() {
         let way = if device.way.is_empty() { device.link.as_slice() } else { &device.way };
         for link in way {
             match hops.iter_mut().find(|hop| hop.link.is_same(link)) {
@@ -51,11 +51,11 @@ pub fn hops<'a>(view: &View<'a>) -> Vec<Hop<'a>> {
 }
 
 /// Ceilings of the links that several devices share. Networks have their own.
-pub fn bounds(view: &View) -> Vec<Bound> {
-    let shared = hops(view).into_iter().filter(|hop| hop.devices.len() > 1);
+pub fn bounds(observed: &Observed) -> Vec<Bound> {
+    let shared = hops(observed).into_iter().filter(|hop| hop.devices.len() > 1);
     let shared = shared.filter(|hop| hop.link.kind != "network");
     let bounds = shared.map(|hop| {
-        let mut bound = hop.bound(view);
+        let mut bound = hop.bound(observed);
         bound.kind = Kind::Shared;
         bound.ceiling.element = format!("{} ({})", bound.ceiling.element, hop.link.at);
         bound
@@ -64,34 +64,34 @@ pub fn bounds(view: &View) -> Vec<Bound> {
 }
 
 /// Ceilings of the networks to the servers of the targets' filesystems, each interface once.
-pub fn networks(view: &View) -> Vec<Bound> {
+pub fn networks(observed: &Observed) -> Vec<Bound> {
     let mut seen: Vec<&Remote> = Vec::new();
-    for remote in view.targets().into_iter().filter_map(|target| target.remote.as_ref()) {
+    for remote in observed.targets().into_iter().filter_map(|target| target.remote.as_ref()) {
         if !seen.iter().any(|other| value(&other.interface) == value(&remote.interface)) {
             seen.push(remote);
         }
     }
-    let alone = seen.len() == 1 && view.targets().iter().all(|target| target.remote.is_some());
+    let alone = seen.len() == 1 && observed.targets().iter().all(|target| target.remote.is_some());
     let bound = |remote: &&Remote| {
         let link = remote.link.as_ref()?;
-        let passed = if alone { app_rates(view) } else { interface_rates(view, remote) };
-        Some(link_bound(view, link, &format!("network of {}", link.at), passed))
+        let passed = if alone { app_rates(observed) } else { interface_rates(observed, remote) };
+        Some(link_bound(observed, link, &format!("network of {}", link.at), passed))
     };
     seen.iter().filter_map(bound).collect()
 }
 
 /// Bytes that an interface received and sent during the phase.
-pub fn interface_bytes(view: &View, remote: &Remote) -> Option<(f64, f64)> {
+pub fn interface_bytes(observed: &Observed, remote: &Remote) -> Option<(f64, f64)> {
     let name = value(&remote.interface)?;
     let of = |snapshot: &Snapshot| {
         let found = snapshot.state.interfaces.iter().find(|i| i.interface == *name)?;
         Some((found.received_bytes, found.sent_bytes))
     };
-    let (before, after) = (of(&view.report.before)?, of(&view.report.after)?);
+    let (before, after) = (of(&observed.report.before)?, of(&observed.report.after)?);
     Some((after.0.checked_sub(before.0)? as f64, after.1.checked_sub(before.1)? as f64))
 }
 
-fn interface_rates(view: &View, remote: &Remote) -> Option<(f64, f64)> {
-    let (received, sent) = interface_bytes(view, remote)?;
-    Some((ratio(received, view.window_s()), ratio(sent, view.window_s())))
+fn interface_rates(observed: &Observed, remote: &Remote) -> Option<(f64, f64)> {
+    let (received, sent) = interface_bytes(observed, remote)?;
+    Some((ratio(received, observed.window_s()), ratio(sent, observed.window_s())))
 }

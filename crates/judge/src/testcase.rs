@@ -7,14 +7,14 @@ use candor_plan::{Blocks, Plan};
 use candor_record::facts::*;
 use candor_record::*;
 
-use crate::ground::Ground;
-use crate::view::View;
+use crate::observed::Observed;
+use crate::setup::SetupFacts;
 use crate::{Case, Judgement};
 
 mod below;
-mod setup;
+mod workload;
 
-pub use setup::{MIB, Setup, fact, latency, moved};
+pub use workload::{MIB, Workload, fact, latency, moved};
 
 /// Everything that [`crate::judge`] looks at, owned.
 #[derive(Clone, Debug)]
@@ -28,18 +28,18 @@ pub struct TestCase {
 impl TestCase {
     /// Honest direct random reads by io_uring.
     pub fn direct(bs: u64, depth: u32, workers: u32, ops_per_s: f64) -> TestCase {
-        Setup { bs, depth, workers, ops_per_s, ..Setup::default() }.case()
+        Workload { bs, depth, workers, ops_per_s, ..Workload::default() }.case()
     }
 
     /// Buffered reads of a cached file: the process fetched nothing, the device read nothing.
     pub fn buffered_read() -> TestCase {
-        let setup = Setup {
+        let workload = Workload {
             engine: Engine::Psync,
             direct: false,
             ops_per_s: 1_300_000.0,
-            ..Setup::default()
+            ..Workload::default()
         };
-        let mut case = setup.case();
+        let mut case = workload.case();
         case.after_disk(DiskCounters::default());
         case.process_read(0);
         case
@@ -47,21 +47,21 @@ impl TestCase {
 
     /// Honest direct writes without any flush, on a device that writes through.
     pub fn direct_write() -> TestCase {
-        let mut case = Setup { op: Direction::Write, depth: 8, ..Setup::default() }.case();
+        let mut case = Workload { op: Direction::Write, depth: 8, ..Workload::default() }.case();
         case.disk().queue.write_cache = fact("write through".into());
         case
     }
 
     /// Buffered writes that stayed in memory: all dirty, nothing on the device.
     pub fn buffered_write() -> TestCase {
-        let setup = Setup {
+        let workload = Workload {
             op: Direction::Write,
             engine: Engine::Psync,
             direct: false,
             ops_per_s: 578_000.0,
-            ..Setup::default()
+            ..Workload::default()
         };
-        let mut case = setup.case();
+        let mut case = workload.case();
         let bytes = case.report.measurements[0].ops.write.bytes;
         case.after_disk(moved(Direction::Write, 100, bytes / 9));
         let cache = case.report.after.cache.as_mut().unwrap();
@@ -194,7 +194,8 @@ impl TestCase {
             _ => Direction::Write,
         };
         let bs = self.blocks().size.of(main).max().0;
-        let mut of = Setup { op: main, bs, depth, workers, ops_per_s, ..Setup::default() }.case();
+        let mut of =
+            Workload { op: main, bs, depth, workers, ops_per_s, ..Workload::default() }.case();
         let mut measurement = of.measured().clone();
         measurement.elapsed_ns /= 20;
         let stats = measurement.ops.of_mut(main);
@@ -220,13 +221,13 @@ impl TestCase {
         }
     }
 
-    pub fn view(&self) -> View<'_> {
-        View::new(&self.case())
+    pub fn observed(&self) -> Observed<'_> {
+        Observed::new(&self.case())
     }
 
-    pub fn ground(&self) -> Ground<'_> {
+    pub fn setup(&self) -> SetupFacts<'_> {
         let phase = self.plan.phases.last().unwrap();
-        Ground::new(&self.plan, phase, &self.facts, &self.report.before)
+        SetupFacts::new(&self.plan, phase, &self.facts, &self.report.before)
     }
 
     pub fn judge(&self) -> Judgement {
@@ -234,14 +235,14 @@ impl TestCase {
     }
 
     /// What is said before the phase runs.
-    pub fn ahead(&self) -> Vec<Finding> {
+    pub fn preflight(&self) -> Vec<Finding> {
         let phase = self.plan.phases.last().unwrap();
-        crate::ahead(&self.plan, phase, &self.facts, &self.report.before)
+        crate::preflight(&self.plan, phase, &self.facts, &self.report.before)
     }
 
     /// What one rule finds on its own, before anything is folded.
     pub fn found(&self, rule: &crate::rule::Rule) -> Vec<Finding> {
-        match (rule.after)(&self.view()) {
+        match (rule.after)(&self.observed()) {
             crate::rule::Outcome::Found(found) => found,
             _ => Vec::new(),
         }
@@ -249,8 +250,8 @@ impl TestCase {
 
     /// What one rule lacked.
     pub fn lacked(&self, rule: &crate::rule::Rule) -> Option<String> {
-        match (rule.after)(&self.view()) {
-            crate::rule::Outcome::Silent(lacked) => Some(lacked),
+        match (rule.after)(&self.observed()) {
+            crate::rule::Outcome::NotEvaluated(lacked) => Some(lacked),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use candor_judge::{Case, Judgement, judge};
-use candor_record::{PhaseReport, Report, Verdict, Weight};
+use candor_record::{PhaseReport, Report, Severity, Verdict};
 
 /// The recording, its verdict, the rules that must find something heavier than an explanation, and
 /// those that must explain.
@@ -97,16 +97,16 @@ fn judged(report: &Report) -> Judgement {
 fn recordings_are_judged_as_an_expert_would() {
     for &(name, verdict, heavy, explaining) in RECORDINGS {
         let judged = judged(&load(name));
-        let told: Vec<_> = judged.findings.iter().map(|f| (&f.rule, f.weight)).collect();
+        let told: Vec<_> = judged.findings.iter().map(|f| (&f.rule, f.severity)).collect();
         let found = |rule: &str| judged.findings.iter().find(|finding| finding.rule == rule);
         for rule in heavy {
             let finding = found(rule).unwrap_or_else(|| panic!("{name}: no {rule} in {told:?}"));
-            assert!(finding.weight > Weight::Explains, "{name}: {told:?}");
+            assert!(finding.severity > Severity::Explains, "{name}: {told:?}");
         }
         for rule in explaining {
             assert!(found(rule).is_some(), "{name}: no {rule} in {told:?}");
         }
-        for finding in judged.findings.iter().filter(|f| f.weight > Weight::Explains) {
+        for finding in judged.findings.iter().filter(|f| f.severity > Severity::Explains) {
             let rule = finding.rule.as_str();
             let expected = heavy.contains(&rule) || ABOUT_THE_MOMENT.contains(&rule);
             assert!(expected, "{name}: {rule} is a false alarm: {}", finding.sentence);
@@ -151,7 +151,7 @@ fn slices_that_were_recorded_tell_the_limit() {
         assert!(told.starts_with(limit), "{name}: {told}");
         let recorded = report.phases.last().expect("a phase");
         let kept: Vec<&str> = recorded.slices.iter().map(|slice| slice.told.as_str()).collect();
-        assert_eq!(judged.slices_told, kept, "{name}");
+        assert_eq!(judged.follow_ups_reported, kept, "{name}");
     }
 }
 

@@ -11,8 +11,8 @@ pub struct Explanation {
     pub title: String,
     /// How it comes about, how the rule recognises it, and what helps: one paragraph.
     pub text: String,
-    /// It can speak before anything has run.
-    pub ahead: bool,
+    /// The rule can report before anything has run.
+    pub preflight: bool,
     /// The numbers from which on it speaks; none where it needs no number.
     pub thresholds: Vec<Threshold>,
 }

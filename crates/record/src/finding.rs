@@ -18,7 +18,7 @@ pub struct Finding {
     /// The rule that found it, such as `A1`.
     pub rule: String,
     /// What it means for the result.
-    pub weight: Weight,
+    pub severity: Severity,
     /// How sure it is.
     pub confidence: Confidence,
     /// The job it concerns; absent for the phase as a whole.
@@ -40,7 +40,7 @@ pub struct Finding {
 /// What a finding means for the result. Ordered from light to heavy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Weight {
+pub enum Severity {
     /// Names what limits or shapes the result; takes nothing from it.
     Explains,
     /// The result stands, with this said beside it.
@@ -85,9 +85,9 @@ impl Evidence {
     }
 }
 
-/// A rule that stayed silent because it lacked facts.
+/// A rule that could not be evaluated for lack of facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Silence {
+pub struct NotEvaluated {
     /// The rule.
     pub rule: String,
     /// What it lacked.
@@ -112,11 +112,11 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict that a set of findings amounts to.
     pub fn of(findings: &[Finding]) -> Verdict {
-        match findings.iter().map(|finding| finding.weight).max() {
-            None | Some(Weight::Explains) => Verdict::Believable,
-            Some(Weight::Remark) => Verdict::WithRemarks,
-            Some(Weight::NotVerifiable) => Verdict::NotVerifiable,
-            Some(Weight::MeasuresElse) => Verdict::MeasuresElse,
+        match findings.iter().map(|finding| finding.severity).max() {
+            None | Some(Severity::Explains) => Verdict::Believable,
+            Some(Severity::Remark) => Verdict::WithRemarks,
+            Some(Severity::NotVerifiable) => Verdict::NotVerifiable,
+            Some(Severity::MeasuresElse) => Verdict::MeasuresElse,
         }
     }
 }

@@ -26,7 +26,7 @@ pub use cached::{CacheAction, Cached, CachedFile, Mapper};
 pub use event::{Event, PrepareStep};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
-pub use finding::{Confidence, Evidence, Finding, Note, RuleId, Silence, Verdict, Weight};
+pub use finding::{Confidence, Evidence, Finding, NotEvaluated, Note, RuleId, Severity, Verdict};
 pub use histogram::Histogram;
 pub use log::*;
 pub use measurement::*;

@@ -4,7 +4,7 @@ use candor_plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::requests::RequestStats;
-use crate::{Facts, Finding, Measurement, Note, Silence, Slice, Snapshot, Verdict};
+use crate::{Facts, Finding, Measurement, NotEvaluated, Note, Slice, Snapshot, Verdict};
 
 /// Version of the report's shape. Adding a field keeps it; anything else raises it.
 pub const REPORT_VERSION: u32 = 1;
@@ -78,8 +78,8 @@ pub struct PhaseReport {
     pub ceilings: Vec<Ceiling>,
     /// Diagnoses, heaviest first.
     pub findings: Vec<Finding>,
-    /// Rules that stayed silent for lack of facts.
-    pub silent: Vec<Silence>,
+    /// Rules that could not be evaluated for lack of facts.
+    pub not_evaluated: Vec<NotEvaluated>,
     /// Whether it can be believed.
     pub verdict: Verdict,
     /// The verdict in one line.

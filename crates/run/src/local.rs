@@ -261,7 +261,7 @@ impl Local {
         &mut self,
         phase: &Phase,
         report: &mut PhaseReport,
-        ahead: Vec<Finding>,
+        preflight: Vec<Finding>,
         events: &mut Events<'_>,
     ) {
         let mut judged = candor_judge::judge(&self.case(phase, report));
@@ -274,15 +274,15 @@ impl Local {
             }
         }
         report.findings = judged.findings;
-        report.silent = judged.silent;
+        report.not_evaluated = judged.not_evaluated;
         report.ceilings = judged.ceilings;
         report.verdict = judged.verdict;
         report.headline = judged.headline;
         report.limited_by = judged.limited_by;
-        for (slice, told) in report.slices.iter_mut().zip(judged.slices_told) {
+        for (slice, told) in report.slices.iter_mut().zip(judged.follow_ups_reported) {
             slice.told = told;
         }
-        let undecided = candor_judge::undecided(ahead, report);
+        let undecided = candor_judge::undecided(preflight, report);
         report.findings.extend(undecided);
     }
 }
@@ -368,7 +368,7 @@ impl Runner for Local {
             let untold = untold.filter(|missing| !self.facts.missing.contains(missing));
             self.facts.missing.extend(untold);
         }
-        let ahead = candor_judge::ahead(&self.plan, phase, &self.facts, &before);
+        let preflight = candor_judge::preflight(&self.plan, phase, &self.facts, &before);
         if interrupted().load(Relaxed) {
             return Err(RunError::Interrupted);
         }
@@ -382,7 +382,7 @@ impl Runner for Local {
         self.guard.adopt(absent_names);
         self.clean_up(phase, &mut report);
         if !probe {
-            self.judge(phase, &mut report, ahead, events);
+            self.judge(phase, &mut report, preflight, events);
             for note in wrong::weigh(&mut report) {
                 events(&Event::Noted { note: note.clone() });
                 self.notes.push(note);

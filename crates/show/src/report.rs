@@ -120,7 +120,7 @@ fn notes(page: &mut Page, report: &Report) {
     }
 }
 
-/// What could not be read, and the rules that had to stay silent, each once.
+/// What could not be read, and the rules that could not be evaluated, each once.
 fn unseen(page: &mut Page, report: &Report) {
     let missing = &report.facts.missing;
     if !missing.is_empty() {
@@ -129,16 +129,16 @@ fn unseen(page: &mut Page, report: &Report) {
     for missing in missing {
         page.paragraph("  ", &describe_missing(missing));
     }
-    let mut silent: Vec<String> = Vec::new();
-    for silence in report.phases.iter().flat_map(|phase| &phase.silent) {
-        let text = format!("{} (lacks {})", silence.rule, silence.lacked);
-        if !silent.contains(&text) {
-            silent.push(text);
+    let mut not_evaluated: Vec<String> = Vec::new();
+    for skipped in report.phases.iter().flat_map(|phase| &phase.not_evaluated) {
+        let text = format!("{} (lacks {})", skipped.rule, skipped.lacked);
+        if !not_evaluated.contains(&text) {
+            not_evaluated.push(text);
         }
     }
-    if !silent.is_empty() {
+    if !not_evaluated.is_empty() {
         page.heading("Rules that could not be applied");
-        page.aside("  ", &silent.join(", "));
+        page.aside("  ", &not_evaluated.join(", "));
     }
 }
 

@@ -46,7 +46,7 @@ pub fn full(rules: &[&Explanation], style: &Style) -> String {
         page.line(&style.paint(Tone::Strong, &format!("{}  {}", rule.rule, rule.title)));
         page.blank();
         page.paragraph("  ", &rule.text);
-        if rule.ahead {
+        if rule.preflight {
             page.paragraph("  ", AHEAD);
         }
         page.blank();
@@ -92,7 +92,7 @@ pub fn markdown(rules: &[Explanation]) -> String {
 }
 
 fn section(rule: &Explanation) -> String {
-    let ahead = if rule.ahead { format!(" {AHEAD}") } else { String::new() };
+    let ahead = if rule.preflight { format!(" {AHEAD}") } else { String::new() };
     let text = wrap(&format!("{}{ahead}", rule.text), PAGE_COLUMNS).join("\n");
     let mut section = format!("\n### {}: {}\n\n{text}\n", rule.rule, rule.title);
     if rule.thresholds.is_empty() {
@@ -116,11 +116,11 @@ mod tests {
             source: "evidence book A1".into(),
             reason: "measured".into(),
         };
-        let rule = |rule: &str, ahead, thresholds| Explanation {
+        let rule = |rule: &str, preflight, thresholds| Explanation {
             rule: rule.into(),
             title: format!("the title of {rule}"),
             text: "How it comes about.".into(),
-            ahead,
+            preflight,
             thresholds,
         };
         vec![rule("A1", true, vec![threshold]), rule("G1", false, Vec::new())]

@@ -74,10 +74,10 @@ pub(crate) fn link_ceiling(used: Option<f64>) -> Ceiling {
 }
 
 /// A finding with everything in it.
-pub(crate) fn finding(rule: &str, weight: Weight, sentence: &str) -> Finding {
+pub(crate) fn finding(rule: &str, severity: Severity, sentence: &str) -> Finding {
     Finding {
         rule: rule.into(),
-        weight,
+        severity,
         confidence: Confidence::Certain,
         job: None,
         limits: None,
@@ -106,7 +106,7 @@ pub(crate) fn page_cache() -> Finding {
         next: Some("candor run --target /data/file --rw read --bs 1m --direct".into()),
         ..finding(
             "A1",
-            Weight::MeasuresElse,
+            Severity::MeasuresElse,
             "97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not \
              the disk.",
         )
@@ -388,7 +388,7 @@ fn full_phase() -> PhaseReport {
         memory_copy: Some(MemoryCopy { bytes_per_s: 8.4e9, threads: 2, ..MemoryCopy::default() }),
         ceilings: vec![Ceiling { ops_per_s: Some(146_484.0), ..link_ceiling(Some(0.87)) }],
         findings: vec![finding],
-        silent: vec![Silence { rule: "B8".into(), lacked: "run-queue waits".into() }],
+        not_evaluated: vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits".into() }],
         limited_by: Some("the SATA link".into()),
         ..phase("write", full_measurement())
     }

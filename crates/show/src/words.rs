@@ -1,6 +1,6 @@
 //! The words for the values of the record, each in one place.
 
-use candor_record::{Confidence, Ended, Finding, Verdict, Weight};
+use candor_record::{Confidence, Ended, Finding, Severity, Verdict};
 
 use crate::style::Tone;
 
@@ -35,28 +35,28 @@ pub(crate) fn tone(verdict: Verdict) -> Tone {
 
 /// What a finding means, with what it names.
 pub(crate) fn meaning(finding: &Finding) -> String {
-    let mut text = match finding.weight {
-        Weight::Explains => "explains".to_owned(),
-        Weight::Remark => "remark".to_owned(),
-        Weight::NotVerifiable => "not verifiable".to_owned(),
-        Weight::MeasuresElse => "measures something else".to_owned(),
+    let mut text = match finding.severity {
+        Severity::Explains => "explains".to_owned(),
+        Severity::Remark => "remark".to_owned(),
+        Severity::NotVerifiable => "not verifiable".to_owned(),
+        Severity::MeasuresElse => "measures something else".to_owned(),
     };
     if let Some(what) = &finding.measures {
         text = format!("measures {what}");
     }
     match &finding.limits {
-        Some(what) if finding.weight == Weight::Explains => format!("the limit: {what}"),
+        Some(what) if finding.severity == Severity::Explains => format!("the limit: {what}"),
         Some(what) => format!("{text}; the limit: {what}"),
         None => text,
     }
 }
 
-/// The colour of a weight.
-pub(crate) fn weight_tone(weight: Weight) -> Tone {
-    match weight {
-        Weight::Explains => Tone::Good,
-        Weight::Remark | Weight::NotVerifiable => Tone::Caution,
-        Weight::MeasuresElse => Tone::Bad,
+/// The colour of a severity.
+pub(crate) fn severity_tone(severity: Severity) -> Tone {
+    match severity {
+        Severity::Explains => Tone::Good,
+        Severity::Remark | Severity::NotVerifiable => Tone::Caution,
+        Severity::MeasuresElse => Tone::Bad,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod requests;
 
-use candor_record::{Finding, Note, PhaseReport, Report, Verdict, Weight};
+use candor_record::{Finding, Note, PhaseReport, Report, Severity, Verdict};
 
 use super::Object;
 
@@ -16,12 +16,12 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn weight(weight: Weight) -> &'static str {
-    match weight {
-        Weight::Explains => "explains",
-        Weight::Remark => "remark",
-        Weight::NotVerifiable => "not_verifiable",
-        Weight::MeasuresElse => "measures_else",
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Explains => "explains",
+        Severity::Remark => "remark",
+        Severity::NotVerifiable => "not_verifiable",
+        Severity::MeasuresElse => "measures_else",
     }
 }
 
@@ -54,7 +54,7 @@ fn findings(report: &Report) -> Vec<(&str, &Finding)> {
             }
         }
     }
-    all.sort_by_key(|(_, finding)| std::cmp::Reverse((finding.weight, finding.confidence)));
+    all.sort_by_key(|(_, finding)| std::cmp::Reverse((finding.severity, finding.confidence)));
     all
 }
 
@@ -74,7 +74,7 @@ pub fn tree(report: &Report) -> Object {
     let one = |(phase, finding): (&str, &Finding)| {
         let mut object = Object::default()
             .with("rule", finding.rule.as_str())
-            .with("weight", weight(finding.weight))
+            .with("severity", severity(finding.severity))
             .with("phase", phase);
         if let Some(job) = &finding.job {
             object.put("job", job.as_str());

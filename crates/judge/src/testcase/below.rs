@@ -4,7 +4,7 @@ use candor_plan::entries::{Entries, Over, Step};
 use candor_record::facts::*;
 use candor_record::*;
 
-use super::{Setup, TestCase, fact};
+use super::{TestCase, Workload, fact};
 
 impl TestCase {
     /// The same behind one more link, of which both ends could do `possible` bytes per second.
@@ -116,7 +116,7 @@ impl TestCase {
 
     /// Ten seconds of one step over the names of a set of files of 128 KiB.
     pub fn on_names(step: Step, files: u32, ops_per_s: f64) -> TestCase {
-        let mut case = Setup { ops_per_s, ..Setup::default() }.case();
+        let mut case = Workload { ops_per_s, ..Workload::default() }.case();
         let entries = Entries { over: Over::TargetFiles, steps: vec![step], ..Entries::default() };
         let job = &mut case.plan.phases[0].jobs[0];
         job.work = entries.into();

@@ -20,7 +20,7 @@ fn check(judgement: &Judgement) {
 fn judge(case: &TestCase) -> Judgement {
     let judgement = case.judge();
     check(&judgement);
-    case.ahead();
+    case.preflight();
     judgement
 }
 
@@ -33,7 +33,7 @@ fn nothing_at_all() {
     check(&judgement);
     assert_eq!(judgement.verdict, Verdict::NotVerifiable);
     assert!(judgement.headline.starts_with("Nothing was measured"));
-    assert_eq!(crate::ahead(&plan, &phase, &facts, &Snapshot::default()), []);
+    assert_eq!(crate::preflight(&plan, &phase, &facts, &Snapshot::default()), []);
 }
 
 #[test]

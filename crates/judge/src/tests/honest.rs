@@ -2,13 +2,13 @@
 
 use candor_plan::blocks::Engine;
 use candor_plan::units::Direction;
-use candor_record::{Verdict, Weight};
+use candor_record::{Severity, Verdict};
 
-use crate::testcase::{MIB, Setup, TestCase, fact};
+use crate::testcase::{MIB, TestCase, Workload, fact};
 
-/// Setups of honest runs, with and without ramp.
-fn setups() -> Vec<Setup> {
-    let mut setups = Vec::new();
+/// Workloads of honest runs, with and without ramp.
+fn workloads() -> Vec<Workload> {
+    let mut workloads = Vec::new();
     for op in [Direction::Read, Direction::Write] {
         for engine in [Engine::Psync, Engine::PVSYNC, Engine::LIBAIO, Engine::IO_URING] {
             for (bs, ops_per_s) in [(4096, 20_000.0), (65_536, 5000.0), (MIB, 700.0)] {
@@ -17,7 +17,7 @@ fn setups() -> Vec<Setup> {
                     for ramp_s in [0, 2] {
                         let seconds = 10;
                         let direct = true;
-                        setups.push(Setup {
+                        workloads.push(Workload {
                             op,
                             bs,
                             depth,
@@ -33,7 +33,7 @@ fn setups() -> Vec<Setup> {
             }
         }
     }
-    setups
+    workloads
 }
 
 /// The same run on each kind of device that deserves no word.
@@ -52,82 +52,86 @@ fn through(mut case: TestCase) -> TestCase {
 
 #[test]
 fn honest_direct_runs_are_believable() {
-    for setup in setups() {
-        for (device, case) in devices(&through(setup.case())) {
+    for workload in workloads() {
+        for (device, case) in devices(&through(workload.case())) {
             let judgement = case.judge();
-            assert_eq!(judgement.verdict, Verdict::Believable, "{device} {setup:?} {judgement:#?}");
-            assert!(judgement.limited_by.is_some(), "{device} {setup:?}");
-            assert_eq!(case.ahead(), [], "{device} {setup:?}");
+            assert_eq!(
+                judgement.verdict,
+                Verdict::Believable,
+                "{device} {workload:?} {judgement:#?}"
+            );
+            assert!(judgement.limited_by.is_some(), "{device} {workload:?}");
+            assert_eq!(case.preflight(), [], "{device} {workload:?}");
         }
     }
 }
 
 #[test]
 fn operations_in_flight_at_the_start_do_not_look_cached() {
-    for setup in setups().into_iter().filter(|setup| setup.ramp_s > 0) {
-        let mut case = through(setup.case());
-        let in_flight = u64::from(setup.depth * setup.workers) * setup.bs;
+    for workload in workloads().into_iter().filter(|workload| workload.ramp_s > 0) {
+        let mut case = through(workload.case());
+        let in_flight = u64::from(workload.depth * workload.workers) * workload.bs;
         let io = case.report.after.process_io.as_mut().unwrap();
         io.read_bytes = io.read_bytes.saturating_sub(in_flight);
         io.write_bytes = io.write_bytes.saturating_sub(in_flight);
         let judgement = case.judge();
-        assert_eq!(judgement.verdict, Verdict::Believable, "{setup:?} {judgement:#?}");
+        assert_eq!(judgement.verdict, Verdict::Believable, "{workload:?} {judgement:#?}");
     }
 }
 
 #[test]
 fn a_little_metadata_traffic_is_no_finding() {
-    for setup in setups() {
-        let mut case = through(setup.case());
+    for workload in workloads() {
+        let mut case = through(workload.case());
         let top = case.after_top();
         (top.writes, top.write_sectors) = (top.writes + 40, top.write_sectors + 40 * 8);
         (top.reads, top.read_sectors) = (top.reads + 4, top.read_sectors + 4 * 8);
         let judgement = case.judge();
-        assert_eq!(judgement.verdict, Verdict::Believable, "{setup:?} {judgement:#?}");
+        assert_eq!(judgement.verdict, Verdict::Believable, "{workload:?} {judgement:#?}");
     }
 }
 
 #[test]
 fn honest_buffered_runs_are_believable() {
-    let mut setup = Setup { engine: Engine::Psync, direct: false, ..Setup::default() };
-    assert_eq!(setup.case().judge().verdict, Verdict::Believable);
-    (setup.op, setup.ops_per_s) = (Direction::Write, 600.0);
-    let mut case = setup.case();
+    let mut workload = Workload { engine: Engine::Psync, direct: false, ..Workload::default() };
+    assert_eq!(workload.case().judge().verdict, Verdict::Believable);
+    (workload.op, workload.ops_per_s) = (Direction::Write, 600.0);
+    let mut case = workload.case();
     case.blocks().durability.fsync_every = 1;
     assert_eq!(case.judge().verdict, Verdict::Believable);
 }
 
 #[test]
 fn mapped_reads_are_counted_by_their_faults() {
-    let setup = Setup { engine: Engine::MMAP, direct: false, ..Setup::default() };
-    let mut case = setup.case();
+    let workload = Workload { engine: Engine::MMAP, direct: false, ..Workload::default() };
+    let mut case = workload.case();
     case.report.after.process_io.as_mut().unwrap().rchar = 0;
     assert_eq!(case.judge().verdict, Verdict::Believable);
 }
 
 #[test]
 fn an_honest_run_on_zram_is_memory_and_nothing_else() {
-    for setup in setups() {
-        let mut case = setup.case().on_zram();
+    for workload in workloads() {
+        let mut case = workload.case().on_zram();
         case.after_top().weighted_ms = 900;
         case.measured().per_worker[0].cpu_system_ns = 10_000_000_000;
         let judgement = case.judge();
         let mut rules = judgement.rules();
         rules.retain(|rule| !rule.starts_with('G'));
-        assert_eq!(rules, ["A16"], "{setup:?}");
+        assert_eq!(rules, ["A16"], "{workload:?}");
         assert_eq!(judgement.findings[0].measures.as_deref(), Some("this host's memory"));
-        let ahead = case.ahead();
-        assert_eq!(ahead.iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["A16"]);
+        let preflight = case.preflight();
+        assert_eq!(preflight.iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["A16"]);
     }
 }
 
 #[test]
 fn a_loop_over_the_cache_is_the_only_thing_said_of_it() {
-    for setup in setups() {
-        let case = through(setup.case()).on_loop(false);
+    for workload in workloads() {
+        let case = through(workload.case()).on_loop(false);
         let judgement = case.judge();
         let heavy: Vec<_> =
-            judgement.findings.iter().filter(|f| f.weight > Weight::Explains).collect();
+            judgement.findings.iter().filter(|f| f.severity > Severity::Explains).collect();
         assert_eq!(heavy.iter().map(|f| f.rule.as_str()).collect::<Vec<_>>(), ["A13"]);
     }
 }

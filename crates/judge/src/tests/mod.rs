@@ -1,7 +1,7 @@
-//! Tests of the whole: folding, order, headlines, honest runs, garbage.
+//! Tests of the whole: causes, order, headlines, honest runs, garbage.
 
-mod folding;
+mod causes;
+mod follow_ups;
 mod garbage;
 mod honest;
-mod slices;
 mod texts;

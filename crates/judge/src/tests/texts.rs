@@ -1,13 +1,15 @@
 //! The texts that people read.
 
+use std::collections::BTreeSet;
+
 use candor_record::RuleId;
 
-use crate::rules::texts;
+use crate::rules;
 use crate::testcase::TestCase;
 
 #[test]
 fn every_rule_explains_itself() {
-    for text in texts() {
+    for text in rules::all().map(|rule| rule.text) {
         assert!(text.explanation.len() > 150, "{}", text.id);
         assert!(!text.explanation.contains("  "), "{}: {}", text.id, text.explanation);
         assert!(text.explanation.ends_with('.') && !text.title.ends_with('.'), "{}", text.id);
@@ -18,11 +20,34 @@ fn every_rule_explains_itself() {
 #[test]
 fn every_rule_has_its_own_name() {
     let place = |id: &&str| (id[..1].to_owned(), id[1..].parse::<u32>().unwrap());
-    let ids: Vec<_> = texts().iter().map(|text| text.id).collect();
+    let ids: Vec<_> = rules::all().map(|rule| rule.text.id).collect();
     let mut sorted = ids.clone();
     sorted.sort_by_key(place);
     sorted.dedup();
     assert_eq!(ids, sorted, "each once, in the order of the evidence book");
+}
+
+/// Words such as `A1` in the sources, tests and texts included.
+fn ids_in(path: &std::path::Path, ids: &mut BTreeSet<String>) {
+    if path.is_dir() {
+        return std::fs::read_dir(path).unwrap().for_each(|e| ids_in(&e.unwrap().path(), ids));
+    }
+    let text = std::fs::read_to_string(path).unwrap();
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let is_id = |word: &&str| {
+        let digits = word.strip_prefix(|c| ('A'..='H').contains(&c));
+        digits.is_some_and(|d| (1..=2).contains(&d.len()) && d.bytes().all(|b| b.is_ascii_digit()))
+    };
+    ids.extend(words.filter(is_id).map(str::to_owned));
+}
+
+#[test]
+fn every_rule_that_is_named_exists() {
+    let mut ids = BTreeSet::new();
+    ids_in(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut ids);
+    assert!(ids.len() >= rules::all().count(), "the sources were read");
+    let unknown: Vec<_> = ids.iter().filter(|id| rules::find(id).is_none()).collect();
+    assert_eq!(unknown, [] as [&String; 0]);
 }
 
 #[test]
@@ -45,16 +70,16 @@ fn silent_rules_say_what_they_lacked() {
     case.report.after.process_io = None;
     case.report.after.devices.clear();
     let judgement = case.judge();
-    assert!(judgement.silent.iter().any(|silence| silence.rule == "A1"));
-    assert!(judgement.silent.iter().all(|silence| !silence.lacked.is_empty()));
+    assert!(judgement.not_evaluated.iter().any(|skipped| skipped.rule == "A1"));
+    assert!(judgement.not_evaluated.iter().all(|skipped| !skipped.lacked.is_empty()));
 }
 
 #[test]
 fn explanations_carry_thresholds_with_source_and_reason() {
     let all = crate::explanations();
-    assert_eq!(all.len(), texts().len());
+    assert_eq!(all.len(), rules::all().count());
     let of = |rule: &str| all.iter().find(|known| known.rule == rule).unwrap();
     assert!(of("A1").thresholds.iter().any(|t| t.value == 0.05 && t.source.contains("A1")));
-    assert!(of("A16").ahead && !of("D8").ahead);
+    assert!(of("A16").preflight && !of("D8").preflight);
     assert!(of("A16").thresholds.is_empty());
 }

@@ -1,6 +1,6 @@
 //! Diagnoses, heaviest first, each told once however many phases it holds for.
 
-use candor_record::{Finding, Report, Weight};
+use candor_record::{Finding, Report, Severity};
 
 use crate::layout::{Align, Cell, Page, Table, wrap};
 use crate::style::Tone;
@@ -22,8 +22,8 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     if all.is_empty() {
         return;
     }
-    // A stable sort: within one weight the order of the phases stays.
-    all.sort_by_key(|entry| std::cmp::Reverse((entry.finding.weight, entry.finding.confidence)));
+    // A stable sort: within one severity the order of the phases stays.
+    all.sort_by_key(|entry| std::cmp::Reverse((entry.finding.severity, entry.finding.confidence)));
     page.heading("Findings");
     for entry in &all {
         finding(page, entry, report.phases.len() > 1);
@@ -38,7 +38,7 @@ fn folded(report: &Report) -> Vec<Folded<'_>> {
             let alike = |entry: &&mut Folded| {
                 let first = entry.finding;
                 first.rule == finding.rule
-                    && first.weight == finding.weight
+                    && first.severity == finding.severity
                     && first.limits == finding.limits
                     && first.measures == finding.measures
             };
@@ -65,12 +65,12 @@ fn finding(page: &mut Page, entry: &Folded, many_phases: bool) {
     page.line(&format!(
         "  {} {} {}",
         style.paint(Tone::Strong, &format!("{:<3}", finding.rule)),
-        style.paint(words::weight_tone(finding.weight), &words::meaning(finding)),
+        style.paint(words::severity_tone(finding.severity), &words::meaning(finding)),
         style.paint(Tone::Dim, &format!("({})", words::confidence(finding.confidence))),
     ));
-    match finding.weight {
+    match finding.severity {
         // What takes nothing from a result takes little room; the JSON report has the numbers.
-        Weight::Explains => {
+        Severity::Explains => {
             page.paragraph("      ", &format!("{} {}", finding.sentence, finding.advice));
             located(page, entry, many_phases);
         }

@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::{
-    Ceiling, Latency, Measurement, OpStats, PhaseReport, Report, Slice, Verdict, Weight,
+    Ceiling, Latency, Measurement, OpStats, PhaseReport, Report, Severity, Slice, Verdict,
 };
 
 use super::number_tone;
@@ -294,14 +294,14 @@ fn remark(phase: &PhaseReport) -> String {
     let measures = phase
         .findings
         .iter()
-        .find(|finding| finding.weight == Weight::MeasuresElse)
+        .find(|finding| finding.severity == Severity::MeasuresElse)
         .and_then(|finding| finding.measures.as_ref())
         .map(|what| format!("measures {what}"));
     let limited = phase.limited_by.as_ref().map(|what| format!("limited by {what}"));
     let mut rules: Vec<&str> = phase
         .findings
         .iter()
-        .filter(|finding| finding.weight > Weight::Explains)
+        .filter(|finding| finding.severity > Severity::Explains)
         .map(|finding| finding.rule.as_str())
         .collect();
     rules.dedup();

@@ -55,12 +55,12 @@ fn split_requests(sentence: &str) -> Vec<Finding> {
     let split = Finding {
         advice: "Use 256 KiB blocks, or raise max_sectors_kb.".into(),
         evidence: vec![Evidence::new("pieces per operation", "4.00", "stat of sda")],
-        ..finding("C1", Weight::Remark, sentence)
+        ..finding("C1", Severity::Remark, sentence)
     };
     let full = Finding {
         limits: Some("the SATA link".into()),
         confidence: Confidence::Likely,
-        ..finding("D1", Weight::Explains, "522 MB/s is 87 % of what the link can carry.")
+        ..finding("D1", Severity::Explains, "522 MB/s is 87 % of what the link can carry.")
     };
     vec![split, full]
 }
@@ -81,8 +81,8 @@ fn with_remarks() {
         why: "the limit of locked memory is 64 KiB".into(),
         place: Some("job.toml:12:3".into()),
     }];
-    report.phases[2].silent =
-        vec![Silence { rule: "B8".into(), lacked: "run-queue waits of the workers".into() }];
+    report.phases[2].not_evaluated =
+        vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits of the workers".into() }];
     assert_snapshot!(plain(&report), @r#"
     Believable with remarks: 2 of 6 results; large requests were split by the kernel.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
@@ -180,7 +180,7 @@ fn not_verifiable() {
     let blind = PhaseReport {
         findings: vec![Finding {
             advice: "Test a device that the kernel counts.".into(),
-            ..finding("A17", Weight::NotVerifiable, "Linux does not count I/O on this device.")
+            ..finding("A17", Severity::NotVerifiable, "Linux does not count I/O on this device.")
         }],
         ceilings: vec![],
         verdict: Verdict::NotVerifiable,

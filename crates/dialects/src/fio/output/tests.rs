@@ -103,7 +103,7 @@ fn job(name: &str, number: u32) -> FioJob {
 fn finding() -> Finding {
     Finding {
         rule: "A3".into(),
-        weight: Weight::MeasuresElse,
+        severity: Severity::MeasuresElse,
         confidence: Confidence::Certain,
         job: Some("mix".into()),
         limits: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_plan::units::Direction;
 use candor_record::facts::{AccountingOutcome, DeviceKind, PathKind};
-use candor_record::{Change, Confidence, Ended, MismatchKind, REPORT_VERSION, Verdict, Weight};
+use candor_record::{Change, Confidence, Ended, MismatchKind, REPORT_VERSION, Severity, Verdict};
 use serde::de::value::Error as Nothing;
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde_json::{Map, Value, json};
@@ -95,7 +95,7 @@ fn object(objects: &[&Map<String, Value>], path: &str) -> Value {
 fn words(path: &str) -> Option<Value> {
     let words = match path {
         "verdict" | "phases[].verdict" => Words::of::<Verdict>(),
-        "phases[].findings[].weight" => Words::of::<Weight>(),
+        "phases[].findings[].severity" => Words::of::<Severity>(),
         "phases[].findings[].confidence" => Words::of::<Confidence>(),
         "phases[].slices[].change" => Words::of::<Change>(),
         "phases[].measurements[].ended" | "phases[].slices[].measurement.ended" => {

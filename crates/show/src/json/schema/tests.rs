@@ -94,7 +94,7 @@ fn lean_phase(snapshot: &Snapshot) -> PhaseReport {
             lean_slice(snapshot),
             Slice { measurement: reading_back(), ..Slice::default() },
         ],
-        findings: vec![sample::finding("A1", Weight::Remark, "")],
+        findings: vec![sample::finding("A1", Severity::Remark, "")],
         memory_copy: Some(MemoryCopy::default()),
         ceilings: vec![Ceiling::default()],
         ..PhaseReport::default()

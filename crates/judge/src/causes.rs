@@ -1,0 +1,143 @@
+//! One cause instead of its five symptoms.
+
+use std::cmp::Reverse;
+
+use candor_record::{Evidence, Finding};
+
+use crate::observed::Observed;
+use crate::rules;
+use crate::stage::Stage;
+
+/// Causes and consequences that stages do not tell.
+struct Exception {
+    cause: &'static str,
+    follow: &'static [&'static str],
+    /// What was taken is not what follows from the cause but why it came about.
+    reason: bool,
+}
+
+const fn follow(cause: &'static str, follow: &'static [&'static str]) -> Exception {
+    Exception { cause, follow, reason: false }
+}
+
+const EXCEPTIONS: &[Exception] = &[
+    // Blank blocks of a compressed memory: that it is memory comes second.
+    follow("A10", &["A16"]),
+    // A file with holes has unwritten blocks as well; holes are the plainer of the two.
+    follow("A8", &["A9"]),
+    // Writes that never left the page cache are not durable, and were overwritten there.
+    follow("A5", &["C10"]),
+    follow("A13", &["C10"]),
+    follow("A3", &["A4"]),
+    // The cache's own counters tell more than the shares of its tiers, and those of a linear volume.
+    follow("A15", &["E6"]),
+    follow("E6", &["E4"]),
+    // Each of these links is a part of the shared one.
+    follow("D10", &["D1", "D2", "D3"]),
+    // Crossing a chunk is a split, and a split is why readahead shapes requests.
+    follow("E2", &["C1"]),
+    follow("C1", &["C2"]),
+    // Parity is written besides the data.
+    follow("C7", &["C11"]),
+    // A hot drive loses its burst; a cliff comes before a rate that settles.
+    follow("F6", &["F3"]),
+    follow("F2", &["F1"]),
+    follow("G3", &["G2"]),
+    // The second pass is faster because the first one fetched the snapshot.
+    follow("F13", &["A12"]),
+    // Requests of others are counted with ours.
+    follow("F10", &["C2", "C3", "C11", "E9", "G13"]),
+    // The kernel's threads are how io_uring waits for blocks to be allocated, and do not queue.
+    follow("B18", &["B3"]),
+    follow("B3", &["B4"]),
+    // Busy CPUs are why workers waited, and one of them is where completions land.
+    Exception { cause: "B8", follow: &["B9"], reason: true },
+    follow("B9", &["B10"]),
+];
+
+/// Moves what follows into its cause, and sorts.
+pub fn join(observed: &Observed, findings: Vec<Finding>) -> Vec<Finding> {
+    let mut findings = if observed.all_memory() { in_memory(findings) } else { findings };
+    let mut causes: Vec<_> = rules::all().map(|rule| (rule.stage, rule.text.id)).collect();
+    causes.sort_by_key(|(stage, _)| *stage);
+    for (stage, rule) in causes {
+        take(&mut findings, stage, rule);
+    }
+    sort(&mut findings);
+    findings
+}
+
+/// Findings that mean something for a target in memory. The others are dropped without a trace:
+/// none of them can be acted on, and the explanation of A16 says so.
+pub fn in_memory(findings: Vec<Finding>) -> Vec<Finding> {
+    findings.into_iter().filter(|finding| !stage_of(finding).needs_device()).collect()
+}
+
+/// Heaviest first, then surest; the order of the rules otherwise.
+pub fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| Reverse((finding.severity, finding.confidence)));
+}
+
+/// The stage of the rule that found it.
+pub fn stage_of(finding: &Finding) -> Stage {
+    rules::find(&finding.rule).map_or(Stage::Apart, |rule| rule.stage)
+}
+
+/// Moves what follows from a rule's first finding into it, and what follows from that. The cause
+/// becomes as heavy as they were.
+fn take(findings: &mut Vec<Finding>, stage: Stage, rule: &str) {
+    let leads = |finding: &Finding| finding.rule == rule && may_lead(stage, finding);
+    let Some(at) = findings.iter().position(leads) else { return };
+    let mut taken = vec![findings.remove(at)];
+    let mut next = 0;
+    while let Some(cause) = taken.get(next) {
+        let (follow, stay): (Vec<_>, Vec<_>) =
+            findings.drain(..).partition(|finding| explains(cause, finding));
+        *findings = stay;
+        taken.extend(follow);
+        next += 1;
+    }
+    let mut cause = taken.remove(0);
+    for finding in taken {
+        cause.severity = cause.severity.max(finding.severity);
+        let reason = stage.is_answered_from(stage_of(&finding)) || is_reason(rule, &finding.rule);
+        let what = if reason { "the reason" } else { "follows from it" };
+        let from = format!("rule {}", finding.rule);
+        cause.evidence.push(Evidence::new(what, finding.sentence, from));
+    }
+    findings.insert(at.min(findings.len()), cause);
+}
+
+/// One finding is the cause of another.
+fn explains(cause: &Finding, finding: &Finding) -> bool {
+    let stage = stage_of(cause);
+    let excepted =
+        |e: &Exception| e.cause == cause.rule && e.follow.contains(&finding.rule.as_str());
+    let by_stage = stage.decides(cause) && stage.explains(stage_of(finding));
+    may_lead(stage, cause) && (by_stage || EXCEPTIONS.iter().any(excepted))
+}
+
+fn is_reason(cause: &str, rule: &str) -> bool {
+    EXCEPTIONS.iter().any(|e| e.reason && e.cause == cause && e.follow.contains(&rule))
+}
+
+/// A doubt about where the bytes came from explains nothing.
+fn may_lead(stage: Stage, finding: &Finding) -> bool {
+    !stage.is_source() || stage.decides(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_name_rules_and_are_no_matter_of_stages() {
+        for exception in EXCEPTIONS {
+            let cause = rules::find(exception.cause).expect(exception.cause);
+            for rule in exception.follow {
+                let follows = rules::find(rule).expect(rule);
+                assert!(!cause.stage.explains(follows.stage), "{} and {rule}", exception.cause);
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! A phase that ran, as the numbers that rules compare: bytes and operations of the application,
+//! of the process, of the devices on top and at the bottom; occupancy at each level.
+
+use std::ops::Deref;
+
+use candor_plan::units::Direction;
+use candor_plan::{Job, Phase};
+use candor_record::facts::{AccountingOutcome, DeviceFacts, value};
+use candor_record::{Latency, Measurement, OpStats, PhaseReport};
+
+use crate::Case;
+use crate::ceilings::{Bound, bounds};
+use crate::flow::Flow;
+use crate::fmt::ratio;
+use crate::setup::{Planned, SetupFacts};
+use crate::thresholds::{BYTES_MIN, SLACK_FLAT, SLACK_MAX};
+
+/// A job that ran and moved real bytes.
+#[derive(Clone, Copy)]
+pub struct Ran<'a> {
+    /// What was asked.
+    pub planned: Planned<'a>,
+    /// What was measured.
+    pub measured: &'a Measurement,
+}
+
+impl<'a> Deref for Ran<'a> {
+    type Target = Planned<'a>;
+    fn deref(&self) -> &Planned<'a> {
+        &self.planned
+    }
+}
+
+/// Bytes and operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moved {
+    /// Operations.
+    pub ops: f64,
+    /// Bytes.
+    pub bytes: f64,
+}
+
+/// A phase that ran.
+pub struct Observed<'a> {
+    /// What was known before it.
+    pub setup: SetupFacts<'a>,
+    /// What was measured and counted.
+    pub report: &'a PhaseReport,
+    /// Phases before it.
+    pub earlier: &'a [PhaseReport],
+    /// Jobs that moved real bytes.
+    pub ran: Vec<Ran<'a>>,
+    /// What the devices on top did; those at the bottom, where only they count.
+    pub top: Option<Flow>,
+    /// What the devices at the bottom did.
+    pub leaf: Option<Flow>,
+    /// What the path could carry at best.
+    pub bounds: Vec<Bound>,
+}
+
+impl<'a> Deref for Observed<'a> {
+    type Target = SetupFacts<'a>;
+    fn deref(&self) -> &SetupFacts<'a> {
+        &self.setup
+    }
+}
+
+impl<'a> Observed<'a> {
+    /// Computes what several rules need.
+    pub fn new(case: &Case<'a>) -> Observed<'a> {
+        let report = case.report;
+        let setup = SetupFacts::new(case.plan, case.phase, case.facts, &report.before);
+        let measured = |planned: &Planned<'a>| {
+            let measured = measurement_of(report, planned.index, &planned.job.name)?;
+            Some(Ran { planned: *planned, measured })
+        };
+        let ran = setup.jobs.iter().filter_map(measured).collect();
+        let leaf = Flow::between(&setup.leaves(), &report.before, &report.after);
+        let top = Flow::between(&setup.tops(), &report.before, &report.after);
+        let top = if counted_below(&setup) { leaf } else { top };
+        let earlier = case.earlier;
+        let mut observed = Observed { setup, report, earlier, ran, top, leaf, bounds: Vec::new() };
+        observed.bounds = bounds(&observed);
+        observed
+    }
+
+    /// What the application moved in one direction.
+    pub fn app(&self, op: Direction) -> Moved {
+        let sides = self.ran.iter().map(|ran| ran.measured.ops.of(op));
+        sides.fold(Moved::default(), |sum, side| Moved {
+            ops: sum.ops + side.ops as f64,
+            bytes: sum.bytes + side.bytes as f64,
+        })
+    }
+
+    /// What the application moved.
+    pub fn app_all(&self) -> Moved {
+        let (read, write) = (self.app(Direction::Read), self.app(Direction::Write));
+        Moved { ops: read.ops + write.ops, bytes: read.bytes + write.bytes }
+    }
+
+    /// The direction that moved more bytes.
+    pub fn main_op(&self) -> Direction {
+        if self.app(Direction::Write).bytes > self.app(Direction::Read).bytes {
+            Direction::Write
+        } else {
+            Direction::Read
+        }
+    }
+
+    /// What one device did.
+    pub fn flow_of(&self, device: &str) -> Option<Flow> {
+        Flow::of_device(device, &self.report.before, &self.report.after)
+    }
+
+    /// What each device right below one did; nothing where one of them was not read.
+    pub fn flows_below(&self, device: &DeviceFacts) -> Option<Vec<Flow>> {
+        device.below.iter().map(|name| self.flow_of(name)).collect()
+    }
+
+    /// Bytes that the kernel charged to this process in one direction.
+    pub fn process(&self, op: Direction) -> Option<f64> {
+        let (before, after) = (self.report.before.process_io?, self.report.after.process_io?);
+        let delta = match op {
+            Direction::Read => after.read_bytes.checked_sub(before.read_bytes)?,
+            Direction::Write => after.write_bytes.checked_sub(before.write_bytes)?,
+            Direction::Trim => return None,
+        };
+        Some(delta as f64)
+    }
+
+    /// Length of the phase without the ramp: of the longest job, else between the snapshots.
+    pub fn elapsed_s(&self) -> f64 {
+        let longest = self.report.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0);
+        if longest > 0 { longest as f64 / 1e9 } else { self.window_s() }
+    }
+
+    /// Time between the two snapshots, which is what device counters cover.
+    pub fn window_s(&self) -> f64 {
+        let (from, to) = (self.report.before.at_ns, self.report.after.at_ns);
+        match to.saturating_sub(from) {
+            0 => {
+                self.report.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0) as f64
+                    / 1e9
+            }
+            window => window as f64 / 1e9,
+        }
+    }
+
+    /// Bytes that may be counted on one side and not on the other: operations in flight when the
+    /// counters were read after a ramp, and a flat share for the edges.
+    pub fn slack_bytes(&self, op: Direction) -> f64 {
+        let app = self.app(op).bytes;
+        let largest = |ran: &Ran| ran.blocks.size.of(op).max().0 as f64 * ran.concurrency();
+        let in_flight: f64 = match self.phase.ramp.0 {
+            0 => 0.0,
+            _ => self.ran.iter().map(largest).sum(),
+        };
+        in_flight.min(SLACK_MAX.value * app) + SLACK_FLAT.value * app
+    }
+
+    /// The share of what the application moved that another level saw; all of it where the rest
+    /// is within the slack. Absent where too little was moved for a ratio.
+    pub fn share_seen(&self, op: Direction, seen_bytes: f64) -> Option<f64> {
+        let app = self.app(op).bytes;
+        if app < BYTES_MIN.value {
+            return None;
+        }
+        let all = seen_bytes + self.slack_bytes(op) >= app;
+        Some(if all { 1.0 } else { ratio(seen_bytes, app).clamp(0.0, 1.0) })
+    }
+
+    /// What the devices on top did, where they demonstrably count: at least half of what the
+    /// application moved passed them.
+    pub fn working_top(&self) -> Option<Flow> {
+        let app = self.app_all().bytes;
+        self.top.filter(|top| app >= BYTES_MIN.value && top.bytes() >= 0.5 * app)
+    }
+
+    /// The block layer is known not to count for some target.
+    pub fn blind(&self) -> bool {
+        let targets = self.targets().into_iter();
+        let probes = targets.filter_map(|target| target.accounting_probe.as_ref());
+        let mut probes = probes.filter(|probe| probe.direct);
+        probes.any(|probe| probe.outcome == AccountingOutcome::NotCounted)
+            || self.tops().iter().any(|device| value(&device.counts_io) == Some(&false))
+    }
+
+    /// Operations that can really be in flight: a synchronous engine has one per worker.
+    pub fn concurrency(&self) -> f64 {
+        self.ran.iter().map(|ran| ran.concurrency()).sum()
+    }
+
+    /// Operations in flight that the plan asks for.
+    pub fn requested(&self) -> f64 {
+        self.ran.iter().map(|ran| ran.asked()).sum()
+    }
+
+    /// Mean number of operations in flight, as the application saw them.
+    pub fn occupancy(&self) -> f64 {
+        self.ran.iter().map(|ran| finite(ran.measured.occupancy)).sum()
+    }
+
+    /// Mean number of requests in the device, and pieces per operation.
+    pub fn queue(&self) -> Option<(f64, f64)> {
+        let top = self.working_top()?;
+        let window_s = self.window_s();
+        let ops = self.app_all().ops;
+        if window_s < crate::thresholds::QUEUE_WINDOW_S.value || ops <= 0.0 {
+            return None;
+        }
+        let pieces = ratio(top.requests(), ops);
+        // Devices without a queue of their own may leave the time to their members.
+        let members = self.leaf.map_or(0.0, |leaf| leaf.weighted_ms);
+        let busy_ms = if top.weighted_ms > 0.0 { top.weighted_ms } else { members };
+        Some((ratio(busy_ms / 1e3, window_s), if pieces > 0.0 { pieces } else { 1.0 }))
+    }
+
+    /// Operations in the device: its requests, with the pieces of one operation counted as one.
+    pub fn queue_ops(&self) -> Option<f64> {
+        self.queue().map(|(queue, pieces)| queue / pieces.max(f64::MIN_POSITIVE))
+    }
+
+    /// How often each byte passes memory, in reads and writes of it: a device does so once, a copy
+    /// by the processor twice.
+    pub fn memory_passes(&self) -> f64 {
+        if self.all_direct() && !self.all_memory() { 1.0 } else { 2.0 }
+    }
+
+    /// Rate of one direction over the phase, in bytes per second.
+    pub fn bytes_per_s(&self, op: Direction) -> f64 {
+        ratio(self.app(op).bytes, self.elapsed_s())
+    }
+
+    /// Rate of one direction over the phase, in operations per second.
+    pub fn ops_per_s(&self, op: Direction) -> f64 {
+        ratio(self.app(op).ops, self.elapsed_s())
+    }
+
+    /// No operation completed.
+    pub fn nothing_done(&self) -> bool {
+        let did = |m: &Measurement| m.ops.iter().any(|(_, stats)| stats.ops > 0);
+        !self.report.measurements.iter().any(did)
+    }
+
+    /// Some job is slowed down on purpose.
+    pub fn paced(&self) -> bool {
+        self.ran.iter().any(|ran| ran.paced())
+    }
+
+    /// Phases before this one, without the trials that only served to choose the next step.
+    pub fn judged_before(&self) -> impl DoubleEndedIterator<Item = &'a PhaseReport> + use<'a> {
+        self.earlier.iter().filter(|report| !report.probe)
+    }
+
+    /// The phase of the plan that a report is of.
+    pub fn phase_of(&self, report: &PhaseReport) -> Option<&'a Phase> {
+        self.setup.plan.phases.get(report.plan_phase)
+    }
+
+    /// Its job, where it has just one.
+    pub fn only_job_of(&self, report: &PhaseReport) -> Option<&'a Job> {
+        let [job] = self.phase_of(report)?.jobs.as_slice() else { return None };
+        Some(job)
+    }
+
+    /// An earlier phase wrote to a target of this one: as the plan has it, or, where the plan
+    /// repeats, as it happened.
+    pub fn written_before(&self) -> bool {
+        let ours = |name: &String| self.ran.iter().any(|ran| ran.job.targets.contains(name));
+        let wrote = |report: &PhaseReport| {
+            let jobs = self.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
+            jobs.flat_map(|job| &job.targets).any(ours)
+                && report.measurements.iter().any(|m| m.ops.write.ops > 0)
+        };
+        self.written_by().is_some() || self.earlier.iter().any(wrote)
+    }
+
+    /// The job that moved the most bytes.
+    pub fn main_job(&self) -> Option<Ran<'a>> {
+        let bytes = |ran: &&Ran| {
+            u128::from(ran.measured.ops.read.bytes) + u128::from(ran.measured.ops.write.bytes)
+        };
+        self.ran.iter().max_by_key(bytes).copied()
+    }
+
+    /// Mean latency over all directions of all jobs, weighted by operations.
+    pub fn mean_latency_ns(&self) -> Option<f64> {
+        let sides = self.ran.iter().flat_map(|ran| ran.measured.ops.iter());
+        mean(sides.filter_map(|(_, stats)| stats.latency.as_ref()))
+    }
+}
+
+/// The accounting probe was counted by the devices at the bottom and not by the one on top.
+fn counted_below(setup: &SetupFacts) -> bool {
+    let probes = setup.targets().into_iter().filter_map(|target| target.accounting_probe.as_ref());
+    probes.into_iter().any(|probe| probe.outcome == AccountingOutcome::CountedBelow)
+}
+
+/// Mean of several distributions, weighted by their numbers of samples.
+pub fn mean<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<f64> {
+    let weigh = |(sum, count): (f64, f64), l: &Latency| {
+        (sum + finite(l.mean_ns) * l.count as f64, count + l.count as f64)
+    };
+    let (sum, count) = latencies.fold((0.0, 0.0), weigh);
+    (count > 0.0).then(|| sum / count)
+}
+
+/// The direction with the most operations of a job.
+pub fn busiest(measured: &Measurement) -> (Direction, &OpStats) {
+    let ops = &measured.ops;
+    if ops.write.ops > ops.read.ops {
+        (Direction::Write, &ops.write)
+    } else {
+        (Direction::Read, &ops.read)
+    }
+}
+
+/// The value, or zero for what is no number.
+pub fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+/// The measurement of a job: measurements stand in the plan's order, but a partial report may
+/// lack some, so the name decides where it contradicts.
+pub fn measurement_of<'a>(
+    report: &'a PhaseReport,
+    index: usize,
+    name: &str,
+) -> Option<&'a Measurement> {
+    let same = |m: &&Measurement| m.job == name;
+    let in_place = report.measurements.get(index);
+    in_place.filter(same).or_else(|| report.measurements.iter().find(same))
+}

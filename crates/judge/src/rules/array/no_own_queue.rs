@@ -1,0 +1,70 @@
+//! E8: a device without a queue of its own.
+
+use candor_record::facts::value;
+use candor_record::{Confidence, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "E8",
+        title: "the device has no queue of its own",
+        explanation: "Arrays, volumes and NVMe heads pass requests on to their members without a \
+            queue, a scheduler or tags; older kernels show numbers for these that mean nothing. \
+            Depth and waiting are those of the members. candor says so where more than one \
+            operation was asked for at a time, so that nobody tunes what is not there; figures \
+            of queues in this report are the members' where the upper device keeps none.",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if observed.requested() <= 1.0 || observed.all_memory() {
+        return Outcome::Nothing;
+    }
+    let without = |device: &&candor_record::facts::DeviceFacts| {
+        value(&device.bio_based) == Some(&true) && !device.below.is_empty()
+    };
+    let Some(device) = observed.tops().into_iter().find(without) else { return Outcome::Nothing };
+    let members = device.below.join(", ");
+    let sentence =
+        format!("{} has no queue of its own; queue figures are those of {members}.", device.name);
+    let from = device.bio_based.as_ref().map_or("", |fact| &fact.from);
+    let draft = FindingBuilder::new("E8", Severity::Explains, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("asked for at a time", fmt::count(observed.requested()), "candor")
+        .evidence("queue", "none", from)
+        .advice("Tune scheduler and depth on the members.", None);
+    Outcome::one(draft.done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    #[test]
+    fn an_array_has_the_queues_of_its_members() {
+        let found =
+            TestCase::direct(4096, 32, 1, 10_000.0).on_array("raid0", &[0.5, 0.5]).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "md0 has no queue of its own; queue figures are those of sd0, sd1."
+        );
+        assert_eq!(found[0].severity, Severity::Explains);
+    }
+
+    #[test]
+    fn one_at_a_time_single_disks_and_memory_are_silent() {
+        let single = TestCase::direct(4096, 1, 1, 10_000.0).on_array("raid0", &[0.5, 0.5]);
+        assert_eq!(single.found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 32, 1, 10_000.0).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 32, 1, 10_000.0).on_zram().found(&RULE), []);
+    }
+}

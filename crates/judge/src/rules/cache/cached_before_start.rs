@@ -1,0 +1,134 @@
+//! A2: the data set is cached before it is read.
+
+use candor_plan::units::Direction;
+use candor_record::{CacheState, Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::coverage;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::setup::SetupFacts;
+use crate::stage::Stage;
+use crate::thresholds::CACHED_AT_START;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A2",
+        title: "the data was cached before the phase began",
+        explanation: "A host that has just written or read a file still has it in memory, and a \
+            buffered read then never leaves the host; whole clusters have published the speed of \
+            their memory that way. candor asks the kernel how much of the files is cached before \
+            it starts and warns from 5 % on. After the run the bytes that were really fetched \
+            decide (A1). Read what another host wrote, evict the files, or read directly.",
+    },
+    stage: Stage::CacheState,
+    before: Some(before),
+    after,
+};
+
+fn before(setup: &SetupFacts) -> Outcome {
+    if !reads_buffered(setup) {
+        return Outcome::Nothing;
+    }
+    let Some(cache) = setup.before.cache else {
+        return Outcome::lacks("how much of the files is in the page cache");
+    };
+    let share = ratio(cache.resident_bytes as f64, cache.size_bytes as f64);
+    if share <= CACHED_AT_START.value {
+        return Outcome::Nothing;
+    }
+    Outcome::one(finding(setup, cache, share))
+}
+
+fn reads_buffered(setup: &SetupFacts) -> bool {
+    setup.jobs.iter().any(|job| job.does(Direction::Read) && !job.blocks.direct)
+}
+
+/// After the run, what was fetched says more than what was cached: where all was fetched, nothing
+/// is left to say; else this is the reason that A1 has. After a ramp the cache shows what the ramp
+/// has read.
+fn after(observed: &Observed) -> Outcome {
+    if observed.phase.ramp.0 > 0 || coverage::of_reads(observed).is_full() {
+        return Outcome::Nothing;
+    }
+    before(&observed.setup)
+}
+
+fn finding(setup: &SetupFacts, cache: CacheState, share: f64) -> Finding {
+    let since = match setup.written_by() {
+        Some(phase) => format!(" from phase {phase}, which wrote it on this host"),
+        None => String::new(),
+    };
+    let sentence = format!(
+        "{} of the data set is still cached{since}; reading it measures memory.",
+        fmt::percent(share)
+    );
+    let reader = setup.jobs.iter().find(|job| job.does(Direction::Read) && !job.blocks.direct);
+    let command = reader.and_then(|job| Command::of(setup.plan, job));
+    FindingBuilder::new("A2", Severity::Remark, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("cached", fmt::size(cache.resident_bytes as f64), "cachestat or mincore")
+        .evidence("files together", fmt::size(cache.size_bytes as f64), "stat")
+        .advice(
+            "Evict the files first, read what another host wrote, or read directly.",
+            command.map(|command| command.evict().text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    fn cached(mib: u64) -> TestCase {
+        let mut case = TestCase::buffered_read();
+        case.report.before.cache.as_mut().unwrap().resident_bytes = mib * MIB;
+        case
+    }
+
+    #[test]
+    fn a_cached_file_is_warned_of_before_the_run() {
+        let preflight = cached(635).preflight();
+        let found = preflight.iter().find(|finding| finding.rule == "A2").unwrap();
+        assert_eq!(found.severity, Severity::Remark);
+        assert!(found.sentence.starts_with("62 % of the data set"), "{}", found.sentence);
+    }
+
+    #[test]
+    fn the_phase_that_wrote_it_is_named() {
+        let mut case = cached(635);
+        let mut write = case.plan.phases[0].clone();
+        write.name = "fill".into();
+        write.jobs[0].blocks_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
+        case.plan.phases.insert(0, write);
+        let preflight = case.preflight();
+        let found = preflight.iter().find(|finding| finding.rule == "A2").unwrap();
+        assert!(found.sentence.contains("from phase fill"), "{}", found.sentence);
+    }
+
+    #[test]
+    fn a_cold_file_or_a_direct_read_is_not() {
+        assert!(cached(10).preflight().iter().all(|finding| finding.rule != "A2"));
+        let mut direct = cached(1024);
+        direct.blocks().direct = true;
+        assert!(direct.preflight().iter().all(|finding| finding.rule != "A2"));
+    }
+
+    #[test]
+    fn after_the_run_the_bytes_decide() {
+        let mut case = cached(635);
+        let judgement = case.judge();
+        assert!(judgement.finding("A2").is_none());
+        let told = &judgement.finding("A1").unwrap().evidence;
+        assert!(told.iter().any(|of| of.what == "the reason" && of.from == "rule A2"), "{told:?}");
+        let read = case.measured().ops.read.bytes;
+        case.process_read(read);
+        assert_eq!(case.found(&RULE), []);
+        case.report.after.process_io = None;
+        case.facts.targets[0].device = None;
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+}

@@ -1,0 +1,154 @@
+//! A11: fewer bytes reached the device than were written or read: they were compressed.
+
+use candor_plan::units::Direction;
+use candor_record::facts::{TargetFacts, value};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, SAVED};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A11",
+        title: "the data was compressed on the way",
+        explanation: "A filesystem that compresses, or stores equal blocks once, moves fewer bytes \
+            than it is given: 64 MiB of zeros become 2 MiB on btrfs with zstd, with direct I/O \
+            too, while the file shows its full size. candor compares what the device moved with \
+            what was written (flushes included) or read, where the mount options or the extents \
+            say that something is compressed. Use data that does not compress, or name the ratio.",
+    },
+    stage: Stage::Detour,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let Some(cause) = cause(observed) else { return Outcome::Nothing };
+    if observed.blind() || observed.all_memory() {
+        return Outcome::Nothing;
+    }
+    let sides = [Direction::Write, Direction::Read].into_iter().map(|op| (op, moved(observed, op)));
+    let known: Vec<(Direction, f64)> = sides.filter_map(|(op, bytes)| Some((op, bytes?))).collect();
+    if known.is_empty() {
+        return Outcome::lacks("the counters of the device, or a flush of what was written");
+    }
+    let found = known.into_iter().filter_map(|(op, bytes)| {
+        let app = observed.app(op).bytes;
+        let saved =
+            app >= BYTES_MIN.value && ratio(bytes + observed.slack_bytes(op), app) < SAVED.value;
+        saved.then(|| finding(observed, op, app, bytes, &cause))
+    });
+    found.collect::<Vec<_>>().into()
+}
+
+/// Who compresses, where that is known.
+fn cause(observed: &Observed) -> Option<(String, String)> {
+    observed.targets().into_iter().find_map(by_options).or_else(|| {
+        let encoded = observed
+            .files(&observed.targets())
+            .into_iter()
+            .find(|file| value(&file.extents).is_some_and(|extents| extents.encoded_bytes > 0))?;
+        Some((format!("extents of {} are encoded", encoded.path), "FIEMAP".into()))
+    })
+}
+
+fn by_options(target: &TargetFacts) -> Option<(String, String)> {
+    let on = target.filesystem.as_ref()?;
+    let option = on.options.split(',').find(|option| {
+        option.starts_with("compress") && !option.ends_with("=no") && !option.ends_with("=none")
+    })?;
+    let what = format!("{} is mounted with {option}", on.mount_point);
+    Some((what, "/proc/self/mountinfo".into()))
+}
+
+/// Bytes that the device moved, where all of what was written had to reach it, and where what was
+/// read could not come from the page cache.
+fn moved(observed: &Observed, op: Direction) -> Option<f64> {
+    let mut jobs = observed.ran.iter().filter(|ran| ran.does(op)).peekable();
+    jobs.peek()?;
+    let reached = |ran: &Ran| match op {
+        Direction::Write => {
+            ran.blocks.direct || ran.durable() || ran.blocks.durability.fsync_at_end
+        }
+        _ => ran.blocks.direct,
+    };
+    if !jobs.all(reached) {
+        return None;
+    }
+    let end = observed.report.after_flush.as_ref().unwrap_or(&observed.report.after);
+    Some(Flow::between(&observed.tops(), &observed.report.before, end)?.side(op).bytes)
+}
+
+fn finding(
+    observed: &Observed,
+    op: Direction,
+    app: f64,
+    moved: f64,
+    (what, from): &(String, String),
+) -> Finding {
+    let (verb, done) = if op == Direction::Write { ("wrote", "written") } else { ("read", "read") };
+    let times = match ratio(app, moved) {
+        times if times > 0.0 => format!("{}:1", fmt::number(times)),
+        _ => "to nothing".into(),
+    };
+    let sentence = format!(
+        "The data compressed {times}: {} {verb} {} of the {} {done}.",
+        observed.device_names(),
+        fmt::size(moved),
+        fmt::size(app)
+    );
+    FindingBuilder::new("A11", Severity::MeasuresElse, sentence)
+        .confidence(Confidence::Likely)
+        .measures("compressed data")
+        .evidence(format!("bytes {done}"), fmt::size(app), "candor")
+        .evidence("bytes on the device", fmt::size(moved), crate::coverage::stat_of(observed))
+        .evidence("compression", what.clone(), from.clone())
+        .advice("Use random content that does not repeat, or name the ratio.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, moved as counters};
+
+    fn on_btrfs(mut case: TestCase, options: &str) -> TestCase {
+        let on = case.facts.targets[0].filesystem.as_mut().unwrap();
+        (on.kind, on.options) = ("btrfs".into(), options.into());
+        on.mount_point = "/data".into();
+        case
+    }
+
+    fn compressed(options: &str) -> TestCase {
+        let mut case = on_btrfs(TestCase::direct_write(), options);
+        let bytes = case.report.measurements[0].ops.write.bytes;
+        case.after_disk(counters(Direction::Write, 100, bytes / 32));
+        case
+    }
+
+    #[test]
+    fn zeros_become_a_little() {
+        let found = compressed("rw,compress=zstd:3").found(&RULE);
+        assert!(found[0].sentence.starts_with("The data compressed 32:1: vda wrote"));
+        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        let mut encoded = compressed("rw");
+        assert_eq!(encoded.found(&RULE), [], "nothing says that anything compresses");
+        encoded.file().extents.as_mut().unwrap().value.encoded_bytes = 1 << 20;
+        assert_eq!(encoded.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn random_data_and_unflushed_writes_are_silent() {
+        let full = on_btrfs(TestCase::direct_write(), "rw,compress=zstd:3");
+        assert_eq!(full.found(&RULE), []);
+        let mut buffered = compressed("rw,compress=zstd:3");
+        buffered.blocks().direct = false;
+        assert!(buffered.lacked(&RULE).is_some(), "what is dirty was not compressed yet");
+        assert_eq!(compressed("rw,compress=no").found(&RULE), []);
+    }
+}

@@ -1,0 +1,166 @@
+//! A5: direct I/O that went through the page cache.
+
+use candor_plan::units::Direction;
+use candor_record::facts::DirectIo;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::coverage;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::setup::SetupFacts;
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, CACHE_GROWTH, COVERAGE_FULL, WRITTEN_OUT};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A5",
+        title: "direct I/O was not direct",
+        explanation: "Some filesystems accept O_DIRECT and use the page cache all the same: ext4 \
+            with data=journal, btrfs on compressed files or for writes with checksums, anything \
+            in memory. Two things tell: the filesystem itself (statx: both alignments zero), and \
+            pages of the files that appear in the cache during a phase in which all I/O was \
+            direct. If the bytes reached the device nevertheless it is a remark, otherwise the \
+            number is that of memory. Use another filesystem or mount option, or the raw device.",
+    },
+    stage: Stage::Detour,
+    before: Some(before),
+    after,
+};
+
+/// The filesystem says beforehand that it will not be direct.
+fn before(setup: &SetupFacts) -> Outcome {
+    if !refused(setup) {
+        return Outcome::Nothing;
+    }
+    let sentence = format!(
+        "The filesystem of {} says that it does no direct I/O there; it will use the page cache.",
+        setup.target_paths()
+    );
+    Outcome::one(draft(setup, Severity::Remark, sentence).done())
+}
+
+fn refused(setup: &SetupFacts) -> bool {
+    setup.refuses_direct(&setup.targets_of(|job| job.blocks.direct))
+}
+
+fn after(observed: &Observed) -> Outcome {
+    if !observed.jobs.iter().any(|job| job.blocks.direct) {
+        return Outcome::Nothing;
+    }
+    let growth = growth(observed);
+    let refused = refused(&observed.setup);
+    match growth {
+        None if !refused && nobody_says(observed) => {
+            Outcome::lacks("statx alignments of the files, or their pages in the cache")
+        }
+        Some(_) => Outcome::one(finding(observed, growth)),
+        None if refused => Outcome::one(finding(observed, None)),
+        None => Outcome::Nothing,
+    }
+}
+
+/// Neither the filesystem nor the cache could be asked.
+fn nobody_says(observed: &Observed) -> bool {
+    let files = observed.files(&observed.targets_of(|job| job.blocks.direct));
+    let unknown = files.iter().all(|file| file.direct == DirectIo::Unknown);
+    unknown && observed.report.after.cache.is_none() && observed.app_all().bytes >= BYTES_MIN.value
+}
+
+/// Growth of the files' share of the cache, where it is more than direct I/O explains.
+fn growth(observed: &Observed) -> Option<f64> {
+    let (before, after) = (observed.report.before.cache?, observed.report.after.cache?);
+    let grown = after.resident_bytes.saturating_sub(before.resident_bytes) as f64;
+    let most = observed.app_all().bytes.min(after.size_bytes as f64);
+    let much = grown > CACHE_GROWTH.value * most && grown >= BYTES_MIN.value;
+    (observed.all_direct() && much).then_some(grown)
+}
+
+fn finding(observed: &Observed, growth: Option<f64>) -> Finding {
+    let else_where = missed_the_device(observed);
+    let severity = if else_where { Severity::MeasuresElse } else { Severity::Remark };
+    let tail = if else_where { "; the number is that of memory" } else { "" };
+    let sentence = format!(
+        "The filesystem accepted O_DIRECT for {} but went through the page cache{tail}.",
+        observed.target_paths()
+    );
+    let grown = growth.map(|bytes| {
+        ("cached during the phase".into(), fmt::size(bytes), "cachestat or mincore".into())
+    });
+    let draft = draft(&observed.setup, severity, sentence).evidence_if(grown);
+    if else_where {
+        draft.measures("the page cache").limits("the page cache").done()
+    } else {
+        draft.done()
+    }
+}
+
+/// What was moved did not reach the device within the measured time.
+fn missed_the_device(observed: &Observed) -> bool {
+    let reads = coverage::of_reads(observed).share();
+    let writes =
+        observed.top.and_then(|top| observed.share_seen(Direction::Write, top.write.bytes));
+    reads.is_some_and(|share| share < COVERAGE_FULL.value)
+        || writes.is_some_and(|share| share < WRITTEN_OUT.value)
+}
+
+fn draft(setup: &SetupFacts, severity: Severity, sentence: String) -> FindingBuilder {
+    let targets = setup.targets_of(|job| job.blocks.direct);
+    let kind = targets.iter().find_map(|target| target.filesystem.as_ref());
+    let says = setup
+        .refuses_direct(&targets)
+        .then(|| ("what the filesystem says".into(), "no direct I/O".into(), "statx".into()));
+    let fs = kind.map(|fs| {
+        let value = format!("{} {}", fs.kind, fs.options);
+        ("filesystem".into(), value.trim().into(), "/proc/self/mountinfo".into())
+    });
+    FindingBuilder::new("A5", severity, sentence)
+        .confidence(if says.is_some() { Confidence::Certain } else { Confidence::Likely })
+        .evidence_if(says)
+        .evidence_if(fs)
+        .advice("Use another filesystem or mount option, or test the raw device.", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn pages_that_appear_in_a_direct_phase_give_it_away() {
+        // 16384 of 16384 pages were cached under data=journal.
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        let cache = case.report.after.cache.as_mut().unwrap();
+        (cache.resident_bytes, cache.size_bytes) = (64 * MIB, 64 * MIB);
+        let found = case.found(&RULE);
+        assert_eq!((found[0].severity, found[0].limits.as_deref()), (Severity::Remark, None));
+        case.process_read(0);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+    }
+
+    #[test]
+    fn the_filesystem_says_it_beforehand() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.file().direct = DirectIo::Unsupported;
+        assert!(case.preflight().iter().any(|finding| finding.rule == "A5"));
+        assert_eq!(case.found(&RULE)[0].confidence, Confidence::Certain);
+    }
+
+    #[test]
+    fn honest_direct_io_is_silent() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        assert_eq!(case.found(&RULE), []);
+        case.report.after.cache.as_mut().unwrap().resident_bytes = 64 * 1024;
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::buffered_read().found(&RULE), []);
+    }
+
+    #[test]
+    fn without_statx_and_cache_it_says_so() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.file().direct = DirectIo::Unknown;
+        case.report.after.cache = None;
+        assert!(case.lacked(&RULE).unwrap().contains("statx"));
+    }
+}

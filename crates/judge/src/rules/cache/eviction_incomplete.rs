@@ -1,0 +1,105 @@
+//! A6: eviction that left pages behind.
+
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::setup::{Planned, SetupFacts};
+use crate::stage::Stage;
+use crate::thresholds::EVICTION_LEFT;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A6",
+        title: "eviction left pages in the cache",
+        explanation: "Dropping a file from the page cache is only a request: on dirty pages it \
+            starts writing and drops nothing, and pages that any process has mapped stay. candor \
+            flushes, drops, looks and repeats; what is still resident after that is reported, \
+            with a remark from 1 % on. Close whoever maps the file, drop all caches as root, or \
+            run in a control group with little memory.",
+    },
+    stage: Stage::CacheState,
+    before: Some(before),
+    after,
+};
+
+fn asked(job: &Planned) -> bool {
+    job.blocks.hints.evict && !job.blocks.direct && job.does(Direction::Read)
+}
+
+fn before(setup: &SetupFacts) -> Outcome {
+    if !setup.jobs.iter().any(asked) {
+        return Outcome::Nothing;
+    }
+    let Some(cache) = setup.before.cache else {
+        return Outcome::lacks("how much of the files is in the page cache after the eviction");
+    };
+    if cache.resident_bytes == 0 {
+        return Outcome::Nothing;
+    }
+    let share = ratio(cache.resident_bytes as f64, cache.size_bytes as f64);
+    let severity = if share > EVICTION_LEFT.value { Severity::Remark } else { Severity::Explains };
+    let sentence = format!(
+        "Eviction left {} of the data set resident: dirty, or mapped by another process.",
+        fmt::percent(share)
+    );
+    Outcome::one(
+        FindingBuilder::new("A6", severity, sentence)
+            .confidence(Confidence::Certain)
+            .evidence("resident", fmt::size(cache.resident_bytes as f64), "cachestat or mincore")
+            .evidence("files together", fmt::size(cache.size_bytes as f64), "stat")
+            .advice(
+                "End whoever maps the files, or drop all caches as root: \
+                 sync; echo 1 > /proc/sys/vm/drop_caches",
+                None,
+            )
+            .done(),
+    )
+}
+
+fn after(observed: &Observed) -> Outcome {
+    if observed.phase.ramp.0 > 0 && observed.jobs.iter().any(asked) {
+        return Outcome::lacks("the cache before the ramp: after it, it holds what the ramp read");
+    }
+    before(&observed.setup)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    fn evicted(left_mib: u64) -> TestCase {
+        let mut case = TestCase::buffered_read();
+        case.blocks().hints.evict = true;
+        case.report.before.cache.as_mut().unwrap().resident_bytes = left_mib * MIB;
+        case
+    }
+
+    #[test]
+    fn what_is_left_is_said() {
+        let found = evicted(389).found(&RULE);
+        assert_eq!(found[0].severity, Severity::Remark);
+        assert!(found[0].sentence.starts_with("Eviction left 38 %"), "{}", found[0].sentence);
+        assert_eq!(evicted(2).found(&RULE)[0].severity, Severity::Explains);
+    }
+
+    #[test]
+    fn a_clean_eviction_and_none_at_all_are_silent() {
+        assert_eq!(evicted(0).found(&RULE), []);
+        let mut none = evicted(500);
+        none.blocks().hints.evict = false;
+        assert_eq!(none.found(&RULE), []);
+    }
+
+    #[test]
+    fn after_a_ramp_nobody_can_tell() {
+        let mut case = evicted(500);
+        case.plan.phases[0].ramp = candor_plan::Nanos::from_secs(2);
+        assert!(case.lacked(&RULE).unwrap().contains("ramp"));
+        assert!(case.preflight().iter().any(|finding| finding.rule == "A6"));
+    }
+}

@@ -1,0 +1,222 @@
+//! A17: Linux does not count I/O on this target.
+
+use candor_plan::units::Direction;
+use candor_record::facts::{AccountingOutcome, TargetFacts, value};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::coverage::{self, Cover};
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A17",
+        title: "Linux does not count I/O here",
+        explanation: "All checks of coverage rest on counters, and some targets have none: \
+            accounting switched off (queue/iostats), NVMe multipath heads, drivers that never \
+            count, filesystems without a block device. Before a run candor reads a known amount \
+            directly and looks whether the device counted it. If nobody did, zero means nothing, \
+            and the result is called not verifiable instead of cached. Switch accounting on, or \
+            use a device that counts.",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let by_others = observed.targets().into_iter().any(counted_below);
+    if observed.app_all().bytes < BYTES_MIN.value || (counts_after_all(observed) && !by_others) {
+        return Outcome::Nothing;
+    }
+    let mut found: Vec<Finding> =
+        observed.targets().into_iter().filter_map(|target| of_target(observed, target)).collect();
+    found.extend(nobody_vouches(observed).filter(|_| found.is_empty()));
+    found.into()
+}
+
+/// The device counted what was moved, whatever the accounting probe showed.
+fn counts_after_all(observed: &Observed) -> bool {
+    let share = |op| observed.top.and_then(|top| observed.share_seen(op, top.side(op).bytes));
+    share(observed.main_op()).is_some_and(|share| share >= COVERAGE_FULL.value)
+}
+
+/// The accounting probe was counted by the devices below only.
+fn counted_below(target: &TargetFacts) -> bool {
+    let probe = target.accounting_probe.as_ref().filter(|probe| probe.direct);
+    probe.is_some_and(|probe| probe.outcome == AccountingOutcome::CountedBelow)
+}
+
+fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
+    let device = value(&target.device)?;
+    let probe = target.accounting_probe.as_ref();
+    let outcome = probe.filter(|probe| probe.direct).map(|probe| probe.outcome);
+    if counted_below(target) {
+        return Some(below(observed, device));
+    }
+    let off = observed.facts.device(device).and_then(|d| d.counts_io.as_ref()).filter(|c| !c.value);
+    let not_counted = outcome == Some(AccountingOutcome::NotCounted);
+    let proven = outcome == Some(AccountingOutcome::Counted);
+    let confidence = match (not_counted, &off, proven) {
+        (true, _, _) | (_, Some(_), _) => Confidence::Certain,
+        (false, None, false) if stood_still(observed) => Confidence::Likely,
+        _ => return None,
+    };
+    let sentence = format!(
+        "Linux does not count I/O on {device}, so nobody can vouch that the bytes reached it{}.",
+        charged(observed)
+    );
+    let draft = FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
+        .confidence(confidence)
+        .evidence_if(off.map(|off| ("accounting".into(), "off".into(), off.from.clone())))
+        .evidence_if(probe.filter(|_| not_counted).map(|probe| {
+            let value = format!("{}, counted by nobody", fmt::size(probe.bytes as f64));
+            ("accounting probe".into(), value, coverage::stat_of(observed))
+        }))
+        .evidence_if(coverage::device_evidence(observed, observed.main_op()));
+    let advice =
+        format!("Switch accounting on (as root): echo 1 > /sys/block/{device}/queue/iostats");
+    Some(draft.advice(advice, None).done())
+}
+
+/// The process was charged for the bytes while the device counted next to none.
+fn stood_still(observed: &Observed) -> bool {
+    let op = observed.main_op();
+    let seen = observed.top.and_then(|top| observed.share_seen(op, top.side(op).bytes));
+    let charged = observed.process(op).and_then(|bytes| observed.share_seen(op, bytes));
+    let direct_or_read = op == Direction::Read || observed.all_direct();
+    direct_or_read
+        && seen.is_some_and(|share| share < COVERAGE_MEMORY.value)
+        && charged.is_some_and(|share| share >= COVERAGE_FULL.value)
+}
+
+/// What the process counters say instead.
+fn charged(observed: &Observed) -> String {
+    let op = observed.main_op();
+    let share = observed.process(op).and_then(|bytes| observed.share_seen(op, bytes));
+    share.map_or(String::new(), |share| {
+        format!("; the kernel charged {} of them to this process", fmt::percent(share))
+    })
+}
+
+fn below(observed: &Observed, device: &str) -> Finding {
+    let leaves: Vec<_> = observed.leaves().iter().map(|leaf| leaf.name.as_str()).collect();
+    let sentence = format!(
+        "Linux does not count I/O on {device}; the devices below it ({}) count and vouch for it.",
+        leaves.join(", ")
+    );
+    FindingBuilder::new("A17", Severity::Explains, sentence)
+        .evidence("accounting probe", "counted below", "/sys/class/block")
+        .advice("Look at the devices below in iostat, not at this one.", None)
+        .done()
+}
+
+/// Bytes from or to a filesystem without a device, or without any counter at all.
+fn nobody_vouches(observed: &Observed) -> Option<Finding> {
+    let (what, lacked) = match coverage::of_reads(observed) {
+        Cover::Unknown(lacked) => ("came from", lacked),
+        Cover::Small if writes_unseen(observed) => {
+            ("went to", "the counters of a device, or dirty pages of the files".into())
+        }
+        _ => return None,
+    };
+    let sentence = format!(
+        "Nothing that Linux counts shows where the bytes of {} {what}.",
+        observed.target_paths()
+    );
+    let draft = FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("lacking", lacked, "candor");
+    Some(draft.advice("Test the device or server below directly.", None).done())
+}
+
+/// Nobody knows whether what was written left memory: no device counts, no page is known to be
+/// dirty or clean, and the process was not charged for direct writes.
+fn writes_unseen(observed: &Observed) -> bool {
+    let clean = observed.report.after.cache.is_some_and(|cache| cache.dirty_bytes.is_some());
+    let charged = observed
+        .process(Direction::Write)
+        .and_then(|bytes| observed.share_seen(Direction::Write, bytes));
+    let charged = charged.is_some_and(|share| share >= COVERAGE_FULL.value);
+    observed.app(Direction::Write).bytes >= BYTES_MIN.value
+        && observed.top.is_none()
+        && !clean
+        && !(charged && observed.all_direct())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+
+    fn blind() -> TestCase {
+        let mut case = TestCase::direct(4096, 8, 1, 50_000.0);
+        case.after_disk(Default::default());
+        case
+    }
+
+    #[test]
+    fn an_accounting_probe_that_nobody_counted_makes_it_unverifiable() {
+        let mut case = blind();
+        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::NotCounted;
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::NotVerifiable);
+        assert!(found[0].sentence.contains("charged 100 % of them"), "{}", found[0].sentence);
+        assert_eq!(case.judge().verdict, candor_record::Verdict::NotVerifiable);
+    }
+
+    #[test]
+    fn accounting_that_is_off_is_named() {
+        let mut case = blind();
+        case.disk().counts_io = fact(false);
+        assert!(case.found(&RULE)[0].evidence.iter().any(|e| e.value == "off"));
+    }
+
+    #[test]
+    fn counters_that_stood_still_are_suspected_without_an_accounting_probe() {
+        let mut case = blind();
+        assert_eq!(case.found(&RULE), []);
+        case.facts.targets[0].accounting_probe = None;
+        assert_eq!(case.found(&RULE)[0].confidence, Confidence::Likely);
+    }
+
+    #[test]
+    fn a_head_whose_paths_count_is_explained() {
+        let mut case = blind();
+        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::CountedBelow;
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Explains);
+    }
+
+    #[test]
+    fn a_device_that_counts_is_silent_whatever_the_accounting_probe_said() {
+        let mut case = TestCase::direct(4096, 8, 1, 50_000.0);
+        assert_eq!(case.found(&RULE), []);
+        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::NotCounted;
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::buffered_read().found(&RULE), []);
+    }
+
+    #[test]
+    fn a_filesystem_without_device_is_not_verifiable() {
+        let mut case = TestCase::buffered_read();
+        case.facts.targets[0].device = None;
+        assert_eq!(case.found(&RULE)[0].severity, Severity::NotVerifiable);
+    }
+
+    #[test]
+    fn writes_that_nobody_saw_are_not_verifiable() {
+        let mut case = TestCase::direct_write();
+        case.facts.targets[0].device = None;
+        case.report.after.cache = None;
+        assert_eq!(case.found(&RULE), [], "the process was charged for direct writes");
+        case.report.after.process_io = None;
+        assert!(case.found(&RULE)[0].sentence.ends_with("the bytes of /data/file went to."));
+    }
+}

@@ -1,0 +1,215 @@
+//! A13: loop devices and the cache of their backing file.
+
+use candor_plan::units::Direction;
+use candor_record::facts::{DeviceFacts, LoopBacking, value};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::setup::SetupFacts;
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, LEAF_COVERAGE, WRITTEN_OUT};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A13",
+        title: "a loop device works on a cached file",
+        explanation: "A loop device reads and writes a file, by default through the page cache of \
+            that file: direct I/O on the loop is then still answered from memory, and the loop's \
+            own counters count it all. candor looks whether the loop bypasses the cache \
+            (loop/dio) and compares its bytes with those of the disk below. If the disk moved \
+            them it is a remark; if not, the number is that of memory. Set up the loop with \
+            losetup --direct-io=on, on a file that was fully written.",
+    },
+    stage: Stage::LowerCache,
+    before: Some(before),
+    after,
+};
+
+fn loops<'a>(setup: &SetupFacts<'a>) -> Vec<(&'a DeviceFacts, &'a LoopBacking)> {
+    let devices = setup.devices().into_iter();
+    devices.filter_map(|device| Some((device, device.loop_backing.as_ref()?))).collect()
+}
+
+fn before(setup: &SetupFacts) -> Outcome {
+    let buffered = |(_, backing): &(_, &LoopBacking)| value(&backing.direct) == Some(&false);
+    let found = loops(setup).into_iter().filter(buffered).map(|(device, backing)| {
+        let sentence = format!(
+            "{} goes through the page cache of {}; direct I/O on it is not direct.",
+            device.name, backing.file.value
+        );
+        draft(setup, device, backing, Severity::Remark, sentence).done()
+    });
+    found.collect::<Vec<_>>().into()
+}
+
+fn after(observed: &Observed) -> Outcome {
+    let mut found = Vec::new();
+    for (device, backing) in loops(&observed.setup) {
+        let Some(direct) = value(&backing.direct) else {
+            return Outcome::lacks(format!("whether {} bypasses the page cache", device.name));
+        };
+        match (direct, below(observed, device)) {
+            (false, share) => found.push(buffered(observed, device, backing, share)),
+            (true, Some((Direction::Read, share))) if share < LEAF_COVERAGE.value => {
+                found.push(unwritten(observed, device, backing, share));
+            }
+            (true, _) => {}
+        }
+    }
+    found.into()
+}
+
+/// Of what the loop moved in the main direction, the share that the disks below moved.
+fn below(observed: &Observed, device: &DeviceFacts) -> Option<(Direction, f64)> {
+    let op = observed.main_op();
+    let end = observed.report.after_flush.as_ref().unwrap_or(&observed.report.after);
+    let upper = observed.flow_of(&device.name)?;
+    let leaves = leaves(observed, device);
+    let counted = leaves.iter().all(|leaf| value(&leaf.counts_io) != Some(&false));
+    let lower = Flow::between(&leaves, &observed.report.before, end).filter(|_| counted)?;
+    let (upper, lower) = (upper.side(op).bytes, lower.side(op).bytes);
+    let share = ratio(lower + observed.slack_bytes(op), upper).min(1.0);
+    (upper >= BYTES_MIN.value).then_some((op, share))
+}
+
+fn leaves<'a>(observed: &Observed<'a>, device: &DeviceFacts) -> Vec<&'a DeviceFacts> {
+    let below = observed.chain(&device.name).into_iter().filter(|leaf| leaf.name != device.name);
+    let ends = |d: &&DeviceFacts| d.below.iter().all(|b| observed.facts.device(b).is_none());
+    below.filter(ends).collect()
+}
+
+fn buffered(
+    observed: &Observed,
+    device: &DeviceFacts,
+    backing: &LoopBacking,
+    share: Option<(Direction, f64)>,
+) -> Finding {
+    let names: Vec<_> = leaves(observed, device).iter().map(|leaf| leaf.name.as_str()).collect();
+    let least = |op| if op == Direction::Write { WRITTEN_OUT.value } else { LEAF_COVERAGE.value };
+    let file = &backing.file.value;
+    let (severity, sentence) = match share {
+        Some((op, share)) if share < least(op) => (
+            Severity::MeasuresElse,
+            format!(
+                "{} is backed by the cached file {file}: {} moved only {} of its bytes, the rest \
+                 is memory.",
+                device.name,
+                names.join(", "),
+                fmt::percent(share)
+            ),
+        ),
+        _ => (
+            Severity::Remark,
+            format!("{} is backed by {file} through the page cache.", device.name),
+        ),
+    };
+    let draft = draft(&observed.setup, device, backing, severity, sentence);
+    match severity {
+        Severity::MeasuresElse => draft
+            .measures("the page cache of the loop's backing file")
+            .limits("the page cache of the loop's backing file"),
+        _ => draft,
+    }
+    .done()
+}
+
+fn unwritten(
+    observed: &Observed,
+    device: &DeviceFacts,
+    backing: &LoopBacking,
+    share: f64,
+) -> Finding {
+    let sentence = format!(
+        "The disk below {} moved only {} of its bytes: {} has holes or was never fully written.",
+        device.name,
+        fmt::percent(share),
+        backing.file.value
+    );
+    draft(&observed.setup, device, backing, Severity::MeasuresElse, sentence)
+        .confidence(Confidence::Likely)
+        .measures("holes of the loop's backing file")
+        .limits("memory: the reads hit holes of the backing file")
+        .advice("Write the backing file once with random data.", None)
+        .done()
+}
+
+fn draft(
+    setup: &SetupFacts,
+    device: &DeviceFacts,
+    backing: &LoopBacking,
+    severity: Severity,
+    sentence: String,
+) -> FindingBuilder {
+    let dio = backing.direct.as_ref().map(|direct| {
+        let value = if direct.value { "1" } else { "0" };
+        (format!("loop/dio of {}", device.name), value.into(), direct.from.clone())
+    });
+    let command = setup.jobs.first().and_then(|job| Command::of(setup.plan, job));
+    FindingBuilder::new("A13", severity, sentence)
+        .evidence("backing file", backing.file.value.clone(), backing.file.from.clone())
+        .evidence_if(dio)
+        .advice(
+            format!(
+                "Let the loop bypass the cache: losetup --direct-io=on /dev/{} (as root); then \
+                 run again.",
+                device.name
+            ),
+            command.map(|command| command.direct().text()),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact, moved};
+
+    #[test]
+    fn a_cached_backing_file_is_memory() {
+        let mut case = TestCase::direct(4096, 32, 1, 400_000.0).on_loop(false);
+        case.after_disk(moved(
+            Direction::Read,
+            100,
+            case.report.measurements[0].ops.read.bytes / 3,
+        ));
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert!(found[0].sentence.contains("vda moved only 34 %"), "{}", found[0].sentence);
+        assert!(case.preflight().iter().any(|finding| finding.rule == "A13"));
+    }
+
+    #[test]
+    fn a_cold_backing_file_is_a_remark() {
+        let found = TestCase::direct(4096, 32, 1, 40_000.0).on_loop(false).found(&RULE);
+        assert_eq!(found[0].severity, Severity::Remark);
+    }
+
+    #[test]
+    fn a_direct_loop_is_silent_unless_its_file_has_holes() {
+        let mut case = TestCase::direct(4096, 32, 1, 40_000.0).on_loop(true);
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(case.preflight(), []);
+        case.after_disk(moved(Direction::Read, 1, 4096));
+        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+    }
+
+    #[test]
+    fn a_read_that_never_reached_the_loop_says_nothing_of_its_file() {
+        let mut case = TestCase::buffered_read().on_loop(true);
+        *case.after_top() = Default::default();
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn without_the_flag_it_says_so() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true);
+        case.facts.devices[0].loop_backing.as_mut().unwrap().direct = None;
+        assert!(case.lacked(&RULE).unwrap().contains("loop0"));
+        case.facts.devices[0].loop_backing.as_mut().unwrap().direct = fact(true);
+        assert_eq!(case.lacked(&RULE), None);
+    }
+}

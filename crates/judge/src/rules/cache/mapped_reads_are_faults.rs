@@ -1,0 +1,82 @@
+//! A18: reads through a mapping are page faults.
+
+use candor_plan::blocks::Engine;
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::BYTES_MIN;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A18",
+        title: "reads of a mapping are page faults",
+        explanation: "Work on a mapped file makes no read calls: the processor meets a page that \
+            is not there and the kernel brings it, with its neighbours. A fault that had to wait \
+            for storage is a major one, one that found the page in memory is minor, and most \
+            accesses make none at all. candor tells the shares; bytes charged to the process \
+            still say what came from storage. Advise the kernel of random access, or use an \
+            engine that reads.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let mapped = observed.ran.iter().filter(|ran| ran.blocks.engine.is_kind_of(Engine::MMAP));
+    mapped.filter_map(of).collect::<Vec<_>>().into()
+}
+
+fn of(ran: &Ran) -> Option<Finding> {
+    let reads = &ran.measured.ops.read;
+    let major: f64 = ran.measured.per_worker.iter().map(|w| w.faults_major as f64).sum();
+    let minor: f64 = ran.measured.per_worker.iter().map(|w| w.faults_minor as f64).sum();
+    let told =
+        ran.does(Direction::Read) && reads.bytes as f64 >= BYTES_MIN.value && major + minor > 0.0;
+    told.then(|| {
+        let sentence = format!(
+            "Reads happened through page faults: {} for {} reads, {} of them major.",
+            fmt::count(major + minor),
+            fmt::count(reads.ops as f64),
+            fmt::percent(ratio(major, major + minor))
+        );
+        FindingBuilder::new("A18", Severity::Explains, sentence)
+            .job(&ran.job.name)
+            .confidence(Confidence::Certain)
+            .evidence("faults that waited for storage", fmt::count(major), "getrusage")
+            .evidence("faults served from memory", fmt::count(minor), "getrusage")
+            .advice("Advise random access, or use an engine that reads.", None)
+            .done()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, Workload};
+
+    #[test]
+    fn faults_are_told_by_kind() {
+        let workload = Workload { engine: Engine::MMAP, direct: false, ..Workload::default() };
+        let mut case = workload.case();
+        assert_eq!(case.found(&RULE), [], "no fault, nothing to tell");
+        let worker = &mut case.measured().per_worker[0];
+        (worker.faults_major, worker.faults_minor) = (12_000, 88_000);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "Reads happened through page faults: 100k for 100k reads, 12 % of them major."
+        );
+    }
+
+    #[test]
+    fn other_engines_are_silent() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.measured().per_worker[0].faults_minor = 5000;
+        assert_eq!(case.found(&RULE), []);
+    }
+}

@@ -1,0 +1,116 @@
+//! A4: the same pages are overwritten in memory.
+
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, OVERWRITTEN};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A4",
+        title: "pages were overwritten in memory before they were written out",
+        explanation: "A page of the cache that is dirty already costs nothing to write again: \
+            random writes on a small file are overwritten several times before the kernel writes \
+            them out once. The kernel charges a page to the process when it becomes dirty; what \
+            the application wrote beyond that was overwritten in memory. From 1.2 times on it \
+            shows in the rate. Use a larger file, write directly, or flush every few writes.",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let app = observed.app(Direction::Write);
+    let buffered = |ran: &crate::observed::Ran| ran.does(Direction::Write) && !ran.blocks.direct;
+    let Some(ran) = observed.ran.iter().find(|ran| buffered(ran)) else { return Outcome::Nothing };
+    if app.bytes < BYTES_MIN.value
+        || !observed.ran.iter().all(|ran| !ran.does(Direction::Write) || buffered(ran))
+    {
+        return Outcome::Nothing;
+    }
+    // Filesystems without a device, FUSE for one, charge in ways of their own.
+    let charged = observed
+        .process(Direction::Write)
+        .filter(|_| observed.targets().iter().all(|t| t.device.is_some()));
+    let Some(charged) = charged else {
+        return Outcome::lacks("what the kernel charged to this process (/proc/self/io)");
+    };
+    // A page is charged whole, so that small writes are charged more than they wrote.
+    let times = ratio(app.bytes, charged + observed.slack_bytes(Direction::Write));
+    if charged >= BYTES_MIN.value && times > OVERWRITTEN.value {
+        return Outcome::one(finding(observed, ran, app.bytes, charged));
+    }
+    Outcome::Nothing
+}
+
+fn finding(observed: &Observed, ran: &crate::observed::Ran, written: f64, charged: f64) -> Finding {
+    let sentence = format!(
+        "Each page was written {}× in memory for each time that it was written out.",
+        fmt::number(ratio(written, charged))
+    );
+    let command = Command::of(observed.plan, &ran.planned);
+    FindingBuilder::new("A4", Severity::Remark, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("bytes written", fmt::size(written), "candor")
+        .evidence("bytes charged for storage", fmt::size(charged), "/proc/self/io write_bytes")
+        .advice(
+            "Use a larger file, write directly, or flush every few writes.",
+            command.map(|command| command.direct().text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, Workload};
+    use candor_plan::blocks::Engine;
+
+    fn buffered(charged: f64) -> TestCase {
+        let workload = Workload {
+            op: Direction::Write,
+            engine: Engine::Psync,
+            direct: false,
+            ops_per_s: 20_000.0,
+            ..Workload::default()
+        };
+        let mut case = workload.case();
+        let io = case.report.after.process_io.as_mut().unwrap();
+        io.write_bytes = (io.write_bytes as f64 * charged) as u64;
+        case
+    }
+
+    #[test]
+    fn what_was_charged_once_was_written_three_times() {
+        let found = buffered(1.0 / 3.1).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Each page was written 3.1× in memory for each time that it was written out."
+        );
+        assert!(found[0].next.as_ref().unwrap().contains("--direct"));
+    }
+
+    #[test]
+    fn writes_that_stayed_in_memory_take_it_along() {
+        let mut case = TestCase::buffered_write();
+        case.report.after.process_io.as_mut().unwrap().write_bytes /= 3;
+        assert!(!case.judge().rules().contains(&"A4"));
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn writes_that_are_all_charged_and_direct_ones_are_silent() {
+        assert_eq!(buffered(1.0).found(&RULE), []);
+        assert_eq!(TestCase::direct_write().found(&RULE), []);
+        let mut case = buffered(1.0);
+        case.report.after.process_io = None;
+        assert!(case.lacked(&RULE).is_some());
+    }
+}

@@ -1,0 +1,176 @@
+//! A1: reads served from the page cache.
+
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::coverage::{self, Cover};
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{COVERAGE_FULL, COVERAGE_MEMORY};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A1",
+        title: "reads were served from memory",
+        explanation: "Linux keeps what was read or written in the page cache and answers the next \
+            read from there, at the speed of memory. The kernel charges a process only for bytes \
+            that it really had to fetch (/proc/self/io read_bytes). candor divides those by the \
+            bytes it read: below 5 % the result is that of memory, from 95 % on it is that of the \
+            device, in between it is a mix of both. Bypass the cache (--direct), drop the files \
+            from it first (--evict), or read far more than fits into memory.",
+    },
+    stage: Stage::PageCache,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    match coverage::of_reads(observed) {
+        Cover::Small => Outcome::Nothing,
+        Cover::Unknown(lacked) => Outcome::lacks(lacked),
+        Cover::Known { share, .. } if share >= COVERAGE_FULL.value => Outcome::Nothing,
+        Cover::Known { share, bytes, from } => Outcome::one(finding(observed, share, bytes, from)),
+    }
+}
+
+fn finding(observed: &Observed, share: f64, bytes: f64, from: String) -> Finding {
+    let (measures, limits) = words(observed, share);
+    let confidence = if agrees(observed, share) { Confidence::Certain } else { Confidence::Likely };
+    let mut draft = FindingBuilder::new("A1", Severity::MeasuresElse, sentence(observed, share))
+        .confidence(confidence)
+        .measures(measures)
+        .evidence("bytes read", fmt::size(observed.app(Direction::Read).bytes), "candor")
+        .evidence("bytes fetched from storage", fmt::size(bytes), from)
+        .evidence_if(coverage::device_evidence(observed, Direction::Read));
+    if let Some(limits) = limits {
+        draft = draft.limits(limits);
+    }
+    let (advice, next) = advice(observed);
+    draft.advice(advice, next).done()
+}
+
+/// The device tells the same story, as far as it can be asked.
+fn agrees(observed: &Observed, share: f64) -> bool {
+    let seen = observed.top.and_then(|top| observed.share_seen(Direction::Read, top.read.bytes));
+    seen.is_none_or(|seen| seen < share + 0.1)
+}
+
+/// What was measured instead and what set its pace.
+fn words(observed: &Observed, share: f64) -> (&'static str, Option<&'static str>) {
+    match (share < COVERAGE_MEMORY.value, observed.all_direct()) {
+        (true, false) => ("the page cache", Some("the page cache")),
+        (true, true) => ("memory", Some("memory")),
+        (false, false) => ("a mix of page cache and device", None),
+        (false, true) => ("a mix of memory and device", None),
+    }
+}
+
+fn sentence(observed: &Observed, share: f64) -> String {
+    let rate = fmt::rate(observed.bytes_per_s(Direction::Read));
+    let (device, memory) = (observed.device_names(), fmt::percent(1.0 - share));
+    if stored_compressed(observed) {
+        return format!(
+            "The files are stored compressed: {device} moved only {} of the bytes read, the rest \
+             was made in memory, so {rate} is not the speed of {device}.",
+            fmt::percent(share)
+        );
+    }
+    let came = format!("{memory} of the bytes read came from this machine's memory");
+    match (share < COVERAGE_MEMORY.value, observed.all_direct()) {
+        (true, false) => format!("{came}; {rate} is the page cache, not {device}."),
+        (true, true) => format!("{came} although the I/O was direct; {rate} is not {device}."),
+        (false, _) => format!("{came}; {rate} is a mix of memory and {device}."),
+    }
+}
+
+fn stored_compressed(observed: &Observed) -> bool {
+    let encoded = |file: &&candor_record::facts::FileFacts| {
+        candor_record::facts::value(&file.extents).is_some_and(|e| e.encoded_bytes > 0)
+    };
+    observed.files(&observed.targets()).iter().any(encoded)
+}
+
+fn advice(observed: &Observed) -> (&'static str, Option<String>) {
+    let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
+    if observed.all_direct() {
+        let advice = "Read a file that was written with random data and flushed, or the device.";
+        return (advice, command.map(|command| command.evict().text()));
+    }
+    let advice = "Bypass the cache, drop the files from it first, or read far more than fits.";
+    (advice, command.map(|command| command.direct().text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn a_second_pass_is_the_page_cache() {
+        let found = TestCase::buffered_read().found(&RULE);
+        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].confidence, Confidence::Certain);
+        assert_eq!(
+            found[0].sentence,
+            "100 % of the bytes read came from this machine's memory; 5.32 GB/s (4.96 GiB/s) is \
+             the page cache, not vda."
+        );
+        assert!(found[0].next.as_ref().unwrap().contains("--direct"));
+    }
+
+    #[test]
+    fn half_a_pass_is_a_mix() {
+        let mut case = TestCase::buffered_read();
+        let bytes = case.report.measurements[0].ops.read.bytes;
+        case.process_read(bytes / 2);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].measures.as_deref(), Some("a mix of page cache and device"));
+        assert!(found[0].sentence.starts_with("50 % of the bytes"), "{}", found[0].sentence);
+    }
+
+    #[test]
+    fn a_cold_pass_is_silent_also_with_operations_in_flight_at_the_start() {
+        let workload = crate::testcase::Workload {
+            bs: MIB,
+            depth: 32,
+            ops_per_s: 50.0,
+            ramp_s: 2,
+            ..Default::default()
+        };
+        let mut case = workload.case();
+        assert_eq!(case.found(&RULE), []);
+        // 32 of 500 operations had been charged before the counters were read.
+        case.process_read(468 * MIB);
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn without_process_counters_the_device_decides() {
+        let mut case = TestCase::buffered_read();
+        case.report.after.process_io = None;
+        assert_eq!(case.found(&RULE).len(), 1);
+        case.facts.targets[0].device = None;
+        assert!(case.lacked(&RULE).unwrap().contains("/proc/self/io"));
+    }
+
+    #[test]
+    fn a_filesystem_without_device_is_only_judged_where_pages_were_seen() {
+        let mut case = TestCase::buffered_read();
+        case.facts.targets[0].device = None;
+        assert!(case.lacked(&RULE).unwrap().contains("block device"));
+        let cache = case.report.after.cache.as_mut().unwrap();
+        cache.resident_bytes = cache.size_bytes;
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn a_few_kilobytes_are_no_ratio() {
+        let mut case = TestCase::buffered_read();
+        case.measured().ops.read.bytes = 4096 * 10;
+        assert_eq!(case.found(&RULE), []);
+    }
+}

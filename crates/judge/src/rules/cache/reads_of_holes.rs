@@ -1,0 +1,142 @@
+//! A8: reading holes.
+
+use candor_record::facts::{FileFacts, value};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::cache::unread_ranges::{self, Verdict};
+use crate::setup::SetupFacts;
+use crate::stage::Stage;
+use crate::thresholds::{MAPPED, UNREAD_SHARE};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A8",
+        title: "reads of holes need no disk",
+        explanation: "A sparse file has a length but no blocks where nothing was written. Reading \
+            a hole gives zeros at the speed of memory, also with O_DIRECT. candor asks the \
+            filesystem which parts of the files are mapped (FIEMAP, else st_blocks); less than \
+            99 % and the read test stands on holes. Where the bytes really fetched cover the \
+            reads, the holes were not touched and nothing is said. Write the file once, with data \
+            that does not compress.",
+    },
+    stage: Stage::Content,
+    before: Some(before),
+    after,
+};
+
+/// Bytes of holes and of everything, and whether the extents say so.
+fn holes(files: &[&FileFacts]) -> (f64, f64, bool) {
+    let mut exact = true;
+    let mut sums = (0.0, 0.0);
+    for file in files {
+        let mapped = match value(&file.extents) {
+            Some(extents) => extents.mapped_bytes,
+            None => {
+                exact = false;
+                file.allocated_bytes
+            }
+        };
+        sums.0 += file.size_bytes.saturating_sub(mapped) as f64;
+        sums.1 += file.size_bytes as f64;
+    }
+    (sums.0, sums.1, exact)
+}
+
+fn share(setup: &SetupFacts) -> Option<(f64, f64, bool)> {
+    let (holes, size, exact) = holes(&unread_ranges::read_files(setup));
+    let share = ratio(holes, size);
+    (share > 1.0 - MAPPED.value).then_some((share, holes, exact))
+}
+
+fn before(setup: &SetupFacts) -> Outcome {
+    let Some((share, holes, exact)) = share(setup).filter(|_| setup.written_by().is_none()) else {
+        return Outcome::Nothing;
+    };
+    let heavy = exact && share >= UNREAD_SHARE.value;
+    let severity = if heavy { Severity::MeasuresElse } else { Severity::Remark };
+    let sentence =
+        format!("{} of the data set are holes; reading them needs no disk.", fmt::percent(share));
+    Outcome::one(finding(severity, sentence, holes, exact))
+}
+
+fn after(observed: &Observed) -> Outcome {
+    let Some((share, holes, exact)) = share(&observed.setup) else { return Outcome::Nothing };
+    let severity = match unread_ranges::verdict(observed, share, exact) {
+        Verdict::Untouched => return Outcome::Nothing,
+        Verdict::Remark => Severity::Remark,
+        Verdict::Decides => Severity::MeasuresElse,
+    };
+    let sentence = format!(
+        "{} of the data set are holes; reading them needs no disk, so {} is not the speed of {}.",
+        fmt::percent(share),
+        fmt::rate(observed.bytes_per_s(candor_plan::units::Direction::Read)),
+        observed.device_names()
+    );
+    Outcome::one(finding(severity, sentence, holes, exact))
+}
+
+fn finding(severity: Severity, sentence: String, holes: f64, exact: bool) -> Finding {
+    let (confidence, from) = match exact {
+        true => (Confidence::Certain, "FIEMAP"),
+        false => (Confidence::Possible, "stat: st_blocks"),
+    };
+    let draft = FindingBuilder::new("A8", severity, sentence)
+        .confidence(confidence)
+        .evidence("bytes without blocks", fmt::size(holes), from)
+        .advice("Write the file once with random data: layout = \"write\".", None);
+    match severity {
+        Severity::MeasuresElse => {
+            draft.measures("holes: zeros made in memory").limits("memory: the reads hit holes")
+        }
+        _ => draft,
+    }
+    .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    fn sparse(percent: u64) -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 1, 1_400_000.0);
+        let mapped = 1024 * MIB / 100 * (100 - percent);
+        case.file().extents.as_mut().unwrap().value.mapped_bytes = mapped;
+        case.process_read(0);
+        case
+    }
+
+    #[test]
+    fn direct_reads_of_holes_are_not_the_disk() {
+        let found = sparse(61).found(&RULE);
+        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert!(found[0].sentence.starts_with("61 % of the data set are holes"));
+        assert!(sparse(61).preflight().iter().any(|finding| finding.rule == "A8"));
+    }
+
+    #[test]
+    fn holes_that_were_not_read_and_full_files_are_silent() {
+        let mut case = sparse(61);
+        case.process_read(1 << 50);
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(sparse(0).found(&RULE), []);
+    }
+
+    #[test]
+    fn blocks_alone_are_weak_evidence() {
+        let mut case = sparse(61);
+        case.file().extents = None;
+        case.file().allocated_bytes = 0;
+        case.report.after.process_io = None;
+        case.facts.targets[0].device = None;
+        let found = case.found(&RULE);
+        assert_eq!(
+            (found[0].severity, found[0].confidence),
+            (Severity::Remark, Confidence::Possible)
+        );
+    }
+}

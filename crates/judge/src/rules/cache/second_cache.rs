@@ -1,0 +1,96 @@
+//! A15: a second cache between filesystem and disk.
+
+use candor_plan::units::Direction;
+use candor_record::{CacheHits, Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{CACHE_ASKED, CACHE_HITS};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A15",
+        title: "a second cache answered",
+        explanation: "ZFS keeps data in a cache of its own in memory (ARC), which direct I/O of \
+            older versions and the eviction of pages do not reach; bcache and dm-cache keep it on a \
+            faster device. All of them count hits and misses, dm-cache for root only. candor compares their counts before and \
+            after a phase that reads; from 10 % hits on it tells the share. The counts of ARC are \
+            of the whole host. Take a data set well beyond that cache, or name the tier with the \
+            number.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if !observed.does(Direction::Read) {
+        return Outcome::Nothing;
+    }
+    let (before, after) =
+        (&observed.report.before.state.caches, &observed.report.after.state.caches);
+    let ours = |cache: &&CacheHits| {
+        cache.name == "ARC" || observed.devices().iter().any(|device| device.name == cache.name)
+    };
+    let found = after.iter().filter(ours).filter_map(|now| {
+        let then = before.iter().find(|then| then.name == now.name)?;
+        let hits = now.hits.checked_sub(then.hits)? as f64;
+        let asked = hits + now.misses.checked_sub(then.misses)? as f64;
+        let share = ratio(hits, asked);
+        (asked >= CACHE_ASKED.value && share > CACHE_HITS.value).then(|| finding(now, share, asked))
+    });
+    found.collect::<Vec<_>>().into()
+}
+
+fn finding(cache: &CacheHits, share: f64, asked: f64) -> Finding {
+    let share = fmt::percent(share);
+    let sentence = match cache.name.as_str() {
+        "ARC" => format!(
+            "{share} of the reads on this host were answered by ZFS's own cache in memory (ARC)."
+        ),
+        name => format!("{share} of the requests to {name} were answered by its caching device."),
+    };
+    FindingBuilder::new("A15", Severity::Remark, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("answered by the cache", share, cache.from.clone())
+        .evidence("asked", fmt::count(asked), cache.from.clone())
+        .advice("Take a data set well beyond that cache, or name the tier with the number.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn counting(name: &str, hits: u64, misses: u64) -> TestCase {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0);
+        let count = |hits, misses| {
+            vec![CacheHits { name: name.into(), hits, misses, from: "/proc".into() }]
+        };
+        case.report.before.state.caches = count(1000, 1000);
+        case.report.after.state.caches = count(1000 + hits, 1000 + misses);
+        case
+    }
+
+    #[test]
+    fn hits_are_told_with_their_tier() {
+        let found = counting("ARC", 84_000, 16_000).found(&RULE);
+        assert!(found[0].sentence.starts_with("84 % of the reads on this host"), "{found:?}");
+        let found = counting("vda", 84_000, 16_000).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "84 % of the requests to vda were answered by its caching device."
+        );
+    }
+
+    #[test]
+    fn misses_few_requests_and_caches_of_others_are_silent() {
+        assert_eq!(counting("ARC", 1000, 99_000).found(&RULE), []);
+        assert_eq!(counting("ARC", 90, 10).found(&RULE), []);
+        assert_eq!(counting("bcache7", 84_000, 16_000).found(&RULE), []);
+    }
+}

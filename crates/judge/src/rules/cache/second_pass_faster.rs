@@ -1,0 +1,196 @@
+//! A12: a cache below this host.
+
+use candor_plan::units::Direction;
+use candor_record::facts::value;
+use candor_record::{Confidence, Finding, Measurement, PhaseReport, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::follow_ups;
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::series;
+use crate::stage::Stage;
+use crate::thresholds::{AGAIN, COVERED, SPREAD_SECONDS};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A12",
+        title: "a second pass was faster: something below caches",
+        explanation: "Direct I/O leaves out this host's page cache and no other: the host of a \
+            virtual machine, a RAID controller, an array have caches of their own, and a range \
+            that they hold is read at their speed. candor compares a direct pass with an earlier \
+            one of the same run over the same blocks; 1.5 times as fast, with no second of the \
+            earlier pass as fast as most seconds of this one, and something below keeps the data. \
+            Where there is no second pass, a short slice after the phase reads what the phase \
+            began with once more; it counts if other blocks, read as briefly, are not as fast. \
+            Use a range far larger than that cache, or turn it off (cache=none).",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let [ran] = observed.ran.as_slice() else { return Outcome::Nothing };
+    let reads = ran.does(Direction::Read)
+        && !ran.does(Direction::Write)
+        && ran.blocks.direct
+        && !ran.paced();
+    if !reads || observed.working_top().is_none() || observed.all_memory() {
+        return Outcome::Nothing;
+    }
+    let Some(first) = observed.judged_before().find(|report| is_same(observed, report, ran)) else {
+        return by_slice(observed).map_or(Outcome::Nothing, Outcome::one);
+    };
+    let found = first.measurements.first().and_then(|before| of(observed, ran, first, before));
+    found.map_or(Outcome::Nothing, Outcome::one)
+}
+
+/// The same work on the same targets, with nothing but repeats of it since.
+fn is_same(observed: &Observed, report: &PhaseReport, ran: &Ran) -> bool {
+    let Some(job) = observed.only_job_of(report) else { return false };
+    let alike = job.targets == ran.job.targets
+        && job.workers == ran.job.workers
+        && job.blocks() == Some(ran.blocks);
+    alike && !observed.written_before()
+}
+
+fn of(
+    observed: &Observed,
+    ran: &Ran,
+    first: &PhaseReport,
+    before: &Measurement,
+) -> Option<Finding> {
+    let rates = |measured: &Measurement| -> Vec<f64> {
+        series::seconds(measured, |op| op == Direction::Read)
+            .iter()
+            .map(|s| s.bytes_per_s)
+            .collect()
+    };
+    let (then, now) = (rates(before), rates(ran.measured));
+    let times = ratio(series::mean(&now), series::mean(&then));
+    let enough = then.len().min(now.len()) as f64 >= SPREAD_SECONDS.value;
+    let apart = series::quantile(&now, 0.25) > series::quantile(&then, 1.0);
+    (enough && apart && times > AGAIN.value && covered(observed, ran, before))
+        .then(|| finding(observed, first, times, series::mean(&then), series::mean(&now)))
+}
+
+/// The first pass read most of what there is, so that the second met the same blocks.
+fn covered(observed: &Observed, ran: &Ran, before: &Measurement) -> bool {
+    let ours = |other: &crate::setup::Planned| other.index == ran.index;
+    let targets = observed.targets_of(ours);
+    let files: f64 = observed.files(&targets).iter().map(|file| file.size_bytes as f64).sum();
+    files > 0.0 && before.ops.read.bytes as f64 >= COVERED.value * files
+}
+
+/// A short slice read the same blocks faster than the phase did, and than other blocks.
+fn by_slice(observed: &Observed) -> Option<Finding> {
+    let (same, times) = follow_ups::again(observed)?;
+    if !same.faster(AGAIN.value) || times <= AGAIN.value {
+        return None;
+    }
+    let sentence = format!(
+        "What the phase read first was read {}× as fast once more: something below this host \
+         caches.",
+        fmt::number(times)
+    );
+    Some(follow_ups::evidence(draft(observed, sentence), &same).done())
+}
+
+fn finding(observed: &Observed, first: &PhaseReport, times: f64, then: f64, now: f64) -> Finding {
+    let sentence = format!(
+        "A second pass over the same blocks ran {}× as fast as {}: something below this host \
+         caches.",
+        fmt::number(times),
+        if first.name.is_empty() { "the first" } else { &first.name }
+    );
+    draft(observed, sentence)
+        .evidence("rate of the first pass", fmt::rate(then), "candor")
+        .evidence("rate of this pass", fmt::rate(now), "candor")
+        .done()
+}
+
+fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
+    let guest = observed.facts.host.hypervisor.as_ref().filter(|fact| fact.value);
+    FindingBuilder::new("A12", Severity::Remark, sentence)
+        .confidence(if guest.is_some() { Confidence::Likely } else { Confidence::Possible })
+        .evidence_if(guest.map(|g| ("virtual machine".into(), "yes".into(), g.from.clone())))
+        .evidence_if(
+            value(&observed.facts.host.hypervisor)
+                .is_none()
+                .then(|| ("virtual machine".into(), "unknown".into(), "/proc/cpuinfo".into())),
+        )
+        .advice("Use a range far larger than that cache, or turn it off.", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::Change;
+
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    fn again(faster: f64) -> TestCase {
+        let mut case = TestCase::direct(MIB, 4, 1, 500.0 * faster);
+        case.earlier = vec![TestCase::direct(MIB, 4, 1, 500.0).report];
+        case.earlier[0].name = "first".into();
+        case
+    }
+
+    #[test]
+    fn a_second_pass_that_is_much_faster() {
+        let found = again(1.7).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "A second pass over the same blocks ran 1.7× as fast as first: something below this \
+             host caches."
+        );
+        assert_eq!(found[0].severity, Severity::Remark);
+    }
+
+    /// Slices over the same places and over others, so much faster than the phase.
+    fn sliced(same: f64, other: Option<f64>) -> TestCase {
+        let mut case = TestCase::direct(MIB, 4, 1, 500.0);
+        case.slice(Change::SamePlaces, 1, 4, 500.0 * same);
+        if let Some(other) = other {
+            case.slice(Change::OtherPlaces, 1, 4, 500.0 * other);
+        }
+        case
+    }
+
+    #[test]
+    fn a_slice_over_the_same_blocks_tells_where_others_were_slow() {
+        let found = sliced(3.0, Some(1.2)).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "What the phase read first was read 2.5× as fast once more: something below this host \
+             caches."
+        );
+        let told = |case: TestCase| case.judge().follow_ups_reported[0].clone();
+        assert!(told(sliced(3.0, Some(1.2))).contains("below this host kept them. It took"));
+        assert!(told(sliced(3.0, Some(2.8))).contains("it was the moment"));
+        assert!(told(sliced(1.1, None)).contains("nothing below this host kept them"));
+        assert_eq!(sliced(3.0, None).found(&RULE), [], "nothing rules the moment out");
+        assert_eq!(sliced(3.0, Some(2.8)).found(&RULE), [], "it was the moment");
+        assert_eq!(sliced(1.3, Some(1.0)).found(&RULE), []);
+        let mut noisy = sliced(3.0, Some(1.0));
+        noisy.measured().samples[3].ops.read *= 4;
+        assert_eq!(noisy.found(&RULE), [], "one second of the phase was as fast");
+    }
+
+    #[test]
+    fn passes_that_are_alike_or_differ_in_work_are_silent() {
+        assert_eq!(again(1.2).found(&RULE), []);
+        let mut noisy = again(1.7);
+        noisy.earlier[0].measurements[0].samples[3].bytes.read *= 2;
+        assert_eq!(noisy.found(&RULE), [], "one second of the first was as fast");
+        let mut partial = again(1.7);
+        partial.earlier[0].measurements[0].ops.read.bytes = 100 * MIB;
+        assert_eq!(partial.found(&RULE), [], "the first pass met other blocks");
+        assert_eq!(TestCase::direct(MIB, 4, 1, 500.0).found(&RULE), []);
+        let mut buffered = again(1.7);
+        buffered.blocks().direct = false;
+        assert_eq!(buffered.found(&RULE), []);
+    }
+}

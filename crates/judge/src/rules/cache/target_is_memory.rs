@@ -1,0 +1,103 @@
+//! A16: the target is memory.
+
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::setup::SetupFacts;
+use crate::stage::Stage;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A16",
+        title: "the target is memory",
+        explanation: "tmpfs, ramfs, zram, brd and pmem keep their data in this host's memory, and \
+            so does a loop device over a file on one of them. They accept every flag and look \
+            like storage; the number is that of memory and of the processor. What other rules \
+            would say about such a target follows from it and is left out. Choose a path on a \
+            device.",
+    },
+    stage: Stage::Target,
+    before: Some(before),
+    after,
+};
+
+fn before(setup: &SetupFacts) -> Outcome {
+    match reasons(setup) {
+        reasons if reasons.is_empty() => Outcome::Nothing,
+        reasons => {
+            let sentence = format!("The target is memory: {}.", reasons.join("; "));
+            Outcome::one(finding(sentence, &reasons))
+        }
+    }
+}
+
+fn after(observed: &Observed) -> Outcome {
+    let reasons = reasons(&observed.setup);
+    if reasons.is_empty() {
+        return Outcome::Nothing;
+    }
+    let op = observed.main_op();
+    let sentence = format!(
+        "The target is memory: {}. {} is what this host's memory and processor do.",
+        reasons.join("; "),
+        fmt::rate(observed.bytes_per_s(op))
+    );
+    Outcome::one(finding(sentence, &reasons))
+}
+
+fn reasons(setup: &SetupFacts) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for reason in setup.targets().into_iter().filter_map(|target| setup.memory_of(target)) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    reasons
+}
+
+fn finding(sentence: String, reasons: &[String]) -> Finding {
+    FindingBuilder::new("A16", Severity::MeasuresElse, sentence)
+        .confidence(Confidence::Certain)
+        .measures("this host's memory")
+        .limits("memory and CPU of this host")
+        .evidence("what the target is", reasons.join("; "), "statfs and /sys/class/block")
+        .advice("Choose a path on a device that is to be measured.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    #[test]
+    fn zram_is_memory_and_nothing_else_is_said() {
+        let case = TestCase::direct(4096, 32, 1, 250_000.0).on_zram();
+        let judgement = case.judge();
+        assert_eq!(judgement.rules(), ["A16"]);
+        assert!(judgement.findings[0].sentence.contains("zram0 is compressed memory (zram)"));
+    }
+
+    #[test]
+    fn tmpfs_and_loops_over_it_are_memory() {
+        let mut case = TestCase::buffered_read();
+        let target = &mut case.facts.targets[0];
+        target.device = None;
+        let fs = target.filesystem.as_mut().unwrap();
+        (fs.kind, fs.in_memory) = ("tmpfs".into(), true);
+        assert_eq!(case.judge().rules(), ["A16"]);
+        let mut case = TestCase::direct(4096, 1, 1, 200_000.0).on_loop(false);
+        case.facts.devices[0].loop_backing.as_mut().unwrap().filesystem = Some("tmpfs".into());
+        assert!(case.judge().finding("A16").is_some());
+        assert!(case.preflight().iter().all(|finding| finding.rule == "A16"));
+    }
+
+    #[test]
+    fn a_disk_is_not() {
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true).found(&RULE), []);
+    }
+}

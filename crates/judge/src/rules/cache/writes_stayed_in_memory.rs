@@ -1,0 +1,277 @@
+//! A3: buffered writes absorbed by the page cache.
+
+use candor_plan::blocks::Fill;
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::coverage;
+use crate::flow::Flow;
+use crate::fmt::{self, ratio};
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_OUT};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A3",
+        title: "writes stayed in memory",
+        explanation: "A buffered write is done as soon as the bytes are in the page cache; the \
+            kernel writes them out later, in its own time. Without a flush inside the measured \
+            time the rate is that of memory until the kernel throttles the writer. candor \
+            compares what the device had written when the clock stopped with what was written to \
+            it, and counts the pages still dirty: more than 5 % dirty, or less than 95 % on the \
+            device (the rest was overwritten in memory), and the number is not the device's. With \
+            a final flush it gives both rates.",
+    },
+    stage: Stage::WriteCache,
+    before: None,
+    after,
+};
+
+/// Who counts the dirty pages of single files.
+const OF_FILES: &str = "cachestat";
+
+/// What is known about where written bytes were when the clock stopped.
+struct WriteProgress {
+    written: f64,
+    on_device: Option<f64>,
+    dirty: Option<(f64, &'static str)>,
+}
+
+impl WriteProgress {
+    /// Dirty bytes of the files. Those of the whole host may be anybody's, and are taken for ours
+    /// only where the device cannot be asked.
+    fn ours(&self) -> Option<f64> {
+        let (bytes, from) = self.dirty?;
+        (from == OF_FILES || self.on_device.is_none()).then_some(bytes)
+    }
+}
+
+fn after(observed: &Observed) -> Outcome {
+    let writers: Vec<Ran> =
+        observed.ran.iter().filter(|ran| absorbs(observed, ran)).copied().collect();
+    let written: f64 = writers.iter().map(|ran| ran.measured.ops.write.bytes as f64).sum();
+    if written < BYTES_MIN.value {
+        return Outcome::Nothing;
+    }
+    let on_device = observed.top.filter(|_| !observed.blind()).map(|top| top.write.bytes);
+    let progress = WriteProgress { written, on_device, dirty: dirty_bytes(observed) };
+    if progress.on_device.is_none() && progress.dirty.is_none() {
+        return Outcome::lacks("dirty pages of the files, or the counters of the device");
+    }
+    let dirty = progress.ours().is_some_and(|bytes| bytes > DIRTY_LEFT.value * written);
+    let least = WRITTEN_OUT.value * incompressible(&writers) * written;
+    let absent = progress.on_device.is_some_and(|bytes| bytes < least);
+    match (dirty || absent, with_flush(&writers)) {
+        (false, _) => Outcome::Nothing,
+        (true, Some(seconds)) => Outcome::one(both_rates(observed, &progress, seconds)),
+        (true, None) => Outcome::one(memory_rate(observed, &progress, &writers)),
+    }
+}
+
+/// The share of the content that neither compression nor deduplication on the way can save.
+fn incompressible(writers: &[Ran]) -> f64 {
+    let kept = |ran: &Ran| {
+        let content = &ran.blocks.content;
+        let left = |percent: u8| 1.0 - f64::from(percent.min(100)) / 100.0;
+        match content.fill {
+            Fill::Zero => 0.0,
+            _ => left(content.compressible_percent) * left(content.duplicate_percent),
+        }
+    };
+    writers.iter().map(kept).fold(1.0, f64::min)
+}
+
+/// Its writes end in the page cache and nothing pushes them out while it runs.
+fn absorbs(observed: &Observed, ran: &Ran) -> bool {
+    let buffered = || {
+        let ours = |other: &crate::setup::Planned| other.index == ran.index;
+        !ran.blocks.direct || observed.refuses_direct(&observed.targets_of(ours))
+    };
+    ran.does(Direction::Write) && !ran.durable() && buffered()
+}
+
+/// Bytes of the files that were dirty or being written when the clock stopped; of the whole host
+/// where the files cannot be asked.
+fn dirty_bytes(observed: &Observed) -> Option<(f64, &'static str)> {
+    if let Some(cache) = observed.report.after.cache {
+        let dirty = cache.dirty_bytes.map(|d| d as f64 + cache.writeback_bytes.unwrap_or(0) as f64);
+        if let Some(dirty) = dirty {
+            return Some((dirty, OF_FILES));
+        }
+    }
+    let (before, after) = (observed.report.before.vmstat?, observed.report.after.vmstat?);
+    let sum = |v: candor_record::VmStat| v.dirty_bytes as f64 + v.writeback_bytes as f64;
+    Some(((sum(after) - sum(before)).max(0.0), "/proc/vmstat"))
+}
+
+/// Seconds including the final flush, where every writer made one.
+fn with_flush(writers: &[Ran]) -> Option<f64> {
+    let flushed = |ran: &Ran| {
+        let asked = ran.blocks.durability.fsync_at_end;
+        ran.measured.elapsed_with_flush_ns.filter(|_| asked)
+    };
+    let times: Option<Vec<u64>> = writers.iter().map(flushed).collect();
+    Some(times?.into_iter().max()? as f64 / 1e9)
+}
+
+/// The share of what was written that had reached the device: no more than it wrote, and not what
+/// was dirty.
+fn share(progress: &WriteProgress) -> f64 {
+    let clean = progress.ours().map(|bytes| progress.written - bytes);
+    let known = [progress.on_device, clean].into_iter().flatten();
+    ratio(known.fold(progress.written, f64::min), progress.written).clamp(0.0, 1.0)
+}
+
+fn both_rates(observed: &Observed, progress: &WriteProgress, seconds: f64) -> Finding {
+    let media = fmt::rate(ratio(progress.written, seconds));
+    let memory = fmt::rate(observed.bytes_per_s(Direction::Write));
+    let sentence = format!(
+        "To media, final flush included, it wrote {media}; {memory} is the rate to memory, because \
+         {} had reached {} when the clock stopped.",
+        fmt::percent(share(progress)),
+        observed.device_names()
+    );
+    draft(observed, progress, Severity::Explains, sentence)
+        .advice(format!("Quote {media}, the rate that includes the flush."), None)
+        .done()
+}
+
+fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> Finding {
+    let rate = fmt::rate(observed.bytes_per_s(Direction::Write));
+    let reached = share(progress);
+    let how_much = if reached < 0.5 { "" } else { "in part " };
+    let sentence = format!(
+        "{} of the bytes written had reached {} when the clock stopped; {rate} is {how_much}the \
+         speed of memory.",
+        only(reached),
+        observed.device_names()
+    );
+    let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
+    draft(observed, progress, Severity::MeasuresElse, sentence)
+        .measures("memory, not the device")
+        .limits("memory: the page cache took the writes")
+        .advice(
+            "Flush within the measured time, or write directly.",
+            command.map(|command| command.fsync_end().text()),
+        )
+        .done()
+}
+
+/// `Only 11 %`, `Less than 0.1 %`.
+fn only(share: f64) -> String {
+    let text = fmt::percent(share);
+    text.strip_prefix("less").map_or(format!("Only {text}"), |rest| format!("Less{rest}"))
+}
+
+fn draft(
+    observed: &Observed,
+    progress: &WriteProgress,
+    severity: Severity,
+    sentence: String,
+) -> FindingBuilder {
+    let dirty = progress.dirty.map(|(bytes, from)| {
+        ("dirty or being written at the end".into(), fmt::size(bytes), from.into())
+    });
+    FindingBuilder::new("A3", severity, sentence)
+        .confidence(match (progress.on_device, progress.dirty) {
+            (Some(_), Some((_, from))) if from == OF_FILES => Confidence::Certain,
+            _ => Confidence::Likely,
+        })
+        .evidence("bytes written", fmt::size(progress.written), "candor")
+        .evidence_if(coverage::device_evidence(observed, Direction::Write))
+        .evidence_if(dirty)
+        .evidence_if(after_flush(observed))
+}
+
+fn after_flush(observed: &Observed) -> Option<(String, String, String)> {
+    let end = observed.report.after_flush.as_ref()?;
+    let flow = Flow::between(&observed.tops(), &observed.report.before, end)?;
+    let what = format!("written by {} after the flush", observed.device_names());
+    Some((what, fmt::size(flow.write.bytes), coverage::stat_of(observed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::VmStat;
+
+    use super::*;
+    use crate::testcase::{TestCase, moved};
+
+    #[test]
+    fn writes_that_stay_dirty_are_memory() {
+        let found = TestCase::buffered_write().found(&RULE);
+        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(
+            found[0].sentence,
+            "Only 11 % of the bytes written had reached vda when the clock stopped; 2.37 GB/s \
+             (2.2 GiB/s) is the speed of memory."
+        );
+        assert!(found[0].next.as_ref().unwrap().contains("--fsync-end"));
+    }
+
+    #[test]
+    fn with_a_final_flush_both_rates_are_given() {
+        let mut case = TestCase::buffered_write();
+        case.blocks().durability.fsync_at_end = true;
+        case.measured().elapsed_with_flush_ns = Some(76_370_000_000);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::Explains);
+        assert!(found[0].sentence.contains("it wrote 310 MB/s"), "{}", found[0].sentence);
+    }
+
+    #[test]
+    fn durable_writes_and_direct_ones_are_silent() {
+        let mut case = TestCase::buffered_write();
+        case.blocks().durability.fsync_every = 1;
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::direct_write().found(&RULE), []);
+    }
+
+    #[test]
+    fn direct_writes_that_the_filesystem_buffers_are_not() {
+        let mut case = TestCase::buffered_write();
+        case.blocks().direct = true;
+        assert_eq!(case.found(&RULE), []);
+        case.file().direct = candor_record::facts::DirectIo::Unsupported;
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn a_long_run_that_the_kernel_wrote_out_is_silent() {
+        let mut case = TestCase::buffered_write();
+        let bytes = case.report.measurements[0].ops.write.bytes;
+        case.after_disk(moved(Direction::Write, 1000, bytes / 100 * 97));
+        case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
+        assert_eq!(case.found(&RULE), []);
+        case.after_disk(moved(Direction::Write, 1000, bytes));
+        case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 10);
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.starts_with("Only 90 % of the bytes"), "{sentence}");
+    }
+
+    #[test]
+    fn pages_that_somebody_else_made_dirty_are_not_ours() {
+        let mut case = TestCase::buffered_write();
+        let bytes = case.report.measurements[0].ops.write.bytes;
+        case.after_disk(moved(Direction::Write, 1000, bytes));
+        case.report.after.cache.as_mut().unwrap().dirty_bytes = None;
+        let idle = VmStat::default();
+        case.report.before.vmstat = Some(idle);
+        case.report.after.vmstat = Some(VmStat { dirty_bytes: bytes / 10, ..idle });
+        assert_eq!(case.found(&RULE), []);
+        case.facts.targets[0].device = None;
+        assert_eq!(case.found(&RULE).len(), 1, "nobody else can tell");
+    }
+
+    #[test]
+    fn without_any_counter_it_says_what_it_lacked() {
+        let mut case = TestCase::buffered_write();
+        case.facts.targets[0].device = None;
+        (case.report.after.cache, case.report.after.vmstat) = (None, None);
+        assert!(case.lacked(&RULE).unwrap().contains("dirty pages"));
+    }
+}

@@ -1,0 +1,86 @@
+//! F14: errors, retries and resets during the run.
+
+use candor_record::{Confidence, ErrorCount, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "F14",
+        title: "the drive or its slot counted errors",
+        explanation: "A command that times out, is tried again or is sent over a link that makes \
+            errors takes milliseconds to seconds, and shows in a benchmark as outliers that \
+            nobody can explain. The kernel counts commands that timed out or failed, links that \
+            were slowed down, and errors of PCIe. candor compares these counters before and \
+            after the phase. Mend the hardware first; throw the run away.",
+    },
+    stage: Stage::Failure,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let before = &observed.report.before.state.errors;
+    let more = observed.report.after.state.errors.iter().filter_map(|error| {
+        let earlier = before.iter().find(|e| e.from == error.from && e.what == error.what)?;
+        let more = error.count.checked_sub(earlier.count).filter(|more| *more > 0)?;
+        let ours = observed.devices().iter().any(|device| device.name == error.device);
+        ours.then_some((error, more))
+    });
+    let found: Vec<(&ErrorCount, u64)> = more.collect();
+    if found.is_empty() { Outcome::Nothing } else { Outcome::one(finding(&found)) }
+}
+
+fn finding(found: &[(&ErrorCount, u64)]) -> Finding {
+    let told: Vec<String> = found
+        .iter()
+        .map(|(error, more)| format!("{}: {more} {}", error.device, error.what))
+        .collect();
+    let mut draft = FindingBuilder::new(
+        "F14",
+        Severity::Remark,
+        format!("During the run, {}.", told.join("; ")),
+    )
+    .confidence(Confidence::Certain);
+    for (error, more) in found {
+        draft = draft.evidence(&*error.what, fmt::count(*more as f64), &*error.from);
+    }
+    draft.advice("Look at cable, slot and drive, mend them, and run again.", None).done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn errors(before: u64, after: u64) -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        let counter = |count| ErrorCount {
+            device: "vda".into(),
+            what: "commands timed out".into(),
+            count,
+            from: "device/iotmo_cnt".into(),
+        };
+        case.report.before.state.errors = vec![counter(before)];
+        case.report.after.state.errors = vec![counter(after)];
+        case
+    }
+
+    #[test]
+    fn what_was_counted_during_the_run_is_told() {
+        let found = errors(3, 5).found(&RULE);
+        assert_eq!(found[0].sentence, "During the run, vda: 2 commands timed out.");
+        assert_eq!(found[0].severity, Severity::Remark);
+    }
+
+    #[test]
+    fn old_errors_and_none_are_silent() {
+        assert_eq!(errors(3, 3).found(&RULE), []);
+        assert_eq!(errors(5, 3).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}

@@ -1,0 +1,131 @@
+//! F8: a filesystem that is full, a file that is in pieces.
+
+use candor_plan::units::Direction;
+use candor_record::facts::{FileFacts, Filesystem, TargetFacts, value};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::depth::block_allocation;
+use crate::stage::Stage;
+use crate::thresholds::{FULL_FS, MAPPED, PIECES, PIECES_MIN};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "F8",
+        title: "the filesystem is full or the file is in pieces",
+        explanation: "A filesystem with little room searches longer for blocks and finds them in \
+            small pieces, and a file in thousands of pieces makes sequential work random. candor \
+            looks at the free space where a run's writes take new blocks (what has its blocks \
+            already keeps them, but for filesystems that never write in place), and at the \
+            extents per GiB of files that are gone through in order; ext4 needs 8 for a file in \
+            one piece. Make room, and lay the file out anew.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let mut found: Vec<Finding> = Vec::new();
+    let written = observed.targets_of(|job| job.does(Direction::Write)).into_iter();
+    let on = written.filter(|target| takes_blocks(target)).filter_map(|t| t.filesystem.as_ref());
+    found.extend(on.filter_map(full).take(1));
+    let in_order = |job: &crate::setup::Planned| !job.blocks.access.is_random();
+    let files = observed.files(&observed.targets_of(in_order));
+    let worst = files.into_iter().filter_map(|file| Some((pieces(file)?, file)));
+    let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));
+    found.extend(worst.map(|(each, file)| in_pieces(file, each)));
+    found.into()
+}
+
+/// Writing needs blocks that the files do not have yet.
+fn takes_blocks(target: &TargetFacts) -> bool {
+    // Nothing is written where it stood before.
+    const COPIES: [&str; 5] = ["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
+    let copies = target.filesystem.as_ref().is_some_and(|on| COPIES.contains(&on.kind.as_str()));
+    let lacks =
+        |file: &FileFacts| block_allocation::mapped(file).is_none_or(|share| share < MAPPED.value);
+    copies || target.files.is_empty() || target.files.iter().any(lacks)
+}
+
+fn full(on: &Filesystem) -> Option<Finding> {
+    let used = 1.0 - ratio(on.available_bytes as f64, on.size_bytes as f64);
+    let known = on.size_bytes > 0 && !on.remote && !on.in_memory;
+    (known && used > FULL_FS.value).then(|| {
+        let sentence = format!(
+            "{} at {} is {} full: what is written now finds small pieces.",
+            on.kind,
+            on.mount_point,
+            fmt::percent(used)
+        );
+        FindingBuilder::new("F8", Severity::Explains, sentence)
+            .confidence(Confidence::Possible)
+            .evidence("free", fmt::size(on.available_bytes as f64), "statvfs")
+            .advice("Make room, and lay the files out anew.", None)
+            .done()
+    })
+}
+
+/// Extents per GiB of a file that is in many pieces.
+fn pieces(file: &FileFacts) -> Option<f64> {
+    let extents = value(&file.extents)?;
+    // Compressed extents are small by nature.
+    let each = ratio(extents.count as f64, file.size_bytes as f64) * (1u64 << 30) as f64;
+    let many = extents.count as f64 >= PIECES_MIN.value && extents.encoded_bytes == 0;
+    (many && each > PIECES.value).then_some(each)
+}
+
+fn in_pieces(file: &FileFacts, each: f64) -> Finding {
+    let count = value(&file.extents).map_or(0, |extents| extents.count);
+    let sentence = format!(
+        "{} lies in {} pieces ({} per GiB): going through it in order is not.",
+        file.path,
+        fmt::count(count as f64),
+        fmt::count(each)
+    );
+    FindingBuilder::new("F8", Severity::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("extents", fmt::count(count as f64), "FIEMAP")
+        .advice("Lay the file out anew, where there is room.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+    use candor_plan::blocks::Access;
+
+    #[test]
+    fn a_file_in_pieces_is_not_in_order() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.file().extents.as_mut().unwrap().value.count = 12_400;
+        assert_eq!(case.found(&RULE), [], "random reads do not mind");
+        case.blocks().access = Access::Sequential;
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "/data/file lies in 12.4k pieces (12.4k per GiB): going through it in order is not."
+        );
+        case.file().extents.as_mut().unwrap().value.count = 8;
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn a_full_filesystem_matters_to_writes() {
+        let mut case = TestCase::direct_write();
+        let on = case.facts.targets[0].filesystem.as_mut().unwrap();
+        (on.size_bytes, on.available_bytes) = (100 << 30, 4 << 30);
+        assert_eq!(case.found(&RULE), [], "what is overwritten keeps its blocks");
+        case.facts.targets[0].filesystem.as_mut().unwrap().kind = "btrfs".into();
+        assert!(case.found(&RULE)[0].sentence.contains("is 96 % full"));
+        case.facts.targets[0].filesystem.as_mut().unwrap().kind = "ext4".into();
+        case.file().extents.as_mut().unwrap().value.mapped_bytes /= 2;
+        assert!(case.found(&RULE)[0].sentence.contains("is 96 % full"));
+        case.facts.targets[0].filesystem.as_mut().unwrap().available_bytes = 50 << 30;
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}

@@ -1,0 +1,109 @@
+//! F13: a cloud volume that is still being filled.
+
+use candor_plan::units::Direction;
+use candor_record::facts::DeviceFacts;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::follow_ups;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::HYDRATED;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "F13",
+        title: "a cloud volume that is still being filled from its snapshot",
+        explanation: "A volume made from a snapshot is there at once, and its blocks are fetched \
+            from slow storage when they are first read: the first pass is a multiple slower than \
+            every later one. candor knows volumes of clouds by their model, and speaks where a \
+            short slice after the phase read what the phase began with more than twice as fast \
+            once more, and other blocks not. Read the whole volume once before measuring it, or \
+            have it initialised fast when it is made.",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+/// Models of volumes that are filled when they are first read, as their devices tell them.
+const MODELS: [&str; 3] = ["Amazon Elastic Block Store", "PersistentDisk", "nvme_card-pd"];
+
+fn after(observed: &Observed) -> Outcome {
+    let [ran] = observed.ran.as_slice() else { return Outcome::Nothing };
+    if !ran.does(Direction::Read) || ran.does(Direction::Write) || !ran.blocks.direct {
+        return Outcome::Nothing;
+    }
+    let Some((volume, model)) = observed.leaves().into_iter().find_map(cloud) else {
+        return Outcome::Nothing;
+    };
+    match follow_ups::again(observed) {
+        Some((same, times)) if same.faster(HYDRATED.value) && times > HYDRATED.value => {
+            Outcome::one(finding(volume, model, &same, times))
+        }
+        _ => Outcome::Nothing,
+    }
+}
+
+/// A volume of a cloud, and its model.
+fn cloud(device: &DeviceFacts) -> Option<(&DeviceFacts, &str)> {
+    let model = device.model.as_ref()?.value.trim();
+    MODELS.contains(&model).then_some((device, model))
+}
+
+fn finding(volume: &DeviceFacts, model: &str, same: &follow_ups::Beside, times: f64) -> Finding {
+    let sentence = format!(
+        "What the phase read first of {} ({model}) was read {}× as fast once more: the volume is \
+         still being filled from its snapshot.",
+        volume.name,
+        fmt::number(times)
+    );
+    let draft =
+        FindingBuilder::new("F13", Severity::Remark, sentence).confidence(Confidence::Likely);
+    follow_ups::evidence(draft, same)
+        .advice("Read the whole volume once, then measure.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::Change;
+
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+
+    fn volume(model: &str, same: f64, other: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 32, 1, 900.0);
+        case.disk().model = fact(model.into());
+        case.slice(Change::SamePlaces, 1, 32, 900.0 * same);
+        case.slice(Change::OtherPlaces, 1, 32, 900.0 * other);
+        case
+    }
+
+    #[test]
+    fn a_volume_that_is_fetched_when_read_is_told_instead_of_a_cache() {
+        let case = volume("Amazon Elastic Block Store", 3.3, 1.0);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "What the phase read first of vda (Amazon Elastic Block Store) was read 3.3× as fast \
+             once more: the volume is still being filled from its snapshot."
+        );
+        let judgement = case.judge();
+        assert!(judgement.finding("A12").is_none(), "{:?}", judgement.rules());
+        assert_eq!(judgement.verdict, candor_record::Verdict::WithRemarks);
+    }
+
+    #[test]
+    fn filled_volumes_quiet_moments_and_other_disks_are_silent() {
+        let ebs = "Amazon Elastic Block Store";
+        assert_eq!(volume(ebs, 1.1, 1.0).found(&RULE), []);
+        assert_eq!(volume(ebs, 1.9, 1.0).found(&RULE), [], "that much a cache may do");
+        assert_eq!(volume(ebs, 3.3, 3.0).found(&RULE), [], "it was the moment");
+        assert_eq!(volume("Amazon EC2 NVMe Instance Storage", 3.3, 1.0).found(&RULE), []);
+        let mut unknown = volume(ebs, 3.3, 1.0);
+        unknown.disk().model = None;
+        assert_eq!(unknown.found(&RULE), []);
+    }
+}

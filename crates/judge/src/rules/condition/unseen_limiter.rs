@@ -1,0 +1,147 @@
+//! F5: a limit that is not on this host.
+
+use candor_record::facts::value;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::ceilings::Kind;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::depth::workers_starved_of_cpu;
+use crate::series::{self, Second};
+use crate::stage::Stage;
+use crate::thresholds::{CEILING_NEAR, FLAT, PLATEAU_S, ROUND};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "F5",
+        title: "a flat, round rate without a limit on this host",
+        explanation: "Clouds and hypervisors sell volumes by their rate and hold them to it: the \
+            rate is flatter than any medium's, lies at a number that people choose, and the \
+            queue is full. candor says so in a virtual machine where the seconds differ by less \
+            than 2 %, the mean is within 1 % of such a number of operations or bytes, and no \
+            control group and no link on this host explains it. A round number can be chance, \
+            so it is no more than possible. Look at what was provisioned; on AWS the vendor log \
+            of the drive counts the time above it.",
+    },
+    stage: Stage::Limiter,
+    before: None,
+    after,
+};
+
+/// Numbers that limits are set to, but for powers of ten.
+const CHOSEN: [f64; 12] = [1.0, 1.25, 1.5, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.5, 8.0];
+
+fn after(observed: &Observed) -> Outcome {
+    let [ran] = observed.ran.as_slice() else { return Outcome::Nothing };
+    let virtual_machine = value(&observed.facts.host.hypervisor) == Some(&true);
+    let full = ran.concurrency() > 1.0 && workers_starved_of_cpu::device_fed(observed);
+    if !virtual_machine
+        || !full
+        || observed.paced()
+        || explained_here(observed)
+        || observed.all_memory()
+    {
+        return Outcome::Nothing;
+    }
+    let seconds = series::seconds(ran.measured, |_| true);
+    if (seconds.len() as f64) < PLATEAU_S.value {
+        return Outcome::Nothing;
+    }
+    let of = |get: fn(&Second) -> f64| seconds.iter().map(get).collect::<Vec<f64>>();
+    let (ops, bytes) = (of(|s| s.ops_per_s), of(|s| s.bytes_per_s));
+    let flat = |values: &[f64]| {
+        let spread = series::spread(values);
+        (spread < FLAT.value).then(|| (series::mean(values), spread))
+    };
+    let ops = flat(&ops).and_then(|(mean, s)| Some((fmt::iops(round(mean)?), s)));
+    let limit = ops.or_else(|| {
+        let (mean, spread) = flat(&bytes)?;
+        let decimal = round(mean).map(fmt::rate_decimal);
+        let binary = || round(mean / 1_048_576.0).map(|mib| format!("{} MiB/s", fmt::number(mib)));
+        Some((decimal.or_else(binary)?, spread))
+    });
+    limit.map_or(Outcome::Nothing, |(rate, spread)| Outcome::one(finding(observed, &rate, spread)))
+}
+
+/// A link or a control group of this host comes near to what was measured.
+fn explained_here(observed: &Observed) -> bool {
+    let here = observed.bounds.iter().filter(|bound| bound.kind != Kind::Earlier);
+    here.into_iter().any(|bound| bound.ceiling.used.is_some_and(|used| used >= CEILING_NEAR.value))
+}
+
+/// The number that somebody may have set, where the value is near one.
+fn round(value: f64) -> Option<f64> {
+    if !(value.is_finite() && value >= 10.0) {
+        return None;
+    }
+    let power = 10f64.powf(value.log10().floor());
+    let near = |chosen: &f64| ((value - chosen * power) / (chosen * power)).abs() <= ROUND.value;
+    // 9.99 is near to ten.
+    CHOSEN.iter().copied().chain([10.0]).find(near).map(|chosen| chosen * power)
+}
+
+fn finding(observed: &Observed, rate: &str, spread: f64) -> Finding {
+    let sentence = format!(
+        "The rate held {rate} to within {} from second to second, with the queue of {} full and no \
+         limit on this host: something below it may be set to that.",
+        fmt::percent(spread),
+        observed.device_names()
+    );
+    FindingBuilder::new("F5", Severity::Explains, sentence)
+        .confidence(Confidence::Possible)
+        .limits(format!("perhaps a limit below this host ({rate})"))
+        .evidence("deviation of the seconds", fmt::percent(spread), "candor")
+        .evidence(
+            "in the device",
+            fmt::number(observed.queue_ops().unwrap_or(0.0)),
+            "its statistics",
+        )
+        .advice("Look at what was provisioned for the volume and for the machine.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+
+    /// A minute of such seconds in a virtual machine.
+    fn rates(at: impl Fn(u64) -> f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 32, 1, 3000.0).seconds(60, at);
+        let ops = case.measured().ops.read.ops;
+        case.process_read(ops * 4096);
+        let top = case.after_top();
+        (top.reads, top.read_sectors, top.weighted_ms) = (ops, ops * 8, 31 * 60_000);
+        case.report.after.at_ns = case.report.before.at_ns + 60_000_000_000;
+        case.facts.host.hypervisor = fact(true);
+        case
+    }
+
+    #[test]
+    fn three_thousand_and_not_one_more() {
+        let case = rates(|i| 3000.0 + (i % 3) as f64);
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.starts_with("The rate held 3000 IOPS to within "), "{found:?}");
+        assert_eq!(found[0].severity, Severity::Explains);
+        assert!(case.judge().limited_by.unwrap().ends_with("below this host (3000 IOPS)"));
+        // 125 MiB/s in operations of 4 KiB.
+        let bytes = rates(|_| 32_000.0);
+        assert!(bytes.found(&RULE)[0].sentence.contains("125 MiB/s"));
+    }
+
+    #[test]
+    fn media_odd_numbers_and_limits_of_this_host_are_silent() {
+        assert_eq!(rates(|i| 3000.0 * (1.0 + 0.03 * (i % 3) as f64)).found(&RULE), []);
+        assert_eq!(rates(|_| 3400.0).found(&RULE), []);
+        let mut metal = rates(|_| 3000.0);
+        metal.facts.host.hypervisor = fact(false);
+        assert_eq!(metal.found(&RULE), []);
+        let mut empty = rates(|_| 3000.0);
+        empty.after_top().weighted_ms = 60_000;
+        assert_eq!(empty.found(&RULE), [], "the queue was not full");
+        let linked = rates(|_| 3000.0).sata(3000 * 4096);
+        assert_eq!(linked.found(&RULE), []);
+    }
+}

@@ -1,0 +1,86 @@
+//! B13: the hypervisor took CPU time.
+
+use candor_record::{Confidence, CpuTimes, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{STEAL, STEAL_MUCH};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "B13",
+        title: "the hypervisor took CPU time",
+        explanation: "A virtual CPU that is ready to run and is not run by the host counts that \
+            time as stolen (/proc/stat). Submissions and completions are late by it, and no \
+            figure from inside the machine can be trusted to repeat. candor explains it from 1 % \
+            of all CPU time on and remarks it from 5 % on. Use another host, a quieter moment, or \
+            a machine with CPUs of its own.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if observed.ran.is_empty() {
+        return Outcome::Nothing;
+    }
+    let (Some(before), Some(after)) = (observed.report.before.cpu, observed.report.after.cpu)
+    else {
+        return Outcome::lacks("CPU times of the host (/proc/stat)");
+    };
+    let stolen = after.steal_ns.saturating_sub(before.steal_ns) as f64;
+    let share = ratio(stolen, all(&after) - all(&before));
+    if share > STEAL.value { Outcome::one(finding(share)) } else { Outcome::Nothing }
+}
+
+/// All time of all CPUs.
+fn all(times: &CpuTimes) -> f64 {
+    let busy = [times.user_ns, times.nice_ns, times.system_ns, times.irq_ns, times.softirq_ns];
+    let rest = [times.idle_ns, times.iowait_ns, times.steal_ns];
+    busy.iter().chain(&rest).map(|ns| *ns as f64).sum()
+}
+
+fn finding(share: f64) -> Finding {
+    let severity = if share > STEAL_MUCH.value { Severity::Remark } else { Severity::Explains };
+    let share = fmt::percent(share.min(1.0));
+    FindingBuilder::new("B13", severity, format!("The hypervisor took {share} of the CPU time."))
+        .confidence(Confidence::Certain)
+        .evidence("stolen CPU time", share, "/proc/stat")
+        .advice("Run on a quieter host, or on a machine with CPUs of its own.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn stolen(share: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.report.before.cpu = Some(CpuTimes { idle_ns: 5_000_000_000, ..CpuTimes::default() });
+        case.report.after.cpu = Some(CpuTimes {
+            idle_ns: 25_000_000_000 - (share * 2e10) as u64,
+            steal_ns: (share * 2e10) as u64,
+            ..CpuTimes::default()
+        });
+        case
+    }
+
+    #[test]
+    fn stolen_time_is_explained_and_much_of_it_remarked() {
+        assert_eq!(stolen(0.02).found(&RULE)[0].severity, Severity::Explains);
+        let much = stolen(0.06).found(&RULE);
+        assert_eq!(much[0].sentence, "The hypervisor took 6 % of the CPU time.");
+        assert_eq!(much[0].severity, Severity::Remark);
+    }
+
+    #[test]
+    fn a_little_is_normal_and_no_figures_are_named() {
+        assert_eq!(stolen(0.005).found(&RULE), []);
+        assert!(TestCase::direct(4096, 1, 1, 10_000.0).lacked(&RULE).is_some());
+    }
+}

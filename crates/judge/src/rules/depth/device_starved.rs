@@ -1,0 +1,158 @@
+//! B4: fewer operations in flight than asked for.
+
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::depth::device_queue_full;
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, IN_FLIGHT, QUEUE_SEEN};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "B4",
+        title: "the device saw less depth than was asked for",
+        explanation: "Little's law holds at every level: operations in flight are rate times \
+            latency. candor compares what the plan asks for with what the workers kept in flight \
+            and with the mean queue of the device (pieces of one operation counted as one). Where \
+            the chain loses, there is the limit: before the workers, the generator is too slow; \
+            between workers and device, it is the CPU, the filesystem or a throttle. A device \
+            that is full at its own depth is told by B5. Shown as an explanation: the number \
+            stands.",
+    },
+    stage: Stage::Queue,
+    before: None,
+    after,
+};
+
+/// Operations in flight at each level.
+struct Chain {
+    asked: f64,
+    workers: f64,
+    device: Option<f64>,
+}
+
+fn after(observed: &Observed) -> Outcome {
+    // Buffered I/O has readahead and write-back between the two ends of the chain.
+    let applies =
+        !observed.paced() && observed.all_direct() && observed.app_all().bytes >= BYTES_MIN.value;
+    if observed.ran.is_empty() || !applies {
+        return Outcome::Nothing;
+    }
+    let chain = Chain {
+        asked: observed.concurrency(),
+        workers: observed.occupancy(),
+        device: observed.queue_ops(),
+    };
+    if chain.workers <= 0.0 {
+        return Outcome::lacks("the mean number of operations in flight");
+    }
+    match (loss(observed, &chain), chain.device) {
+        (Some(finding), _) => Outcome::one(finding),
+        (None, None) if chain.asked > 1.0 && observed.top.is_none() => {
+            Outcome::lacks("the queue of the device (/sys/class/block/*/stat)")
+        }
+        (None, _) => Outcome::Nothing,
+    }
+}
+
+/// Where the chain loses, from the device up.
+fn loss(observed: &Observed, chain: &Chain) -> Option<Finding> {
+    if device_queue_full::full_at(observed).is_some() {
+        return None;
+    }
+    if chain.workers < IN_FLIGHT.value * chain.asked {
+        return Some(generator(observed, chain));
+    }
+    let seen = chain.device?;
+    let lost = chain.asked > 1.0 && seen < QUEUE_SEEN.value * chain.asked;
+    lost.then(|| above_driver(observed, chain, seen))
+}
+
+fn generator(observed: &Observed, chain: &Chain) -> Finding {
+    let sentence = format!(
+        "You asked for {} in flight; the workers kept {} on average: they had other things to do.",
+        fmt::count(chain.asked),
+        fmt::number(chain.workers)
+    );
+    let command = observed.main_job().and_then(|job| {
+        let workers = job.job.workers.saturating_mul(2);
+        Some(Command::of(observed.plan, &job.planned)?.workers(workers).text())
+    });
+    draft(chain, sentence)
+        .limits("the load generator")
+        .advice("Use more workers, or leave out verifying and filling while measuring.", command)
+        .done()
+}
+
+fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
+    let sentence = format!(
+        "You asked for {} in flight; {} saw {}: the rest of the time passed above the driver.",
+        fmt::count(chain.asked),
+        observed.device_names(),
+        fmt::number(seen)
+    );
+    let command = observed.main_job().and_then(|job| {
+        let workers = job.job.workers.saturating_mul(2);
+        Some(Command::of(observed.plan, &job.planned)?.workers(workers).text())
+    });
+    draft(chain, sentence)
+        .limits("the way to the device: CPU, filesystem or a throttle")
+        .advice("Use more workers on more CPUs, and see whether the rate follows.", command)
+        .done()
+}
+
+fn draft(chain: &Chain, sentence: String) -> FindingBuilder {
+    let device = chain.device.map(|device| {
+        let from = "/sys/class/block/*/stat: weighted time ÷ time, pieces of one taken together";
+        ("in the device".into(), fmt::number(device), from.into())
+    });
+    FindingBuilder::new("B4", Severity::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("in flight as asked", fmt::count(chain.asked), "plan")
+        .evidence("in flight as the workers saw it", fmt::number(chain.workers), "candor")
+        .evidence_if(device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn a_queue_that_stays_empty_is_explained() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.after_top().weighted_ms = 19_000;
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::Explains);
+        assert!(found[0].sentence.starts_with("You asked for 32 in flight; vda saw 1.9"));
+    }
+
+    #[test]
+    fn a_generator_that_is_late_is_explained() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.measured().occupancy = 12.0;
+        assert_eq!(case.found(&RULE)[0].limits.as_deref(), Some("the load generator"));
+    }
+
+    #[test]
+    fn a_full_queue_is_silent_also_with_split_requests() {
+        assert_eq!(TestCase::direct(4096, 32, 4, 60_000.0).found(&RULE), []);
+        let mut case = TestCase::direct(MIB, 1, 1, 500.0);
+        let top = case.after_top();
+        (top.reads, top.weighted_ms) = (20_000, 18_000);
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn rates_on_purpose_and_buffered_runs_are_silent() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.measured().occupancy = 2.0;
+        case.blocks().pace.ops = Some(candor_plan::OpsPerSec(60_000));
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::buffered_read().found(&RULE), []);
+    }
+}

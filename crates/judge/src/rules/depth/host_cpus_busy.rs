@@ -1,0 +1,138 @@
+//! B9: the CPUs of the host are the limit.
+
+use candor_record::{Confidence, CpuTimes, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::depth::workers_starved_of_cpu;
+use crate::stage::Stage;
+use crate::thresholds::{ALL_CPUS_BUSY, CPU_INTERRUPTS, ONE_CPU_BUSY};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "B9",
+        title: "the CPUs of the host were busy",
+        explanation: "Submitting, completing and copying need CPUs. candor looks at the time of \
+            all CPUs and of each (/proc/stat): from 90 % on there is nothing left for more \
+            operations, whoever uses it, and a single CPU that is busy above 95 % and spends at \
+            least half of its time in interrupts holds up every completion that lands there. It \
+            is called the limit only where the device was not kept fed. Quiet the machine, spread \
+            interrupts over CPUs (rq_affinity, irq affinity), or do less per operation.",
+    },
+    stage: Stage::Starvation,
+    before: None,
+    after,
+};
+
+/// Shares of the time of a CPU, or of several.
+#[derive(Clone, Copy)]
+struct Share {
+    busy: f64,
+    interrupts: f64,
+}
+
+fn after(observed: &Observed) -> Outcome {
+    if observed.ran.is_empty() {
+        return Outcome::Nothing;
+    }
+    let (before, after) = (&observed.report.before, &observed.report.after);
+    let (Some(from), Some(to)) = (before.cpu, after.cpu) else {
+        return Outcome::lacks("CPU times of the host (/proc/stat)");
+    };
+    let all = share(&from, &to);
+    if all.busy >= ALL_CPUS_BUSY.value {
+        let sentence =
+            format!("The CPUs of this host were busy {} of the time.", fmt::percent(all.busy));
+        return Outcome::one(finding(observed, sentence, "the CPUs of this host", all));
+    }
+    // A CPU that came or went would shift the others.
+    let same = before.cpus.len() == after.cpus.len();
+    let each = before.cpus.iter().zip(&after.cpus).map(|(from, to)| share(from, to)).enumerate();
+    let mut held_up = each.filter(|(_, share)| {
+        same && share.busy > ONE_CPU_BUSY.value && share.interrupts >= CPU_INTERRUPTS.value
+    });
+    held_up.next().map_or(Outcome::Nothing, |(cpu, share)| {
+        let spent = fmt::percent(share.interrupts);
+        let sentence = format!("CPU {cpu} spent {spent} of the time in interrupts.");
+        Outcome::one(finding(observed, sentence, "the CPU that serves the interrupts", share))
+    })
+}
+
+fn share(from: &CpuTimes, to: &CpuTimes) -> Share {
+    let of = |get: fn(&CpuTimes) -> u64| get(to).saturating_sub(get(from)) as f64;
+    let interrupts = of(|t| t.irq_ns) + of(|t| t.softirq_ns);
+    let busy = of(|t| t.user_ns) + of(|t| t.nice_ns) + of(|t| t.system_ns) + interrupts;
+    let rest = of(|t| t.idle_ns) + of(|t| t.iowait_ns) + of(|t| t.steal_ns);
+    Share { busy: ratio(busy, busy + rest), interrupts: ratio(interrupts, busy + rest) }
+}
+
+/// Share of the time in which a CPU was busy.
+pub fn busy(from: &CpuTimes, to: &CpuTimes) -> f64 {
+    share(from, to).busy
+}
+
+fn finding(observed: &Observed, sentence: String, limit: &str, share: Share) -> Finding {
+    let draft = FindingBuilder::new("B9", Severity::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .evidence("busy", fmt::percent(share.busy), "/proc/stat")
+        .evidence("in interrupts", fmt::percent(share.interrupts), "/proc/stat")
+        .advice("Quiet the machine, or spread interrupts over more CPUs.", None);
+    if workers_starved_of_cpu::device_fed(observed) {
+        draft.done()
+    } else {
+        draft.limits(limit).done()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    /// Two CPUs over 10 s: the first busy and in interrupts for such shares, the second busy.
+    fn cpus(busy: f64, interrupts: f64, other: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        let times = |busy: f64, interrupts: f64| CpuTimes {
+            system_ns: ((busy - interrupts) * 1e10) as u64,
+            softirq_ns: (interrupts * 1e10) as u64,
+            idle_ns: ((1.0 - busy) * 1e10) as u64,
+            ..CpuTimes::default()
+        };
+        let (one, two) = (times(busy, interrupts), times(other, 0.0));
+        case.report.before.cpu = Some(CpuTimes::default());
+        case.report.before.cpus = vec![CpuTimes::default(); 2];
+        case.report.after.cpu = Some(CpuTimes {
+            system_ns: one.system_ns + two.system_ns,
+            softirq_ns: one.softirq_ns,
+            idle_ns: one.idle_ns + two.idle_ns,
+            ..CpuTimes::default()
+        });
+        case.report.after.cpus = vec![one, two];
+        case
+    }
+
+    #[test]
+    fn one_cpu_full_of_interrupts_is_told() {
+        let mut case = cpus(0.98, 0.96, 0.3);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].sentence, "CPU 0 spent 96 % of the time in interrupts.");
+        assert_eq!(found[0].limits, None, "the device was fed");
+        case.after_top().weighted_ms = 19_000;
+        assert!(case.found(&RULE)[0].limits.is_some());
+    }
+
+    #[test]
+    fn a_host_that_is_busy_all_over_is_told() {
+        let found = cpus(0.96, 0.2, 0.95).found(&RULE);
+        assert!(found[0].sentence.starts_with("The CPUs of this host were busy 96 %"), "{found:?}");
+    }
+
+    #[test]
+    fn a_busy_worker_and_an_idle_host_are_not() {
+        assert_eq!(cpus(0.99, 0.1, 0.3).found(&RULE), []);
+        assert_eq!(cpus(0.2, 0.1, 0.3).found(&RULE), []);
+        assert!(TestCase::direct(4096, 1, 1, 10_000.0).lacked(&RULE).is_some());
+    }
+}

@@ -1,0 +1,104 @@
+//! D9: more than the link can carry.
+
+use candor_record::facts::value;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::ceilings::{Bound, Kind};
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{CEILING_OVER, USB_OVER};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "D9",
+        title: "more than the link can carry",
+        explanation: "No data crosses a link faster than the link. A result more than 2 % above \
+            it means that the data came from somewhere else, a cache on this side, or that the \
+            link is not what it says: virtual machines give their disks links that exist on paper \
+            only. Where the device counted the bytes in a virtual machine it is a remark, \
+            otherwise the number is that of something else.",
+    },
+    stage: Stage::Artefact,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let impossible = observed.bounds.iter().filter(|bound| {
+        is_link(bound) && bound.ceiling.used.is_some_and(|used| used > most(bound))
+    });
+    let found: Vec<Finding> = impossible.map(|bound| finding(observed, bound)).collect();
+    let no_link = !observed.bounds.iter().any(is_link);
+    match (found.is_empty(), no_link && !observed.ran.is_empty()) {
+        (true, true) => Outcome::lacks("the speed of a link between host and device"),
+        _ => found.into(),
+    }
+}
+
+fn is_link(bound: &Bound) -> bool {
+    matches!(bound.kind, Kind::Link | Kind::Links | Kind::Network | Kind::Shared)
+}
+
+/// What USB carries is known from experience only.
+fn most(bound: &Bound) -> f64 {
+    if bound.ceiling.element.starts_with("USB") { USB_OVER.value } else { CEILING_OVER.value }
+}
+
+fn finding(observed: &Observed, bound: &Bound) -> Finding {
+    let ceiling = &bound.ceiling;
+    let used = ceiling.used.unwrap_or(0.0);
+    let most = ceiling.bytes_per_s.unwrap_or(0.0);
+    let paper = observed.working_top().is_some()
+        && value(&observed.facts.host.hypervisor).copied().unwrap_or(false);
+    let times = match used {
+        used if used >= 1.5 => format!("{}× what", fmt::number(used)),
+        used => format!("{} of what", fmt::percent(used)),
+    };
+    let tail = if paper {
+        "the device counted it, so this virtual machine's link exists on paper only"
+    } else {
+        "the data did not cross it"
+    };
+    let sentence = format!(
+        "{} is {times} the {} can carry ({}): {tail}.",
+        fmt::rate(used * most),
+        ceiling.element,
+        fmt::rate_decimal(most)
+    );
+    let severity = if paper { Severity::Remark } else { Severity::MeasuresElse };
+    let draft = FindingBuilder::new("D9", severity, sentence)
+        .confidence(if paper { Confidence::Likely } else { Confidence::Certain })
+        .evidence("ceiling", fmt::rate(most), ceiling.arithmetic.clone())
+        .evidence("used", fmt::percent(used), "candor")
+        .advice("Look for the cache in between: run directly, and on far more data.", None);
+    if paper { draft.done() } else { draft.measures("a cache on this side of the link").done() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase, fact};
+
+    #[test]
+    fn five_gigabytes_through_sata_are_impossible() {
+        let found = TestCase::buffered_read().sata(600_000_000).found(&RULE);
+        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert!(found[0].sentence.contains("is 8.87× what the SATA link of sda can carry"));
+    }
+
+    #[test]
+    fn a_virtual_link_that_is_exceeded_exists_on_paper() {
+        let mut case = TestCase::direct(MIB, 4, 1, 190.0).sata(150_000_000);
+        case.facts.host.hypervisor = fact(true);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+    }
+
+    #[test]
+    fn below_the_link_all_is_well() {
+        assert_eq!(TestCase::direct(MIB, 4, 1, 250.0).sata(300_000_000).found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 4, 1, 250.0).found(&RULE), []);
+    }
+}

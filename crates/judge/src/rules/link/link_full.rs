@@ -1,0 +1,107 @@
+//! D8: the link is the limit, also for small operations.
+
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::ceilings::{Bound, Kind};
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "D8",
+        title: "the link is the limit",
+        explanation: "A link carries so many bytes per second, and small operations meet that \
+            ceiling as a number of operations: 600 MB/s at 4 KiB are 146k IOPS. At 85 % of a link \
+            and above there is little left, and the result is that of the link, not of the drive \
+            behind it. A drive behind a slower link than it could use is worth a look at cable, \
+            port, slot or enclosure.",
+    },
+    stage: Stage::LinkFull,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let links: Vec<&Bound> = observed.bounds.iter().filter(|bound| is_link(bound)).collect();
+    if observed.ran.is_empty() {
+        return Outcome::Nothing;
+    }
+    if links.is_empty() {
+        return Outcome::lacks("the speed of a link between host and device");
+    }
+    let near = |bound: &&&Bound| {
+        let used = bound.ceiling.used.unwrap_or(0.0);
+        (CEILING_NEAR.value..=CEILING_OVER.value).contains(&used)
+    };
+    // What the device did not move did not cross its link, however near the figures are.
+    let crossed = observed.working_top().is_some();
+    let found = links.iter().filter(near).filter(|_| crossed).map(|bound| finding(observed, bound));
+    found.collect::<Vec<_>>().into()
+}
+
+fn is_link(bound: &Bound) -> bool {
+    matches!(bound.kind, Kind::Link | Kind::Links)
+}
+
+fn finding(observed: &Observed, bound: &Bound) -> Finding {
+    let ceiling = &bound.ceiling;
+    let used = ceiling.used.unwrap_or(0.0);
+    let most = ceiling.bytes_per_s.unwrap_or(0.0);
+    let in_ops = ceiling.ops_per_s.map_or(String::new(), |ops| {
+        let app = observed.app(observed.main_op());
+        let size = fmt::size(fmt::ratio(app.bytes, app.ops));
+        format!(" At {size} it tops out near {}.", fmt::iops(ops))
+    });
+    let sentence = format!(
+        "{} is {} of what the {} can carry ({}); the link is the limit, not the device.{in_ops}",
+        fmt::rate(used * most),
+        fmt::percent(used),
+        ceiling.element,
+        fmt::rate_decimal(most)
+    );
+    FindingBuilder::new("D8", Severity::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .limits(format!("the {}", ceiling.element))
+        .evidence("ceiling", fmt::rate(most), ceiling.arithmetic.clone())
+        .evidence("used", fmt::percent(used), "candor")
+        .advice("Look at cable, port, slot and enclosure: could the link be faster?", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn a_plateau_below_the_link_is_the_link() {
+        let case = TestCase::direct(MIB, 4, 1, 250.0).sata(300_000_000);
+        let found = case.found(&RULE);
+        assert!(
+            found[0].sentence.starts_with(
+                "262 MB/s (250 MiB/s) is 87 % of what the SATA link of sda can carry (300 MB/s)"
+            ),
+            "{}",
+            found[0].sentence
+        );
+        assert_eq!(case.judge().limited_by.as_deref(), Some("the SATA link of sda"));
+    }
+
+    #[test]
+    fn t10_small_operations_meet_it_as_iops() {
+        let found = TestCase::direct(4096, 32, 1, 138_000.0).sata(600_000_000).found(&RULE);
+        assert!(found[0].sentence.ends_with("At 4 KiB it tops out near 146k IOPS."));
+        let found = TestCase::direct(4096, 32, 1, 270_000.0).sata(1_200_000_000).found(&RULE);
+        assert!(found[0].sentence.ends_with("At 4 KiB it tops out near 293k IOPS."));
+    }
+
+    #[test]
+    fn half_a_link_is_not_the_limit_and_an_unknown_one_is_said() {
+        assert_eq!(TestCase::direct(MIB, 4, 1, 150.0).sata(300_000_000).found(&RULE), []);
+        assert!(TestCase::direct(MIB, 4, 1, 150.0).lacked(&RULE).unwrap().contains("link"));
+    }
+}

@@ -1,0 +1,29 @@
+//! Links and ceilings.
+
+mod faster_than_link;
+mod link_full;
+mod network_full;
+mod one_path_of_several;
+mod pcie_speed;
+mod remote_device;
+mod sas_speed;
+mod sata_speed;
+mod shared_link_full;
+mod slow_link;
+mod usb;
+
+use crate::rule::Rule;
+
+/// These rules, in the order of the evidence book.
+pub const RULES: &[Rule] = &[
+    sata_speed::RULE,
+    sas_speed::RULE,
+    pcie_speed::RULE,
+    usb::RULE,
+    network_full::RULE,
+    remote_device::RULE,
+    one_path_of_several::RULE,
+    link_full::RULE,
+    faster_than_link::RULE,
+    shared_link_full::RULE,
+];

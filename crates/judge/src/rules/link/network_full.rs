@@ -1,0 +1,121 @@
+//! D5: the network to a file server is the limit.
+
+use candor_record::facts::{Remote, value};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::ceilings::{Bound, Kind};
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::shared::interface_bytes;
+use crate::stage::Stage;
+use crate::thresholds::{CARRIED, CEILING_NEAR, CEILING_OVER};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "D5",
+        title: "the network is the limit",
+        explanation: "A network filesystem is no faster than the interface on the way to its \
+            server: 10 Gb/s carry 1177 MB/s of data in packets of 1500 bytes. candor takes the \
+            server's address from the mount table, the interface from the routing table and its \
+            speed from sysfs, and looks whether the bytes really passed the interface. An \
+            interface that does not tell its speed (loopback, many virtual ones) gives no claim. \
+            Use more connections over more links, or a faster one; one connection uses one \
+            member of a bond.",
+    },
+    stage: Stage::LinkFull,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let targets = observed.targets();
+    let remotes: Vec<&Remote> = targets.iter().filter_map(|t| t.remote.as_ref()).collect();
+    if remotes.is_empty() || observed.ran.is_empty() {
+        return Outcome::Nothing;
+    }
+    if remotes.iter().all(|remote| remote.link.is_none()) {
+        return Outcome::lacks("the speed of the interface on the way to the server");
+    }
+    let found = remotes.iter().filter_map(|remote| of(observed, remote));
+    found.take(1).collect::<Vec<_>>().into()
+}
+
+fn of(observed: &Observed, remote: &Remote) -> Option<Finding> {
+    let link = remote.link.as_ref()?;
+    let element = format!("network of {}", link.at);
+    let bound =
+        observed.bounds.iter().find(|b| b.kind == Kind::Network && b.ceiling.element == element)?;
+    let used = bound.ceiling.used?;
+    let near = (CEILING_NEAR.value..=CEILING_OVER.value).contains(&used);
+    let (received, sent) = interface_bytes(observed, remote)?;
+    let carried = received.max(sent) >= CARRIED.value * observed.app(observed.main_op()).bytes;
+    (near && carried).then(|| finding(observed, remote, bound, used))
+}
+
+fn finding(observed: &Observed, remote: &Remote, bound: &Bound, used: f64) -> Finding {
+    let most = bound.ceiling.bytes_per_s.unwrap_or(0.0);
+    let interface = value(&remote.interface).map_or("the interface", String::as_str);
+    let sentence = format!(
+        "{} is {} of what {interface} can carry to {} ({}): the network is the limit.",
+        fmt::rate(used * most),
+        fmt::percent(used),
+        remote.server.value,
+        fmt::rate_decimal(most)
+    );
+    let retransmits = || {
+        let before = observed.report.before.state.tcp_retransmits?;
+        let again = observed.report.after.state.tcp_retransmits?.checked_sub(before)?;
+        Some(("segments sent again".into(), again.to_string(), "/proc/net/snmp".into()))
+    };
+    let members = (!remote.members.is_empty()).then(|| {
+        ("members of the bond".into(), remote.members.join(", "), "bonding/slaves".into())
+    });
+    FindingBuilder::new("D5", Severity::Explains, sentence)
+        .confidence(Confidence::Likely)
+        .limits(format!("the network ({interface})"))
+        .evidence("ceiling", fmt::rate(most), bound.ceiling.arithmetic.clone())
+        .evidence("used", fmt::percent(used), "candor")
+        .evidence_if(members)
+        .evidence_if(retransmits())
+        .advice("Use more connections (nconnect, multichannel), more links or a faster one.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn most_of_ten_gigabits_is_the_network() {
+        let case = TestCase::direct(MIB, 8, 1, 1100.0).on_nfs(10_000);
+        let found = case.found(&RULE);
+        assert!(
+            found[0].sentence.starts_with(
+                "1.15 GB/s (1.07 GiB/s) is 98 % of what eth1 can carry to 10.0.0.9 (1.18 GB/s)"
+            ),
+            "{}",
+            found[0].sentence
+        );
+        assert_eq!(case.judge().limited_by.as_deref(), Some("the network (eth1)"));
+    }
+
+    #[test]
+    fn what_did_not_pass_the_interface_is_not_its_limit() {
+        let mut case = TestCase::direct(MIB, 8, 1, 1100.0).on_nfs(10_000);
+        case.report.after.state.interfaces[0].received_bytes = 1000;
+        assert_eq!(case.found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 8, 1, 500.0).on_nfs(10_000).found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 8, 1, 500.0).found(&RULE), []);
+    }
+
+    #[test]
+    fn an_unknown_speed_gives_no_claim() {
+        let mut case = TestCase::direct(MIB, 8, 1, 1100.0).on_nfs(10_000);
+        case.facts.targets[0].remote.as_mut().unwrap().link = None;
+        assert!(case.lacked(&RULE).unwrap().contains("speed of the interface"));
+        assert!(case.judge().finding("D9").is_none());
+    }
+}

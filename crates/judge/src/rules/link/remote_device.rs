@@ -1,0 +1,121 @@
+//! D6: the device is reached over a network.
+
+use candor_record::facts::{DeviceFacts, Remote, value};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::ceilings::Kind;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "D6",
+        title: "the device is reached over a network",
+        explanation: "A namespace of NVMe over TCP or RDMA and a disk of iSCSI look like local \
+            ones, and are no faster than the network to their target. candor takes the target's \
+            address from sysfs, the interface from it or from the routing table, and the speed \
+            from the interface. At 85 % of that and above the network is the limit; below, the \
+            way is named all the same, because its latency is part of every operation. An \
+            interface that does not tell its speed gives no ceiling. More queues or more paths \
+            spread the load over more links.",
+    },
+    stage: Stage::Link,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if observed.ran.is_empty() {
+        return Outcome::Nothing;
+    }
+    let remote = |device: &'_ DeviceFacts| device.remote.is_some();
+    let found: Vec<Finding> = observed
+        .devices()
+        .into_iter()
+        .filter(|device| remote(device))
+        .filter_map(|device| Some(finding(observed, device, device.remote.as_ref()?)))
+        .collect();
+    found.into()
+}
+
+fn finding(observed: &Observed, device: &DeviceFacts, remote: &Remote) -> Finding {
+    let element = format!("network link of {}", device.name);
+    let bound = observed.bounds.iter().find(|b| {
+        b.kind == Kind::Network && b.ceiling.element == element && observed.working_top().is_some()
+    });
+    let used = bound.and_then(|bound| bound.ceiling.used);
+    let near = used.filter(|used| (CEILING_NEAR.value..=CEILING_OVER.value).contains(used));
+    let through = match (value(&remote.interface), &remote.link) {
+        (Some(name), Some(link)) => format!(
+            " through {name}, {} = {}",
+            link.negotiated.value,
+            fmt::rate_decimal(link.ceiling_bytes_per_s as f64)
+        ),
+        (Some(name), None) => format!(" through {name}, whose speed is unknown"),
+        _ => String::new(),
+    };
+    let limit = near
+        .map(|used| format!("; {} of that is used, the network is the limit", fmt::percent(used)));
+    let sentence = format!(
+        "{} is remote: {} to {}{through}{}.",
+        device.name,
+        remote.protocol,
+        remote.server.value,
+        limit.unwrap_or_default()
+    );
+    let queues = device.nvme.as_ref().and_then(|nvme| nvme.queues.as_ref());
+    let draft = FindingBuilder::new("D6", Severity::Explains, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("server", remote.server.value.clone(), remote.server.from.clone())
+        .evidence_if(queues.map(|q| ("queues".into(), q.value.to_string(), q.from.clone())))
+        .advice("Use more queues, more paths or a faster network, if it is the limit.", None);
+    match near {
+        Some(_) => draft.limits(format!("the network to {}", device.name)).done(),
+        None => draft.done(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase, fact};
+    use candor_record::facts::Fact;
+
+    fn remote(mut case: TestCase, ceiling: Option<u64>) -> TestCase {
+        case = match ceiling {
+            Some(ceiling) => case.behind("network", ceiling, ceiling),
+            None => case,
+        };
+        let disk = case.disk();
+        disk.remote = Some(Remote {
+            protocol: "NVMe/tcp".into(),
+            server: Fact::new("10.0.0.9".into(), "device/address"),
+            interface: fact("eth2".into()),
+            link: disk.link.clone(),
+            ..Remote::default()
+        });
+        case
+    }
+
+    #[test]
+    fn most_of_the_network_is_the_limit() {
+        let case = remote(TestCase::direct(MIB, 8, 1, 2800.0), Some(3_093_000_000));
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.contains("NVMe/tcp to 10.0.0.9 through eth2"));
+        assert!(found[0].sentence.contains("95 % of that is used"), "{}", found[0].sentence);
+        assert_eq!(case.judge().limited_by.as_deref(), Some("the network to vda"));
+    }
+
+    #[test]
+    fn an_unknown_speed_is_named_and_limits_nothing() {
+        let case = remote(TestCase::direct(MIB, 8, 1, 2800.0), None);
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.ends_with("through eth2, whose speed is unknown."));
+        assert_eq!(found[0].limits, None);
+        assert_eq!(TestCase::direct(MIB, 8, 1, 2800.0).found(&RULE), []);
+    }
+}

@@ -1,0 +1,79 @@
+//! D2: a SAS line that runs at less than it could.
+
+use candor_record::{Confidence, Finding, Severity};
+
+use super::slow_link::{self, Full};
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "D2",
+        title: "a SAS line runs below its best speed",
+        explanation: "A SAS line is negotiated at 3, 6, 12 or 22.5 Gb/s: 300, 600, 1200 or \
+            2400 MB/s. Ports to an expander bundle several lines, and a line that failed is \
+            missing from the sum. candor walks every port on the way to the drive and compares \
+            what was negotiated with what the line could do; where the run used 85 % of it and \
+            more, the line is the limit. Look at cables, expanders and the error counters of \
+            the lines.",
+    },
+    stage: Stage::Link,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if !slow_link::is_known(observed, "SAS") {
+        return Outcome::lacks("the counters of the device");
+    }
+    let found =
+        slow_link::full(observed, "SAS").into_iter().filter(|full| full.hop.link.is_reduced());
+    found.map(|full| finding(&full)).collect::<Vec<_>>().into()
+}
+
+fn finding(full: &Full) -> Finding {
+    let link = full.hop.link;
+    let sentence = format!(
+        "The SAS port {} of {} runs at {} of {}: {}; {}.",
+        link.at,
+        full.hop.names(),
+        link.negotiated.value,
+        full.possible(),
+        fmt::rate_decimal(link.ceiling_bytes_per_s as f64),
+        full.share()
+    );
+    full.evidence(
+        FindingBuilder::new("D2", Severity::Explains, sentence).confidence(Confidence::Likely),
+    )
+    .advice("Look at the cable, the expander and the drive: one of them is slower.", None)
+    .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn a_line_at_three_of_twelve_is_the_limit() {
+        let case = TestCase::direct(MIB, 4, 1, 260.0).behind("SAS", 300_000_000, 1_200_000_000);
+        let found = case.found(&RULE);
+        assert!(
+            found[0].sentence.starts_with("The SAS port slot of vda runs at 300 MB/s of 1200 MB/s"),
+            "{}",
+            found[0].sentence
+        );
+        assert_eq!(case.judge().limited_by.as_deref(), Some("the SAS link of vda"));
+    }
+
+    #[test]
+    fn a_line_at_its_best_or_with_room_is_silent() {
+        let case = TestCase::direct(MIB, 4, 1, 1100.0);
+        assert_eq!(case.behind("SAS", 1_200_000_000, 1_200_000_000).found(&RULE), []);
+        let case = TestCase::direct(MIB, 4, 1, 100.0);
+        assert_eq!(case.behind("SAS", 300_000_000, 1_200_000_000).found(&RULE), []);
+    }
+}

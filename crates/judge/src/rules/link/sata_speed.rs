@@ -1,0 +1,85 @@
+//! D1: a SATA link that trained at less than it could.
+
+use candor_record::{Confidence, Finding, Severity};
+
+use super::slow_link::{self, Full};
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "D1",
+        title: "the SATA link runs below its best speed",
+        explanation: "Drive and port agree on 1.5, 3 or 6 Gb/s when they meet: 150, 300 or \
+            600 MB/s. A tired cable, a dirty connector, an old port or an enclosure makes them \
+            agree on less, and the kernel slows a link down after errors. candor reads what they \
+            agreed on from sysfs and says so where the run used 85 % of it and more: that plateau \
+            is the link's and not the drive's. Change cable or port, look for errors of the link.",
+    },
+    stage: Stage::Link,
+    before: None,
+    after,
+};
+
+/// The fastest SATA there is.
+const BEST_BYTES_PER_S: u64 = 600_000_000;
+
+fn after(observed: &Observed) -> Outcome {
+    if !slow_link::is_known(observed, "SATA") {
+        return Outcome::lacks("the counters of the device");
+    }
+    let slow = |full: &Full| full.hop.link.ceiling_bytes_per_s < BEST_BYTES_PER_S;
+    let found = slow_link::full(observed, "SATA").into_iter().filter(slow);
+    found.map(|full| finding(&full)).collect::<Vec<_>>().into()
+}
+
+fn finding(full: &Full) -> Finding {
+    let link = full.hop.link;
+    let best = match link.is_reduced() {
+        true => full.possible().to_owned(),
+        false => "6.0 Gbps of today's SATA".into(),
+    };
+    let sentence = format!(
+        "The SATA link of {} trained at {} = {}, of {best}; {}. Not the drive.",
+        full.hop.names(),
+        link.negotiated.value,
+        fmt::rate_decimal(link.ceiling_bytes_per_s as f64),
+        full.share()
+    );
+    let sure = if link.is_reduced() { Confidence::Certain } else { Confidence::Likely };
+    full.evidence(FindingBuilder::new("D1", Severity::Explains, sentence).confidence(sure))
+        .advice("Change the cable, the port or the enclosure; both ends must do 6 Gb/s.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn a_link_at_three_gigabits_is_the_limit() {
+        let case = TestCase::direct(MIB, 4, 1, 250.0).sata(300_000_000);
+        let found = case.found(&RULE);
+        assert!(
+            found[0].sentence.starts_with("The SATA link of sda trained at 3 Gbps = 300 MB/s"),
+            "{}",
+            found[0].sentence
+        );
+        assert!(found[0].sentence.contains("262 MB/s (250 MiB/s) is 87 % of it"));
+        let judgement = case.judge();
+        assert!(judgement.finding("D8").is_none(), "the link itself is folded into it");
+        assert_eq!(judgement.limited_by.as_deref(), Some("the SATA link of sda"));
+    }
+
+    #[test]
+    fn the_best_sata_and_half_of_a_slow_one_are_silent() {
+        assert_eq!(TestCase::direct(MIB, 4, 1, 520.0).sata(600_000_000).found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 4, 1, 150.0).sata(300_000_000).found(&RULE), []);
+        assert_eq!(TestCase::buffered_read().sata(300_000_000).found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 4, 1, 300.0).found(&RULE), []);
+    }
+}

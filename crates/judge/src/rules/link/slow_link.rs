@@ -1,0 +1,68 @@
+//! Links that carry nearly all they can, one kind at a time.
+
+use candor_record::facts::value;
+
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::shared::{self, Hop};
+use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+
+/// A link that carries nearly all it can.
+pub struct Full<'a> {
+    /// The link and what lies behind it.
+    pub hop: Hop<'a>,
+    /// Bytes per second through it, over its ceiling.
+    pub used: f64,
+}
+
+impl Full<'_> {
+    /// What passed it, in bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.used * self.hop.link.ceiling_bytes_per_s as f64
+    }
+
+    /// `262 MB/s (250 MiB/s) is 87 % of it`.
+    pub fn share(&self) -> String {
+        format!("{} is {} of it", fmt::rate(self.bytes_per_s()), fmt::percent(self.used))
+    }
+
+    /// What both ends could do, or what was negotiated where that is not known.
+    pub fn possible(&self) -> &str {
+        value(&self.hop.link.possible).unwrap_or(&self.hop.link.negotiated.value)
+    }
+
+    /// The numbers that a finding about it rests on.
+    pub fn evidence(&self, draft: FindingBuilder) -> FindingBuilder {
+        let link = self.hop.link;
+        let possible = link.possible.as_ref();
+        let possible = possible.map(|p| ("possible".into(), p.value.clone(), p.from.clone()));
+        draft
+            .limits(format!("the {} link of {}", link.kind, self.hop.names()))
+            .evidence("negotiated", link.negotiated.value.clone(), link.negotiated.from.clone())
+            .evidence_if(possible)
+            .evidence("ceiling", fmt::rate(link.ceiling_bytes_per_s as f64), &*link.arithmetic)
+            .evidence("used", fmt::percent(self.used), "candor")
+    }
+}
+
+/// The links of a kind that carry nearly all they can; what the device did not move did not cross
+/// its link, however near the figures are.
+pub fn full<'a>(observed: &Observed<'a>, kind: &str) -> Vec<Full<'a>> {
+    if observed.working_top().is_none() {
+        return Vec::new();
+    }
+    let hops = shared::hops(observed).into_iter().filter(|hop| hop.link.kind == kind);
+    let full = hops.filter_map(|hop| {
+        let used = hop.bound(observed).ceiling.used?;
+        let near = (CEILING_NEAR.value..=CEILING_OVER.value).contains(&used);
+        near.then_some(Full { hop, used })
+    });
+    full.collect()
+}
+
+/// A link of that kind lies on the way, and whether its traffic is known.
+pub fn is_known(observed: &Observed, kind: &str) -> bool {
+    let hops = shared::hops(observed);
+    !hops.iter().any(|hop| hop.link.kind == kind) || observed.top.is_some()
+}

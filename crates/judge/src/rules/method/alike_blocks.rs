@@ -1,0 +1,116 @@
+//! G15: blocks that are all alike.
+
+use candor_plan::blocks::{Content, Fill, Pattern};
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{ALIKE_PERCENT, BYTES_MIN};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G15",
+        title: "the written blocks were alike",
+        explanation: "Zeros, a pattern, or the same bytes in every block are what drives, arrays \
+            and filesystems that compress or deduplicate store in next to no space, and at rates \
+            that real data never sees. candor looks at what the plan writes: content that \
+            repeats from block to block, or that is made to compress or to duplicate by more than \
+            half. The number stands for such data and for devices that store bytes as they come. \
+            The default content (pool) has no two blocks alike.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let found = observed.ran.iter().filter_map(of_job);
+    found.collect::<Vec<_>>().into()
+}
+
+fn of_job(ran: &Ran) -> Option<Finding> {
+    let written = ran.measured.ops.write.bytes as f64;
+    let how = alike(&ran.blocks.content)?;
+    (ran.does(Direction::Write) && written >= BYTES_MIN.value).then(|| finding(ran, &how))
+}
+
+/// In what way blocks are alike.
+fn alike(content: &Content) -> Option<String> {
+    let much = |percent: u8| f64::from(percent) > ALIKE_PERCENT.value;
+    match content.fill {
+        Fill::Zero => Some("zeros".into()),
+        Fill::Once => Some("the same bytes again and again".into()),
+        Fill::Pattern if !marked(content) => Some("a pattern that repeats".into()),
+        _ if much(content.duplicate_percent) => {
+            Some(format!("{} % repetitions of other blocks", content.duplicate_percent))
+        }
+        _ if much(content.compressible_percent) => {
+            Some(format!("{} % compressible", content.compressible_percent))
+        }
+        Fill::Pool | Fill::Fresh | Fill::Stamp | Fill::Pattern => None,
+    }
+}
+
+/// The pattern holds its offset, so that it differs from place to place.
+fn marked(content: &Content) -> bool {
+    let at = |offset| {
+        let mut bytes = [0; Pattern::BYTES_MAX];
+        if let Some(pattern) = &content.pattern {
+            pattern.fill(&mut bytes, offset);
+        }
+        bytes
+    };
+    at(0) != at(1 << 20)
+}
+
+fn finding(ran: &Ran, how: &str) -> Finding {
+    let sentence = format!(
+        "What was written was {how}: storage that compresses or deduplicates had next to nothing \
+         to do."
+    );
+    FindingBuilder::new("G15", Severity::Explains, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Possible)
+        .evidence("content", how, "plan")
+        .advice("Write the default content, in which no two blocks are alike.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn writing(change: impl FnOnce(&mut Content)) -> Vec<Finding> {
+        let mut case = TestCase::direct_write();
+        change(&mut case.blocks().content);
+        case.found(&RULE)
+    }
+
+    #[test]
+    fn zeros_one_buffer_and_duplicates_are_told() {
+        for fill in [Fill::Zero, Fill::Once, Fill::Pattern] {
+            assert_eq!(writing(|content| content.fill = fill).len(), 1, "{fill:?}");
+        }
+        let found = writing(|content| content.duplicate_percent = 80);
+        assert!(found[0].sentence.contains("80 % repetitions"), "{found:?}");
+        assert_eq!(writing(|content| content.compressible_percent = 90).len(), 1);
+    }
+
+    #[test]
+    fn distinct_blocks_are_silent_and_reads_too() {
+        assert_eq!(writing(|_| {}), []);
+        assert_eq!(writing(|content| content.compressible_percent = 30), []);
+        let marked = |content: &mut Content| {
+            content.fill = Fill::Pattern;
+            content.pattern = Pattern::empty().then(b"abc").then_offset().finish();
+        };
+        assert_eq!(writing(marked), []);
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        case.blocks().content.fill = Fill::Zero;
+        assert_eq!(case.found(&RULE), []);
+    }
+}

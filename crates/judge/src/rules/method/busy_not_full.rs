@@ -1,0 +1,128 @@
+//! G12: busy is not full.
+
+use candor_record::{Confidence, Finding, PhaseReport, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt::{self, ratio};
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BUSY_AND_MORE, NEVER_IDLE};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G12",
+        title: "busy all the time was not full",
+        explanation: "The busy time of a device (%util of iostat) is the time in which at least \
+            one request was under way. A device that works on many at once is busy all the time \
+            with one of them, so 100 % says that it was never idle and nothing of what it has \
+            left. Where an earlier phase of the same run kept the device busy all the time and \
+            this one, with more in flight, did much more, candor shows both: the proof that the \
+            first was not full. Judge by rates at several depths, never by busy time.",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let tops = observed.tops();
+    let ([ran], [top]) = (observed.ran.as_slice(), tops.as_slice()) else {
+        return Outcome::Nothing;
+    };
+    let busy_now = busy(observed.report, &top.name).is_some_and(|busy| busy >= NEVER_IDLE.value);
+    if !busy_now || !observed.all_direct() || observed.paced() {
+        return Outcome::Nothing;
+    }
+    let less = observed
+        .judged_before()
+        .filter_map(|report| Some((report, with_less(observed, report, ran)?)));
+    let mut full = less
+        .filter(|(report, _)| busy(report, &top.name).is_some_and(|busy| busy >= NEVER_IDLE.value));
+    let found = full.find(|(_, (times, _))| *times >= BUSY_AND_MORE.value);
+    found.map_or(Outcome::Nothing, |(report, (times, depth))| {
+        Outcome::one(finding(report, &top.name, times, depth, ran.concurrency()))
+    })
+}
+
+/// Share of a phase in which a device had something to do.
+fn busy(report: &PhaseReport, device: &str) -> Option<f64> {
+    let did = report.before.device_delta(&report.after, device)?;
+    let window_ns = report.after.at_ns.checked_sub(report.before.at_ns)? as f64;
+    // Snapshots lie some milliseconds outside of the measured time.
+    let measured = report.measurements.iter().map(|m| m.elapsed_ns).max()? as f64;
+    Some(ratio(did.busy_ms as f64 * 1e6, window_ns.min(measured)))
+}
+
+/// How many times as much as an earlier phase of the same work with less in flight this one did,
+/// and how much that one had in flight.
+fn with_less(observed: &Observed, report: &PhaseReport, ran: &Ran) -> Option<(f64, f64)> {
+    let job = observed.only_job_of(report)?;
+    let (blocks, ours) = (job.blocks()?, ran.blocks);
+    let same = job.targets == ran.job.targets
+        && blocks.mix == ours.mix
+        && blocks.size == ours.size
+        && blocks.access == ours.access
+        && blocks.direct == ours.direct
+        && blocks.durability == ours.durability
+        && blocks.pace == ours.pace;
+    let depth = if blocks.engine.is_async() { blocks.depth } else { 1 };
+    let in_flight = f64::from(job.workers) * f64::from(depth);
+    let [measured] = report.measurements.as_slice() else { return None };
+    let rate = |m: &candor_record::Measurement| ratio(m.ops_done() as f64, m.elapsed_ns as f64);
+    let times = ratio(rate(ran.measured), rate(measured));
+    (same && in_flight < ran.concurrency()).then_some((times, in_flight))
+}
+
+fn finding(report: &PhaseReport, device: &str, times: f64, depth: f64, now: f64) -> Finding {
+    let sentence = format!(
+        "{device} was busy all the time in {} already, with {} in flight, and did {} times as much \
+         with {}: busy means never idle, not full.",
+        report.name,
+        fmt::count(depth),
+        fmt::number(times),
+        fmt::count(now)
+    );
+    FindingBuilder::new("G12", Severity::Explains, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("rate over that of the earlier phase", fmt::number(times), "candor")
+        .evidence("busy in both", "99 % or more", format!("/sys/class/block/{device}/stat"))
+        .advice("Judge by rates at several depths, not by busy time.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    /// Depth 32 after depth 1, both busy for such a share of 10 s.
+    fn deep(times: f64, busy_ms: u64) -> TestCase {
+        let busy = |mut case: TestCase| {
+            case.after_top().busy_ms = busy_ms;
+            case
+        };
+        let mut case = busy(TestCase::direct(4096, 32, 1, 10_000.0 * times));
+        let first = busy(TestCase::direct(4096, 1, 1, 10_000.0));
+        case.plan.phases.insert(0, first.plan.phases[0].clone());
+        case.report.plan_phase = 1;
+        case.earlier = vec![PhaseReport { name: "one".into(), ..first.report }];
+        case
+    }
+
+    #[test]
+    fn eight_times_as_much_from_a_busy_device() {
+        assert_eq!(
+            deep(8.0, 9990).found(&RULE)[0].sentence,
+            "vda was busy all the time in one already, with 1 in flight, and did 8 times as much \
+             with 32: busy means never idle, not full."
+        );
+    }
+
+    #[test]
+    fn a_device_that_was_idle_or_full_and_a_single_phase_are_silent() {
+        assert_eq!(deep(8.0, 6000).found(&RULE), []);
+        assert_eq!(deep(1.1, 9990).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 32, 1, 10_000.0).found(&RULE), []);
+    }
+}

@@ -1,0 +1,84 @@
+//! G5: percentiles without samples.
+
+use candor_record::{Confidence, Finding, Latency, Measurement, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::fmt;
+use crate::observed::{Observed, busiest};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::BEYOND;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G5",
+        title: "too few samples for the high percentiles",
+        explanation: "A percentile rests on the samples beyond it: p99.9 of 500 operations is \
+            half an operation. candor quotes one only where at least ten samples lie beyond it \
+            (1000 operations for p99, 10 000 for p99.9) and says here which ones are missing. Run \
+            longer, or look at the ones that are quoted.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+/// Percentiles that people look for.
+const EXPECTED: [f64; 2] = [99.0, 99.9];
+
+fn after(observed: &Observed) -> Outcome {
+    let found = observed.ran.iter().filter_map(|ran| of_job(ran.measured));
+    found.collect::<Vec<_>>().into()
+}
+
+fn of_job(measured: &Measurement) -> Option<Finding> {
+    let (op, stats) = busiest(measured);
+    let latency = stats.latency.as_ref().filter(|latency| latency.count > 0)?;
+    let missing = EXPECTED.into_iter().find(|p| latency.percentile_ns(*p).is_none())?;
+    Some(finding(measured, op.name(), latency, missing))
+}
+
+fn finding(measured: &Measurement, op: &str, latency: &Latency, missing: f64) -> Finding {
+    let beyond = latency.count as f64 * (1.0 - missing / 100.0);
+    let highest = latency.percentiles.iter().map(|(p, _)| *p).fold(0.0, f64::max);
+    let instead = match highest {
+        p if p > 50.0 => format!("; the highest that is quoted is p{p}"),
+        _ => String::new(),
+    };
+    let needed = BEYOND.value / (1.0 - missing / 100.0);
+    // 5000 × 0.1 % is 4.99… to a computer.
+    let samples = match (beyond + 1e-6).floor() {
+        0.0 => "less than one sample".into(),
+        whole => fmt::plural(whole, "sample", "samples"),
+    };
+    let sentence = format!("p{missing} of the {op}s would rest on {samples}{instead}.");
+    FindingBuilder::new("G5", Severity::Explains, sentence)
+        .job(&measured.job)
+        .confidence(Confidence::Certain)
+        .evidence("operations", fmt::count(latency.count as f64), "candor")
+        .evidence("needed", fmt::count(needed), "ten beyond the percentile")
+        .advice("Run longer where that percentile matters.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn missing_percentiles_are_explained() {
+        let found = TestCase::direct(MIB, 1, 1, 50.0).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "p99 of the reads would rest on 5 samples; the highest that is quoted is p95."
+        );
+        let found = TestCase::direct(MIB, 1, 1, 500.0).found(&RULE);
+        assert!(found[0].sentence.starts_with("p99.9 of the reads would rest on 5 samples"));
+    }
+
+    #[test]
+    fn enough_samples_are_silent() {
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}

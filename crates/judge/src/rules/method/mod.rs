@@ -1,0 +1,34 @@
+//! Is the measurement itself sound?
+
+mod access_times;
+mod alike_blocks;
+mod busy_not_full;
+mod coordinated_omission;
+mod early_finishers;
+mod few_samples;
+mod other_work_timed;
+mod same_blocks_again;
+mod seconds_vary;
+mod too_short;
+mod tracing_cost;
+mod trend;
+mod unit_gap;
+
+use crate::rule::Rule;
+
+/// These rules, in the order of the evidence book.
+pub const RULES: &[Rule] = &[
+    too_short::RULE,
+    seconds_vary::RULE,
+    trend::RULE,
+    coordinated_omission::RULE,
+    few_samples::RULE,
+    early_finishers::RULE,
+    unit_gap::RULE,
+    other_work_timed::RULE,
+    same_blocks_again::RULE,
+    tracing_cost::RULE,
+    busy_not_full::RULE,
+    access_times::RULE,
+    alike_blocks::RULE,
+];

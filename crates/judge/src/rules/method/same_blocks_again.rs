@@ -1,0 +1,113 @@
+//! G10: the same few blocks again and again.
+
+use candor_plan::Bytes;
+use candor_plan::units::Direction;
+use candor_record::facts::PathKind;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::coverage;
+use crate::fmt::{self, ratio};
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, REPEATED};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G10",
+        title: "the same blocks were read again and again",
+        explanation: "A small range that is read many times over invites every cache below Linux: \
+            the drive's own memory, a controller's, that of the host under a virtual machine. None \
+            of them shows in the counters of this kernel. candor divides the length of what was \
+            read from by the bytes that were read; below a fifth it says so. Read from a range \
+            that no cache below can hold.",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    // Where the device did not do the work, there is a cache to name above it.
+    if !coverage::of_reads(observed).is_full() {
+        return Outcome::Nothing;
+    }
+    let found = observed.ran.iter().filter_map(|ran| of_job(observed, ran));
+    found.collect::<Vec<_>>().into()
+}
+
+fn of_job(observed: &Observed, ran: &Ran) -> Option<Finding> {
+    let read = ran.measured.ops.read.bytes as f64;
+    let range = range(observed, ran)?;
+    let few = read >= BYTES_MIN.value && range < REPEATED.value * read;
+    (few && ran.does(Direction::Read)).then(|| finding(ran, read, range))
+}
+
+/// Bytes that the job may have read from: of its files or devices, or of the part it was given.
+fn range(observed: &Observed, ran: &Ran) -> Option<f64> {
+    let mut sum = 0.0;
+    for name in &ran.job.targets {
+        let target = observed.facts.targets.iter().find(|target| target.target == *name)?;
+        let device = observed.facts.device(&target.device.as_ref()?.value);
+        let sizes: Vec<u64> = match target.kind {
+            PathKind::Device => vec![device?.size_bytes],
+            _ => target.files.iter().map(|file| file.size_bytes).collect(),
+        };
+        let length = ran.blocks.range.length;
+        let part = |size: u64| length.map_or(size, |part| part.of(Bytes(size)).0.min(size));
+        sum += sizes.into_iter().map(|size| part(size) as f64).sum::<f64>();
+    }
+    (sum > 0.0).then_some(sum)
+}
+
+fn finding(ran: &Ran, read: f64, range: f64) -> Finding {
+    let sentence = format!(
+        "{} were read from {}, {} times over: caches below Linux may have served some of it.",
+        fmt::size(read),
+        fmt::size(range),
+        fmt::number(ratio(read, range))
+    );
+    FindingBuilder::new("G10", Severity::Explains, sentence)
+        .job(&ran.job.name)
+        .confidence(Confidence::Possible)
+        .evidence("bytes read", fmt::size(read), "candor")
+        .evidence("bytes to read from", fmt::size(range), "size of the targets")
+        .advice("Read from a range that no cache below can hold.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+
+    #[test]
+    fn a_small_file_read_many_times_is_told() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.file().size_bytes = 256 * MIB;
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "2.29 GiB were read from 256 MiB, 9.16 times over: caches below Linux may have served \
+             some of it."
+        );
+        assert_eq!(found[0].severity, Severity::Explains);
+    }
+
+    #[test]
+    fn a_range_of_a_large_file_is_what_counts() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.file().size_bytes = 100 << 30;
+        assert_eq!(case.found(&RULE), []);
+        case.blocks().range.length = Some(candor_plan::units::Extent::Bytes(Bytes(64 * MIB)));
+        assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn cached_reads_have_a_cache_of_their_own() {
+        let mut case = TestCase::buffered_read();
+        case.file().size_bytes = 64 * MIB;
+        assert_eq!(case.found(&RULE), []);
+    }
+}

@@ -1,0 +1,115 @@
+//! G2: the seconds differ.
+
+use candor_record::{Confidence, Finding, Measurement, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::series;
+use crate::stage::Stage;
+use crate::thresholds::{SPREAD, SPREAD_SECONDS, SPREAD_WIDE};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G2",
+        title: "the seconds of the run differ much",
+        explanation: "A mean is a fair summary only of values that are alike. candor takes the \
+            rate of each full second, less what mere counting varies; a deviation of more than \
+            10 % of the mean is shown with the 5th and 95th percentile of the seconds, more than \
+            25 % is remarked, because then the mean of the next run may differ by as much. Quiet \
+            the machine, run longer, repeat at least three times.",
+    },
+    stage: Stage::Variation,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let found = observed.report.measurements.iter().filter_map(|m| of_job(observed, m));
+    found.collect::<Vec<_>>().into()
+}
+
+fn of_job(observed: &Observed, measured: &Measurement) -> Option<Finding> {
+    let rates = series::ops_rates(measured);
+    if (rates.len() as f64) < SPREAD_SECONDS.value {
+        return None;
+    }
+    let interval_ns = measured.samples.iter().map(|sample| sample.length_ns).max()?;
+    // Events that are counted vary by the root of their number, however steady their cause is.
+    let counting = ratio(1.0, series::mean(&rates) * interval_ns as f64 / 1e9);
+    let spread = (series::spread(&rates).powi(2) - counting).max(0.0).sqrt();
+    (spread > SPREAD.value).then(|| finding(observed, measured, spread, &rates))
+}
+
+fn finding(observed: &Observed, measured: &Measurement, spread: f64, rates: &[f64]) -> Finding {
+    let low = fmt::count(series::quantile(rates, 0.05));
+    let high = fmt::iops(series::quantile(rates, 0.95));
+    let sentence = format!(
+        "The seconds ranged from {low} to {high} (5th to 95th percentile); deviation {} of the \
+         mean.",
+        fmt::percent(spread)
+    );
+    let severity = if spread > SPREAD_WIDE.value { Severity::Remark } else { Severity::Explains };
+    let ran = observed.ran.iter().find(|ran| ran.job.name == measured.job);
+    let command = ran.and_then(|ran| Command::of(observed.plan, &ran.planned));
+    FindingBuilder::new("G2", severity, sentence)
+        .job(&measured.job)
+        .confidence(Confidence::Certain)
+        .evidence("deviation of the seconds", fmt::percent(spread), "candor")
+        .evidence("seconds", rates.len().to_string(), "candor")
+        .advice(
+            "Quiet the machine, run longer, and repeat at least three times.",
+            command.map(|command| command.seconds(60).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn varying(by: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        for (i, sample) in case.measured().samples.iter_mut().enumerate() {
+            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+            sample.ops.read = (10_000.0 * (1.0 + sign * by)) as u64;
+        }
+        case
+    }
+
+    #[test]
+    fn a_noisy_run_is_shown_a_wild_one_remarked() {
+        let found = varying(0.17).found(&RULE);
+        assert_eq!(found[0].severity, Severity::Explains);
+        assert!(found[0].sentence.starts_with("The seconds ranged from 8300 to 11.7k IOPS"));
+        assert_eq!(varying(0.4).found(&RULE)[0].severity, Severity::Remark);
+    }
+
+    #[test]
+    fn a_quiet_run_is_silent() {
+        assert_eq!(varying(0.05).found(&RULE), []);
+    }
+
+    #[test]
+    fn few_operations_vary_by_counting_alone() {
+        let mut case = varying(0.0);
+        for (i, sample) in case.measured().samples.iter_mut().enumerate() {
+            sample.ops.read = 10 + 3 * (i as u64 % 2);
+        }
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn the_cut_last_interval_and_short_runs_do_not_count() {
+        let mut case = varying(0.02);
+        let last = case.measured().samples.last_mut().unwrap();
+        (last.length_ns, last.ops.read) = (10_000_000, 3);
+        assert_eq!(case.found(&RULE), []);
+        let mut case = varying(0.4);
+        case.measured().samples.truncate(4);
+        assert_eq!(case.found(&RULE), []);
+    }
+}

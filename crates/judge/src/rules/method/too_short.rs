@@ -1,0 +1,110 @@
+//! G1: too short.
+
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::fmt;
+use crate::observed::{Observed, Ran};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, USABLE_S};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G1",
+        title: "too short to mean much",
+        explanation: "Short runs measure how things start: caches fill, queues build up, nothing \
+            is flushed yet, credits are not spent. From 8 s on (ramp included) candor says \
+            nothing, from 3 s on it mentions it, below that it remarks. Buffered writes need \
+            three of the kernel's flush intervals of 5 s, unless a flush is part of the measured \
+            time. Thirty seconds are a good start.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let done = |m: &candor_record::Measurement| {
+        m.ops.read.ops > 0 || m.ops.write.ops > 0 || m.ops.trim.ops > 0
+    };
+    let seconds = observed.elapsed_s() + observed.phase.ramp.as_secs_f64();
+    if !observed.report.measurements.iter().any(done) {
+        return Outcome::Nothing;
+    }
+    let writes_late = observed.ran.iter().any(writes_behind);
+    let (severity, sentence) = match seconds {
+        s if writes_late && s < BUFFERED_WRITE_S.value => (
+            Severity::Remark,
+            format!(
+                "{} of buffered writing is less than three of the kernel's 5 s flush intervals.",
+                fmt::time(s * 1e9)
+            ),
+        ),
+        s if s < SHORT_S.value => {
+            (Severity::Remark, format!("{} is too short to mean much.", fmt::time(s * 1e9)))
+        }
+        s if s < USABLE_S.value => (
+            Severity::Explains,
+            format!("{} is short; the number is a first look.", fmt::time(s * 1e9)),
+        ),
+        _ => return Outcome::Nothing,
+    };
+    let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
+    Outcome::one(
+        FindingBuilder::new("G1", severity, sentence)
+            .confidence(Confidence::Certain)
+            .evidence("length, ramp included", fmt::time(seconds * 1e9), "candor")
+            .advice(
+                "Run for 30 s or more after a ramp.",
+                command.map(|command| command.seconds(30).text()),
+            )
+            .done(),
+    )
+}
+
+/// Its writes are done when they are in memory, and no flush is counted.
+fn writes_behind(ran: &Ran) -> bool {
+    !ran.blocks.direct
+        && !ran.durable()
+        && !ran.blocks.durability.fsync_at_end
+        && ran.measured.ops.of(Direction::Write).bytes as f64 >= BYTES_MIN.value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, Workload};
+
+    fn severity(seconds: u64, ramp_s: u64) -> Option<Severity> {
+        let case = Workload { seconds, ramp_s, ..Workload::default() }.case();
+        case.found(&RULE).first().map(|finding| finding.severity)
+    }
+
+    #[test]
+    fn two_seconds_are_remarked_five_are_mentioned() {
+        assert_eq!(severity(2, 0), Some(Severity::Remark));
+        assert_eq!(severity(5, 0), Some(Severity::Explains));
+        assert_eq!(severity(2, 2), Some(Severity::Explains));
+    }
+
+    #[test]
+    fn eight_seconds_pass() {
+        assert_eq!(severity(8, 0), None);
+        assert_eq!(severity(7, 2), None);
+        assert_eq!(severity(30, 0), None);
+    }
+
+    #[test]
+    fn buffered_writes_need_three_flush_intervals() {
+        let mut case = TestCase::buffered_write();
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+        case.measured().elapsed_ns = 16_000_000_000;
+        assert_eq!(case.found(&RULE), []);
+        let mut case = TestCase::buffered_write();
+        case.blocks().durability.fsync_at_end = true;
+        assert_eq!(case.found(&RULE), []);
+    }
+}

@@ -1,0 +1,105 @@
+//! G3: the rate was still moving.
+
+use candor_record::{Confidence, Finding, Measurement, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::series;
+use crate::stage::Stage;
+use crate::thresholds::{SPREAD_SECONDS, TREND, TREND_CLEAR};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G3",
+        title: "the rate was still rising or falling",
+        explanation: "A mean says something only of a rate that has come to rest. candor fits a \
+            line through the seconds of the second half: where it rises or falls by more than \
+            10 %, and by clearly more than the seconds scatter around it, the mean depends on how \
+            long the run was. Caches that fill, drives that run out of erased blocks, heat and \
+            spent credits look like that. Run longer, and quote the end.",
+    },
+    stage: Stage::Variation,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if observed.ran.is_empty() || observed.paced() {
+        return Outcome::Nothing;
+    }
+    let found = observed.ran.iter().filter_map(|ran| of_job(observed, ran.measured));
+    found.collect::<Vec<_>>().into()
+}
+
+fn of_job(observed: &Observed, measured: &Measurement) -> Option<Finding> {
+    let rates = series::ops_rates(measured);
+    let half = rates.get(rates.len() / 2..).unwrap_or_default();
+    if (half.len() as f64) < SPREAD_SECONDS.value {
+        return None;
+    }
+    let (change, rest) = series::drift(half)?;
+    let moving = change.abs() > TREND.value && clear(change, rest, half.len()) > TREND_CLEAR.value;
+    moving.then(|| finding(observed, measured, change, half.len()))
+}
+
+/// The slope of a line in its standard errors, from the change along it and from what it leaves
+/// unexplained of so many values.
+fn clear(change: f64, rest: f64, count: usize) -> f64 {
+    let n = count as f64;
+    let errors = change.abs() / rest * ((n - 2.0) * (n + 1.0) / (12.0 * (n - 1.0))).sqrt();
+    if rest > 0.0 { errors } else { f64::MAX }
+}
+
+fn finding(observed: &Observed, measured: &Measurement, change: f64, seconds: usize) -> Finding {
+    let word = if change > 0.0 { "rose" } else { "fell" };
+    let sentence =
+        format!("The rate {word} by {} during the second half.", fmt::percent(change.abs()));
+    let ran = observed.ran.iter().find(|ran| ran.job.name == measured.job);
+    let command = ran.and_then(|ran| Command::of(observed.plan, &ran.planned));
+    FindingBuilder::new("G3", Severity::Remark, sentence)
+        .job(&measured.job)
+        .confidence(Confidence::Likely)
+        .evidence("fitted change of the rate", fmt::percent(change), "candor")
+        .evidence("intervals", seconds.to_string(), "candor")
+        .advice(
+            "Run longer, until it has come to rest, and quote the end.",
+            command.map(|command| command.seconds(120).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, Workload};
+
+    /// A run whose second half changes by so much, with seconds that scatter by so much.
+    fn drifting(change: f64, scatter: f64) -> TestCase {
+        let mut case = Workload { seconds: 20, ..Workload::default() }.case();
+        for (i, sample) in case.measured().samples.iter_mut().enumerate() {
+            let at = (i as f64 - 10.0).max(0.0) / 9.0;
+            let sign = if i % 3 == 0 { 1.0 } else { -0.5 };
+            sample.ops.read = (10_000.0 * (1.0 + change * at + sign * scatter)) as u64;
+        }
+        case
+    }
+
+    #[test]
+    fn a_rate_that_falls_is_remarked() {
+        let found = drifting(-0.14, 0.01).found(&RULE);
+        assert!(found[0].sentence.starts_with("The rate fell by 15 %"), "{}", found[0].sentence);
+        assert_eq!(found[0].severity, Severity::Remark);
+        assert!(drifting(0.3, 0.0).found(&RULE)[0].sentence.contains("rose"));
+    }
+
+    #[test]
+    fn scatter_and_small_changes_are_no_trend() {
+        assert_eq!(drifting(0.0, 0.2).found(&RULE), []);
+        assert_eq!(drifting(-0.14, 0.3).found(&RULE), []);
+        assert_eq!(drifting(-0.05, 0.01).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}

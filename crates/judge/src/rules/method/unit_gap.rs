@@ -1,0 +1,93 @@
+//! G8: a gap that is only units.
+
+use candor_record::{Ceiling, Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::ceilings::{Bound, Kind};
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::UNIT_GAP;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G8",
+        title: "a gap that may be only units",
+        explanation: "MB are millions of bytes, MiB are 1 048 576; the two differ by 4.9 %, kB \
+            and KiB by 2.4 %, GB and GiB by 7.4 %. People have explained such gaps with drivers \
+            and caches. Where a rate and its ceiling, or the rate that the plan asks for, differ \
+            by exactly that, candor says so and gives the rate in both; it may be chance.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+/// Factors between the two families of units.
+const FAMILIES: [(f64, &str, &str); 3] =
+    [(1.024, "kB", "KiB"), (1.048_576, "MB", "MiB"), (1.073_741_824, "GB", "GiB")];
+
+fn after(observed: &Observed) -> Outcome {
+    let gaps = observed.bounds.iter().filter_map(|bound| gap(bound).map(|gap| (bound, gap)));
+    gaps.map(|(bound, gap)| finding(&bound.ceiling, gap)).collect::<Vec<_>>().into()
+}
+
+/// The family of units whose factor the gap is.
+fn gap(bound: &Bound) -> Option<(f64, &'static str, &'static str)> {
+    bound.ceiling.bytes_per_s.filter(|_| !measured(bound.kind))?;
+    let used = bound.ceiling.used.filter(|used| *used > 0.0)?;
+    let apart = used.max(1.0 / used);
+    FAMILIES.into_iter().find(|(factor, _, _)| (apart / factor - 1.0).abs() <= UNIT_GAP.value)
+}
+
+/// Nobody wrote that ceiling down in units.
+fn measured(kind: Kind) -> bool {
+    matches!(kind, Kind::Earlier | Kind::Memory)
+}
+
+fn finding(ceiling: &Ceiling, gap: (f64, &str, &str)) -> Finding {
+    let (factor, decimal, binary) = gap;
+    let measured = ceiling.used.unwrap_or(0.0) * ceiling.bytes_per_s.unwrap_or(0.0);
+    let percent = fmt::percent(factor - 1.0);
+    let sentence = format!(
+        "The {percent} between the result and the {} is as much as {binary} is more than \
+         {decimal}: {} = {}.",
+        ceiling.element,
+        fmt::rate_binary(measured),
+        fmt::rate_decimal(measured)
+    );
+    FindingBuilder::new("G8", Severity::Explains, sentence)
+        .confidence(Confidence::Possible)
+        .evidence("measured", fmt::rate(measured), "candor")
+        .evidence("compared with", fmt::rate(ceiling.bytes_per_s.unwrap_or(0.0)), "plan or link")
+        .advice("Compare bytes with bytes before looking for a cause.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase};
+    use candor_plan::BytesPerSec;
+
+    fn paced(asked: u64) -> TestCase {
+        let mut case = TestCase::direct(MIB, 4, 1, 519.0);
+        case.blocks().pace.bytes = Some(BytesPerSec(asked));
+        case
+    }
+
+    #[test]
+    fn mebibytes_taken_for_megabytes() {
+        let found = paced(519_000_000).found(&RULE);
+        assert!(found[0].sentence.ends_with("519 MiB/s = 544 MB/s."), "{}", found[0].sentence);
+        assert!(found[0].sentence.starts_with("The 4.9 % between"), "{}", found[0].sentence);
+    }
+
+    #[test]
+    fn other_gaps_are_not_units() {
+        assert_eq!(paced(519 * MIB).found(&RULE), []);
+        assert_eq!(paced(528_000_000).found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 4, 1, 519.0).found(&RULE), []);
+    }
+}

@@ -1,0 +1,79 @@
+//! H3: a directory with very many names.
+
+use candor_record::facts::value;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::entry_jobs::{self, EntryJob};
+use crate::fmt;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::MANY_NAMES;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "H3",
+        title: "very many names in one directory",
+        explanation: "A directory is a file of names, which is changed under one lock and grows \
+            deeper with each name: making, removing and listing become slower, and workers wait \
+            for each other. candor counts the names of the directory before a phase that works \
+            on names, and those that the plan adds to it; more than ten thousand are remarked. \
+            Spread the files over several directories.",
+    },
+    stage: Stage::Apart,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let on_names = entry_jobs::ran(observed);
+    let many = on_names.iter().filter_map(|names| Some((names, most(observed, names)?)));
+    let many = many.filter(|(_, (count, _))| *count > MANY_NAMES.value);
+    let most = many.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    most.map_or(Outcome::Nothing, |(names, of)| Outcome::one(finding(names, of)))
+}
+
+/// The most names that a directory of the job has, and which: as found, or as the plan makes it.
+fn most<'a>(observed: &Observed<'a>, names: &EntryJob<'a>) -> Option<(f64, &'a str)> {
+    let counts = names.targets(observed).into_iter().map(|target| {
+        let found = value(&target.names_in_directory).map_or(0.0, |count| *count as f64);
+        let planned = observed.plan.target(&target.target);
+        let flat = planned.filter(|t| t.members.iter().all(|m| !m.name.contains('/')));
+        let named = flat.map_or(0.0, |target| target.files_named() as f64);
+        (found.max(named), target.path.as_str())
+    });
+    counts.max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+fn finding(names: &EntryJob, (count, path): (f64, &str)) -> Finding {
+    let sentence = format!("{} names in one directory ({path}).", fmt::count(count));
+    FindingBuilder::new("H3", Severity::Remark, sentence)
+        .job(&names.job.name)
+        .confidence(Confidence::Likely)
+        .evidence("names", fmt::count(count), "getdents and plan")
+        .advice("Spread the files over several directories.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, fact};
+    use candor_plan::entries::Step;
+
+    #[test]
+    fn half_a_million_files() {
+        let case = TestCase::on_names(Step::Create, 500_000, 5000.0);
+        assert_eq!(case.found(&RULE)[0].sentence, "500k names in one directory (/data/names).");
+        let mut found = TestCase::on_names(Step::Stat, 100, 5000.0);
+        found.facts.targets[0].names_in_directory = fact(30_000);
+        assert_eq!(found.found(&RULE).len(), 1, "others put them there");
+    }
+
+    #[test]
+    fn some_thousand_and_a_device_are_silent() {
+        assert_eq!(TestCase::on_names(Step::Create, 5000, 5000.0).found(&RULE), []);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}

@@ -1,0 +1,16 @@
+//! Files, names and passes over data.
+
+mod large_directory;
+mod later_passes_cached;
+mod metadata_bound;
+mod names_in_memory;
+
+use crate::rule::Rule;
+
+/// These rules, in the order of the evidence book.
+pub const RULES: &[Rule] = &[
+    metadata_bound::RULE,
+    names_in_memory::RULE,
+    large_directory::RULE,
+    later_passes_cached::RULE,
+];

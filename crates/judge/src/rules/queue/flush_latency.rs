@@ -1,0 +1,164 @@
+//! C9: what flushing costs.
+
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::fmt::{self, ratio};
+use crate::observed::{Observed, Ran, mean};
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{FLUSH_PER_WRITE, FLUSH_TIME};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C9",
+        title: "writes wait for flushes",
+        explanation: "A write is durable only when the device has emptied its cache, and without \
+            power-loss protection that takes a hundred times longer than the write. candor counts \
+            flush calls and the device's flushes per write, and the share of the workers' time \
+            they take; above half, the flush is the limit. A synchronous write to a raw device \
+            shows as two writes in iostat, one of them empty: that is not splitting. Commit \
+            several writes together, or use a device that protects its cache.",
+    },
+    stage: Stage::Device,
+    before: None,
+    after,
+};
+
+/// Flushes as one level saw them.
+struct Flushes {
+    count: f64,
+    mean_ns: f64,
+    share: f64,
+    from: &'static str,
+}
+
+fn after(observed: &Observed) -> Outcome {
+    let writers: Vec<Ran> =
+        observed.ran.iter().filter(|ran| writes_durably(ran)).copied().collect();
+    let writes: f64 = writers.iter().map(|ran| ran.measured.ops.write.ops as f64).sum();
+    if writes <= 0.0 {
+        return Outcome::Nothing;
+    }
+    match calls(&writers).or_else(|| by_device(observed, &writers)) {
+        None if observed.top.is_none() => Outcome::lacks("the flushes of the device"),
+        Some(flushes) if flushes.count >= FLUSH_PER_WRITE.value * writes => {
+            Outcome::one(finding(observed, &writers, &flushes, writes))
+        }
+        _ => Outcome::Nothing,
+    }
+}
+
+fn writes_durably(ran: &Ran) -> bool {
+    ran.does(Direction::Write) && ran.durable()
+}
+
+/// Calls of fsync and fdatasync, where workers made them.
+fn calls(writers: &[Ran]) -> Option<Flushes> {
+    let syncs = || writers.iter().map(|ran| &ran.measured.sync);
+    let count: f64 = syncs().map(|sync| sync.ops as f64).sum();
+    let mean_ns = mean(syncs().filter_map(|sync| sync.latency.as_ref()))?;
+    let share = ratio(count * mean_ns, workers_ns(writers)).min(1.0);
+    (count > 0.0).then_some(Flushes { count, mean_ns, share, from: "fsync and fdatasync calls" })
+}
+
+/// Flushes of the device, for files that are opened so that every write is durable.
+fn by_device(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
+    let top = observed.top.filter(|top| top.flushes > 0.0)?;
+    let mean_ns = ratio(top.flush_ms * 1e6, top.flushes);
+    let share = ratio(top.flush_ms * 1e6, workers_ns(writers)).min(1.0);
+    let from = "/sys/class/block/*/stat: flushes";
+    Some(Flushes { count: top.flushes, mean_ns, share, from })
+}
+
+/// Time of all operations that could be in flight.
+fn workers_ns(writers: &[Ran]) -> f64 {
+    let time = |ran: &Ran| ran.measured.elapsed_ns as f64 * ran.concurrency();
+    writers.iter().map(time).sum()
+}
+
+fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64) -> Finding {
+    let per_write = ratio(flushes.count, writes);
+    let who = if per_write >= 0.95 {
+        "Each write waits for a cache flush".to_string()
+    } else {
+        format!("One write in {} waits for a cache flush", fmt::number(1.0 / per_write))
+    };
+    let sentence = format!(
+        "{who} of {}; flushing took {} of the workers' time.",
+        fmt::time(flushes.mean_ns),
+        fmt::percent(flushes.share)
+    );
+    let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
+    let every = command.map(|command| command.fsync_every(16).text());
+    let draft = FindingBuilder::new("C9", Severity::Explains, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("flushes", fmt::count(flushes.count), flushes.from)
+        .evidence("writes", fmt::count(writes), "candor")
+        .evidence("mean flush", fmt::time(flushes.mean_ns), flushes.from)
+        .advice(
+            "Commit several writes with one flush, or use a device with power-loss protection.",
+            every,
+        );
+    if flushes.share >= FLUSH_TIME.value {
+        draft.limits("flush latency").done()
+    } else {
+        draft.done()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, latency};
+    use candor_plan::blocks::OpenSync;
+
+    fn synced() -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 1, 646.0);
+        let measured = case.measured();
+        (measured.ops.write, measured.ops.read) = (measured.ops.read.clone(), Default::default());
+        let blocks = case.blocks();
+        blocks.mix = candor_plan::units::Mix::WRITE;
+        blocks.durability.fsync_every = 1;
+        case
+    }
+
+    #[test]
+    fn an_fsync_per_write_is_the_limit() {
+        let mut case = synced();
+        let sync = &mut case.measured().sync;
+        (sync.ops, sync.latency) = (6460, Some(latency(6460, 1.5e6)));
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Each write waits for a cache flush of 1.5 ms; flushing took 97 % of the workers' time."
+        );
+        assert_eq!(case.judge().limited_by.as_deref(), Some("flush latency"));
+    }
+
+    #[test]
+    fn synchronous_files_show_in_the_device() {
+        let mut case = synced();
+        case.blocks().durability = Default::default();
+        case.blocks().durability.open = OpenSync::Dsync;
+        let top = case.after_top();
+        (top.flushes, top.flush_ms) = (6460, 8000);
+        assert!(case.found(&RULE)[0].sentence.contains("flush of 1.24 ms"));
+    }
+
+    #[test]
+    fn no_flush_no_finding() {
+        assert_eq!(synced().found(&RULE), []);
+        assert_eq!(TestCase::direct_write().found(&RULE), []);
+    }
+
+    #[test]
+    fn rare_flushes_are_not_worth_a_word() {
+        let mut case = synced();
+        let sync = &mut case.measured().sync;
+        (sync.ops, sync.latency) = (60, Some(latency(60, 1.5e6)));
+        assert_eq!(case.found(&RULE), []);
+    }
+}

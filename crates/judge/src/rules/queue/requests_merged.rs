@@ -1,0 +1,93 @@
+//! C3: operations are merged on the way to the device.
+
+use candor_plan::units::Direction;
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::coverage::stat_of;
+use crate::flow::Side;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, MERGED};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C3",
+        title: "operations are merged into larger requests",
+        explanation: "Neighbouring operations that wait at the same time are put together by the \
+            kernel before they reach the device, which then sees fewer and larger requests than \
+            the application issued: good for the rate, misleading where the device was to be \
+            measured at a size. candor looks at the kernel's own count of merges, for direct \
+            operations; from a fifth on it says so. Use random offsets, one operation in flight, \
+            or queue/nomerges for the test.",
+    },
+    stage: Stage::Artefact,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if observed.ran.is_empty()
+        || !observed.all_direct()
+        || observed.app_all().bytes < BYTES_MIN.value
+    {
+        return Outcome::Nothing;
+    }
+    let Some(top) = observed.top else {
+        return Outcome::lacks("the number of requests of the device");
+    };
+    let merged = |op: &Direction| {
+        let side = top.side(*op);
+        let ours = observed.app(*op).bytes >= BYTES_MIN.value;
+        ours && ratio(side.merges, side.merges + side.requests) > MERGED.value
+    };
+    let found = [Direction::Read, Direction::Write].into_iter().filter(merged);
+    found.map(|op| finding(observed, op, top.side(op))).collect::<Vec<_>>().into()
+}
+
+fn finding(observed: &Observed, op: Direction, side: Side) -> Finding {
+    let app = observed.app(op);
+    let operation = fmt::size(ratio(app.bytes, app.ops));
+    let request = fmt::size(ratio(side.bytes, side.requests));
+    let sentence = format!(
+        "{operation} {}s were merged into requests of {request} on {}.",
+        op.name(),
+        observed.device_names()
+    );
+    FindingBuilder::new("C3", Severity::Explains, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("merged", fmt::count(side.merges), stat_of(observed))
+        .evidence("requests", fmt::count(side.requests), stat_of(observed))
+        .advice("To measure the device at this size, use random offsets or queue/nomerges.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{TestCase, Workload};
+
+    fn merging(merges: u64) -> TestCase {
+        let mut case = Workload { op: Direction::Write, depth: 32, ..Workload::default() }.case();
+        let top = case.after_top();
+        (top.writes, top.write_merges) = (top.writes - merges, merges);
+        case
+    }
+
+    #[test]
+    fn merged_writes_are_told_with_both_sizes() {
+        let found = merging(82_600).found(&RULE);
+        assert_eq!(found[0].sentence, "4 KiB writes were merged into requests of 23 KiB on vda.");
+        assert_eq!(found[0].severity, Severity::Explains);
+    }
+
+    #[test]
+    fn a_few_merges_and_buffered_writes_are_normal() {
+        assert_eq!(merging(5000).found(&RULE), []);
+        let mut buffered = merging(82_600);
+        buffered.blocks().direct = false;
+        assert_eq!(buffered.found(&RULE), []);
+    }
+}

@@ -1,0 +1,237 @@
+//! C1: operations are split on the way to the device.
+
+use std::cmp::Reverse;
+
+use candor_plan::units::Direction;
+use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::requests::{RequestOp, share_of};
+use candor_record::{Confidence, Finding, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::command::Command;
+use crate::fmt::{self, ratio};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{BYTES_MIN, COMMON, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "C1",
+        title: "operations are split into smaller requests",
+        explanation: "A device takes requests up to a size, and so many segments; a striped one \
+            none across a chunk. The kernel splits what is larger, so that iostat shows more and \
+            smaller requests than the application issued. candor compares the mean size of the \
+            device's requests with that of the operations and names the limit that fits \
+            (max_sectors_kb, max_segments, chunk). Nothing is wrong with the number. Raise the \
+            limit up to max_hw_sectors_kb, use huge-page buffers, or take the piece as the size.",
+    },
+    stage: Stage::Storage,
+    before: None,
+    after,
+};
+
+/// A split, as one device shows it.
+struct Split<'a> {
+    op: Direction,
+    device: &'a DeviceFacts,
+    operation: f64,
+    piece: f64,
+    requests: f64,
+}
+
+fn after(observed: &Observed) -> Outcome {
+    let app = observed.app_all();
+    if app.bytes < BYTES_MIN.value {
+        return Outcome::Nothing;
+    }
+    if observed.top.is_none() {
+        return Outcome::lacks("the number of requests of the device");
+    }
+    let found =
+        [Direction::Read, Direction::Write].into_iter().filter_map(|op| of_side(observed, op));
+    found.collect::<Vec<_>>().into()
+}
+
+/// The first device from the top whose requests are smaller than the operations.
+fn of_side(observed: &Observed, op: Direction) -> Option<Finding> {
+    let app = observed.app(op);
+    let operation = ratio(app.bytes, app.ops);
+    // The device's mean request tells of ours only where its bytes are ours.
+    let top = observed.top.map_or(0.0, |top| top.side(op).bytes);
+    if !(OURS_LEAST.value..OURS_MOST.value).contains(&ratio(top, app.bytes)) {
+        return None;
+    }
+    let splits = observed.devices().into_iter().filter_map(|device| {
+        let flow = observed.flow_of(&device.name)?;
+        let side = flow.side(op);
+        let piece = ratio(side.bytes, side.requests);
+        let known = side.bytes >= BYTES_MIN.value && app.bytes >= BYTES_MIN.value && piece > 0.0;
+        known.then_some(Split { op, device, operation, piece, requests: side.requests })
+    });
+    splits.filter(|split| split.operation >= SPLIT.value * split.piece).find_map(|split| {
+        let limits = limits(observed, split.device);
+        let cause = cause(&limits, &split);
+        // Where every limit is known and none is small enough, small requests are other people's,
+        // or metadata.
+        let unknown = limits.is_empty() && split.operation >= SPLIT_CLEAR.value * split.piece;
+        (cause.is_some() || unknown).then(|| finding(observed, &split, cause.as_ref()))
+    })
+}
+
+/// Limits of a device's requests in bytes, with their names; a partition has those of its disk.
+fn limits(observed: &Observed, device: &DeviceFacts) -> Vec<(f64, String)> {
+    let disk = match device.kind {
+        DeviceKind::Partition => device.below.iter().find_map(|name| observed.facts.device(name)),
+        _ => None,
+    };
+    let queue = &disk.unwrap_or(device).queue;
+    let max = value(&queue.max_request_bytes).map(|bytes| *bytes as f64);
+    let segments = value(&queue.max_segments).map(|count| *count as f64);
+    let chunk = value(&queue.chunk_bytes).map(|bytes| *bytes as f64).filter(|bytes| *bytes > 0.0);
+    // Scattered buffers have one segment per page.
+    let page_bytes = match observed.facts.host.page_bytes {
+        0 => 4096.0,
+        bytes => bytes as f64,
+    };
+    let named = [
+        max.map(|bytes| (bytes, format!("max_sectors_kb = {}", fmt::number(bytes / 1024.0)))),
+        segments.map(|count| {
+            let (count_text, page) = (fmt::number(count), fmt::size(page_bytes));
+            (count * page_bytes, format!("max_segments = {count_text} pages of {page}"))
+        }),
+        chunk.map(|bytes| (bytes, format!("chunk = {}", fmt::size(bytes)))),
+    ];
+    named.into_iter().flatten().collect()
+}
+
+/// The limit whose work this is: the one that the mean piece fits, else the smallest that is
+/// smaller than the operation.
+fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
+    let binding = limits.iter().filter(|(bytes, _)| *bytes < split.operation);
+    let fits =
+        |(bytes, _): &&(f64, String)| (ratio(split.piece, *bytes) - 1.0).abs() <= SPLIT_NEAR.value;
+    let smallest = || binding.clone().min_by(|a, b| a.0.total_cmp(&b.0));
+    binding.clone().find(fits).or_else(smallest).cloned()
+}
+
+/// The sizes that most requests had, where they were seen one by one and are not alike: a mean
+/// of 512 KiB can be 1016 KiB and 8 KiB in turn.
+fn unlike(observed: &Observed, split: &Split) -> Option<String> {
+    let direction = if split.op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
+    let seen = observed.report.requests.as_ref()?.of(&split.device.name, direction)?;
+    let mut sizes = seen.sizes();
+    sizes.retain(|(_, count)| share_of(*count, seen.count) >= COMMON.value);
+    let told: u64 = sizes.iter().map(|(_, count)| count).sum();
+    sizes.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
+    let names: Vec<String> = sizes.iter().map(|(bytes, _)| fmt::size(*bytes as f64)).collect();
+    let most = names.len() > 1 && share_of(told, seen.count) >= 1.0 - COMMON.value;
+    most.then(|| names.join(" and "))
+}
+
+fn finding(observed: &Observed, split: &Split, cause: Option<&(f64, String)>) -> Finding {
+    let factor = fmt::number(split.operation / split.piece);
+    let why = cause.map_or(String::new(), |(_, name)| format!(" ({name})"));
+    let pieces = match unlike(observed, split) {
+        Some(sizes) => format!("{factor} requests, of {sizes},"),
+        None => format!("{factor} × {}", fmt::size(split.piece)),
+    };
+    let sentence = format!(
+        "Each {} {} became {pieces} on {}{why}.",
+        fmt::size(split.operation),
+        split.op.name(),
+        split.device.name
+    );
+    let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
+    let piece = cause.map_or(split.piece, |(bytes, _)| *bytes) as u64;
+    let stat = format!("/sys/class/block/{}/stat", split.device.name);
+    FindingBuilder::new("C1", Severity::Explains, sentence)
+        .confidence(if cause.is_some() { Confidence::Likely } else { Confidence::Possible })
+        .evidence("size of an operation", fmt::size(split.operation), "candor")
+        .evidence("mean size of a request", fmt::size(split.piece), stat.clone())
+        .evidence("requests", fmt::count(split.requests), stat)
+        .advice(
+            "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the size.",
+            command.filter(|_| cause.is_some()).map(|command| command.bs(piece).text()),
+        )
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::requests::{RequestStats, Requests};
+
+    use super::*;
+    use crate::testcase::{MIB, TestCase, fact};
+
+    fn split(direct: bool, limit_kib: u64, pieces: u64) -> TestCase {
+        let mut case = TestCase::direct(MIB, 1, 1, 519.0).on_loop(true);
+        case.blocks().direct = direct;
+        case.facts.devices[0].queue.max_request_bytes = fact(limit_kib * 1024);
+        case.after_top().reads = 5190 * pieces;
+        case
+    }
+
+    #[test]
+    fn a_quarter_each_is_named_with_its_limit() {
+        for direct in [true, false] {
+            let found = split(direct, 256, 4).found(&RULE);
+            assert_eq!(
+                found[0].sentence,
+                "Each 1 MiB read became 4 × 256 KiB on loop0 (max_sectors_kb = 256)."
+            );
+            assert_eq!(found[0].severity, Severity::Explains);
+        }
+    }
+
+    #[test]
+    fn segments_are_named_where_they_bind() {
+        let found = split(true, 1280, 2).found(&RULE);
+        assert!(found[0].sentence.contains("2 × 512 KiB on loop0 (max_segments = 128 pages"));
+        assert!(found[0].next.as_ref().unwrap().contains("--bs 512k"));
+    }
+
+    /// What was seen on a disk whose driver takes 254 segments.
+    #[test]
+    fn pieces_that_are_not_alike_are_named_where_they_were_seen() {
+        let mut case = split(true, 1280, 2);
+        case.facts.devices[0].queue.max_segments = fact(254);
+        let seen = Requests {
+            device: "loop0".into(),
+            count: 10_000,
+            sizes_4k: vec![(8192, 4990), (4096, 20), (1016 << 10, 4990)],
+            ..Requests::default()
+        };
+        case.report.requests =
+            Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "Each 1 MiB read became 2 requests, of 1016 KiB and 8 KiB, on loop0 (max_segments = \
+             254 pages of 4 KiB)."
+        );
+    }
+
+    #[test]
+    fn whole_requests_and_foreign_small_ones_are_silent() {
+        assert_eq!(TestCase::direct(4096, 32, 1, 60_000.0).found(&RULE), []);
+        assert_eq!(TestCase::direct(MIB, 1, 1, 500.0).found(&RULE), []);
+        let mut case = TestCase::direct(128 * 1024, 1, 1, 500.0);
+        case.after_top().reads *= 2;
+        assert_eq!(case.found(&RULE), [], "no limit of this disk is below 1 MiB");
+    }
+
+    #[test]
+    fn empty_flushes_of_synchronous_writes_are_not_pieces() {
+        let mut case = TestCase::direct_write();
+        let top = case.after_top();
+        (top.flushes, top.writes) = (top.writes, 2 * top.writes);
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn without_device_it_says_so() {
+        let mut case = TestCase::direct(MIB, 1, 1, 500.0);
+        case.facts.targets[0].device = None;
+        assert!(case.lacked(&RULE).is_some());
+    }
+}

@@ -1,0 +1,263 @@
+//! What is known before a phase runs: its jobs that move real bytes, their targets, the devices
+//! under them.
+
+use candor_plan::blocks::OpenSync;
+use candor_plan::units::Direction;
+use candor_plan::{Blocks, Job, Phase, Plan, TargetKind};
+use candor_record::facts::{
+    DeviceFacts, DeviceKind, DirectIo, Fact, FileFacts, TargetFacts, value,
+};
+use candor_record::{Facts, Snapshot};
+
+/// A job that moves real bytes.
+#[derive(Clone, Copy)]
+pub struct Planned<'a> {
+    /// Its place among the jobs of the phase.
+    pub index: usize,
+    /// The job.
+    pub job: &'a Job,
+    /// Its work.
+    pub blocks: &'a Blocks,
+}
+
+impl Planned<'_> {
+    /// Operations that can really be in flight: a synchronous engine has one per worker.
+    pub fn concurrency(&self) -> f64 {
+        let depth = if self.blocks.engine.is_async() { self.blocks.depth } else { 1 };
+        f64::from(self.job.workers) * f64::from(depth)
+    }
+
+    /// Operations that the plan asks for.
+    pub fn asked(&self) -> f64 {
+        f64::from(self.job.workers) * f64::from(self.blocks.depth)
+    }
+
+    /// Some of its operations go in that direction.
+    pub fn does(&self, op: Direction) -> bool {
+        self.blocks.mix.of(op) > 0
+    }
+
+    /// Its writes are made durable while it runs.
+    pub fn durable(&self) -> bool {
+        let durability = &self.blocks.durability;
+        durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.durable_each()
+    }
+
+    /// Each of its writes is durable when it completes.
+    pub fn durable_each(&self) -> bool {
+        self.blocks.durability.open != OpenSync::None
+            || self.blocks.engine.call_flags().is_some_and(|flags| flags.dsync)
+    }
+
+    /// It polls for completions, so that a busy CPU says nothing.
+    pub fn polls(&self) -> bool {
+        self.blocks.engine.polls()
+    }
+
+    /// It is slowed down on purpose.
+    pub fn paced(&self) -> bool {
+        let pace = &self.blocks.pace;
+        *pace != candor_plan::blocks::Pace::default()
+    }
+}
+
+/// What is known before a phase runs.
+pub struct SetupFacts<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The phase.
+    pub phase: &'a Phase,
+    /// The host and the targets.
+    pub facts: &'a Facts,
+    /// The kernel's counters at its start.
+    pub before: &'a Snapshot,
+    /// Jobs that move real bytes.
+    pub jobs: Vec<Planned<'a>>,
+}
+
+impl<'a> SetupFacts<'a> {
+    /// Collects the jobs that move real bytes.
+    pub fn new(
+        plan: &'a Plan,
+        phase: &'a Phase,
+        facts: &'a Facts,
+        before: &'a Snapshot,
+    ) -> SetupFacts<'a> {
+        let jobs = phase.jobs.iter().enumerate();
+        let jobs = jobs.filter_map(|(index, job)| planned(plan, index, job)).collect();
+        SetupFacts { plan, phase, facts, before, jobs }
+    }
+
+    /// Targets that the jobs use, each once.
+    pub fn targets(&self) -> Vec<&'a TargetFacts> {
+        let used = |name: &String| self.jobs.iter().any(|j| j.job.targets.contains(name));
+        self.facts.targets.iter().filter(|target| used(&target.target)).collect()
+    }
+
+    /// Targets of the jobs that pass the test.
+    pub fn targets_of(&self, test: impl Fn(&Planned) -> bool) -> Vec<&'a TargetFacts> {
+        let jobs: Vec<_> = self.jobs.iter().filter(|job| test(job)).collect();
+        let used = |name: &String| jobs.iter().any(|j| j.job.targets.contains(name));
+        self.facts.targets.iter().filter(|target| used(&target.target)).collect()
+    }
+
+    /// A device and all devices under it, each once.
+    pub fn chain(&self, name: &str) -> Vec<&'a DeviceFacts> {
+        let mut chain: Vec<&'a DeviceFacts> = Vec::new();
+        let mut next = vec![name];
+        while let Some(name) = next.pop() {
+            let seen = chain.iter().any(|device| device.name == name);
+            if let (false, Some(device)) = (seen, self.facts.device(name)) {
+                chain.push(device);
+                next.extend(device.below.iter().map(String::as_str));
+            }
+        }
+        chain
+    }
+
+    /// The devices that the targets live on, each once; none that lies under another of them,
+    /// because the upper one already counts what passes to the lower.
+    pub fn tops(&self) -> Vec<&'a DeviceFacts> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.targets().into_iter().filter_map(|target| value(&target.device)) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let under = |name: &str, top: &str| {
+            name != top && self.chain(top).iter().any(|device| device.name == name)
+        };
+        let is_top = |name: &&&str| !names.iter().any(|top| under(name, top));
+        names.iter().filter(is_top).filter_map(|name| self.facts.device(name)).collect()
+    }
+
+    /// All devices under the targets, from the top down, each once.
+    pub fn devices(&self) -> Vec<&'a DeviceFacts> {
+        let mut all: Vec<&'a DeviceFacts> = Vec::new();
+        for device in self.tops().into_iter().flat_map(|top| self.chain(&top.name)) {
+            if !all.iter().any(|seen| seen.name == device.name) {
+                all.push(device);
+            }
+        }
+        all
+    }
+
+    /// The device spreads what it gets over all that lie below it: an array with stripes, or a
+    /// mapped volume that is striped. Where root did not look, that is one which names the width
+    /// of several chunks as its best size, wider than that of any of its members.
+    pub fn is_striped(&self, device: &DeviceFacts) -> bool {
+        const LEVELS: [&str; 5] = ["raid0", "raid4", "raid5", "raid6", "raid10"];
+        if device.array_level().is_some_and(|level| LEVELS.contains(&level)) {
+            return true;
+        }
+        let told = device.mapping.as_ref().and_then(|mapping| mapping.is("striped"));
+        let raid = device.mapping.as_ref().is_some_and(|mapping| mapping.is("raid") == Some(true));
+        if let Some(striped) = told.filter(|_| !raid) {
+            return striped && device.below.len() > 1;
+        }
+        let best = |device: &DeviceFacts| value(&device.queue.optimal_io_bytes).copied();
+        let chunk = value(&device.queue.minimum_io_bytes).copied().unwrap_or(0);
+        let members = device.below.iter().filter_map(|name| self.facts.device(name));
+        let widest = members.filter_map(best).max().unwrap_or(0);
+        device.kind == DeviceKind::Dm
+            && device.below.len() > 1
+            && best(device).is_some_and(|width| width > widest && width / 2 >= chunk)
+    }
+
+    /// What a striped device cuts at. Mapped ones name it as their smallest good size.
+    pub fn chunk<'d>(&self, array: &'d DeviceFacts) -> Option<&'d Fact<u64>> {
+        let mapped = array.kind == DeviceKind::Dm && self.is_striped(array);
+        let least = array.queue.minimum_io_bytes.as_ref().filter(|_| mapped);
+        array.queue.chunk_bytes.as_ref().or(least)
+    }
+
+    /// The devices at the end of every chain.
+    pub fn leaves(&self) -> Vec<&'a DeviceFacts> {
+        let ends = |d: &&DeviceFacts| d.below.iter().all(|b| self.facts.device(b).is_none());
+        self.devices().into_iter().filter(ends).collect()
+    }
+
+    /// Files of targets.
+    pub fn files(&self, targets: &[&'a TargetFacts]) -> Vec<&'a FileFacts> {
+        targets.iter().flat_map(|target| target.files.iter()).collect()
+    }
+
+    /// Some job goes in that direction.
+    pub fn does(&self, op: Direction) -> bool {
+        self.jobs.iter().any(|job| job.does(op))
+    }
+
+    /// Every job bypasses the page cache, as far as it was asked to.
+    pub fn all_direct(&self) -> bool {
+        self.jobs.iter().all(|job| job.blocks.direct)
+    }
+
+    /// What makes a target memory, in words.
+    pub fn memory_of(&self, target: &TargetFacts) -> Option<String> {
+        if let Some(fs) = target.filesystem.as_ref().filter(|fs| fs.in_memory) {
+            return Some(format!("{} lives on {}, a filesystem in memory", target.path, fs.kind));
+        }
+        let chain = self.chain(value(&target.device)?);
+        chain.iter().find_map(|device| memory_device(device))
+    }
+
+    /// Every target is memory.
+    pub fn all_memory(&self) -> bool {
+        let targets = self.targets();
+        !targets.is_empty() && targets.iter().all(|target| self.memory_of(target).is_some())
+    }
+
+    /// An earlier phase of the plan that writes to a target of this one.
+    pub fn written_by(&self) -> Option<&'a str> {
+        let earlier = self.plan.phases.iter().take_while(|phase| *phase != self.phase);
+        let ours = |name: &String| self.jobs.iter().any(|j| j.job.targets.contains(name));
+        let writes = |job: &Job| {
+            job.blocks().is_some_and(|b| b.mix.write > 0) && job.targets.iter().any(ours)
+        };
+        let earlier = earlier.filter(|phase| phase.jobs.iter().any(writes));
+        earlier.last().map(|phase| phase.name.as_str())
+    }
+
+    /// The filesystem says of a file of these targets that it does no direct I/O.
+    pub fn refuses_direct(&self, targets: &[&'a TargetFacts]) -> bool {
+        self.files(targets).iter().any(|file| file.direct == DirectIo::Unsupported)
+    }
+
+    /// Names of the top devices, for sentences.
+    pub fn device_names(&self) -> String {
+        let names: Vec<_> = self.tops().iter().map(|device| device.name.as_str()).collect();
+        if names.is_empty() { "the device".into() } else { names.join(", ") }
+    }
+
+    /// Paths of the targets, for sentences.
+    pub fn target_paths(&self) -> String {
+        let paths: Vec<_> = self.targets().iter().map(|target| target.path.as_str()).collect();
+        paths.join(", ")
+    }
+}
+
+/// A job that moves real bytes: not the null engine, not no-ops, not a target that is nothing.
+fn planned<'a>(plan: &Plan, index: usize, job: &'a Job) -> Option<Planned<'a>> {
+    let blocks = job.blocks()?;
+    let nothing = !blocks.moves_bytes()
+        || job
+            .targets
+            .iter()
+            .any(|name| plan.target(name).is_some_and(|target| target.kind == TargetKind::Null));
+    (!nothing).then_some(Planned { index, job, blocks })
+}
+
+/// What makes a device memory, in words.
+fn memory_device(device: &DeviceFacts) -> Option<String> {
+    if device.kind.is_memory() {
+        let kind = match device.kind {
+            DeviceKind::Zram => "compressed memory (zram)",
+            DeviceKind::Pmem => "persistent memory",
+            _ => "a disk in memory (brd)",
+        };
+        return Some(format!("{} is {kind}", device.name));
+    }
+    let backing = device.loop_backing.as_ref()?;
+    let kind = backing.filesystem.as_deref().filter(|fs| matches!(*fs, "tmpfs" | "ramfs"))?;
+    Some(format!("{} is backed by {} on {kind}", device.name, backing.file.value))
+}

@@ -1,0 +1,132 @@
+//! One cause instead of its symptoms, in the right order, in one line.
+
+use candor_record::facts::AccountingOutcome;
+use candor_record::{Severity, Verdict};
+
+use crate::testcase::{MIB, TestCase, Workload};
+
+#[test]
+fn the_page_cache_explains_the_impossible() {
+    let judgement = TestCase::buffered_read().sata(600_000_000).judge();
+    assert_eq!(judgement.rules(), ["A1"]);
+    let evidence = &judgement.findings[0].evidence;
+    assert!(evidence.iter().any(|e| e.from == "rule D9" && e.value.contains("8.87×")));
+    assert_eq!(judgement.verdict, Verdict::MeasuresElse);
+    assert_eq!(judgement.limited_by.as_deref(), Some("the page cache"));
+    assert!(judgement.headline.starts_with("Measures something else (the page cache): 100 %"));
+    assert!(judgement.ceilings[0].used.unwrap() > 8.0);
+}
+
+#[test]
+fn unwritten_blocks_explain_that_nothing_was_fetched() {
+    let mut case = TestCase::direct(4096, 1, 1, 1_440_000.0);
+    case.file().extents.as_mut().unwrap().value.unwritten_bytes = 1024 * MIB;
+    case.process_read(0);
+    case.after_disk(Default::default());
+    let judgement = case.judge();
+    assert_eq!(judgement.rules(), ["A9"]);
+    assert!(judgement.limited_by.unwrap().contains("unwritten blocks"));
+}
+
+#[test]
+fn a_small_hole_does_not_excuse_a_cached_file() {
+    let mut case = TestCase::buffered_read();
+    case.file().extents.as_mut().unwrap().value.mapped_bytes = 1024 * MIB / 100 * 97;
+    let judgement = case.judge();
+    assert_eq!(judgement.rules(), ["A1", "A8"]);
+    assert_eq!(judgement.findings[1].severity, Severity::Remark);
+}
+
+#[test]
+fn direct_io_that_was_none_explains_the_cache() {
+    let mut case = TestCase::direct(4096, 1, 1, 1_000_000.0);
+    case.file().direct = candor_record::facts::DirectIo::Unsupported;
+    case.process_read(0);
+    case.after_disk(Default::default());
+    let judgement = case.judge();
+    assert_eq!(judgement.rules(), ["A5"]);
+    assert_eq!(judgement.limited_by.as_deref(), Some("the page cache"));
+}
+
+#[test]
+fn heaviest_first() {
+    let mut case = Workload { seconds: 2, depth: 8, ..Workload::default() }.case();
+    case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+        AccountingOutcome::NotCounted;
+    case.after_disk(Default::default());
+    let judgement = case.judge();
+    assert_eq!(judgement.rules(), ["A17", "G1"]);
+    assert_eq!(judgement.verdict, Verdict::NotVerifiable);
+    assert!(judgement.headline.starts_with("Not verifiable here: Linux does not count"));
+}
+
+#[test]
+fn remarks_are_named_in_the_headline() {
+    let mut case = Workload { seconds: 2, ..Workload::default() }.case();
+    case.measured().per_worker[0].run_wait_ns = Some(900_000_000);
+    let judgement = case.judge();
+    assert_eq!(
+        judgement.headline,
+        "Believable with remarks: 10k reads/s of 4 KiB = 41 MB/s (39.1 MiB/s); the workers were \
+         starved of CPU (B8) and one more remark."
+    );
+}
+
+#[test]
+fn the_device_is_the_limit_when_nothing_else_is() {
+    let mut shared = TestCase::direct(4096, 32, 1, 98_170.0);
+    shared.after_top().weighted_ms *= 2;
+    assert_eq!(
+        shared.judge().limited_by.as_deref(),
+        Some("the device at depth 32 (60.8 in flight with those of others, mean latency 326 µs)")
+    );
+    let judgement = TestCase::direct(4096, 32, 1, 98_170.0).judge();
+    assert_eq!(
+        judgement.limited_by.as_deref(),
+        Some("the device at depth 32 (30.4 in flight, mean latency 326 µs)")
+    );
+    assert_eq!(
+        judgement.headline,
+        "Believable: 98.2k reads/s of 4 KiB = 402 MB/s (383 MiB/s); limited by the device at \
+         depth 32 (30.4 in flight, mean latency 326 µs)."
+    );
+}
+
+#[test]
+fn the_rate_that_the_plan_asks_for_is_a_limit() {
+    let mut case = TestCase::direct(4096, 32, 1, 10_000.0);
+    case.blocks().pace.ops = Some(candor_plan::OpsPerSec(10_000));
+    case.measured().occupancy = 1.2;
+    let judgement = case.judge();
+    let limit = judgement.limited_by.unwrap();
+    assert_eq!(limit, "the rate that the plan asks for (10k IOPS)");
+    assert_eq!(judgement.verdict, Verdict::Believable);
+}
+
+#[test]
+fn buffered_writes_are_memory_in_one_line() {
+    let judgement = TestCase::buffered_write().judge();
+    assert_eq!(judgement.rules(), ["A3", "G1"]);
+    assert!(judgement.headline.starts_with("Measures something else (memory, not the device)"));
+    assert!(judgement.limited_by.unwrap().starts_with("memory"));
+}
+
+#[test]
+fn jobs_that_move_nothing_measure_candor() {
+    for nop in [false, true] {
+        let mut case = TestCase::direct(4096, 32, 1, 9_000_000.0);
+        case.after_disk(Default::default());
+        case.process_read(0);
+        let blocks = case.blocks();
+        if let candor_plan::blocks::Engine::IoUring(options) = &mut blocks.engine {
+            options.nop = nop;
+        }
+        if !nop {
+            blocks.engine = candor_plan::blocks::Engine::Null;
+        }
+        let judgement = case.judge();
+        assert_eq!(judgement.rules(), [] as [&str; 0]);
+        assert_eq!(judgement.limited_by.as_deref(), Some("candor itself: no byte was moved"));
+        assert!(judgement.headline.contains("9M operations/s that move nothing"));
+    }
+}
