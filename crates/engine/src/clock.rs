@@ -5,6 +5,8 @@
 //! clock. Ticks are compared and subtracted in the loop; nanoseconds are made only from
 //! differences.
 
+pub mod check;
+
 use std::fs;
 use std::time::Duration;
 

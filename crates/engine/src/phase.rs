@@ -1,4 +1,18 @@
-//! A phase: workers are made ready and released together; [`crate::control`] watches them.
+//! A phase: workers are made ready and released together; [`crate::phase::control`] watches them.
+
+mod control;
+pub mod failures;
+mod gather;
+mod interim;
+mod job_monitor;
+mod logging;
+mod minimum_rate;
+mod prepare;
+mod sampling;
+pub mod session;
+pub mod shared;
+pub mod skipped;
+mod steady;
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,14 +24,14 @@ use std::thread::{self, JoinHandle};
 use candor_plan::{OnFailure, Phase, Plan};
 use candor_record::{Measurement, Sample};
 
-use crate::absent::{self, Absent};
 use crate::clock::Clock;
-use crate::control::{Control, Flushed};
 use crate::error::EngineError;
-use crate::prepare::ReadyJob;
+use crate::phase::control::{Control, Flushed};
+use crate::phase::prepare::ReadyJob;
+use crate::phase::session::Session;
+use crate::phase::shared::{Gate, NOT_YET};
+use crate::phase::skipped::SkippedJob;
 use crate::random::mix;
-use crate::session::Session;
-use crate::shared::{Gate, NOT_YET};
 use crate::worker::WorkerEnd;
 
 /// Stack of a worker; the loop needs little, and only touched pages cost memory.
@@ -36,7 +50,7 @@ pub trait Watch {
         false
     }
     /// What is done so far, one measurement per job, as if all had been interrupted.
-    fn so_far(&mut self, _measurements: Vec<Measurement>) {}
+    fn interim(&mut self, _measurements: Vec<Measurement>) {}
     /// True where all jobs are to end, as if they had done what was asked; asked often.
     fn calls_off(&mut self) -> bool {
         false
@@ -69,7 +83,7 @@ pub struct Prepared {
     pub(crate) on_failure: OnFailure,
     /// Workers of a job that fails alone, by its index in `jobs`, that could not be made ready.
     pub(crate) broken: Vec<(usize, EngineError)>,
-    pub(crate) absent: Vec<Absent>,
+    pub(crate) skipped: Vec<SkippedJob>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -97,9 +111,9 @@ impl Prepared {
         plan: &Plan,
         phase: &Phase,
         repeat: u32,
-        mut absent: Vec<Absent>,
+        mut skipped: Vec<SkippedJob>,
     ) -> Result<Prepared, EngineError> {
-        let is_absent: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
+        let is_absent: HashSet<usize> = skipped.iter().map(|skipped| skipped.job).collect();
         let (mut jobs, mut flows, mut locks) = (Vec::new(), HashMap::new(), HashMap::new());
         for (index, job) in phase.jobs.iter().enumerate() {
             if is_absent.contains(&index) {
@@ -113,7 +127,7 @@ impl Prepared {
                     jobs.push(Arc::new(ready));
                 }
                 Err(error) if phase.on_failure == OnFailure::EndRun => return Err(error),
-                Err(error) => absent.push(Absent::failed(index, job, error.failure())),
+                Err(error) => skipped.push(SkippedJob::failed(index, job, error.failure())),
             }
         }
         let (sender, messages) = mpsc::channel();
@@ -127,7 +141,7 @@ impl Prepared {
             interval_ns: phase.interval.0,
             on_failure: phase.on_failure,
             broken: Vec::new(),
-            absent,
+            skipped,
         };
         prepared.start_workers(&sender)?;
         drop(sender);
@@ -163,7 +177,7 @@ impl Prepared {
                 })
             });
             let end = catch_unwind(life).unwrap_or_else(|_| {
-                job.shared.wish.end();
+                job.shared.command.end();
                 let cause = std::io::Error::other("it panicked; this is a bug in candor");
                 Err(EngineError::system(format!("go on with worker {rank}"))(cause))
             });
@@ -195,7 +209,7 @@ impl Prepared {
             if self.on_failure == OnFailure::EndRun {
                 return Err(error);
             }
-            self.jobs[job].shared.wish.end();
+            self.jobs[job].shared.command.end();
             self.broken.push((job, error));
         }
         Ok(())
@@ -221,7 +235,7 @@ impl Prepared {
             // Threads that do not come back are left to themselves.
             self.threads.clear();
         }
-        absent::merge(measurements, std::mem::take(&mut self.absent))
+        skipped::merge(measurements, std::mem::take(&mut self.skipped))
     }
 
     /// Fixes all times, then opens the gate; the tick of the release.
@@ -256,7 +270,7 @@ impl Prepared {
 /// open files, in which devices may be claimed, go with them.
 impl Drop for Prepared {
     fn drop(&mut self) {
-        self.jobs.iter().for_each(|job| job.shared.wish.end());
+        self.jobs.iter().for_each(|job| job.shared.command.end());
         self.gate.release();
         for thread in self.threads.drain(..) {
             // A panic was caught and told before.

@@ -18,22 +18,22 @@ use candor_plan::blocks::Durability;
 use candor_record::{Depths, Ended, Progress, VerifyStats, WorkerStats};
 
 use crate::clock::Clock;
-use crate::content::Content;
+use crate::data::content::Content;
+use crate::data::verifier::Verifier;
 use crate::engines::{Call, Io, OneAtATime};
-use crate::failures::Failures;
-use crate::files::Files;
-use crate::guards::{Guards, Meaning};
-use crate::memory::Mapping;
-use crate::pace::Pacer;
-use crate::placement::Usage;
-use crate::priority::Priorities;
-use crate::ring::Ring;
-use crate::shared::{NOT_YET, Shared, Wish};
-use crate::slots::{Completion, Done, Kind, Slot};
-use crate::stats::{Bank, Live, Totals};
+use crate::gates::issue_gate::{IssueGate, Meaning};
+use crate::gates::pace::Pacer;
+use crate::host::memory::Mapping;
+use crate::host::placement::Usage;
+use crate::host::priority::Priorities;
+use crate::operations::ring::Ring;
+use crate::operations::slots::{Completion, Done, Kind, Slot};
+use crate::operations::stats::{Bank, Live, Totals};
+use crate::phase::failures::Failures;
+use crate::phase::shared::{CommandWord, NOT_YET, Shared};
 use crate::stream::{Budget, Stream};
-use crate::verifier::Verifier;
-use crate::zones::{Placed, Visit};
+use crate::targets::files::Files;
+use crate::targets::zones::{Placed, Visit};
 
 mod account;
 mod finish;
@@ -60,7 +60,7 @@ pub struct Parts {
     /// Its schedule.
     pub pacer: Option<Pacer>,
     /// What may hold its operations back beside its pace.
-    pub guards: Option<Guards>,
+    pub issue_gate: Option<IssueGate>,
     /// Zones that its operations are to keep to.
     pub zones: Option<Visit>,
     /// Errors after which it goes on: directions and error numbers.
@@ -276,7 +276,7 @@ impl Worker {
         let logs = parts.ring.is_some() || parts.hand_overs.is_some() || parts.measure.log.peaks;
         parts.content.is_some()
             || logs
-            || parts.guards.is_some()
+            || parts.issue_gate.is_some()
             || parts.verifier.is_some()
             || parts.pacer.is_some()
             || parts.zones.is_some()
@@ -293,14 +293,14 @@ impl Worker {
         let live = &live[self.parts.rank as usize];
         self.start();
         let mut bank = live.bank(self.counting);
-        let (mut now, mut heeded) = (clock.now(), 0);
+        let (mut now, mut obeyed) = (clock.now(), 0);
         loop {
             if now >= self.mark {
                 bank = self.at_mark(now, live);
             }
-            let wish = shared.wish.word();
-            if wish != heeded {
-                heeded = self.heed([heeded, wish], live, &|| engine.features());
+            let command = shared.command.word();
+            if command != obeyed {
+                obeyed = self.obey([obeyed, command], live, &|| engine.features());
             }
             if self.draining {
                 break;
@@ -331,14 +331,14 @@ impl Worker {
         let live = &live[self.parts.rank as usize];
         self.start();
         let mut bank = live.bank(self.counting);
-        let (mut now, mut heeded) = (clock.now(), 0);
+        let (mut now, mut obeyed) = (clock.now(), 0);
         loop {
             if now >= self.mark {
                 bank = self.at_mark(now, live);
             }
-            let wish = shared.wish.word();
-            if wish != heeded {
-                heeded = self.heed([heeded, wish], live, &|| engine.features());
+            let command = shared.command.word();
+            if command != obeyed {
+                obeyed = self.obey([obeyed, command], live, &|| engine.features());
             }
             if !self.draining {
                 self.fill::<EXTRAS>(now);
@@ -373,7 +373,7 @@ impl Worker {
             NOT_YET => WAIT_NS,
             started => clock.ns(started.saturating_sub(clock.now())).min(REST_NS_MAX),
         };
-        while wait_ns() > 0 && !shared.wish.is_end() {
+        while wait_ns() > 0 && !shared.command.is_end() {
             std::thread::sleep(std::time::Duration::from_nanos(wait_ns()));
         }
         self.mark = shared.count_from.load(Relaxed);
@@ -412,20 +412,20 @@ impl Worker {
 
     /// Does what the control plane has come to want; gives the word that says so.
     #[cold]
-    fn heed(
+    fn obey(
         &mut self,
-        [before, wish]: [u32; 2],
+        [before, command]: [u32; 2],
         live: &Live,
         features: &dyn Fn() -> Vec<String>,
     ) -> u32 {
-        if Wish::ends(wish) {
+        if CommandWord::ends(command) {
             self.drain(Ended::Interrupted);
         }
-        if self.counting && Wish::asked_between(before, wish) {
-            let so_far = self.so_far(live, self.parts.clock.now(), features());
-            live.tell(WorkerEnd { ended: Ended::Interrupted, ..so_far });
+        if self.counting && CommandWord::asked_between(before, command) {
+            let interim = self.interim(live, self.parts.clock.now(), features());
+            live.tell(WorkerEnd { ended: Ended::Interrupted, ..interim });
         }
-        wish
+        command
     }
 
     #[cold]
@@ -464,8 +464,8 @@ impl Worker {
             if self.flushing && self.in_flight > 0 {
                 return;
             }
-            if let Some(guards) = &mut self.parts.guards
-                && !guards.may_issue(self.in_flight)
+            if let Some(issue_gate) = &mut self.parts.issue_gate
+                && !issue_gate.may_issue(self.in_flight)
             {
                 return;
             }
@@ -559,8 +559,8 @@ impl Worker {
     /// False while a write to the same blocks is under way, or where an operation has no place.
     #[inline(always)]
     fn admit(&mut self, index: u32) -> bool {
-        if let Some(guards) = &self.parts.guards
-            && !guards.admits(&self.slots, index)
+        if let Some(issue_gate) = &self.parts.issue_gate
+            && !issue_gate.admits(&self.slots, index)
         {
             return false;
         }
@@ -603,8 +603,8 @@ impl Worker {
                 pacer.stepped();
             }
         }
-        if let Some(guards) = &mut self.parts.guards {
-            guards.issued(index);
+        if let Some(issue_gate) = &mut self.parts.issue_gate {
+            issue_gate.issued(index);
         }
         self.hand_over(index);
     }
@@ -669,7 +669,7 @@ impl Worker {
     /// Nothing may be issued before something in flight has completed.
     fn must_wait(&self) -> bool {
         let rests = self.parts.pacer.as_ref().is_some_and(Pacer::wants_rest);
-        let held = self.parts.guards.as_ref().is_some_and(Guards::holds);
+        let held = self.parts.issue_gate.as_ref().is_some_and(IssueGate::holds);
         let settles = self.parts.read_back.as_ref().is_some_and(ReadBack::is_settling);
         let flushes = self.syncs.is_due() || self.flushing;
         flushes || self.deferred.is_some() || rests || held || settles
@@ -683,7 +683,7 @@ impl Worker {
             Some(pacer) => shared.tick_at(&clock, pacer.next_ns()),
             None => now + clock.ticks(1000),
         };
-        let held_ns = self.parts.guards.as_ref().and_then(Guards::wait_ns).unwrap_or(0);
+        let held_ns = self.parts.issue_gate.as_ref().and_then(IssueGate::wait_ns).unwrap_or(0);
         let due = due.max(now + clock.ticks(held_ns));
         let ns = clock.ns(due.min(self.mark).saturating_sub(now)).min(REST_NS_MAX);
         let spin_ns = self.parts.pacer.as_ref().map_or(0, Pacer::spins_until_ns);

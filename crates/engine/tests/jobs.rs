@@ -61,12 +61,12 @@ fn a_job_starts_when_those_it_waits_for_have_ended() {
 #[test]
 fn a_job_without_its_file_fails_alone() {
     let file = tempfile::NamedTempFile::new().expect("a scratch file");
-    let absent = Path::new("/proc/no-such-file");
-    let paths = [("absent", absent), ("there", file.path())];
-    let jobs = || vec![writer("absent"), writer("there")];
+    let skipped = Path::new("/proc/no-such-file");
+    let paths = [("skipped", skipped), ("there", file.path())];
+    let jobs = || vec![writer("skipped"), writer("there")];
     let all = run(&plan(&paths, jobs(), OnFailure::EndJob));
     assert_eq!(ends(&all), [Ended::Failed, Ended::Done]);
-    assert_eq!((all[0].job.as_str(), all[0].errors[0].errno), ("absent", libc::ENOENT));
+    assert_eq!((all[0].job.as_str(), all[0].errors[0].errno), ("skipped", libc::ENOENT));
     assert!(all[0].errors[0].path.contains("no-such-file"), "{:?}", all[0].errors);
     assert_eq!(all[1].ops.write.ops, 16);
     let together = plan(&paths, jobs(), OnFailure::EndRun);

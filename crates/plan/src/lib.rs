@@ -1,9 +1,10 @@
 //! The workload model of candor: what runs, on what, how fast, until when.
 //!
 //! A [`Plan`] is an ordered list of [`Phase`]s. A phase is a set of [`Job`]s that start together
-//! and end together; a job is a number of identical workers that do one kind of [`Work`]: [`Blocks`]
-//! (a stream of reads, writes and trims), [`Entries`] (operations on named things in a tree), … Every foreign tool's language lowers into these types, so nothing here is
-//! named after a tool.
+//! and end together; a job is a number of identical workers that do one kind of [`Work`]:
+//! [`Blocks`] (a stream of reads, writes and trims), [`Entries`] (operations on named things in a
+//! tree), … Every foreign tool's language lowers into these types, so nothing here is named after
+//! a tool.
 //!
 //! A plan is read from text ([`text::read`]), checked once ([`check::check`]) before anything is
 //! opened, and immutable from then on. Whatever depends on a worker's number is computed by the

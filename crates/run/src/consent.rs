@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use candor_engine::files;
+use candor_engine::targets::files;
 use candor_observe::Roots;
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
@@ -48,7 +48,7 @@ impl Guard {
         if problems.is_empty() { self.claim(plan) } else { Err(RunError::Unsafe(problems)) }
     }
 
-    /// Makes a file of a target where there is none; `destroys` is the operation that changes it. One
+    /// Makes a file of a target where there is none; `destroys` is what changes it. One
     /// that is there, or has appeared since the plan was admitted, must be fit for use.
     ///
     /// # Errors

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_engine::files::Named;
-use candor_engine::layout::{self, Wanted};
-use candor_engine::{Absent, Session, files};
+use candor_engine::targets::files;
+use candor_engine::targets::files::Named;
+use candor_engine::targets::layout::{self, Wanted};
+use candor_engine::{Session, SkippedJob};
 use candor_plan::blocks::{Access, Engine, Share};
 use candor_plan::entries::{Entries, Over};
 use candor_plan::units::{Extent, PerDirection, SizeSpec};
@@ -55,7 +56,7 @@ pub fn lay_out(
     plan: &Plan,
     phase: &Phase,
     events: &mut Events<'_>,
-) -> Result<Vec<Absent>, RunError> {
+) -> Result<Vec<SkippedJob>, RunError> {
     let mut failed = HashMap::new();
     let mut laying = Laying { session, guard, schedulers, plan, phase, events };
     for job in &phase.jobs {
@@ -70,13 +71,13 @@ pub fn lay_out(
         };
     }
     let jobs = phase.jobs.iter().enumerate();
-    Ok(jobs.filter_map(|(at, job)| absent(at, job, &failed)).collect())
+    Ok(jobs.filter_map(|(at, job)| skipped(at, job, &failed)).collect())
 }
 
 /// A job that lacks one of its targets.
-fn absent(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<Absent> {
+fn skipped(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<SkippedJob> {
     let failure = job.targets.iter().find_map(|name| failed.get(name.as_str()))?;
-    Some(Absent::failed(at, job, failure.clone()))
+    Some(SkippedJob::failed(at, job, failure.clone()))
 }
 
 /// What laying out a target needs.
@@ -94,7 +95,7 @@ impl Laying<'_, '_> {
         let writes = work.iter().find_map(|(job, _)| job.work.destroys());
         let needed = match target.layout {
             Layout::Never => false,
-            // Space that is set aside is not there by writing.
+            // Region that is set aside is not there by writing.
             Layout::Write => !work.iter().all(makes_all_bytes),
             Layout::Allocate | Layout::Reserve | Layout::Sparse => true,
         };

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_engine::{Absent, Prepared, Session, files};
+use candor_engine::targets::files;
+use candor_engine::{Prepared, Session, SkippedJob};
 use candor_judge::Case;
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::{Bytes, Nanos, OnFailure, Phase, Plan, Problem};
@@ -142,9 +143,9 @@ impl Local {
         &mut self,
         phase: &Phase,
         events: &mut Events<'_>,
-    ) -> Result<Vec<Absent>, RunError> {
+    ) -> Result<Vec<SkippedJob>, RunError> {
         let held = (&mut self.guard, &mut self.schedulers);
-        let mut absent = laying::lay_out(&mut self.session, held, &self.plan, phase, events)?;
+        let mut skipped = laying::lay_out(&mut self.session, held, &self.plan, phase, events)?;
         ready::look(&mut self.facts, &self.plan, phase, &self.roots);
         ready::pre_read(&self.plan, phase)?;
         let notes = ready::evict(&self.plan, phase, events)?;
@@ -152,27 +153,27 @@ impl Local {
             events(&Event::Noted { note: note.clone() });
         }
         self.notes.extend(notes);
-        self.leave_out(phase, &mut absent)?;
-        Ok(absent)
+        self.leave_out(phase, &mut skipped)?;
+        Ok(skipped)
     }
 
     /// Adds the jobs that are only to be made ready, and those whose first command fails.
-    fn leave_out(&mut self, phase: &Phase, absent: &mut Vec<Absent>) -> Result<(), RunError> {
-        let failed: HashSet<usize> = absent.iter().map(|absent| absent.job).collect();
+    fn leave_out(&mut self, phase: &Phase, skipped: &mut Vec<SkippedJob>) -> Result<(), RunError> {
+        let failed: HashSet<usize> = skipped.iter().map(|skipped| skipped.job).collect();
         let jobs = || phase.jobs.iter().enumerate().filter(|(at, _)| !failed.contains(at));
         let (only_prepared, run): (Vec<_>, Vec<_>) = jobs().partition(|(_, job)| job.prepare_only);
-        absent.extend(only_prepared.into_iter().map(|(at, job)| Absent::prepared(at, job)));
+        skipped.extend(only_prepared.into_iter().map(|(at, job)| SkippedJob::prepared(at, job)));
         let hooks =
             run.iter().filter_map(|(at, job)| Some((*at, *job, job.hooks.before.as_ref()?)));
         for failed in hooks::run(hooks) {
             let job = &phase.jobs[failed.at];
             if failed.may {
                 self.notes.push(failed.note(&format!("`{}` did not run", job.name)));
-                absent.push(Absent::prepared(failed.at, job));
+                skipped.push(SkippedJob::prepared(failed.at, job));
             } else if phase.on_failure == OnFailure::EndRun {
                 return Err(RunError::Hook(failed.failure.message));
             } else {
-                absent.push(Absent::failed(failed.at, job, failed.failure));
+                skipped.push(SkippedJob::failed(failed.at, job, failed.failure));
             }
         }
         Ok(())
@@ -232,7 +233,7 @@ impl Local {
     }
 
     /// The report so far, with what a phase that still runs has done.
-    pub(crate) fn so_far(&self, running: PhaseReport) -> Report {
+    pub(crate) fn interim(&self, running: PhaseReport) -> Report {
         let mut phases = self.phases.clone();
         phases.push(running);
         Report {
@@ -354,13 +355,13 @@ impl Runner for Local {
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         self.start_tracer();
         let idle = self.idle_window(&mut sampler);
-        let absent = self.make_ready(phase, events)?;
+        let skipped = self.make_ready(phase, events)?;
         // Files that came into being can have brought their devices with them.
         self.start_tracer();
         // Files may just have come into being.
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         rest(phase.delay);
-        let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
+        let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, skipped)?;
         self.facts.missing.extend(self.tracer.failure(!self.options.at_once));
         let before = sampler.snapshot(SnapshotDetail::Full);
         if before.cache.is_none() {

@@ -5,8 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_engine::layout::{self, Wanted};
-use candor_engine::{Session, files};
+use candor_engine::Session;
+use candor_engine::targets::files;
+use candor_engine::targets::layout::{self, Wanted};
 use candor_observe::{Roots, accounting_probe, cache};
 use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};

@@ -78,7 +78,7 @@ impl Watch for Watcher<'_, '_> {
         self.local.asks_how_far()
     }
 
-    fn so_far(&mut self, measurements: Vec<Measurement>) {
+    fn interim(&mut self, measurements: Vec<Measurement>) {
         let phase = PhaseReport {
             measurements,
             before: self.before.clone(),
@@ -86,7 +86,7 @@ impl Watch for Watcher<'_, '_> {
             after: self.sampler.snapshot(SnapshotDetail::Full),
             ..self.phase.clone()
         };
-        (self.events)(&Event::SoFar { report: Box::new(self.local.so_far(phase)) });
+        (self.events)(&Event::SoFar { report: Box::new(self.local.interim(phase)) });
     }
 
     fn calls_off(&mut self) -> bool {

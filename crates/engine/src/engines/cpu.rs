@@ -4,8 +4,8 @@ use candor_plan::Burn;
 
 use super::{Call, Context};
 use crate::clock::Clock;
+use crate::operations::slots::Slot;
 use crate::random::Random;
-use crate::slots::Slot;
 
 /// Numbers that are sorted at a time: more than a first-level cache holds.
 const NUMBERS: usize = 1 << 14;

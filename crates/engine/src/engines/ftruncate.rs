@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Call, Context, answer, blocking_call};
-use crate::files::Files;
-use crate::slots::{Kind, Slot};
+use crate::operations::slots::{Kind, Slot};
+use crate::targets::files::Files;
 
 /// The engine.
 pub struct Ftruncate {

@@ -14,8 +14,8 @@ use super::flags::CallFlags;
 use super::{Context, Io, blocking_call};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::files::Files;
-use crate::slots::{Done, Kind, Slot};
+use crate::operations::slots::{Done, Kind, Slot};
+use crate::targets::files::Files;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;

@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use candor_plan::blocks::Lock;
 
 use super::Call;
-use crate::files::{Files, OpenFile};
-use crate::slots::{Kind, Slot};
+use crate::operations::slots::{Kind, Slot};
+use crate::targets::files::{Files, OpenFile};
 
 /// A file's lock.
 type FileLock = Arc<RwLock<()>>;
@@ -49,7 +49,7 @@ impl<'a> Locked<'a> {
 
 impl Call for Locked<'_> {
     fn call(&mut self, slot: &Slot) -> i32 {
-        // It guards no data, so that a thread that panicked leaves nothing half done.
+        // It issue_gate no data, so that a thread that panicked leaves nothing half done.
         let lock = &self.held.locks[slot.file as usize];
         if self.held.reads_together && slot.kind == Kind::Read {
             let _held = lock.read().unwrap_or_else(PoisonError::into_inner);

@@ -15,9 +15,9 @@ use candor_plan::blocks::Advice;
 
 use super::{Call, Context, answer, blocking_call};
 use crate::error::EngineError;
-use crate::files::{Files, OpenFile};
-use crate::memory::PAGE_BYTES;
-use crate::slots::{Kind, Slot};
+use crate::host::memory::PAGE_BYTES;
+use crate::operations::slots::{Kind, Slot};
+use crate::targets::files::{Files, OpenFile};
 
 thread_local! {
     /// The mapping that this thread copies from or to, as (address, length); length 0 for none.

@@ -1,8 +1,8 @@
 //! The ways to issue I/O, one file each, behind two small traits.
 //!
 //! Inside the loop the traits are used with static dispatch; which engine it is, is decided once,
-//! in [`crate::prepare`]. A new engine is a file here and a row there; what it can do stands in
-//! [`candor_plan::engine::Engine`].
+//! in [`crate::phase::prepare`]. A new engine is a file here and a row there; its capabilities
+//! stand in [`candor_plan::engine::Engine`].
 //!
 //! | engine | calls | in flight | moves bytes |
 //! | --- | --- | --- | --- |
@@ -45,8 +45,8 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::files::Files;
-use crate::slots::{Done, Kind, Slot};
+use crate::operations::slots::{Done, Kind, Slot};
+use crate::targets::files::Files;
 
 /// A way to issue I/O, as the loop sees it.
 ///
@@ -119,7 +119,7 @@ pub struct Context<'a> {
     /// Operations in flight at most.
     pub depth: usize,
     /// The worker's buffers: one mapping, `depth` parts of `buffer_bytes`.
-    pub buffers: &'a crate::memory::Mapping,
+    pub buffers: &'a crate::host::memory::Mapping,
     /// Bytes per buffer.
     pub buffer_bytes: usize,
     /// The clock.
@@ -155,7 +155,9 @@ pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> i32 {
         Kind::Fsync => answer(unsafe { libc::fsync(fd) } as isize),
         // SAFETY: as above.
         Kind::Fdatasync => answer(unsafe { libc::fdatasync(fd) } as isize),
-        Kind::Trim if file.in_zones => crate::zones::ground::trim(file, slot.offset, slot.length),
+        Kind::Trim if file.in_zones => {
+            crate::targets::zones::backend::trim(file, slot.offset, slot.length)
+        }
         Kind::Trim if file.is_device => discard(fd, slot),
         Kind::Trim => punch_hole(fd, slot),
         Kind::Read | Kind::Write => -libc::EINVAL,

@@ -8,8 +8,8 @@ use candor_plan::entries::Step;
 
 use super::{Call, answer};
 use crate::error::EngineError;
-use crate::files::{Files, OpenFile};
-use crate::slots::Slot;
+use crate::operations::slots::Slot;
+use crate::targets::files::{Files, OpenFile};
 
 /// Mode of what is made, less the process's mask.
 const FILE_MODE: libc::c_uint = 0o644;

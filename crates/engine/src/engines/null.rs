@@ -2,7 +2,7 @@
 
 use super::{Context, Io};
 use crate::clock::Clock;
-use crate::slots::{Done, Slot};
+use crate::operations::slots::{Done, Slot};
 
 /// The engine.
 pub struct Null {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use candor_plan::Program as Plan;
 
 use super::{Call, OVER};
-use crate::slots::Slot;
+use crate::operations::slots::Slot;
 
 /// How long one look takes: until the end of the job is noticed.
 const LOOK: Duration = Duration::from_millis(50);

@@ -6,9 +6,9 @@ use candor_plan::blocks;
 
 use super::flags::{CallFlags, HIPRI};
 use super::{Call, Context, answer, blocking_call};
-use crate::files::Files;
+use crate::operations::slots::{Kind, Slot};
 use crate::random::Random;
-use crate::slots::{Kind, Slot};
+use crate::targets::files::Files;
 
 /// The engine.
 pub struct Pvsync {

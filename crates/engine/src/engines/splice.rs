@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{Call, Context, answer, blocking_call};
 use crate::error::EngineError;
-use crate::files::Files;
-use crate::slots::{Kind, Slot};
+use crate::operations::slots::{Kind, Slot};
+use crate::targets::files::Files;
 
 /// A pipe that a process without privileges may have.
 const PIPE_BYTES_MAX: usize = 1 << 20;

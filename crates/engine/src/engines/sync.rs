@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{Call, Context, answer, blocking_call};
 use crate::error::EngineError;
-use crate::files::{Files, OpenFile};
-use crate::slots::{Kind, Slot};
+use crate::operations::slots::{Kind, Slot};
+use crate::targets::files::{Files, OpenFile};
 
 /// A worker's own descriptors, with the position of each.
 pub struct Seeking {

@@ -12,7 +12,7 @@ use super::psync::Psync;
 use super::{Call, Context, Io};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::slots::{Completion, Done, Slot};
+use crate::operations::slots::{Completion, Done, Slot};
 
 /// Most threads of one worker; more operations wait for one.
 const THREADS_MAX: usize = 256;

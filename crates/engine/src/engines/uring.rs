@@ -12,9 +12,9 @@ use io_uring::{IoUring, types};
 use super::{Context, Io, blocking_call};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::files::{Files, OpenFile};
-use crate::slots::{Done, Kind, Slot};
-use entry::{Dress, How, discard};
+use crate::operations::slots::{Done, Kind, Slot};
+use crate::targets::files::{Files, OpenFile};
+use entry::{How, SqeOptions, discard};
 
 /// How long the kernel's submission thread spins before it sleeps.
 const SQPOLL_IDLE_MS: u32 = 2000;
@@ -28,7 +28,7 @@ pub struct Uring {
     ring: IoUring,
     how: How,
     /// What operations carry beside the usual.
-    dress: Option<Box<Dress>>,
+    dress: Option<Box<SqeOptions>>,
     /// Trims, which io_uring cannot carry on many kernels, and flushes where it polls.
     blocking: Vec<u32>,
     /// Operations for which the queue had no room.
@@ -108,7 +108,7 @@ impl Uring {
     /// Sets up a ring in the thread that will use it, and registers what can be registered.
     ///
     /// # Errors
-    /// The kernel's, with the likely cause: io_uring absent, forbidden, or out of memory.
+    /// The kernel's, with the likely cause: io_uring skipped, forbidden, or out of memory.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Uring, EngineError> {
         let options = &blocks.engine.uring().copied().unwrap_or_default();
         // The kernel's submission thread may show a completion before it frees the entry.
@@ -134,7 +134,7 @@ impl Uring {
                 fixed_buffers: false,
                 no_ops: options.nop,
             },
-            dress: Dress::new(context, blocks),
+            dress: SqeOptions::new(context, blocks),
             trims: queues_trims(context.files, blocks),
             blocking: Vec::with_capacity(context.depth),
             refused: Vec::with_capacity(context.depth),

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::sync::Seeking;
 use super::{Context, Io, answer, blocking_call};
 use crate::error::EngineError;
-use crate::files::Files;
-use crate::slots::{Done, Kind, Slot};
+use crate::operations::slots::{Done, Kind, Slot};
+use crate::targets::files::Files;
 
 /// Most buffers that one call takes.
 const VECTORS_MAX: usize = 1024;

@@ -3,25 +3,25 @@
 //! `mod.rs` draws directions and keeps count; [`rotation`] says which file is next, [`places`]
 //! where in it, with one [`order`] per size of files over the worker's share, its [`space`].
 
-pub mod order;
+pub mod file_selection;
+pub mod offsets;
+pub mod pattern;
 pub mod permutation;
-pub mod places;
-pub mod rotation;
+pub mod random_map;
+pub mod region;
 pub mod sizes;
 pub mod skew;
-pub mod space;
 pub mod trace;
-pub mod visited;
 
 use candor_plan::blocks::{Access, Blocks, Stay};
 use candor_plan::units::{Direction, Mix, PerDirection};
 use std::ops::Range;
 
-use self::places::{How, Places, fixed_size};
-use self::rotation::Rotation;
+use self::file_selection::Rotation;
+use self::offsets::{How, Offsets, fixed_size};
 use self::trace::Cursor as TraceCursor;
+use crate::operations::slots::Slot;
 use crate::random::Random;
-use crate::slots::Slot;
 
 /// What bounds a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct Stream {
     stay: Stay,
     stays: bool,
     run_left: u32,
-    places: Places,
+    places: Offsets,
     rotation: Rotation,
     /// Bytes of the turn of a file, where a file is left once it was worked on as a whole.
     turn_bytes: u64,
@@ -138,7 +138,7 @@ pub struct Parts<'p> {
     /// Tells its permutations from those of other streams.
     pub seed: u64,
     /// Where operations fall.
-    pub places: Places,
+    pub places: Offsets,
     /// A direction that has used up the only file starts over by itself, and no pass ends.
     pub wraps: bool,
     /// The trace, which then decides everything else.

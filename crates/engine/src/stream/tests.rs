@@ -5,20 +5,20 @@ use candor_plan::blocks::{Access, Blocks, Share, Zone};
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use proptest::prelude::*;
 
+use super::offsets::{Own, Shapes};
 use super::permutation::Permutation;
-use super::places::{Own, Shapes};
+use super::region::{Rank, Region};
 use super::skew::Zipf;
-use super::space::{Rank, Space};
 use super::*;
-use crate::slots::Kind;
+use crate::operations::slots::Kind;
 
 mod properties;
 mod sequences;
 
 pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Rank, wraps: bool) -> Stream {
-    let shapes = Shapes::new(sizes.iter().copied().map(space::Extent::whole));
+    let shapes = Shapes::new(sizes.iter().copied().map(region::Extent::whole));
     let seed = 7 + rank.rank;
-    let places = Places::new(blocks, &shapes, Own::dealt(0, 1, sizes.len() as u32), rank, seed);
+    let places = Offsets::new(blocks, &shapes, Own::dealt(0, 1, sizes.len() as u32), rank, seed);
     let random = Random::new(7, rank.rank);
     Stream::new(Parts { blocks, random, seed, places, wraps, trace: None })
 }
@@ -71,7 +71,7 @@ fn workers_cover_a_shared_range_exactly_once() {
             let mut seen = HashSet::new();
             for rank in 0..4 {
                 let rank = Rank { rank, of: 4 };
-                let space = Space::new(&blocks, space::Extent::whole(64 * 4096), rank);
+                let space = Region::new(&blocks, region::Extent::whole(64 * 4096), rank);
                 let list = offsets(&blocks, 64 * 4096, rank, space.length() / 4096);
                 assert!(list.iter().all(|offset| seen.insert(*offset)), "{share:?} {access:?}");
             }
@@ -181,7 +181,7 @@ proptest! {
         let size = size * 4096 * ranks;
         let blocks = Blocks { share: Share::Slice, ..with(access) };
         let rank = Rank { rank: seed % ranks, of: ranks };
-        let space = Space::new(&blocks, space::Extent::whole(size), rank);
+        let space = Region::new(&blocks, region::Extent::whole(size), rank);
         for offset in offsets(&blocks, size, rank, 64) {
             prop_assert!(offset >= space.offset(0) && offset + 4096 <= space.end());
         }

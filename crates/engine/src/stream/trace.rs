@@ -6,7 +6,7 @@ use candor_plan::Bytes;
 use candor_plan::blocks::TraceFile;
 use candor_plan::trace::{Step, Trace};
 
-use super::space::Rank;
+use super::region::Rank;
 
 /// Reads a trace, where whoever made the plan has not read it already.
 ///

@@ -27,15 +27,15 @@ impl Worker {
             if let Some(zones) = &mut self.parts.zones {
                 zones.completed(&self.slots[completion.slot as usize]);
             }
-            if self.parts.guards.is_some() {
+            if self.parts.issue_gate.is_some() {
                 self.guard(completion, now);
             }
             if self.parts.verifier.is_some() {
                 self.verify(completion);
             }
         }
-        if let Some(guards) = &mut self.parts.guards
-            && guards.turned(self.parts.clock.ns(now)) == Meaning::Found
+        if let Some(issue_gate) = &mut self.parts.issue_gate
+            && issue_gate.turned(self.parts.clock.ns(now)) == Meaning::Found
         {
             self.drain(Ended::Done);
         }
@@ -63,7 +63,7 @@ impl Worker {
         self.failures.add(&self.parts.files, &slot, -completion.result);
         if !self.goes_on_after(slot.kind, -completion.result) {
             self.drain(Ended::Failed);
-            self.parts.shared.wish.end();
+            self.parts.shared.command.end();
         }
     }
 
@@ -108,7 +108,7 @@ impl Worker {
             Placed::Failed(errno) => {
                 self.failures.add(&self.parts.files, slot, errno);
                 self.drain(Ended::Failed);
-                self.parts.shared.wish.end();
+                self.parts.shared.command.end();
             }
         }
         false
@@ -125,13 +125,13 @@ impl Worker {
     }
 
     fn guard(&mut self, completion: Completion, now: u64) {
-        let Some(guards) = &mut self.parts.guards else { return };
+        let Some(issue_gate) = &mut self.parts.issue_gate else { return };
         let slot = self.slots[completion.slot as usize];
         let ns = self.parts.clock.ns(now - slot.started);
-        if let Meaning::TooSlow(limit_ns) = guards.completed(completion.slot, slot.kind, ns) {
+        if let Meaning::TooSlow(limit_ns) = issue_gate.completed(completion.slot, slot.kind, ns) {
             self.failures.add_slow(&self.parts.files, &slot, ns, limit_ns);
             self.drain(Ended::Failed);
-            self.parts.shared.wish.end();
+            self.parts.shared.command.end();
         }
     }
 
@@ -152,7 +152,7 @@ impl Worker {
         self.verify_ticks += self.parts.clock.now() - before;
         if !intact {
             self.drain(Ended::Failed);
-            self.parts.shared.wish.end();
+            self.parts.shared.command.end();
         }
     }
 }

@@ -11,13 +11,13 @@ impl Worker {
             Ended::Time => self.last_completion.max(self.parts.shared.deadline.load(Relaxed)),
             _ => self.last_completion,
         };
-        let told = self.so_far(live, end, features);
+        let told = self.interim(live, end, features);
         mark_first_done(&self.parts, told.stats.ops, told.stats.elapsed_ns);
         told
     }
 
     /// What it did until that tick.
-    pub(super) fn so_far(&self, live: &Live, end: u64, features: Vec<String>) -> WorkerEnd {
+    pub(super) fn interim(&self, live: &Live, end: u64, features: Vec<String>) -> WorkerEnd {
         let clock = self.parts.clock;
         let read_back = self.parts.read_back.as_ref().map(|back| back.spent(self.last_completion));
         let apart = read_back.unwrap_or_default();
@@ -26,8 +26,11 @@ impl Worker {
         let wait = |u: Usage| u.run_wait_ns;
         let from = self.parts.shared.count_from.load(Relaxed);
         let counters = live.bank(true).all();
-        let tried = |c: &crate::stats::Counters| c.ops.load(Relaxed) + c.failed.load(Relaxed);
-        let sum = |read: fn(&crate::stats::Counters) -> u64| counters[..3].iter().map(read).sum();
+        let tried =
+            |c: &crate::operations::stats::Counters| c.ops.load(Relaxed) + c.failed.load(Relaxed);
+        let sum = |read: fn(&crate::operations::stats::Counters) -> u64| {
+            counters[..3].iter().map(read).sum()
+        };
         let elapsed_ns = clock.ns(end.saturating_sub(from + apart.ticks));
         WorkerEnd {
             stats: WorkerStats {
@@ -58,7 +61,7 @@ impl Worker {
                 true => self.depths.or_else(|| Some(Depths::one_at_a_time(sum(tried)))),
                 false => None,
             },
-            depth_reached: self.parts.guards.as_ref().and_then(Guards::depth_reached),
+            depth_reached: self.parts.issue_gate.as_ref().and_then(IssueGate::depth_reached),
             features,
         }
     }

@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::RangeSync;
 
-use crate::slots::Slot;
+use crate::operations::slots::Slot;
 
 /// What was written of each file, from the first byte to the last.
 pub struct Ranges {

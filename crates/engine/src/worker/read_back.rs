@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use candor_plan::blocks::ReadBack as Plan;
 
 use super::{Trims, Worker};
-use crate::files::Files;
-use crate::placement::Usage;
-use crate::slots::{Kind, Slot};
+use crate::data::verifier::Verifier;
+use crate::host::placement::Usage;
+use crate::operations::slots::{Kind, Slot};
 use crate::stream::Stream;
-use crate::verifier::Verifier;
+use crate::targets::files::Files;
 
 /// A worker's reading back.
 pub struct ReadBack {

@@ -5,8 +5,8 @@ use candor_plan::blocks::Durability;
 
 use super::Worker;
 use super::ranges::{Range, Ranges};
-use crate::files::Files;
-use crate::slots::{Kind, Slot};
+use crate::operations::slots::{Kind, Slot};
+use crate::targets::files::Files;
 
 /// How a sync is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +211,6 @@ impl Worker {
         self.failures.add(&self.parts.files, &slot, errno);
         self.draining = true;
         self.ended = candor_record::Ended::Failed;
-        self.parts.shared.wish.end();
+        self.parts.shared.command.end();
     }
 }

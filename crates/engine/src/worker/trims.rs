@@ -2,10 +2,10 @@
 
 use candor_plan::blocks::TrimWritten as Plan;
 
+use crate::data::verifier::Verifier;
+use crate::operations::slots::{Kind, Slot};
 use crate::random::Random;
-use crate::slots::{Kind, Slot};
 use crate::stream::Stream;
-use crate::verifier::Verifier;
 
 /// A worker's trims of what it wrote.
 pub struct Trims {

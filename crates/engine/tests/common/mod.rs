@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::layout::{self, Wanted};
+use candor_engine::targets::layout::{self, Wanted};
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::Verify;
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, Work};

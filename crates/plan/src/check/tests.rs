@@ -143,7 +143,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("batch", "batch_reap", "engine = \"null\"\ndepth = 8\nbatch_reap = 9"),
     ("iopoll-direct", "engine.io_uring.iopoll", "engine.io_uring.iopoll = true"),
     ("sqpoll-cpu", "engine.io_uring.sqpoll_cpu", "engine.io_uring.sqpoll_cpu = 1"),
-    ("cpu", "engine.io_uring.sqpoll_cpu", "engine.io_uring = { sqpoll = true, sqpoll_cpu = 10000 }"),
+    ("cpu", "engine.io_uring.sqpoll_cpu",
+     "engine.io_uring = { sqpoll = true, sqpoll_cpu = 10000 }"),
     ("uring-defer", "engine.io_uring.defer_taskrun",
      "engine.io_uring = { sqpoll = true, defer_taskrun = true }"),
     ("hipri-direct", "engine.pvsync.hipri", "engine.pvsync.hipri = true"),
@@ -384,12 +385,17 @@ fn errors_in_plans_and_targets() {
         ("tree-limit", "target[0].tree.items",
          "[[target]]\npath = \"/x\"\n\
           tree = { depth = 2, width = 9, items = 18446744073709551615 }"),
-        ("program", "phase[0].job[0].work.program.command", "[[phase]]\n[[phase.job]]\nwork.program = {}"),
-        ("burn", "phase[0].job[0].work.burn.chunk", "[[phase]]\n[[phase.job]]\nwork.burn.chunk = 0"),
-        ("not-yet-entries", "phase[0].job[0].work.entries", "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
-        ("no-steps", "phase[0].job[0].work.entries.steps", "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("program", "phase[0].job[0].work.program.command",
+         "[[phase]]\n[[phase.job]]\nwork.program = {}"),
+        ("burn", "phase[0].job[0].work.burn.chunk",
+         "[[phase]]\n[[phase.job]]\nwork.burn.chunk = 0"),
+        ("not-yet-entries", "phase[0].job[0].work.entries",
+         "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("no-steps", "phase[0].job[0].work.entries.steps",
+         "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
         ("loader", "phase[0].job[0].work.entries.loader.batch",
-         "[[phase]]\n[[phase.job]]\nwork.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
         ("blocks-on-tree", "phase[0].job[0].targets[0]",
          "[[target]]\nkind = \"tree\"\n[[phase]]\n[[phase.job]]\n\
           targets = [\"target\"]\nwork.blocks = {}"),
@@ -405,7 +411,8 @@ fn errors_in_plans_and_targets() {
         ("wear-out-time", "phase[0].stop.stonewall", "[[phase]]\nstop.stonewall = \"wear_out\""),
         ("duplicate-name", "phase[1].name", "[[phase]]\nname = \"x\"\n[[phase]]\nname = \"x\""),
         ("workers", "phase[0]",
-         "[[phase]]\n[[phase.job]]\nwork.blocks = {}\nworkers = 4000\n[[phase.job]]\nwork.blocks = {}\nworkers = 4000"),
+         "[[phase]]\n[[phase.job]]\nwork.blocks = {}\nworkers = 4000\n\
+          [[phase.job]]\nwork.blocks = {}\nworkers = 4000"),
         ("buffers", "phase[0].job[0].work.blocks.depth",
          "[[phase]]\n[[phase.job]]\nworkers = 4096\nwork.blocks = { depth = 4096, size = \"1m\" }"),
     ];

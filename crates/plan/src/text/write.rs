@@ -213,8 +213,9 @@ fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &PlanPath) {
             }
             value => {
                 // A table of nothing but sections needs no header of its own.
+                let is_below = |key: &str| SECTIONS.contains(&child(&path, key).as_str());
                 let is_bare = matches!(value, Node::Table(entries) if !entries.is_empty()
-                    && entries.iter().all(|(key, _)| SECTIONS.contains(&child(&path, key).as_str())));
+                    && entries.iter().all(|(key, _)| is_below(key)));
                 if !is_bare {
                     lines.push(Line { place: place.clone(), text: format!("[{path}]\n") });
                 }

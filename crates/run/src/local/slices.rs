@@ -6,7 +6,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use candor_engine::{Prepared, Watch, files};
+use candor_engine::targets::files;
+use candor_engine::{Prepared, Watch};
 use candor_judge::Question;
 use candor_judge::thresholds::AGAIN;
 use candor_observe::{Sampler, SnapshotDetail};

@@ -3,9 +3,9 @@
 use candor_dialects::fio::flags::IdleKind;
 use candor_dialects::fio::job::Idleness;
 use candor_dialects::fio::output::idleness;
+use candor_engine::clock::check::{Reading, disagreements};
 use candor_engine::clock::tsc_is_trusted;
-use candor_engine::clock_check::{Reading, disagreements};
-use candor_engine::idle::IdleWatch;
+use candor_engine::host::idle::IdleWatch;
 
 use super::WRONG;
 use super::instead::printed;

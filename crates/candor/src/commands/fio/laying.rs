@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::output;
-use candor_engine::files;
+use candor_engine::targets::files;
 use candor_plan::{Layout, Plan, Target, TargetKind};
 
 /// A line for each job that finds files missing or too short, in the order of the jobs. fio says

@@ -7,8 +7,8 @@ use io_uring::{opcode, squeue, types};
 
 use crate::engines::Context;
 use crate::engines::flags::CallFlags;
-use crate::files::Files;
-use crate::slots::{Kind, Slot};
+use crate::operations::slots::{Kind, Slot};
+use crate::targets::files::Files;
 
 /// How an operation becomes an entry of the ring.
 pub struct How {
@@ -81,7 +81,7 @@ pub fn discard(file: types::Fd, offset: u64, length: u64) -> squeue::Entry {
 }
 
 /// What reads and writes carry beside the usual: flags, priorities, vectors, their own threads.
-pub struct Dress {
+pub struct SqeOptions {
     flags: CallFlags,
     /// Operations have priorities of their own.
     priorities: bool,
@@ -92,12 +92,12 @@ pub struct Dress {
     count: u32,
 }
 
-impl Dress {
+impl SqeOptions {
     /// None where nothing is out of the usual.
-    pub fn new(context: &Context<'_>, blocks: &Blocks) -> Option<Box<Dress>> {
+    pub fn new(context: &Context<'_>, blocks: &Blocks) -> Option<Box<SqeOptions>> {
         let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         let options = blocks.engine.uring().copied().unwrap_or_default();
-        let dress = Dress {
+        let dress = SqeOptions {
             flags: CallFlags::new(options.flags),
             priorities: !blocks.priorities.is_empty(),
             vectors: options.vectored.then(|| vec![vector; context.depth].into()),

@@ -217,9 +217,9 @@ fn directions_have_alignments_of_their_own() {
 
 #[test]
 fn files_that_are_alike_share_their_state() {
-    let shapes = Shapes::new(std::iter::repeat_n(space::Extent::whole(1 << 20), 10_000));
+    let shapes = Shapes::new(std::iter::repeat_n(region::Extent::whole(1 << 20), 10_000));
     for access in [Access::Sequential, Access::Permutation, Access::Random] {
-        let places = Places::new(&with(access), &shapes, Own::dealt(0, 1, 10_000), ALONE, 1);
+        let places = Offsets::new(&with(access), &shapes, Own::dealt(0, 1, 10_000), ALONE, 1);
         assert!(places.kept() <= 1);
     }
     // They still go each its own way where the order is random.

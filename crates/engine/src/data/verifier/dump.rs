@@ -1,0 +1,66 @@
+//! The bytes of blocks that do not match, into files for whoever looks into the damage.
+
+use std::path::{Path, PathBuf};
+
+use candor_plan::blocks::{Content as ContentPlan, Fill};
+
+use crate::data::content::{Content, Origin, pool};
+use crate::data::verify::Form;
+use crate::data::verify::fio_header::FioHeader;
+
+/// Writes what was received and, where it is known, what was expected; says in words where to.
+/// A block with a bad header has no `expected` at all and a file of its own kind.
+pub fn dump(stem: &Path, received: &[u8], expected: Option<Option<Vec<u8>>>) -> String {
+    let Some(expected) = expected else { return put(stem, "hdr_fail", received) };
+    let received = put(stem, "received", received);
+    match expected {
+        None => format!("{received}; expected data cannot be made again"),
+        Some(bytes) => received + &put(stem, "expected", &bytes),
+    }
+}
+
+fn put(stem: &Path, kind: &str, bytes: &[u8]) -> String {
+    let mut name = stem.as_os_str().to_owned();
+    name.push(format!(".{kind}"));
+    let path = PathBuf::from(name);
+    match std::fs::write(&path, bytes) {
+        Ok(()) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            format!("; {kind} data dumped as {name}")
+        }
+        Err(error) => format!("; {kind} data not dumped as {}: {error}", path.display()),
+    }
+}
+
+/// What a block should hold whose header is right: its bytes made again from the seed in that
+/// header, or from the pattern. None if they do not have the sum that the header holds, because
+/// someone else made them.
+pub fn expected(
+    form: &Form,
+    plan: &ContentPlan,
+    seed: u64,
+    block: &[u8],
+    (offset, at): (u64, usize),
+) -> Option<Vec<u8>> {
+    let of_pattern = |pattern: &candor_plan::blocks::Pattern| {
+        let mut bytes = vec![0; at + block.len()];
+        pattern.fill(&mut bytes, offset);
+        bytes.split_off(at)
+    };
+    let acca = match form {
+        Form::Own | Form::Nothing => return None,
+        Form::Pattern(pattern) => return Some(of_pattern(pattern)),
+        Form::Acca(acca, _) => acca,
+    };
+    let made = match (&plan.pattern, plan.fill) {
+        (Some(pattern), Fill::Pattern) => of_pattern(pattern),
+        _ => {
+            let origin = Origin { seed, plan_seed: seed, rank: 0, reads: true, blocks: 0 };
+            let content = Content::new(plan.clone(), pool(seed), &origin);
+            let mut bytes = vec![0; block.len()];
+            content.keyed(&mut bytes, FioHeader::seed_in(block), offset);
+            bytes
+        }
+    };
+    acca.with_header_of(block, made)
+}

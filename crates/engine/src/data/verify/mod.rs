@@ -1,0 +1,137 @@
+//! Verification: what written blocks hold so that they can be checked when they are read.
+//!
+//! A [`Map`] keeps, per block, the generation of the last finished write and whether one is under
+//! way. No block is written while a write to it is under way, and a read that overlaps one is not
+//! judged: so there is no false alarm at any depth and with any number of workers.
+
+pub mod candor_header;
+pub mod checksums;
+pub mod fio_header;
+pub mod map;
+#[cfg(test)]
+mod tests;
+
+use candor_plan::blocks::{Format, Pattern, Sum, Verify as Plan};
+use candor_record::MismatchKind;
+
+use self::fio_header::{FioHeader, Stamp};
+pub use self::map::{Left, Map, NOTHING, UNKNOWN, ZEROS};
+
+/// Where a block should be from, and from which write.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// Its offset in the file.
+    pub offset: u64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Its generation, or [`UNKNOWN`].
+    pub generation: u32,
+}
+
+/// What is wrong with a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// In which way.
+    pub kind: MismatchKind,
+    /// Expected and found, in words.
+    pub detail: String,
+    /// The header shows it; the rest was not looked at.
+    pub in_header: bool,
+}
+
+fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&block[at..at + N]);
+    bytes
+}
+
+/// How the blocks of a plan are made and checked.
+#[derive(Clone)]
+pub enum Form {
+    /// candor's own headers.
+    Own,
+    /// Headers that other tools know, and what is behind them where it is known.
+    Acca(Box<FioHeader>, Option<Pattern>),
+    /// No header, all bytes are known.
+    Pattern(Pattern),
+    /// Nothing is checked.
+    Nothing,
+}
+
+impl Form {
+    /// As the plan says; the pattern is that of the plan's content.
+    pub fn new(plan: &Plan, pattern: Option<&Pattern>) -> Form {
+        match (plan.format, pattern) {
+            (Format::Own, _) => Form::Own,
+            (Format::Acca(sum), pattern) => {
+                let known = pattern.filter(|_| matches!(sum, Sum::None | Sum::Pattern));
+                Form::Acca(Box::new(FioHeader::new(sum, plan.header_at.0)), known.cloned())
+            }
+            (Format::Pattern, Some(pattern)) => Form::Pattern(pattern.clone()),
+            (Format::Pattern | Format::Nothing, _) => Form::Nothing,
+        }
+    }
+
+    /// Turns a block into a verifiable one.
+    #[inline(always)]
+    pub fn seal(&self, block: &mut [u8], as_of: &Expected, stamp: &Stamp) {
+        match self {
+            Form::Own => candor_header::seal(block, as_of),
+            Form::Acca(acca, _) => acca.seal(block, as_of, stamp),
+            Form::Pattern(_) | Form::Nothing => {}
+        }
+    }
+
+    /// Checks the block that begins at `at` in an operation at `offset`; what is known of its
+    /// bytes is made in `scratch`. A header that was moved stands at the start afterwards.
+    #[inline(always)]
+    pub fn check(
+        &self,
+        block: &mut [u8],
+        expected: &Expected,
+        (offset, at): (u64, usize),
+        scratch: &mut Vec<u8>,
+    ) -> Result<(), Wrong> {
+        let (skipped, pattern) = match self {
+            Form::Nothing => return Ok(()),
+            Form::Own => return candor_header::check(block, expected),
+            Form::Acca(acca, pattern) => {
+                acca.check(block, expected)?;
+                let Some(pattern) = pattern else { return Ok(()) };
+                (acca.header_bytes(), pattern)
+            }
+            Form::Pattern(pattern) => (0, pattern),
+        };
+        scratch.resize(at + block.len(), 0);
+        pattern.fill(scratch, offset);
+        compare(&block[skipped..], &scratch[at + skipped..], skipped)
+    }
+}
+
+fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {
+    if found == wanted {
+        return Ok(());
+    }
+    let place = found.iter().zip(wanted).position(|(a, b)| a != b).unwrap_or(0);
+    let (a, b) = (found[place], wanted[place]);
+    let detail = format!(
+        "pattern: verify failed; got pattern '{a:02x}', wanted '{b:02x}', {} bad bits at byte {} \
+         of the block",
+        (a ^ b).count_ones(),
+        place + skipped
+    );
+    Err(Wrong { kind: MismatchKind::Flipped, detail, in_header: false })
+}
+
+/// Checks that a block which was trimmed reads as zeros.
+pub fn check_zeros(block: &[u8]) -> Result<(), Wrong> {
+    match block.iter().position(|byte| *byte != 0) {
+        None => Ok(()),
+        Some(place) => {
+            let byte = block[place];
+            let detail =
+                format!("trim: verify failed; got {byte:02x} at byte {place} of a trimmed block");
+            Err(Wrong { kind: MismatchKind::Stale, detail, in_header: false })
+        }
+    }
+}

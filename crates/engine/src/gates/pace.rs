@@ -1,0 +1,461 @@
+//! Pacing: when the next operation may start.
+//!
+//! The schedule is fixed by the plan and a seed, never by when operations end: a late operation
+//! does not move the intended start of those behind it. All times are ns since the start, so
+//! tests run it without a clock.
+
+use candor_plan::Nanos;
+use candor_plan::blocks::{Arrival, Pace, Think, ThinkCount};
+use candor_plan::units::{Direction, Mix};
+
+use crate::random::Random;
+use crate::stream::trace::Cursor;
+
+/// One worker's schedule.
+#[derive(Clone)]
+pub struct Pacer {
+    /// One for all operations, or one per direction that has a rate.
+    lanes: Vec<Lane>,
+    /// The lane that is due next.
+    due: usize,
+    /// Reads and writes are both due: the mix decides between them.
+    open: bool,
+    poisson: Option<Random>,
+    rests: Option<Rests>,
+    /// What was due during a rest is left out.
+    shifts: bool,
+    /// The trace whose times are kept too.
+    trace: Option<Cursor>,
+}
+
+/// A schedule of operations alike.
+#[derive(Clone, Debug)]
+struct Lane {
+    /// The direction; skipped where it is for all of them.
+    op: Option<Direction>,
+    /// ns per operation, 0 for no limit.
+    gap_op_ns: f64,
+    /// ns per byte, 0 for no limit.
+    gap_byte_ns: f64,
+    /// Intended start of the next operation under the rate.
+    next_ns: f64,
+}
+
+impl Lane {
+    /// It has no rate beside others that have one.
+    fn is_free(&self) -> bool {
+        self.gap_op_ns == 0.0 && self.gap_byte_ns == 0.0
+    }
+}
+
+/// When to rest, and for how long.
+#[derive(Clone, Debug)]
+struct Rests {
+    think: Think,
+    counted: u32,
+    /// A rest is due; it begins when everything in flight has completed.
+    due: bool,
+    from_ns: u64,
+    /// No operation starts before.
+    until_ns: u64,
+}
+
+impl Pacer {
+    /// The schedule of worker `rank` of `ranks`, who share the job's rate; none if the plan sets
+    /// no pace.
+    pub fn new(pace: &Pace, mix: Mix, rank: u32, ranks: u32, mut random: Random) -> Option<Pacer> {
+        if !pace.is_rated() && pace.think.is_none() {
+            return None;
+        }
+        // Workers start apart, so that their sum is even as well.
+        let first_share = match pace.arrival {
+            Arrival::Fixed => f64::from(rank) / f64::from(ranks.max(1)),
+            Arrival::Poisson => random.unit(),
+        };
+        let gap = |rate: u64| if rate == 0 { 0.0 } else { f64::from(ranks) * 1e9 / rate as f64 };
+        let lane = |op, ops: u64, bytes: u64| {
+            let next_ns = gap(ops) * first_share;
+            Lane { op, gap_op_ns: gap(ops), gap_byte_ns: gap(bytes), next_ns }
+        };
+        let lanes = match (&pace.per_direction, &pace.bytes_per_direction) {
+            (None, None) => {
+                let (ops, bytes) = (pace.ops.map(|rate| rate.0), pace.bytes.map(|rate| rate.0));
+                vec![lane(None, ops.unwrap_or(0), bytes.unwrap_or(0))]
+            }
+            (ops, bytes) => Direction::ALL
+                .into_iter()
+                .filter(|op| mix.of(*op) > 0)
+                .map(|op| {
+                    let ops = ops.map_or(0, |rates| rates.of(op).0);
+                    lane(Some(op), ops, bytes.map_or(0, |rates| rates.of(op).0))
+                })
+                .collect(),
+        };
+        let poisson = (pace.arrival == Arrival::Poisson).then_some(random);
+        let rests = pace.think.map(|think| Rests {
+            think,
+            counted: 0,
+            due: false,
+            from_ns: 0,
+            until_ns: 0,
+        });
+        let shifts = pace.think_shifts;
+        let mut pacer = Pacer { lanes, due: 0, open: false, poisson, rests, shifts, trace: None };
+        pacer.find_due(0);
+        Some(pacer)
+    }
+
+    /// The schedule of a trace, on top of another where there is one.
+    pub fn following(pacer: Option<Pacer>, trace: Cursor) -> Pacer {
+        let free = Lane { op: None, gap_op_ns: 0.0, gap_byte_ns: 0.0, next_ns: 0.0 };
+        let pacer = pacer.unwrap_or_else(|| Pacer {
+            lanes: vec![free],
+            due: 0,
+            open: false,
+            poisson: None,
+            rests: None,
+            shifts: false,
+            trace: None,
+        });
+        Pacer { trace: Some(trace), ..pacer }
+    }
+
+    /// The lane whose turn it is: the earliest one, or one without a rate while none is due.
+    fn find_due(&mut self, now_ns: u64) {
+        let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.is_free());
+        let first = lanes.min_by(|(_, a), (_, b)| a.next_ns.total_cmp(&b.next_ns));
+        let free = || self.lanes.iter().position(Lane::is_free);
+        self.due = match first {
+            Some((index, lane)) if lane.next_ns <= now_ns as f64 => index,
+            Some((index, _)) => free().unwrap_or(index),
+            None => 0,
+        };
+    }
+
+    /// Chooses what starts next at that time, where directions have rates of their own; called
+    /// before each operation.
+    #[inline]
+    pub fn choose(&mut self, now_ns: u64) {
+        if self.lanes.len() > 1 {
+            self.find_due(now_ns);
+            let is_due = |lane: &Lane| !lane.is_free() && lane.next_ns <= now_ns as f64;
+            let trims = self.lanes.iter().any(|lane| lane.op == Some(Direction::Trim));
+            // A rate that cannot be kept does not change what is asked for: so many reads to so
+            // many writes.
+            self.open = !trims && self.lanes.iter().all(is_due);
+        }
+    }
+
+    /// The mix has decided, where it was to.
+    #[inline]
+    pub fn drew(&mut self, op: Direction) {
+        if self.open {
+            self.open = false;
+            self.due = self.lanes.iter().position(|lane| lane.op == Some(op)).unwrap_or(self.due);
+        }
+    }
+
+    /// Earliest start of the next operation, in ns since the start of the phase.
+    pub fn next_ns(&self) -> u64 {
+        self.intended_ns().max(self.rests.as_ref().map_or(0, |rests| rests.until_ns))
+    }
+
+    /// Intended start of the next operation under the rate and the trace alone. Without these that
+    /// is at once.
+    pub fn intended_ns(&self) -> u64 {
+        let due_ns = self.trace.as_ref().map_or(0, Cursor::due_ns);
+        due_ns.max(self.lanes[self.due].next_ns as u64)
+    }
+
+    /// The direction of the next operation, where the schedule decides it.
+    pub fn direction(&self) -> Option<Direction> {
+        self.lanes[self.due].op.filter(|_| !self.open)
+    }
+
+    /// True where the mix decides, because reads and writes with rates of their own are both due.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Until when waiting is to burn the CPU.
+    pub fn spins_until_ns(&self) -> u64 {
+        let Some(rests) = &self.rests else { return 0 };
+        match rests.think.spin {
+            true => rests.until_ns,
+            false => rests.until_ns.min(rests.from_ns + rests.think.spin_first.0),
+        }
+    }
+
+    /// True once a rest is due, as far as was seen by [`Pacer::look`].
+    pub fn wants_rest(&self) -> bool {
+        self.rests.as_ref().is_some_and(|rests| rests.due)
+    }
+
+    /// True once a rest is due: it begins when everything in flight has completed.
+    pub fn look(&mut self, now_ns: u64) -> bool {
+        let Some(rests) = &mut self.rests else { return false };
+        let worked = |time: Nanos| now_ns >= rests.until_ns + time.0;
+        rests.due =
+            rests.counted >= rests.think.every || rests.think.every_time.is_some_and(worked);
+        rests.due
+    }
+
+    /// The rest begins.
+    pub fn begin_rest(&mut self, now_ns: u64) {
+        let Some(rests) = &mut self.rests else { return };
+        (rests.counted, rests.due) = (0, false);
+        (rests.from_ns, rests.until_ns) = (now_ns, now_ns + rests.think.time.0);
+        if self.shifts {
+            let time_ns = rests.think.time.0 as f64;
+            self.lanes.iter_mut().for_each(|lane| lane.next_ns += time_ns);
+        }
+    }
+
+    /// The operation that was due was issued, with that many bytes.
+    pub fn issued(&mut self, bytes: u32) {
+        let lane = &mut self.lanes[self.due];
+        let mean = lane.gap_op_ns.max(lane.gap_byte_ns * f64::from(bytes));
+        lane.next_ns += match &mut self.poisson {
+            Some(random) => -mean * (1.0 - random.unit()).ln(),
+            None => mean,
+        };
+        if self.lanes.len() > 1 {
+            // What is due now is chosen when the next operation starts; until then, the earliest.
+            self.find_due(0);
+        }
+        self.count(ThinkCount::Issued, 1);
+    }
+
+    /// What was issued was a step of the trace, where there is one.
+    pub fn stepped(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            trace.next_step();
+        }
+    }
+
+    /// That many operations completed.
+    pub fn completed(&mut self, ops: u32) {
+        self.count(ThinkCount::Completed, ops);
+    }
+
+    fn count(&mut self, what: ThinkCount, ops: u32) {
+        if let Some(rests) = self.rests.as_mut().filter(|rests| rests.think.count == what) {
+            rests.counted = rests.counted.saturating_add(ops);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use candor_plan::trace::Trace;
+    use candor_plan::units::PerDirection;
+    use candor_plan::{BytesPerSec, OpsPerSec};
+
+    use super::*;
+    use crate::stream::region::Rank;
+
+    /// Runs a pacer for `seconds` of simulated time against a device that takes `service_ns`;
+    /// returns the intended starts.
+    fn simulate(pace: &Pace, seconds: u64, service_ns: u64, bytes: u32) -> Vec<u64> {
+        let mut pacer = Pacer::new(pace, Mix::READ, 0, 1, Random::new(5, 0)).unwrap();
+        let (mut now, mut intended) = (0, Vec::new());
+        while pacer.next_ns() < seconds * 1_000_000_000 {
+            now = now.max(pacer.next_ns());
+            pacer.choose(now);
+            intended.push(pacer.intended_ns());
+            pacer.issued(bytes);
+            now += service_ns;
+            pacer.completed(1);
+            if pacer.look(now) {
+                pacer.begin_rest(now);
+            }
+        }
+        intended
+    }
+
+    #[test]
+    fn a_fixed_rate_is_kept_and_even() {
+        let pace = Pace { ops: Some(OpsPerSec(1000)), ..Pace::default() };
+        let starts = simulate(&pace, 10, 100_000, 4096);
+        assert_eq!(starts.len(), 10_000);
+        assert!(starts.windows(2).all(|w| w[1] - w[0] == 1_000_000));
+    }
+
+    #[test]
+    fn a_slow_device_does_not_move_the_schedule() {
+        let pace = Pace { ops: Some(OpsPerSec(1000)), ..Pace::default() };
+        let slow = simulate(&pace, 1, 5_000_000, 4096);
+        assert_eq!(slow, simulate(&pace, 1, 10, 4096));
+    }
+
+    #[test]
+    fn poisson_gaps_have_their_mean_and_deviation() {
+        let pace =
+            Pace { ops: Some(OpsPerSec(1000)), arrival: Arrival::Poisson, ..Pace::default() };
+        let starts = simulate(&pace, 100, 0, 4096);
+        assert!((starts.len() as f64 / 100_000.0 - 1.0).abs() < 0.02, "{}", starts.len());
+        let gaps: Vec<f64> = starts.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.03);
+    }
+
+    #[test]
+    fn bytes_per_second_follow_the_sizes() {
+        let pace = Pace { bytes: Some(BytesPerSec(1 << 20)), ..Pace::default() };
+        assert_eq!(simulate(&pace, 10, 0, 65536).len(), 160);
+    }
+
+    #[test]
+    fn think_time_comes_after_every_n() {
+        let think = Think { every: 4, ..Think::after_each(Nanos(1_000_000)) };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        // Four operations of 1 µs, then 1 ms of rest from the end of the fourth.
+        let count = simulate(&pace, 1, 1000, 4096).len();
+        assert!((3980..=3988).contains(&count), "{count}");
+        // A slow device leaves the rest as long as it was asked for.
+        let slow = simulate(&pace, 1, 5_000_000, 4096).len();
+        assert!((188..=192).contains(&slow), "{slow}");
+    }
+
+    #[test]
+    fn workers_share_the_rate_and_start_apart() {
+        let pace = Pace { ops: Some(OpsPerSec(1000)), ..Pace::default() };
+        let first: Vec<u64> = (0..4)
+            .map(|rank| Pacer::new(&pace, Mix::READ, rank, 4, Random::new(1, 0)).unwrap().next_ns())
+            .collect();
+        assert_eq!(first, [0, 1_000_000, 2_000_000, 3_000_000]);
+    }
+
+    #[test]
+    fn directions_have_rates_of_their_own() {
+        let rates =
+            PerDirection { read: OpsPerSec(900), write: OpsPerSec(100), trim: OpsPerSec(0) };
+        let pace = Pace { per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 50, write: 50, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let mut counts = [0; 3];
+        while pacer.next_ns() < 10_000_000_000 {
+            counts[pacer.direction().unwrap() as usize] += 1;
+            pacer.issued(4096);
+        }
+        // A sum of gaps may end a hair before the tenth second.
+        assert!((9000..=9001).contains(&counts[0]) && (1000..=1001).contains(&counts[1]));
+        assert_eq!(counts[2], 0);
+    }
+
+    #[test]
+    fn bytes_per_second_are_kept_per_direction() {
+        let rates = PerDirection { read: 4 << 20, write: 1 << 20, trim: 0 }.map(BytesPerSec);
+        let pace = Pace { bytes_per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 50, write: 50, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let (mut now, mut bytes) = (0, [0u64; 3]);
+        while pacer.next_ns() < 10_000_000_000 {
+            now = pacer.next_ns().max(now);
+            pacer.choose(now);
+            let op = pacer.direction().unwrap_or(Direction::Read);
+            pacer.drew(op);
+            bytes[op as usize] += 65536;
+            pacer.issued(65536);
+        }
+        assert!(bytes[0].abs_diff(40 << 20) <= 65536, "{bytes:?}");
+        assert!(bytes[1].abs_diff(10 << 20) <= 65536, "{bytes:?}");
+    }
+
+    #[test]
+    fn rates_that_cannot_be_kept_leave_the_directions_to_the_mix() {
+        let rates = PerDirection { read: 100_000, write: 100_000, trim: 0 }.map(OpsPerSec);
+        let pace = Pace { per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 75, write: 25, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let mut counts = [0u64; 3];
+        for nth in 1..=10_000 {
+            pacer.choose(nth * 1_000_000);
+            // Every fourth draw is a write.
+            let drawn = if nth % 4 == 0 { Direction::Write } else { Direction::Read };
+            let op = pacer.direction().unwrap_or(drawn);
+            pacer.drew(op);
+            counts[op as usize] += 1;
+            pacer.issued(4096);
+        }
+        assert_eq!(counts, [7500, 2500, 0]);
+    }
+
+    #[test]
+    fn a_direction_without_a_rate_goes_while_the_other_is_not_due() {
+        let rates = PerDirection { read: 100, write: 0, trim: 0 }.map(OpsPerSec);
+        let pace = Pace { per_direction: Some(rates), ..Pace::default() };
+        let mix = Mix { read: 50, write: 50, trim: 0 };
+        let mut pacer = Pacer::new(&pace, mix, 0, 1, Random::new(1, 0)).unwrap();
+        let (mut now, mut counts) = (0u64, [0u64; 3]);
+        while now < 1_000_000_000 {
+            now = now.max(pacer.next_ns());
+            pacer.choose(now);
+            counts[pacer.direction().unwrap() as usize] += 1;
+            pacer.issued(4096);
+            now += 100_000;
+        }
+        assert!((99..=101).contains(&counts[0]), "{counts:?}");
+        assert!((9890..=9910).contains(&counts[1]), "{counts:?}");
+    }
+
+    #[test]
+    fn a_rate_makes_up_for_rests_unless_they_shift_it() {
+        let think = Think { every: 100, ..Think::after_each(Nanos(100_000_000)) };
+        let pace = Pace { ops: Some(OpsPerSec(1000)), think: Some(think), ..Pace::default() };
+        // 100 operations at full speed, 100 ms of rest, and what was due meanwhile at once.
+        assert!((880..=1001).contains(&simulate(&pace, 1, 10_000, 4096).len()));
+        let shifted = Pace { think_shifts: true, ..pace };
+        let count = simulate(&shifted, 1, 10_000, 4096).len();
+        assert!((490..=510).contains(&count), "half the time is rest: {count}");
+    }
+
+    #[test]
+    fn a_trace_has_its_own_times_and_a_rate_may_be_slower() {
+        let trace = Trace::read("t", "read 0 1 0 1ms\nread 0 1 0 1ms\nread 0 1 0 9ms");
+        let trace = Arc::new(trace.expect("a trace"));
+        let rank = Rank { rank: 0, of: 1 };
+        let starts = |pacer: Option<Pacer>| {
+            let mut pacer = Pacer::following(pacer, Cursor::new(trace.clone(), rank));
+            let mut due = || {
+                let due_ns = pacer.next_ns();
+                pacer.issued(1);
+                pacer.stepped();
+                due_ns
+            };
+            [due(), due(), due()]
+        };
+        assert_eq!(starts(None), [1_000_000, 1_000_000, 9_000_000]);
+        let pace = Pace { ops: Some(OpsPerSec(500)), ..Pace::default() };
+        let rated = Pacer::new(&pace, Mix::READ, 0, 1, Random::new(1, 0));
+        assert_eq!(starts(rated), [1_000_000, 2_000_000, 9_000_000]);
+    }
+
+    #[test]
+    fn rests_come_after_a_time_of_work_too() {
+        let think = Think {
+            every: u32::MAX,
+            every_time: Some(Nanos(90_000_000)),
+            ..Think::after_each(Nanos(10_000_000))
+        };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        // Nine tenths of a second in operations of 1 ms.
+        let count = simulate(&pace, 1, 1_000_000, 4096).len();
+        assert!((895..=910).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_rest_spins_first_as_long_as_it_was_told() {
+        let think = Think { spin_first: Nanos(300), ..Think::after_each(Nanos(1000)) };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        let mut pacer = Pacer::new(&pace, Mix::READ, 0, 1, Random::new(1, 0)).unwrap();
+        pacer.issued(4096);
+        assert!(pacer.look(5000));
+        pacer.begin_rest(5000);
+        assert_eq!((pacer.spins_until_ns(), pacer.next_ns()), (5300, 6000));
+        assert!(!pacer.wants_rest());
+    }
+}

@@ -1,0 +1,331 @@
+//! The control plane of a running phase: receives ends, samples, stops, flushes, gathers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::RecvTimeoutError;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use candor_plan::{OnDone, OnFailure};
+use candor_record::{Ended, Measurement, Sample};
+
+use crate::clock::Clock;
+use crate::operations::stats::Live;
+use crate::phase::failures::Failures;
+use crate::phase::interim;
+use crate::phase::job_monitor::JobMonitor;
+use crate::phase::prepare::{ReadyJob, longest_gap_ns};
+use crate::phase::skipped;
+use crate::phase::{Message, Prepared, Watch};
+
+/// A phase in which nothing completes for this long is given up.
+const STALL: Duration = Duration::from_secs(60);
+/// How long workers may take to end once told to.
+const GRACE: Duration = Duration::from_secs(20);
+/// The control plane looks at the user's stop flag at least this often.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The final flush of a job.
+#[derive(Default)]
+pub struct Flushed {
+    /// How long it took; none if there was no flush.
+    pub took_ns: Option<u64>,
+    failures: Failures,
+}
+
+/// The control plane of a running phase.
+pub struct Control<'a> {
+    phase: &'a Prepared,
+    /// Tick of the release.
+    release: u64,
+    released_unix_ns: u64,
+    monitors: Vec<JobMonitor>,
+    counting: bool,
+    next_sample_ns: u64,
+    /// Nothing completed for too long.
+    pub stalled: bool,
+    interrupted: bool,
+}
+
+impl<'a> Control<'a> {
+    /// Of a phase whose barrier was released at that tick, a moment ago.
+    pub fn new(phase: &'a Prepared, release: u64) -> Control<'a> {
+        let since_ns = phase.clock.ns(phase.clock.now() - release);
+        let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let mut monitors: Vec<JobMonitor> =
+            phase.jobs.iter().map(|job| JobMonitor::new(job, release)).collect();
+        for (job, error) in &phase.broken {
+            monitors[*job].left -= 1;
+            monitors[*job].failure = Some(error.failure());
+        }
+        Control {
+            monitors,
+            counting: false,
+            next_sample_ns: phase.interval_ns.min(phase.ramp_ns.max(1)),
+            stalled: false,
+            interrupted: false,
+            released_unix_ns: (unix_ns as u64).saturating_sub(since_ns),
+            phase,
+            release,
+        }
+    }
+
+    fn since_release_ns(&self) -> u64 {
+        self.phase.clock.ns(self.phase.clock.now() - self.release)
+    }
+
+    /// Receives ends, samples, forwards the user's stop, until all have ended.
+    pub fn watch_over(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
+        let mut progress = (Instant::now(), 0);
+        let mut told_to_stop: Option<Instant> = None;
+        self.tick(watch);
+        self.start_waiting();
+        let mut left: u32 = self.monitors.iter().map(|monitor| monitor.left).sum();
+        while left > 0 {
+            match self.phase.messages.recv_timeout(self.pause()) {
+                Ok(Message::Ended { job, rank, end }) => {
+                    left -= 1;
+                    let monitor = &mut self.monitors[job];
+                    watch.worker_done(&monitor.job.job.name, rank);
+                    monitor.left -= 1;
+                    monitor.ends.extend(end.ok());
+                    self.job_done(job);
+                    self.start_waiting();
+                    self.end_background();
+                }
+                Ok(Message::Ready) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.tick(watch);
+            if watch.asks_how_far() {
+                watch.interim(self.interim());
+            }
+            if watch.calls_off() {
+                self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Done));
+            }
+            self.stalled |= self.no_progress(&mut progress);
+            let wanted = stop.load(Relaxed);
+            self.interrupted |= wanted;
+            if wanted || self.stalled || self.any_failed() {
+                self.stop_all();
+                if told_to_stop.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                    self.stalled = true;
+                    break;
+                }
+            }
+        }
+        self.sample(watch);
+    }
+
+    /// Once all others have ended, those in the background do.
+    fn end_background(&mut self) {
+        let in_front = || self.monitors.iter().filter(|monitor| !monitor.job.job.background);
+        if in_front().next().is_some() && in_front().all(|monitor| monitor.left == 0) {
+            let behind = self.monitors.iter_mut().filter(|monitor| monitor.job.job.background);
+            behind.for_each(|monitor| monitor.call_off(Ended::Time));
+        }
+    }
+
+    fn pause(&self) -> Duration {
+        let ns = |monitor: &JobMonitor| {
+            let zero_ns = self.phase.clock.ns(monitor.zero().saturating_sub(self.release));
+            Some(monitor.due_ns()?.saturating_add(zero_ns))
+        };
+        let next_ns = self.monitors.iter().filter_map(ns).min().unwrap_or(u64::MAX);
+        let next_ns = next_ns.min(self.next_sample_ns);
+        let to_next = next_ns.saturating_sub(self.since_release_ns());
+        Duration::from_nanos(to_next).clamp(Duration::from_micros(50), LOOK)
+    }
+
+    /// Starts jobs that wait for others, once those have ended.
+    fn start_waiting(&mut self) {
+        let now = self.phase.clock.now();
+        for index in 0..self.monitors.len() {
+            let job = self.monitors[index].job.clone();
+            let named = |monitor: &JobMonitor| job.job.after.contains(&monitor.job.job.name);
+            let awaited = |monitor: &JobMonitor| monitor.left > 0 && named(monitor);
+            if self.monitors[index].from.is_some() || self.monitors.iter().any(awaited) {
+                continue;
+            }
+            let begins_ns = self.phase.clock.ns(now - self.release) + job.job.delay.0;
+            let monitor = &mut self.monitors[index];
+            monitor.from = Some(now);
+            monitor.sampling.count_from(begins_ns + self.phase.ramp_ns);
+            self.phase.schedule(&job, now);
+        }
+    }
+
+    /// One job's failure ends the phase, unless jobs fail alone.
+    fn any_failed(&self) -> bool {
+        self.phase.on_failure == OnFailure::EndRun
+            && self.monitors.iter().any(JobMonitor::has_failed)
+    }
+
+    fn stop_all(&self) {
+        self.phase.jobs.iter().for_each(|job| job.shared.command.end());
+    }
+
+    /// True once nothing has ended for [`STALL`] and the longest rest that the plan asks for.
+    fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
+        let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
+        let now: u64 = live.map(Live::progress).sum();
+        let tick = self.phase.clock.now();
+        // A job that waits for others says nothing about those.
+        let waits = |monitor: &JobMonitor| {
+            monitor.from.is_some() && tick < monitor.job.shared.started.load(Relaxed)
+        };
+        if now != last.1 || self.monitors.iter().any(waits) {
+            *last = (Instant::now(), now);
+        }
+        last.0.elapsed() > STALL + self.longest_rest()
+    }
+
+    /// The longest time in which a plan may want nothing to be issued.
+    fn longest_rest(&self) -> Duration {
+        let rest = |job: &Arc<ReadyJob>| {
+            let pace = &job.blocks.pace;
+            let think = pace.think.map_or(0, |think| think.time.0);
+            // Gaps of a Poisson process rarely exceed thirty times their mean.
+            let gap = longest_gap_ns(pace, &job.blocks, job.job.workers);
+            think.saturating_add(gap.saturating_mul(30)).saturating_add(job.longest_gap_ns())
+        };
+        Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
+    }
+
+    /// Does what is due: the end of the ramp, a sample.
+    fn tick(&mut self, watch: &mut dyn Watch) {
+        let now_ns = self.since_release_ns();
+        let ramp_ns = self.phase.ramp_ns;
+        if !self.counting && now_ns >= ramp_ns {
+            self.sample(watch);
+            self.counting = true;
+            for monitor in self.monitors.iter_mut().filter(|monitor| monitor.from.is_some()) {
+                monitor.sampling.count_from(monitor.job.job.delay.0 + ramp_ns);
+            }
+            self.next_sample_ns = ramp_ns + self.phase.interval_ns;
+            if ramp_ns > 0 {
+                watch.counting();
+            }
+        } else if now_ns >= self.next_sample_ns {
+            self.sample(watch);
+            self.next_sample_ns += self.phase.interval_ns;
+        }
+        for monitor in &mut self.monitors {
+            monitor.tick(&self.phase.clock);
+        }
+    }
+
+    /// The end of a job may end the others.
+    fn job_done(&mut self, index: usize) {
+        let monitor = &self.monitors[index];
+        let ended = monitor.left == 0 && monitor.called_off.is_none();
+        let takes_along = match monitor.has_failed() {
+            true => self.phase.on_failure == OnFailure::EndPhase,
+            false => monitor.job.job.on_done != OnDone::GoOn,
+        };
+        if ended && takes_along {
+            self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Done));
+        }
+    }
+
+    /// Samples every job that is at work since its last sample, the furthest first. A rest shorter
+    /// than a tenth of an interval at the end of a job says nothing and is left out.
+    fn sample(&mut self, watch: &mut dyn Watch) {
+        let now_ns = self.since_release_ns();
+        let mut taken: Vec<(usize, Sample)> = Vec::new();
+        let zero_ns = self.counting.then_some(self.phase.ramp_ns);
+        let (at, short_ns) = ([self.release, now_ns], self.phase.interval_ns / 10);
+        for (index, monitor) in self.monitors.iter_mut().enumerate() {
+            let sample = monitor.sample(&self.phase.clock, at, zero_ns, short_ns);
+            taken.extend(sample.map(|sample| (index, sample)));
+        }
+        taken.sort_by_key(|(_, sample)| std::cmp::Reverse(sample.at_ns));
+        for (index, sample) in taken {
+            let monitor = &mut self.monitors[index];
+            watch.sampled(&monitor.job.job.name, !self.counting, &sample);
+            if self.counting {
+                monitor.sampling.keep(sample);
+            }
+        }
+    }
+
+    /// Flushes what a plan wants flushed at the end, all jobs at once.
+    pub fn flush(&self) -> Vec<Flushed> {
+        let clock = self.phase.clock;
+        thread::scope(|scope| {
+            let start = |job: &Arc<ReadyJob>| {
+                let job = job.clone();
+                job.flushes_at_end().then(|| scope.spawn(move || flush(&job, clock)))
+            };
+            let threads: Vec<_> = self.phase.jobs.iter().map(start).collect();
+            let end = |thread: ScopedJoinHandle<'_, Flushed>| thread.join().ok();
+            threads.into_iter().map(|t| t.and_then(end).unwrap_or_default()).collect()
+        })
+    }
+
+    /// What is done so far, one measurement per job of the phase.
+    fn interim(&self) -> Vec<Measurement> {
+        let since = [self.release, self.released_unix_ns];
+        let ran = interim::measurements(&self.monitors, self.phase.clock, since);
+        skipped::merge(ran, self.phase.skipped.clone())
+    }
+
+    /// The measurements, one per job.
+    pub fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
+        let (stalled, interrupted) = (self.stalled, self.interrupted);
+        let (clock, release, released_unix_ns) =
+            (self.phase.clock, self.release, self.released_unix_ns);
+        let gather = |(mut monitor, flushed): (JobMonitor, Flushed)| {
+            let (log, ends) = (monitor.logging.take(), std::mem::take(&mut monitor.ends));
+            let job = monitor.job.clone();
+            let since = [release, released_unix_ns];
+            let mut measurement = monitor.measured(ends, clock, stalled, since);
+            measurement.log = log.map(|log| {
+                let zero = job.shared.count_from.load(Relaxed);
+                let mut log = log.finish(measurement.elapsed_ns, &clock, zero);
+                let from_ns = clock.ns(zero.saturating_sub(release));
+                log.start_unix_ms = (released_unix_ns + from_ns) / 1_000_000;
+                Box::new(log)
+            });
+            let elapsed_ns = measurement.elapsed_ns;
+            measurement.elapsed_with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
+            measurement.errors.extend(flushed.failures.into_list());
+            if stalled {
+                measurement.ended = Ended::Stalled;
+            } else if interrupted && measurement.ended != Ended::Failed {
+                measurement.ended = Ended::Interrupted;
+            }
+            if let Some(ended) = monitor.called_off
+                && measurement.ended == Ended::Interrupted
+                && !interrupted
+            {
+                measurement.ended = ended;
+            }
+            if let Some(failure) = monitor.failure {
+                measurement.ended = Ended::Failed;
+                measurement.errors.push(failure);
+            }
+            measurement
+        };
+        self.monitors.into_iter().zip(flushed).map(gather).collect()
+    }
+}
+
+/// Flushes the files of a job.
+fn flush(job: &ReadyJob, clock: Clock) -> Flushed {
+    let mut failures = Failures::default();
+    let before = clock.now();
+    for file in job.files.all() {
+        let durability = &job.blocks.durability;
+        let synced = file.handle().map(|handle| match durability.syncfs_at_end {
+            true => rustix::fs::syncfs(handle).map_err(std::io::Error::from),
+            false => Ok(()),
+        });
+        let flushed = file.handle().filter(|_| durability.fsync_at_end);
+        let flushed = flushed.map(std::fs::File::sync_all);
+        for error in [synced, flushed].into_iter().flatten().filter_map(Result::err) {
+            failures.add_flush(&file.path, &error);
+        }
+    }
+    Flushed { took_ns: Some(clock.ns(clock.now() - before)), failures }
+}

@@ -1,0 +1,79 @@
+//! What is done so far in a phase that goes on: each worker is asked, and the rest is counted.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use candor_record::{Ended, Measurement, WorkerStats};
+
+use crate::clock::Clock;
+use crate::operations::stats::{Live, Totals};
+use crate::phase::failures::Failures;
+use crate::phase::job_monitor::JobMonitor;
+use crate::worker::WorkerEnd;
+
+/// How long workers may take to answer: those in a long call only have their counters read.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How often it is looked whether they did.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// The measurements of all jobs; `since` is when they were released, as a tick and in ns since
+/// 1970.
+pub fn measurements(monitors: &[JobMonitor], clock: Clock, since: [u64; 2]) -> Vec<Measurement> {
+    let counts = |monitor: &JobMonitor| monitor.left > 0 && clock.now() >= monitor.zero();
+    let asked: Vec<bool> = monitors.iter().map(counts).collect();
+    for (monitor, _) in monitors.iter().zip(&asked).filter(|(_, asked)| **asked) {
+        // An answer to an earlier question that came too late is not one to this.
+        monitor.job.live.iter().for_each(|live| drop(live.told()));
+        monitor.job.shared.command.ask();
+    }
+    let until = Instant::now() + PATIENCE;
+    let measured = monitors.iter().zip(asked).map(|(monitor, asked)| {
+        let mut ends = monitor.ends.clone();
+        if asked {
+            ends.extend(answers(monitor, clock, until));
+        }
+        monitor.measured(ends, clock, false, since)
+    });
+    measured.collect()
+}
+
+/// What the workers of a job that have not ended are at.
+fn answers(monitor: &JobMonitor, clock: Clock, until: Instant) -> Vec<WorkerEnd> {
+    let ended: Vec<u32> = monitor.ends.iter().map(|end| end.stats.rank).collect();
+    let still = monitor.job.live.iter().zip(0..).filter(|(_, rank)| !ended.contains(rank));
+    still.map(|(live, rank)| answer(live, rank, monitor, clock, until)).collect()
+}
+
+fn answer(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock, until: Instant) -> WorkerEnd {
+    loop {
+        if let Some(told) = live.told() {
+            return told;
+        }
+        if Instant::now() >= until {
+            return counted(live, rank, monitor, clock);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// What is known of a worker that does not answer.
+fn counted(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock) -> WorkerEnd {
+    let from = monitor.job.shared.count_from.load(Relaxed);
+    let elapsed_ns = clock.ns(clock.now().saturating_sub(from));
+    let done = Totals::of([live].into_iter(), true).progress(elapsed_ns);
+    let stats =
+        WorkerStats { rank, ops: done.ops, bytes: done.bytes, elapsed_ns, ..Default::default() };
+    WorkerEnd {
+        stats,
+        ended: Ended::Interrupted,
+        failures: Failures::default(),
+        verify: None,
+        read_back: None,
+        zone_resets: 0,
+        fsyncs: 0,
+        depths: None,
+        depth_reached: None,
+        features: Vec::new(),
+    }
+}

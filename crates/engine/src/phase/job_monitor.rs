@@ -1,0 +1,173 @@
+//! What the control plane knows of one job while it runs, and what it watches for.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
+
+use candor_plan::Bytes;
+use candor_record::{Ended, IoFailure, Measurement, Sample};
+
+use crate::clock::Clock;
+use crate::operations::stats::Totals;
+use crate::phase::gather;
+use crate::phase::logging::Logging;
+use crate::phase::minimum_rate::MinimumRateWatch;
+use crate::phase::prepare::ReadyJob;
+use crate::phase::sampling::Sampling;
+use crate::phase::steady::SteadyWatch;
+use crate::worker::WorkerEnd;
+
+/// What is known of a job while it runs.
+pub struct JobMonitor {
+    /// The job.
+    pub job: Arc<ReadyJob>,
+    /// Workers that have ended.
+    pub ends: Vec<WorkerEnd>,
+    /// Workers that have not.
+    pub left: u32,
+    /// Interval samples.
+    pub sampling: Sampling,
+    /// Its log.
+    pub logging: Option<Logging>,
+    /// Whether it has become steady.
+    pub steady: Option<SteadyWatch>,
+    /// Tick at which its delay began; none while it waits for other jobs.
+    pub from: Option<u64>,
+    /// It could not be made ready, or did not reach what was asked of it.
+    pub failure: Option<IoFailure>,
+    /// It was told to end without having failed, and counts as ended like this.
+    pub called_off: Option<Ended>,
+    floor: Option<MinimumRateWatch>,
+    /// Its last sample was taken.
+    sampled_out: bool,
+}
+
+impl JobMonitor {
+    /// Of a job whose phase was released at that tick.
+    pub fn new(job: &Arc<ReadyJob>, release: u64) -> JobMonitor {
+        let log = &job.blocks.measure.log;
+        let length = Bytes(u64::from(job.length_max()));
+        let rings = [job.rings.clone(), job.hand_overs.clone()];
+        JobMonitor {
+            ends: Vec::new(),
+            left: job.job.workers,
+            sampling: Sampling::new(job.job.delay.0),
+            logging: Logging::new(log, rings, job.live.clone(), length),
+            steady: job.stop.steady.as_ref().map(SteadyWatch::new),
+            from: job.job.after.is_empty().then_some(release),
+            failure: None,
+            called_off: None,
+            floor: job.blocks.pace.floor.map(MinimumRateWatch::new),
+            sampled_out: false,
+            job: job.clone(),
+        }
+    }
+
+    /// Tick from which it counts.
+    pub fn zero(&self) -> u64 {
+        self.job.shared.count_from.load(Relaxed)
+    }
+
+    /// When something is to be done for it next, in ns since it counts.
+    pub fn due_ns(&self) -> Option<u64> {
+        let logging = self.logging.as_ref().map(Logging::due_ns);
+        let steady = self.steady.as_ref().map(SteadyWatch::due_ns);
+        let floor = self.floor.as_ref().map(MinimumRateWatch::due_ns);
+        let due = [logging, steady, floor].into_iter().flatten().min();
+        due.filter(|_| self.left > 0 && self.called_off.is_none())
+    }
+
+    /// Does what is due; the job may be called off, or fail.
+    pub fn tick(&mut self, clock: &Clock) {
+        let (now, zero) = (clock.now(), self.zero());
+        let watches = self.logging.is_some() || self.steady.is_some() || self.floor.is_some();
+        if !watches || now <= zero || self.from.is_none() {
+            return;
+        }
+        let now_ns = clock.ns(now - zero);
+        if let Some(logging) = &mut self.logging {
+            logging.tick(now_ns, clock, zero);
+        }
+        if self.left == 0 || self.due_ns().is_none_or(|due_ns| now_ns < due_ns) {
+            return;
+        }
+        let totals = Totals::of(self.job.live.iter(), true);
+        if self.steady.as_mut().is_some_and(|steady| steady.look(&totals, now_ns)) {
+            self.call_off(Ended::Steady);
+        }
+        if let Some(message) = self.floor.as_mut().and_then(|floor| floor.look(&totals, now_ns)) {
+            self.failure = Some(IoFailure {
+                op: None,
+                path: String::new(),
+                offset: 0,
+                errno: libc::EIO,
+                message,
+                count: 1,
+            });
+            self.job.shared.command.end();
+        }
+    }
+
+    /// Tells its workers to end, which is no failure.
+    pub fn call_off(&mut self, as_if: Ended) {
+        if self.left > 0 && self.called_off.is_none() {
+            self.called_off = Some(as_if);
+            self.job.shared.command.end();
+        }
+    }
+
+    /// Its measurement out of what its workers left, without its log. `release` is the tick at
+    /// which its phase was released, and the same moment in ns since 1970.
+    pub fn measured(
+        &self,
+        ends: Vec<WorkerEnd>,
+        clock: Clock,
+        stalled: bool,
+        [release, released_unix_ns]: [u64; 2],
+    ) -> Measurement {
+        let job = &self.job;
+        let mut measurement = gather::measurement(job, ends, clock, stalled);
+        let waited_ns = clock.ns(self.from.unwrap_or(release).saturating_sub(release));
+        let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
+        measurement.start_unix_ms = Some(started_ns / 1_000_000);
+        measurement.samples = self.sampling.samples().to_vec();
+        measurement.first_done = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
+        if job.job.blocks().is_none() {
+            gather::forget_bytes(&mut measurement);
+        }
+        measurement.steady = self.steady.as_ref().map(SteadyWatch::state);
+        measurement
+    }
+
+    /// True if something failed in it that ends it.
+    pub fn has_failed(&self) -> bool {
+        self.called_off.is_none() && self.job.shared.command.is_end()
+    }
+
+    /// What happened since its last sample. `zero_ns` is when counting began in the phase, in ns
+    /// since the release; skipped during the ramp.
+    pub fn sample(
+        &mut self,
+        clock: &Clock,
+        [release, now_ns]: [u64; 2],
+        zero_ns: Option<u64>,
+        short_ns: u64,
+    ) -> Option<Sample> {
+        if self.sampled_out || self.from.is_none() {
+            return None;
+        }
+        let mut until_ns = now_ns;
+        if self.left == 0 {
+            self.sampled_out = true;
+            let apart = |end: &WorkerEnd| clock.ns(end.read_back.map_or(0, |spent| spent.ticks));
+            let worked = self.ends.iter().map(|end| end.stats.elapsed_ns + apart(end));
+            let worked = worked.max().unwrap_or(0);
+            until_ns = now_ns.min(clock.ns(self.zero().saturating_sub(release)) + worked);
+        }
+        let job = &self.job;
+        let totals = || {
+            let totals = Totals::of(job.live.iter(), zero_ns.is_some());
+            if zero_ns.is_some() { totals.with_read_back(job.live.iter()) } else { totals }
+        };
+        self.sampling.take(totals, until_ns, zero_ns.unwrap_or(0), short_ns)
+    }
+}

@@ -1,0 +1,228 @@
+//! The log of one job, as the control plane collects it: every operation, sums over windows,
+//! histograms of intervals.
+//!
+//! Windows and histograms are differences of the workers' counters, so they cost the loop nothing;
+//! only single operations, and the greatest latency of a window, are noted by the loop itself.
+
+use std::sync::Arc;
+
+use candor_plan::trace::Step;
+use candor_plan::units::{Direction, PerDirection};
+use candor_plan::{Bytes, LogPlan};
+use candor_record::{Histogram, Log, LogHistogram, LogWindow, LoggedOp, SumAndMax, WindowSums};
+
+use crate::clock::Clock;
+use crate::operations::ring::Ring;
+use crate::operations::stats::Live;
+
+/// The log of one job. Times are ns since counting began in the job.
+pub struct Logging {
+    plan: LogPlan,
+    log: Log,
+    rings: Vec<Arc<Ring>>,
+    hand_overs: Vec<Arc<Ring>>,
+    live: Arc<[Live]>,
+    last: PerDirection<WindowSums>,
+    window_from_ns: u64,
+    window_due_ns: u64,
+    histograms: PerDirection<Histogram>,
+    histogram_due_ns: u64,
+    drain_due_ns: u64,
+    drain_every_ns: u64,
+    bytes_max: Bytes,
+}
+
+/// How often rings are emptied: as often as they fill.
+const DRAIN_EVERY_NS: std::ops::RangeInclusive<u64> = 100_000..=20_000_000;
+
+impl Logging {
+    /// Of a job whose greatest operation has that size, with the rings of what has ended and of
+    /// what was handed over; none where no log is asked for.
+    pub fn new(
+        plan: &LogPlan,
+        [rings, hand_overs]: [Vec<Arc<Ring>>; 2],
+        live: Arc<[Live]>,
+        bytes_max: Bytes,
+    ) -> Option<Logging> {
+        (!plan.is_off()).then(|| Logging {
+            log: Log::default(),
+            rings,
+            hand_overs,
+            live,
+            last: PerDirection::default(),
+            window_from_ns: 0,
+            window_due_ns: plan.window.map_or(u64::MAX, |window| window.0),
+            histograms: PerDirection::default(),
+            histogram_due_ns: plan.histogram.map_or(u64::MAX, |interval| interval.0),
+            drain_due_ns: if plan.each || plan.trace { 0 } else { u64::MAX },
+            drain_every_ns: *DRAIN_EVERY_NS.start(),
+            bytes_max,
+            plan: *plan,
+        })
+    }
+
+    /// When something is due next.
+    pub fn due_ns(&self) -> u64 {
+        self.window_due_ns.min(self.histogram_due_ns).min(self.drain_due_ns)
+    }
+
+    /// Takes what the workers logged, and what is due. Counting began at tick `zero`.
+    pub fn tick(&mut self, now_ns: u64, clock: &Clock, zero: u64) {
+        self.pace_drains(now_ns);
+        self.drain(clock, zero);
+        if now_ns >= self.window_due_ns {
+            self.window(now_ns);
+            let length = self.plan.window.map_or(u64::MAX, |window| window.0);
+            self.window_due_ns = next_due(self.window_due_ns, length, now_ns);
+        }
+        if now_ns >= self.histogram_due_ns {
+            self.histogram(now_ns);
+            let length = self.plan.histogram.map_or(u64::MAX, |interval| interval.0);
+            self.histogram_due_ns = next_due(self.histogram_due_ns, length, now_ns);
+        }
+    }
+
+    /// The job has ended at that time: what is left goes into last, shorter intervals.
+    pub fn finish(mut self, end_ns: u64, clock: &Clock, zero: u64) -> Log {
+        self.drain(clock, zero);
+        if self.plan.window.is_some() {
+            self.window(end_ns.max(self.window_from_ns));
+        }
+        if self.plan.histogram.is_some() {
+            self.histogram(end_ns);
+        }
+        let rings = self.rings.iter().chain(&self.hand_overs);
+        self.log.lost += rings.map(|ring| ring.lost()).sum::<u64>();
+        self.log.ops.sort_by_key(|op| op.at_ns);
+        self.log.trace.sort_by_key(|step| step.at_ns);
+        self.log
+    }
+
+    /// A ring is to be emptied before it is half full, and not much more often.
+    fn pace_drains(&mut self, now_ns: u64) {
+        let rings = self.rings.iter().chain(&self.hand_overs);
+        let filled = rings.map(|ring| ring.filled());
+        let Some((waiting, room)) = filled.max_by_key(|(waiting, _)| *waiting) else { return };
+        if waiting > room / 4 {
+            self.drain_every_ns /= 2;
+        } else if waiting < room / 16 {
+            self.drain_every_ns = self.drain_every_ns.saturating_mul(2);
+        }
+        let (least, most) = DRAIN_EVERY_NS.into_inner();
+        self.drain_every_ns = self.drain_every_ns.clamp(least, most);
+        self.drain_due_ns = now_ns + self.drain_every_ns;
+    }
+
+    fn drain(&mut self, clock: &Clock, zero: u64) {
+        self.drain_ends(clock, zero);
+        let Logging { log, plan, .. } = self;
+        for ring in &self.hand_overs {
+            ring.drain(|entry| {
+                if log.trace.len() as u64 >= plan.entries_max {
+                    log.lost += 1;
+                    return;
+                }
+                log.trace.push(Step {
+                    at_ns: clock.ns(entry.started.saturating_sub(zero)),
+                    offset: entry.offset,
+                    length: entry.length,
+                    file: entry.file,
+                    action: entry.kind.into(),
+                });
+            });
+        }
+    }
+
+    fn drain_ends(&mut self, clock: &Clock, zero: u64) {
+        let Logging { log, plan, .. } = self;
+        for ring in &self.rings {
+            ring.drain(|entry| {
+                if !entry.moves() {
+                    return;
+                }
+                if log.ops.len() as u64 >= plan.entries_max {
+                    log.lost += 1;
+                    return;
+                }
+                let op = Direction::ALL[entry.kind.counted()];
+                // A trim is no call of submission, also where others are.
+                let submitted = if op == Direction::Trim { entry.started } else { entry.submitted };
+                log.ops.push(LoggedOp {
+                    at_ns: clock.ns(entry.ended.saturating_sub(zero)),
+                    op,
+                    priority: entry.priority,
+                    file: entry.file,
+                    bytes: entry.length,
+                    offset: entry.offset,
+                    latency_ns: clock.ns(entry.ended.saturating_sub(entry.started)),
+                    completion_ns: clock.ns(entry.ended.saturating_sub(submitted)),
+                });
+            });
+        }
+    }
+
+    fn window(&mut self, now_ns: u64) {
+        let mut sums = PerDirection::<WindowSums>::default();
+        for live in self.live.iter() {
+            for op in Direction::ALL {
+                live.bank(true).of(op.into()).add_to_window(sums.of_mut(op));
+            }
+        }
+        let mut ops = PerDirection::default();
+        for op in Direction::ALL {
+            *ops.of_mut(op) = since(sums.of(op), self.last.of(op));
+        }
+        let empty = ops.iter().all(|(_, sums): (Direction, &WindowSums)| sums.ops == 0);
+        if !empty {
+            let length_ns = now_ns - self.window_from_ns;
+            self.log.windows.push(LogWindow { at_ns: now_ns, length_ns, ops });
+        }
+        (self.last, self.window_from_ns) = (sums, now_ns);
+    }
+
+    fn histogram(&mut self, now_ns: u64) {
+        for op in Direction::ALL {
+            let mut now = Histogram::new();
+            for live in self.live.iter() {
+                live.bank(true).of(op.into()).add_completions_to(&mut now);
+            }
+            let before = std::mem::replace(self.histograms.of_mut(op), now);
+            let histogram = self.histograms.of(op).since(&before);
+            if histogram.count() > 0 {
+                let bytes = u32::try_from(self.bytes_max.0).unwrap_or(u32::MAX);
+                self.log.histograms.push(LogHistogram { at_ns: now_ns, op, bytes, histogram });
+            }
+        }
+    }
+}
+
+/// The next multiple of a length after now; what was slept through is not made up for.
+fn next_due(due_ns: u64, length_ns: u64, now_ns: u64) -> u64 {
+    due_ns.saturating_add(length_ns.saturating_mul((now_ns - due_ns) / length_ns.max(1) + 1))
+}
+
+fn since(now: &WindowSums, before: &WindowSums) -> WindowSums {
+    let part = |now: SumAndMax, before: SumAndMax| SumAndMax {
+        sum_ns: now.sum_ns.saturating_sub(before.sum_ns),
+        max_ns: now.max_ns,
+    };
+    WindowSums {
+        ops: now.ops.saturating_sub(before.ops),
+        bytes: now.bytes.saturating_sub(before.bytes),
+        submission: part(now.submission, before.submission),
+        completion: part(now.completion, before.completion),
+        latency: part(now.latency, before.latency),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_were_slept_through_are_left_out() {
+        assert_eq!(next_due(100, 100, 100), 200);
+        assert_eq!(next_due(100, 100, 199), 200);
+        assert_eq!(next_due(100, 100, 450), 500);
+    }
+}

@@ -1,0 +1,86 @@
+//! Jobs of a phase that do not run: they could not be made ready, or nothing was to run.
+
+use candor_plan::Job;
+use candor_record::{Ended, IoFailure, Measurement};
+
+use crate::error::EngineError;
+
+/// A job that does not run, with what is told of it.
+#[derive(Clone, Debug)]
+pub struct SkippedJob {
+    /// Its place in the phase.
+    pub job: usize,
+    /// What is told of it.
+    pub measurement: Measurement,
+}
+
+impl SkippedJob {
+    /// A job that could not be made ready.
+    pub fn failed(at: usize, job: &Job, failure: IoFailure) -> SkippedJob {
+        let mut skipped = SkippedJob::prepared(at, job);
+        skipped.measurement.ended = Ended::Failed;
+        skipped.measurement.errors.push(failure);
+        skipped
+    }
+
+    /// A job that was only to be made ready, and was.
+    pub fn prepared(at: usize, job: &Job) -> SkippedJob {
+        let measurement = Measurement {
+            job: job.name.clone(),
+            workers: job.workers,
+            ended: Ended::Done,
+            ..Measurement::default()
+        };
+        SkippedJob { job: at, measurement }
+    }
+}
+
+/// Puts the measurements of jobs that did not run where they belong among those that ran.
+pub fn merge(ran: Vec<Measurement>, mut skipped: Vec<SkippedJob>) -> Vec<Measurement> {
+    skipped.sort_by_key(|skipped| skipped.job);
+    let mut all = ran;
+    for skipped in skipped {
+        all.insert(skipped.job.min(all.len()), skipped.measurement);
+    }
+    all
+}
+
+impl EngineError {
+    /// The error as a failure of set-up, for a job that fails alone.
+    pub fn failure(&self) -> IoFailure {
+        let (path, cause) = match self {
+            EngineError::File { path, cause, .. } => (path.display().to_string(), Some(cause)),
+            EngineError::System { cause, .. } => (String::new(), Some(cause)),
+            EngineError::Unfit { .. } => (String::new(), None),
+        };
+        IoFailure {
+            op: None,
+            path,
+            offset: 0,
+            errno: cause.and_then(std::io::Error::raw_os_error).unwrap_or(libc::EINVAL),
+            message: match self {
+                // The file is named beside it.
+                EngineError::File { what, cause, .. } => format!("cannot {what}: {cause}"),
+                _ => self.to_string(),
+            },
+            count: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measurements_keep_the_order_of_the_jobs() {
+        let named = |name: &str| Job { name: name.into(), ..Job::default() };
+        let ran = ["b", "d"].map(|name| SkippedJob::prepared(0, &named(name)).measurement);
+        let skipped = [(4, "e"), (0, "a"), (2, "c")]
+            .map(|(at, name)| SkippedJob::prepared(at, &named(name)))
+            .into();
+        let all = merge(ran.into(), skipped);
+        let names: Vec<&str> = all.iter().map(|measurement| measurement.job.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c", "d", "e"]);
+    }
+}

@@ -1,0 +1,228 @@
+//! Whether a job has become steady: a rolling list of windows against a criterion.
+
+use std::collections::VecDeque;
+
+use candor_plan::{Steady, SteadyFigure, SteadyFit};
+use candor_record::{SteadyState, SteadyWindow};
+
+use crate::operations::stats::Totals;
+
+/// SNIA's criterion: range and fitted change, in percent of the mean.
+const SNIA_RANGE_PERCENT: f64 = 20.0;
+const SNIA_CHANGE_PERCENT: f64 = 10.0;
+
+/// The windows of a job. Times are ns since counting began.
+#[derive(Debug)]
+pub struct SteadyWatch {
+    criterion: Steady,
+    last: Totals,
+    from_ns: u64,
+    begun: bool,
+    windows: VecDeque<SteadyWindow>,
+    attained: bool,
+}
+
+impl SteadyWatch {
+    /// Of a job that begins to count.
+    pub fn new(criterion: &Steady) -> SteadyWatch {
+        SteadyWatch {
+            criterion: criterion.clone(),
+            last: Totals::default(),
+            from_ns: criterion.ramp().0,
+            begun: false,
+            windows: VecDeque::new(),
+            attained: false,
+        }
+    }
+
+    /// When the window ends, or the first one begins.
+    pub fn due_ns(&self) -> u64 {
+        match self.begun {
+            false => self.from_ns,
+            true => self.from_ns.saturating_add(self.criterion.window().0),
+        }
+    }
+
+    /// Ends the window that is due; true if the last ones meet the criterion.
+    pub fn look(&mut self, totals: &Totals, now_ns: u64) -> bool {
+        if now_ns < self.due_ns() {
+            return false;
+        }
+        if self.begun {
+            self.windows.push_back(window(&self.last, totals, self.from_ns, now_ns));
+            let windows = self.criterion.windows() as usize;
+            if self.windows.len() > windows {
+                self.windows.pop_front();
+            }
+            self.attained = self.windows.len() == windows && self.is_met();
+        }
+        (self.last, self.from_ns, self.begun) = (*totals, now_ns, true);
+        self.attained
+    }
+
+    fn values(&self) -> Vec<f64> {
+        let figure = self.criterion.figure();
+        let value = |window: &SteadyWindow| match figure {
+            SteadyFigure::Ops => window.ops_per_s,
+            SteadyFigure::Bytes => window.bytes_per_s,
+            SteadyFigure::Latency => window.latency_mean_ns,
+        };
+        self.windows.iter().map(value).collect()
+    }
+
+    fn is_met(&self) -> bool {
+        let values = self.values();
+        let mean = mean(&values);
+        if mean <= 0.0 {
+            return false;
+        }
+        let percent = |value: f64| value * 100.0 / mean;
+        match &self.criterion {
+            Steady::Snia { .. } => {
+                let (low, high) = bounds(&values);
+                let change = slope(&values) * (values.len() - 1) as f64;
+                percent(high - low) <= SNIA_RANGE_PERCENT
+                    && percent(change.abs()) <= SNIA_CHANGE_PERCENT
+            }
+            Steady::Agree { percent: limit, .. } => percent(deviation(&values)) <= *limit,
+            Steady::Hold { fit, limit, percent: in_percent, .. } => {
+                let off = match fit {
+                    SteadyFit::Deviation => deviation(&values),
+                    SteadyFit::Slope => slope(&values).abs(),
+                };
+                (if *in_percent { percent(off) } else { off }) <= *limit
+            }
+        }
+    }
+
+    /// What was seen.
+    pub fn state(&self) -> SteadyState {
+        let values = self.values();
+        SteadyState {
+            attained: self.attained,
+            mean: mean(&values),
+            deviation_max: deviation(&values),
+            slope: slope(&values),
+            windows: self.windows.iter().copied().collect(),
+        }
+    }
+}
+
+fn window(before: &Totals, now: &Totals, from_ns: u64, now_ns: u64) -> SteadyWindow {
+    let (before, now_sum) = (*before, *now);
+    let (then, since) = (before.progress(from_ns), now_sum.progress(now_ns));
+    let ops = since.ops.saturating_sub(then.ops);
+    let seconds = (now_ns - from_ns).max(1) as f64 / 1e9;
+    let latency_ns = now_sum.latency_sum_ns.saturating_sub(before.latency_sum_ns);
+    SteadyWindow {
+        at_ns: now_ns,
+        ops_per_s: ops as f64 / seconds,
+        bytes_per_s: since.bytes.saturating_sub(then.bytes) as f64 / seconds,
+        latency_mean_ns: latency_ns as f64 / ops.max(1) as f64,
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The greatest distance of a value from the mean.
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
+}
+
+fn bounds(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    (low, values.iter().copied().fold(0.0, f64::max))
+}
+
+/// Change per window of the line with the least squares.
+fn slope(values: &[f64]) -> f64 {
+    let (mean_y, mean_x) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
+    let (mut above, mut below) = (0.0, 0.0);
+    for (x, y) in values.iter().enumerate() {
+        let dx = x as f64 - mean_x;
+        above += dx * (y - mean_y);
+        below += dx * dx;
+    }
+    if below == 0.0 { 0.0 } else { above / below }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Nanos;
+    use candor_plan::units::PerDirection;
+
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Feeds operations per second; the window after which it was steady, if it ever was.
+    fn steady_after(criterion: &Steady, rates: &[u64]) -> Option<usize> {
+        let mut watch = SteadyWatch::new(criterion);
+        let (mut done, mut now) = (0, criterion.ramp().0);
+        assert!(!watch.look(&Totals::default(), now));
+        for (nth, rate) in rates.iter().enumerate() {
+            done += rate;
+            now += SECOND;
+            let ops = PerDirection { read: done, ..PerDirection::default() };
+            if watch.look(&Totals { ops, bytes: ops, latency_sum_ns: done * 1000 }, now) {
+                return Some(nth + 1);
+            }
+        }
+        None
+    }
+
+    fn hold(fit: SteadyFit, limit: f64, percent: bool) -> Steady {
+        Steady::Hold {
+            figure: SteadyFigure::Ops,
+            fit,
+            limit,
+            percent,
+            window: Nanos(SECOND),
+            windows: 3,
+            ramp: Nanos(0),
+        }
+    }
+
+    #[test]
+    fn snia_waits_until_neither_range_nor_trend_is_left() {
+        let snia = Steady::Snia { window: Nanos(SECOND), windows: 5 };
+        // Fresh out of the box, then settling.
+        let rates = [1000, 600, 400, 300, 280, 270, 268, 266, 265];
+        // In the eighth second the fitted line still falls by 11.6 % of the mean.
+        assert_eq!(steady_after(&snia, &rates), Some(9));
+        let sliding: Vec<u64> = (0..20).map(|nth| 2000 - nth * 90).collect();
+        assert_eq!(steady_after(&snia, &sliding), None, "it never stops falling");
+        assert_eq!(steady_after(&snia, &[500; 5]), Some(5));
+        assert_eq!(steady_after(&snia, &[0; 9]), None, "nothing at all is not steady");
+    }
+
+    #[test]
+    fn agreement_is_every_window_near_the_mean() {
+        let agree = Steady::Agree { window: Nanos(SECOND), windows: 3, percent: 5.0 };
+        assert_eq!(steady_after(&agree, &[100, 200, 300, 310, 305]), Some(5));
+    }
+
+    #[test]
+    fn limits_are_absolute_or_in_percent() {
+        let rates = [100, 100, 130, 108, 104, 106];
+        assert_eq!(steady_after(&hold(SteadyFit::Deviation, 2.0, false), &rates), Some(6));
+        assert_eq!(steady_after(&hold(SteadyFit::Deviation, 15.0, true), &rates), Some(5));
+        assert_eq!(steady_after(&hold(SteadyFit::Slope, 1.0, true), &rates), Some(6));
+    }
+
+    #[test]
+    fn bytes_and_latency_can_be_judged_too() {
+        for figure in [SteadyFigure::Bytes, SteadyFigure::Latency] {
+            let mut criterion = hold(SteadyFit::Deviation, 1.0, true);
+            if let Steady::Hold { figure: of, .. } = &mut criterion {
+                *of = figure;
+            }
+            let after = steady_after(&criterion, &[100, 300, 300, 300]);
+            // Every operation took as long, whatever the rate was.
+            assert_eq!(after, Some(if figure == SteadyFigure::Bytes { 4 } else { 3 }));
+        }
+    }
+}

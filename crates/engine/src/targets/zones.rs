@@ -1,0 +1,161 @@
+//! Zones with write pointers: what is known of the zones of a file, shared by all who use it.
+//!
+//! A [`Map`] outlives phases. Where an operation may go is decided under its lock by [`visit`];
+//! a device is asked for nothing there but a reset, which nothing else in its zone may overlap.
+
+pub mod backend;
+mod cursor;
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use candor_plan::blocks::Zones;
+
+use self::backend::{Backend, Reported};
+use crate::targets::files::OpenFile;
+
+pub use self::cursor::{Placed, Visit};
+
+/// One zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zone {
+    /// Bytes that can be used, from its start on.
+    capacity: u64,
+    /// Bytes from its start to its write pointer.
+    written: u64,
+    /// It has no write pointer: operations go where they are drawn.
+    free: bool,
+    /// Operations under way in it.
+    in_flight: u32,
+    /// Who opened it for writing; none where it is closed.
+    owner: Option<u32>,
+    /// It was left with room that nothing fits into, which the device is still to be told.
+    left: bool,
+}
+
+impl Zone {
+    fn empty(capacity: u64) -> Zone {
+        Zone { capacity, written: 0, free: false, in_flight: 0, owner: None, left: false }
+    }
+
+    /// Bytes that can still be written.
+    fn room(&self) -> u64 {
+        self.capacity - self.written
+    }
+}
+
+/// What changes.
+#[derive(Debug, Default)]
+struct State {
+    zones: Vec<Zone>,
+    /// Those that are open, in the order in which they were opened.
+    open: Vec<u32>,
+    /// Bytes below all write pointers.
+    written: u64,
+}
+
+/// The zones of one file.
+pub struct Map {
+    length: u64,
+    capacity: u64,
+    ground: Box<dyn Backend>,
+    state: Mutex<State>,
+}
+
+impl Map {
+    /// Of a file that a plan uses in zones.
+    ///
+    /// # Errors
+    /// What keeps it from being used so, and what to do.
+    pub fn of(file: &OpenFile, plan: &Zones) -> Result<Map, (String, &'static str)> {
+        let path = file.path.display();
+        let Reported { ground, length, zones } = backend::of(file).map_err(|error| {
+            (format!("cannot learn the zones of `{path}`: {error}"), "see dmesg")
+        })?;
+        let length = match (length, plan.length.map(|length| length.0)) {
+            (Some(own), Some(said)) if own != said => {
+                let message = format!("zones of `{path}` have {own} bytes, not {said}");
+                return Err((message, "remove the length of zones"));
+            }
+            (Some(length), _) | (None, Some(length)) => length.max(1),
+            (None, None) => {
+                let message = format!("`{path}` has no zones of its own");
+                return Err((message, "say how long zones are to be"));
+            }
+        };
+        let capacity = plan.capacity.map_or(length, |capacity| capacity.0.min(length));
+        let written = zones.iter().map(|zone| zone.written).sum();
+        let state = Mutex::new(State { zones, open: Vec::new(), written });
+        Ok(Map { length, capacity, ground, state })
+    }
+
+    /// True if it says of zones what a plan says.
+    pub fn agrees(&self, plan: &Zones) -> bool {
+        let length = plan.length.is_none_or(|length| length.0 == self.length);
+        let capacity = plan.capacity.map_or(self.length, |capacity| capacity.0);
+        length && (self.ground.is_strict() || capacity.min(self.length) == self.capacity)
+    }
+
+    /// Makes it reach up to that byte of its file.
+    pub fn reach(&self, end: u64) {
+        let (zones, capacity) = ((end / self.length) as usize, self.capacity);
+        let mut state = self.lock();
+        if !self.ground.is_strict() && zones > state.zones.len() {
+            state.zones.resize(zones, Zone::empty(capacity));
+        }
+    }
+
+    /// The whole zones between two bytes of its file.
+    pub fn between(&self, start: u64, end: u64) -> Range<u32> {
+        let last = (end / self.length).min(self.lock().zones.len() as u64);
+        let first = start.div_ceil(self.length).min(last);
+        u32::try_from(first).unwrap_or(u32::MAX)..u32::try_from(last).unwrap_or(u32::MAX)
+    }
+
+    /// Bytes from the start of a zone to the start of the next.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Bytes that the smallest zone with any room holds.
+    pub fn least_capacity(&self) -> u64 {
+        let state = self.lock();
+        let used = state.zones.iter().filter(|zone| !zone.free && zone.capacity > 0);
+        used.map(|zone| zone.capacity).min().unwrap_or(self.length)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Whoever panicked left whole numbers behind.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn zone(&mut self, number: u32) -> &mut Zone {
+        &mut self.zones[number as usize]
+    }
+
+    /// Enters a zone into the list of open ones.
+    fn open(&mut self, number: u32, owner: u32) {
+        if self.zone(number).owner.is_none() {
+            self.zone(number).owner = Some(owner);
+            self.open.push(number);
+        }
+    }
+
+    /// Takes a zone out of the list of open ones.
+    fn close(&mut self, number: u32) {
+        if self.zone(number).owner.take().is_some() {
+            self.open.retain(|open| *open != number);
+        }
+    }
+
+    /// Its write pointer goes back to the start.
+    fn empty(&mut self, number: u32) {
+        self.written -= std::mem::take(&mut self.zone(number).written);
+        self.zone(number).left = false;
+    }
+}
+
+#[cfg(test)]
+mod tests;
