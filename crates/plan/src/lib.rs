@@ -22,6 +22,7 @@ mod pace;
 pub mod problem;
 mod program;
 pub mod rank;
+pub mod shell;
 mod target;
 #[cfg(test)]
 mod tests;
