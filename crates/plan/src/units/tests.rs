@@ -327,7 +327,8 @@ proptest! {
     ) {
         let held: Vec<u32> = ranges.iter().flat_map(|(at, more)| *at..=at + more).collect();
         let short: Vec<_> = ranges.iter().map(|(at, more)| format!("{at}-{}", at + more)).collect();
-        let (short, long) = (short.join(","), held.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+        let long: Vec<_> = held.iter().map(u32::to_string).collect();
+        let (short, long) = (short.join(","), long.join(","));
         prop_assert_eq!(cpu_list(&short), Ok(held.clone()));
         prop_assert_eq!(cpu_list(&long), Ok(held));
     }
