@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use candor_plan::shell::quoted;
 use candor_plan::{PlanPath, Problem, Source};
 use clap::{Arg, ArgAction, ArgMatches};
 
@@ -159,15 +160,6 @@ impl CommandLine {
             Some(_) if *word == name => range.start..self.ranges[at + 1].end,
             _ => range,
         })
-    }
-}
-
-/// The word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,~".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

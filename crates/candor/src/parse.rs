@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use candor_plan::Nanos;
+use candor_plan::units::cpu_list;
 
 /// A value that knows how it is written: a size, a time, a rate.
 pub fn unit<T: FromStr>(text: &str) -> Result<T, String>
@@ -56,20 +57,11 @@ pub fn one_of<T: Clone>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
 
 /// A list of CPUs, such as `0-3,8`.
 pub fn cpus(text: &str) -> Result<Vec<u32>, String> {
-    /// More than any kernel has.
-    const CPU_MAX: u32 = 8191;
-    let mut cpus = Vec::new();
-    for part in text.split(',') {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let wrong = || format!("`{part}` is not a CPU or a range of CPUs, such as 0-3");
-        let low: u32 = low.trim().parse().map_err(|_| wrong())?;
-        let high: u32 = high.trim().parse().map_err(|_| wrong())?;
-        if low > high || high > CPU_MAX {
-            return Err(wrong());
-        }
-        cpus.extend(low..=high);
-    }
-    Ok(cpus)
+    let cpus = match text.is_empty() {
+        true => Err(text),
+        false => cpu_list(text),
+    };
+    cpus.map_err(|part| format!("`{part}` is not a CPU or a range of CPUs, such as 0-3"))
 }
 
 /// The parts of `name:a,b` behind the name, as many as asked for.

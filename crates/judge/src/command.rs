@@ -1,6 +1,7 @@
 //! The command line that tries something else: candor's own, made from the plan's job.
 
 use candor_plan::blocks::{Access, Engine};
+use candor_plan::shell::quoted;
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Job, Plan};
 
@@ -155,16 +156,6 @@ fn short(bytes: Bytes) -> String {
     match text.strip_suffix("iB") {
         Some(number) => number.to_lowercase(),
         None => text.trim_end_matches('B').into(),
-    }
-}
-
-/// A path that a shell takes as one word.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
-    if !path.is_empty() && path.chars().all(plain) {
-        path.into()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
     }
 }
 

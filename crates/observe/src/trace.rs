@@ -28,6 +28,7 @@ mod tracefs;
 
 use std::path::Path;
 
+use candor_plan::units::cpu_list;
 use candor_record::facts::{Facts, Missing};
 use candor_record::requests::{RequestOp, RequestStats, Requests, TracerCost};
 
@@ -208,17 +209,15 @@ fn layout(sys: &Path) -> Result<Layout, Missing> {
 
 /// CPUs that there could be: the kernel keeps numbers for each of them.
 fn cpus(roots: &Roots) -> usize {
-    let text = std::fs::read_to_string(roots.sys.join("devices/system/cpu/possible"));
-    let last = |text: String| text.trim().rsplit(['-', ',']).next()?.parse::<usize>().ok();
-    text.ok().and_then(last).unwrap_or(0) + 1
+    cpus_of(roots, "possible").into_iter().max().map_or(1, |cpu| cpu as usize + 1)
 }
 
 /// CPUs that run.
 fn online(roots: &Roots) -> Vec<u32> {
-    let text = std::fs::read_to_string(roots.sys.join("devices/system/cpu/online"));
-    let span = |part: &str| {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        Some(from.parse::<u32>().ok()?..=to.parse::<u32>().ok()?)
-    };
-    text.unwrap_or_default().trim().split(',').filter_map(span).flatten().collect()
+    cpus_of(roots, "online")
+}
+
+fn cpus_of(roots: &Roots, list: &str) -> Vec<u32> {
+    let text = std::fs::read_to_string(roots.sys.join("devices/system/cpu").join(list));
+    cpu_list(text.unwrap_or_default().trim()).unwrap_or_default()
 }

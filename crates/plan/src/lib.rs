@@ -23,6 +23,7 @@ mod pace;
 pub mod problem;
 mod program;
 pub mod rank;
+pub mod shell;
 mod target;
 #[cfg(test)]
 mod tests;

@@ -10,11 +10,13 @@ use std::fmt;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+mod cpus;
 mod mix;
 mod number;
 mod per_direction;
 mod spec;
 
+pub use cpus::cpu_list;
 pub use mix::{Direction, Mix};
 pub use per_direction::{PerDirection, spelt_out};
 pub use spec::{Extent, SizeSpec};

@@ -1,5 +1,7 @@
 //! `--showcmd`: job files as command lines.
 
+use candor_plan::shell::quoted;
+
 use super::ast::{Ast, Block};
 use crate::kit::Assignment;
 
@@ -33,15 +35,6 @@ fn options(block: &Block) -> impl Iterator<Item = String> {
         None => quoted(&format!("--{}", assignment.name.text)),
     };
     block.assignments.iter().map(word)
-}
-
-/// The word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,^".contains(c);
-    match word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

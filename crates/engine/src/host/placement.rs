@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 
 use candor_plan::Placement;
+use candor_plan::units::cpu_list;
 use rustix::thread::CpuSet;
 
 use crate::error::EngineError;
@@ -60,17 +61,9 @@ fn unusable(cpus: &[u32], why: &str) -> EngineError {
 fn node_cpus(node: u32) -> Result<Vec<u32>, EngineError> {
     let path = format!("/sys/devices/system/node/node{node}/cpulist");
     let what = format!("find NUMA node {node}");
-    let text = fs::read_to_string(path).map_err(EngineError::system(what))?;
-    Ok(cpu_list(text.trim()))
-}
-
-/// Reads the kernel's list form, such as `0-3,8`; unreadable parts are left out.
-fn cpu_list(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    text.split(',').filter_map(range).flatten().collect()
+    let text = fs::read_to_string(path).map_err(EngineError::system(what.clone()))?;
+    let garbage = |part: &str| io::Error::other(format!("`{part}` is no CPU"));
+    cpu_list(text.trim()).map_err(|part| EngineError::system(what)(garbage(part)))
 }
 
 /// Takes the thread's memory from a node where it can.
@@ -128,17 +121,5 @@ impl Usage {
             minor: usage.ru_minflt as u64,
             major: usage.ru_majflt as u64,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cpu_list;
-
-    #[test]
-    fn lists_of_cpus() {
-        assert_eq!(cpu_list("0-3,8"), [0, 1, 2, 3, 8]);
-        assert!(cpu_list("").is_empty());
-        assert_eq!(cpu_list("x,2"), [2]);
     }
 }

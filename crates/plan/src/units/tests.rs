@@ -308,3 +308,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn cpu_lists_of_kernel_and_people() {
+    assert_eq!(cpu_list("0-3,8"), Ok(vec![0, 1, 2, 3, 8]));
+    assert_eq!(cpu_list(" 5 - 6, 1 "), Ok(vec![5, 6, 1]));
+    assert_eq!(cpu_list(""), Ok(vec![]));
+    for (text, part) in [("0-3,x", "x"), ("3-1", "3-1"), ("1,", ""), ("0-9999", "0-9999")] {
+        assert_eq!(cpu_list(text), Err(part));
+    }
+}
+
+proptest! {
+    /// The CPUs of any ranges come back, whether each is written as a range or number by number.
+    #[test]
+    fn a_cpu_list_is_what_its_ranges_hold(
+        ranges in proptest::collection::vec((0_u32..8000, 0_u32..100), 0..8),
+    ) {
+        let held: Vec<u32> = ranges.iter().flat_map(|(at, more)| *at..=at + more).collect();
+        let short: Vec<_> = ranges.iter().map(|(at, more)| format!("{at}-{}", at + more)).collect();
+        let long: Vec<_> = held.iter().map(u32::to_string).collect();
+        let (short, long) = (short.join(","), long.join(","));
+        prop_assert_eq!(cpu_list(&short), Ok(held.clone()));
+        prop_assert_eq!(cpu_list(&long), Ok(held));
+    }
+
+    /// Any text is a list or has a part that is none.
+    #[test]
+    fn any_text_is_a_cpu_list_or_names_its_wrong_part(text in "[0-9x, -]{0,20}") {
+        if let Err(part) = cpu_list(&text) {
+            prop_assert!(text.split(',').any(|of| of == part));
+        }
+    }
+}

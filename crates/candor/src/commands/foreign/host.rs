@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use candor_dialects::kit::Environment;
+use candor_plan::units::cpu_list;
 
 /// A job file of more than this is refused by whoever reads it; it need not all be in memory.
 const BYTES_MAX: u64 = (16 << 20) + 1;
@@ -34,12 +35,7 @@ pub fn memory_mib() -> u64 {
 /// CPUs that are online, as the kernel lists them: `0-3,5`. One where it does not.
 pub fn cpus_online() -> u64 {
     let list = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let count = |part: &str| {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (low, high) = (low.parse::<u64>().ok()?, high.parse::<u64>().ok()?);
-        Some(high.saturating_sub(low) + 1)
-    };
-    list.trim().split(',').filter_map(count).sum::<u64>().max(1)
+    cpu_list(list.trim()).map_or(1, |cpus| cpus.len().max(1)) as u64
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use candor_plan::units::cpu_list;
 use rustix::time::{ClockId, DynamicClockId};
 
 /// The thing at a path.
@@ -45,14 +46,9 @@ pub struct Zoned {
     pub open_max: Option<u32>,
 }
 
-/// A list of CPUs as the kernel writes it, such as `0-3,8`.
-fn cpu_list(path: &str) -> Option<Vec<u32>> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    Some(text.trim().split(',').filter_map(range).flatten().collect())
+/// The CPUs of a list that the kernel keeps in a file.
+fn cpus_in(path: &str) -> Option<Vec<u32>> {
+    cpu_list(std::fs::read_to_string(path).ok()?.trim()).ok()
 }
 
 /// The host, for sizes and kinds of files.
@@ -62,12 +58,12 @@ pub trait Host {
 
     /// The CPUs of a NUMA node; none where there is no such node.
     fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
-        cpu_list(&format!("/sys/devices/system/node/node{node}/cpulist"))
+        cpus_in(&format!("/sys/devices/system/node/node{node}/cpulist"))
     }
 
     /// The CPUs that the host has; none where it does not say.
     fn cpus(&self) -> Option<Vec<u32>> {
-        cpu_list("/sys/devices/system/cpu/present")
+        cpus_in("/sys/devices/system/cpu/present")
     }
 
     /// All regular files below a directory, in the order of their names; links are not followed.

@@ -1,5 +1,7 @@
 //! Lists: values per direction, floating-point numbers, CPUs.
 
+use candor_plan::units::cpu_list;
+
 use super::{Read, Refused, Value, parts};
 
 /// Values for reads, writes and trims. A value that no separator follows covers the rest; where
@@ -70,17 +72,13 @@ pub fn floats(text: &str) -> Value<Vec<f64>> {
 
 /// CPUs, such as `0-3,8`: ascending, each once.
 pub fn cpus(text: &str) -> Value<Vec<u32>> {
-    /// More than any kernel has.
-    const CPU_MAX: u32 = 8191;
     let mut cpus = Vec::new();
     for (start, part) in parts(text, |c| c == ',') {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let ends = low.trim().parse::<u32>().ok().zip(high.trim().parse::<u32>().ok());
-        let Some((low, high)) = ends.filter(|(low, high)| low <= high && *high <= CPU_MAX) else {
+        let found = cpu_list(part).ok().filter(|found| !found.is_empty());
+        cpus.extend(found.ok_or_else(|| {
             let message = format!("`{part}` is not a CPU or a range of CPUs");
-            return Err(Refused::whole(part, message, "write 0-3,8").behind(start));
-        };
-        cpus.extend(low..=high);
+            Refused::whole(part, message, "write 0-3,8").behind(start)
+        })?);
     }
     cpus.sort_unstable();
     cpus.dedup();

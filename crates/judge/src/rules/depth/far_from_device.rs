@@ -1,5 +1,6 @@
 //! B11: workers far from the device.
 
+use candor_plan::units::cpu_list;
 use candor_record::facts::{DeviceFacts, value};
 use candor_record::{Confidence, Finding, Severity};
 
@@ -47,17 +48,9 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn node_of(observed: &Observed, cpu: u32) -> Option<i32> {
+    let has = |list: &str| cpu_list(list).is_ok_and(|cpus| cpus.contains(&cpu));
     let nodes = &observed.facts.host.numa_cpus;
-    nodes.iter().find(|(_, list)| lists(&list.value, cpu)).map(|(node, _)| *node)
-}
-
-/// A list of CPUs as the kernel writes it, `0-7,16-23`, has this one.
-fn lists(list: &str, cpu: u32) -> bool {
-    list.split(',').any(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let number = |text: &str| text.trim().parse::<u32>().ok();
-        number(first).zip(number(last)).is_some_and(|(first, last)| (first..=last).contains(&cpu))
-    })
+    nodes.iter().find(|(_, list)| has(&list.value)).map(|(node, _)| *node)
 }
 
 fn finding(observed: &Observed, home: i32, far: usize, all: usize) -> Finding {
