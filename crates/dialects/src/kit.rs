@@ -32,7 +32,7 @@ pub use environment::Environment;
 pub use given::{Assigned, Assignment, Given, GivenOption};
 pub use help::unknown;
 pub use origins::Origins;
-pub use plain::{Plain, Set};
+pub use plain::{Plain, Set, store};
 pub use row::{Applied, Group, Row, Table, ValueKind, bare, row};
 pub use support::Support;
 pub use text::{Span, Text, Texts, Word};

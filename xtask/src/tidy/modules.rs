@@ -3,21 +3,24 @@
 use super::{Breach, Source};
 
 /// (crate, its modules from the lowest to the highest). Crates that are not named are not checked.
-const ORDERS: &[(&str, &[&str])] = &[(
-    "observe",
-    &[
-        "source",
-        "net",
-        "path",
-        "stack",
-        "host",
-        "cache",
-        "counters",
-        "accounting_probe",
-        "inspect",
-        "trace",
-    ],
-)];
+const ORDERS: &[(&str, &[&str])] = &[
+    ("dialects", &["kit", "iostat", "fio"]),
+    (
+        "observe",
+        &[
+            "source",
+            "net",
+            "path",
+            "stack",
+            "host",
+            "cache",
+            "counters",
+            "accounting_probe",
+            "inspect",
+            "trace",
+        ],
+    ),
+];
 
 /// Uses of modules that stand higher than their user, and modules without a place in the order.
 pub fn check(sources: &[Source]) -> Vec<Breach> {

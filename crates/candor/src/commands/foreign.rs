@@ -2,8 +2,8 @@
 //!
 //! [`run()`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file, results
 //! so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it breaks
-//! no consumer ([`verdict`]), complaints on stderr under the tool's name ([`complaints`]), the tool's
-//! exit code.
+//! no consumer ([`verdict`]), complaints on stderr under the tool's name ([`complaints`]), and the
+//! exit code of the tool.
 
 pub mod complaints;
 pub mod failures;

@@ -199,21 +199,23 @@ impl Flags {
         flags.output.terse_version = 3;
         let mut diagnostics = Vec::new();
         for given in &ast.flags {
-            diagnostics.extend(flags.take(given).err());
+            diagnostics.extend(flags.take(given).err().map(|error| *error));
         }
         (flags, diagnostics)
     }
 
-    fn take(&mut self, given: &Given) -> Result<(), Diagnostic> {
+    fn take(&mut self, given: &Given) -> Result<(), Box<Diagnostic>> {
         let Some(row) = TABLE.find(given.name) else { return Ok(()) };
         if let Support::Refused(why) = row.support {
             let message = format!("--{} cannot be done", row.name);
-            return Err(Diagnostic::new(given.at, "refused", row.name, message).remedy(why));
+            let error = Diagnostic::new(given.at, "refused", row.name, message);
+            return Err(Box::new(error.remedy(why)));
         }
         let text = given.value.as_ref().map_or("", |word| word.text.as_str());
         row.apply(self, Some(text)).map(|_| ()).map_err(|refused| {
             let at = given.value.as_ref().map_or(given.at, |word| word.at);
-            Diagnostic::new(at, "value", text, refused.message).remedy(refused.remedy)
+            let error = Diagnostic::new(at, "value", text, refused.message);
+            Box::new(error.remedy(refused.remedy))
         })
     }
 

@@ -7,6 +7,15 @@ use super::{Applied, Choice, Refused, Row, Takes, ValueKind};
 /// Reads the text of a value and stores it; the text of an option without a value is empty.
 pub type Set<O> = fn(&mut O, &str) -> Result<(), Refused>;
 
+/// Stores a value that needs no reading.
+///
+/// # Errors
+/// None; the result is that of a setter.
+pub fn store<T>(place: &mut T, value: T) -> Result<(), Refused> {
+    *place = value;
+    Ok(())
+}
+
 /// Values that setters read themselves, for options that are gathered in an `O`.
 pub struct Plain<O> {
     takes: Takes,

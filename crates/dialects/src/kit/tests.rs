@@ -178,7 +178,7 @@ fn problems_of_the_plan_point_at_the_option_that_caused_them() {
     let (line, ..) = read_tiny(&["--block=512"]);
     let mut origins = Origins::default();
     let job = origins.job(0, 0, &line);
-    let size = job.key("blocks").key("size");
+    let size = job.key("work").key("blocks").key("size");
     let problem = Problem::error("size", size.clone(), "it is too small", "");
     let message = origins.diagnostic(&problem).describe(&line.texts);
     assert_eq!(message, "command line:1:14: it is too small");

@@ -5,7 +5,7 @@ use candor_plan::Nanos;
 use super::{DebugKind, Eta, Flags, IdleKind, Instead};
 use crate::fio::job::Format;
 use crate::fio::values::{self, TimeUnit, Units};
-use crate::kit::{Group, Plain, Refused, Row, Table, bare, row};
+use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
 
 /// The values of flags.
 type Flag = Plain<Flags>;
@@ -22,273 +22,104 @@ const fn refused(
 
 const NO_FLEET: &str = "candor does not drive other hosts yet; start it on each of them";
 
+const fn flag(
+    name: &'static str,
+    letter: char,
+    value: Flag,
+    set: Set<Flags>,
+    help: &'static str,
+) -> Row<Flag> {
+    row(name, value, set, help).letter(letter)
+}
+
 /// All flags, in the order in which help shows them. Those that store nothing are read together
 /// with the jobs.
 pub const TABLE: Table<Flag> = Table(&[Group { title: "Flags", rows: ROWS }]);
 
+#[rustfmt::skip]
 const ROWS: &[Row<Flag>] = &[
-    row(
-        "output",
-        Flag::value("FILE"),
-        |f, t| {
-            f.output.file = Some(t.into());
-            Ok(())
-        },
-        "write the results to FILE instead of standard output",
-    )
-    .letter('o'),
-    row(
-        "output-format",
-        Flag::value("FORMS"),
+    flag("output", 'o', Flag::value("FILE"), |f, t| store(&mut f.output.file, Some(t.into())),
+        "write the results to FILE instead of standard output"),
+    flag("output-format", 'F', Flag::value("FORMS"),
         |f, t| formats(t).map(|formats| f.output.formats = formats),
-        "forms of the results, separated by commas: normal, terse, json, json+",
-    )
-    .letter('F'),
-    row(
-        "minimal",
-        Flag::SWITCH,
-        |f, _| {
-            f.output.formats = vec![Format::Terse];
-            Ok(())
-        },
-        "the same as --output-format=terse",
-    )
-    .letter('m'),
-    row(
-        "append-terse",
-        Flag::SWITCH,
-        |f, _| {
-            f.output.append_terse = true;
-            Ok(())
-        },
-        "print the terse line after the other forms",
-    )
-    .letter('f'),
-    row(
-        "terse-version",
-        Flag::value("N"),
+        "forms of the results, separated by commas: normal, terse, json, json+"),
+    flag("minimal", 'm', Flag::SWITCH, |f, _| store(&mut f.output.formats, vec![Format::Terse]),
+        "the same as --output-format=terse"),
+    flag("append-terse", 'f', Flag::SWITCH, |f, _| store(&mut f.output.append_terse, true),
+        "print the terse line after the other forms"),
+    flag("terse-version", 'V', Flag::value("N"),
         |f, t| terse_version(t).map(|version| f.output.terse_version = version),
-        "version of the terse line, 2 to 5 (default 3)",
-    )
-    .letter('V'),
-    row(
-        "parse-only",
-        Flag::SWITCH,
-        |f, _| f.instead(Instead::ParseOnly),
-        "read and check everything, run nothing",
-    )
-    .letter('P'),
-    row(
-        "showcmd",
-        Flag::SWITCH,
-        |f, _| f.instead(Instead::ShowCommand),
-        "print job files as command lines, run nothing",
-    )
-    .letter('s'),
-    bare("section", Flag::value("NAME"), "run only the section of that name; may be repeated")
-        .letter('x'),
-    row(
-        "readonly",
-        Flag::SWITCH,
-        |f, _| {
-            f.readonly = true;
-            Ok(())
-        },
-        "refuse jobs that write or trim",
-    )
-    .letter('r'),
-    row(
-        "max-jobs",
-        Flag::value("N"),
+        "version of the terse line, 2 to 5 (default 3)"),
+    flag("parse-only", 'P', Flag::SWITCH, |f, _| f.instead(Instead::ParseOnly),
+        "read and check everything, run nothing"),
+    flag("showcmd", 's', Flag::SWITCH, |f, _| f.instead(Instead::ShowCommand),
+        "print job files as command lines, run nothing"),
+    flag("section", 'x', Flag::value("NAME"), |_, _| Ok(()),
+        "run only the section of that name; may be repeated"),
+    flag("readonly", 'r', Flag::SWITCH, |f, _| store(&mut f.readonly, true),
+        "refuse jobs that write or trim"),
+    flag("max-jobs", 'j', Flag::value("N"),
         |f, t| number(t).map(|number| f.jobs_max = Some(number)),
-        "refuse more than N jobs, clones counted",
-    )
-    .letter('j'),
-    row(
-        "warnings-fatal",
-        Flag::SWITCH,
-        |f, _| {
-            f.warnings_fatal = true;
-            Ok(())
-        },
-        "refuse what would otherwise be remarked upon",
-    )
-    .letter('w'),
-    row(
-        "eta",
-        Flag::value("WHEN"),
-        |f, t| choice(t, t, "eta", &ETA).map(|eta| f.eta = eta),
-        "show progress: always, never or auto (on a terminal)",
-    )
-    .letter('e'),
-    row(
-        "eta-newline",
-        Flag::value("TIME"),
+        "refuse more than N jobs, clones counted"),
+    flag("warnings-fatal", 'w', Flag::SWITCH, |f, _| store(&mut f.warnings_fatal, true),
+        "refuse what would otherwise be remarked upon"),
+    flag("eta", 'e', Flag::value("WHEN"), |f, t| choice(t, t, "eta", &ETA).map(|eta| f.eta = eta),
+        "show progress: always, never or auto (on a terminal)"),
+    flag("eta-newline", 'E', Flag::value("TIME"),
         |f, t| time(t, Nanos(1)).map(|time| f.eta_newline = Some(time)),
-        "begin a new line of progress after each TIME",
-    )
-    .letter('E'),
-    row(
-        "eta-interval",
-        Flag::value("TIME"),
+        "begin a new line of progress after each TIME"),
+    flag("eta-interval", 'O', Flag::value("TIME"),
         |f, t| time(t, ETA_INTERVAL_MIN).map(|time| f.eta_interval = Some(time)),
-        "renew progress after each TIME, at least 250ms",
-    )
-    .letter('O'),
-    row(
-        "alloc-size",
-        Flag::value("KB"),
+        "renew progress after each TIME, at least 250ms"),
+    flag("alloc-size", 'a', Flag::value("KB"),
         |f, t| number(t).map(|_| f.pools = Some(t.to_owned())),
-        "size of fio's memory pools; candor has none to size",
-    )
-    .letter('a'),
-    row("debug", Flag::value("TYPES"), debug, "tell about process, file, io, …; help lists them")
-        .letter('d'),
-    bare("aux-path", Flag::value("DIR"), "where files of verify_state_save and _load are")
-        .letter('K'),
-    row(
-        "cmdhelp",
-        Flag::maybe("OPTION"),
-        |f, t| f.instead(Instead::CommandHelp(named(t))),
-        "explain an option, or list all",
-    )
-    .letter('c'),
-    row(
-        "enghelp",
-        Flag::maybe("ENGINE[,OPTION]"),
-        |f, t| f.instead(Instead::EngineHelp(named(t))),
-        "list engines, or the options of one",
-    )
-    .letter('i'),
-    row(
-        "version",
-        Flag::SWITCH,
-        |f, _| {
-            f.instead = Some(Instead::Version);
-            Ok(())
-        },
-        "print the version",
-    )
-    .letter('v'),
-    row(
-        "help",
-        Flag::SWITCH,
-        |f, _| {
-            f.instead = Some(Instead::Help);
-            Ok(())
-        },
-        "print this page",
-    )
-    .letter('h'),
-    row(
-        "status-interval",
-        Flag::value("TIME"),
+        "size of fio's memory pools; candor has none to size"),
+    flag("debug", 'd', Flag::value("TYPES"), debug,
+        "tell about process, file, io, …; help lists them"),
+    flag("aux-path", 'K', Flag::value("DIR"), |_, _| Ok(()),
+        "where files of verify_state_save and _load are"),
+    flag("cmdhelp", 'c', Flag::maybe("OPTION"), |f, t| f.instead(Instead::CommandHelp(named(t))),
+        "explain an option, or list all"),
+    flag("enghelp", 'i', Flag::maybe("ENGINE[,OPTION]"),
+        |f, t| f.instead(Instead::EngineHelp(named(t))), "list engines, or the options of one"),
+    flag("version", 'v', Flag::SWITCH, |f, _| store(&mut f.instead, Some(Instead::Version)),
+        "print the version"),
+    flag("help", 'h', Flag::SWITCH, |f, _| store(&mut f.instead, Some(Instead::Help)),
+        "print this page"),
+    flag("status-interval", 'L', Flag::value("TIME"),
         |f, t| time(t, STATUS_INTERVAL_MIN).map(|time| f.status_interval = Some(time)),
-        "print the results so far after each TIME",
-    )
-    .letter('L'),
-    row(
-        "bandwidth-log",
-        Flag::SWITCH,
-        |f, _| {
-            f.bandwidth_log = true;
-            Ok(())
-        },
-        "log the bandwidth of all jobs together",
-    )
-    .letter('b'),
-    row(
-        "inflate-log",
-        Flag::value("FILE"),
-        |f, t| f.instead(Instead::InflateLog(t.into())),
-        "print what is in a compressed log",
-    )
-    .letter('X'),
-    row(
-        "crctest",
-        Flag::maybe("SUMS"),
-        |f, t| f.instead(Instead::CrcTest(named(t))),
-        "measure the checksums used for verification",
-    )
-    .letter('G'),
-    row(
-        "cpuclock-test",
-        Flag::SWITCH,
-        |f, _| f.instead(Instead::ClockTest),
-        "test whether the clocks of all CPUs tell one time",
-    )
-    .letter('T'),
-    refused(
-        "latency-log",
-        'l',
-        Flag::value("FILE"),
-        "write latency logs",
-        "it is deprecated: set write_lat_log in the jobs",
-    ),
-    row(
-        "merge-blktrace-only",
-        Flag::maybe("FILE"),
-        |f, _| f.instead(Instead::MergeOnly),
-        "merge the block traces of read_iolog as merge_blktrace_file says, run nothing",
-    )
-    .letter('A'),
-    refused(
-        "memcpytest",
-        'M',
-        Flag::maybe("TYPE"),
-        "measure copying of memory",
-        "candor does not measure the host's memory",
-    ),
-    row(
-        "idle-prof",
-        Flag::value("KIND"),
-        idle,
-        "show how idle CPUs are: system, percpu or calibrate",
-    )
-    .letter('I'),
+        "print the results so far after each TIME"),
+    flag("bandwidth-log", 'b', Flag::SWITCH, |f, _| store(&mut f.bandwidth_log, true),
+        "log the bandwidth of all jobs together"),
+    flag("inflate-log", 'X', Flag::value("FILE"), |f, t| f.instead(Instead::InflateLog(t.into())),
+        "print what is in a compressed log"),
+    flag("crctest", 'G', Flag::maybe("SUMS"), |f, t| f.instead(Instead::CrcTest(named(t))),
+        "measure the checksums used for verification"),
+    flag("cpuclock-test", 'T', Flag::SWITCH, |f, _| f.instead(Instead::ClockTest),
+        "test whether the clocks of all CPUs tell one time"),
+    refused("latency-log", 'l', Flag::value("FILE"), "write latency logs",
+        "it is deprecated: set write_lat_log in the jobs"),
+    flag("merge-blktrace-only", 'A', Flag::maybe("FILE"), |f, _| f.instead(Instead::MergeOnly),
+        "merge the block traces of read_iolog as merge_blktrace_file says, run nothing"),
+    refused("memcpytest", 'M', Flag::maybe("TYPE"), "measure copying of memory",
+        "candor does not measure the host's memory"),
+    flag("idle-prof", 'I', Flag::value("KIND"), idle,
+        "show how idle CPUs are: system, percpu or calibrate"),
     refused("server", 'S', Flag::maybe("ARGS"), "wait for jobs from another host", NO_FLEET),
-    refused(
-        "daemonize",
-        'D',
-        Flag::value("PIDFILE"),
-        "go on as a server in the background",
-        NO_FLEET,
-    ),
+    refused("daemonize", 'D', Flag::value("PIDFILE"), "go on as a server in the background",
+        NO_FLEET),
     refused("client", 'C', Flag::value("HOST"), "run the jobs on another host", NO_FLEET),
-    refused(
-        "remote-config",
-        'R',
-        Flag::value("FILE"),
-        "have the server read its own FILE",
-        NO_FLEET,
-    ),
-    row(
-        "trigger-file",
-        Flag::value("FILE"),
-        |f, t| {
-            f.trigger.file = Some(t.into());
-            Ok(())
-        },
-        "end all jobs and run the trigger once FILE exists",
-    )
-    .letter('W'),
-    row(
-        "trigger-timeout",
-        Flag::value("TIME"),
+    refused("remote-config", 'R', Flag::value("FILE"), "have the server read its own FILE",
+        NO_FLEET),
+    flag("trigger-file", 'W', Flag::value("FILE"),
+        |f, t| store(&mut f.trigger.file, Some(t.into())),
+        "end all jobs and run the trigger once FILE exists"),
+    flag("trigger-timeout", 'B', Flag::value("TIME"),
         |f, t| time(t, Nanos(1)).map(|time| f.trigger.timeout = Some(time)),
-        "end all jobs and run the trigger after TIME",
-    )
-    .letter('B'),
-    row(
-        "trigger",
-        Flag::value("COMMAND"),
-        |f, t| {
-            f.trigger.command = Some(t.to_owned());
-            Ok(())
-        },
-        "the command that a trigger runs",
-    )
-    .letter('H'),
+        "end all jobs and run the trigger after TIME"),
+    flag("trigger", 'H', Flag::value("COMMAND"),
+        |f, t| store(&mut f.trigger.command, Some(t.to_owned())),
+        "the command that a trigger runs"),
     refused("trigger-remote", 'J', Flag::value("COMMAND"), "the same on another host", NO_FLEET),
 ];
 
@@ -392,6 +223,7 @@ fn time(text: &str, min: Nanos) -> Result<Nanos, Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::Support;
 
     #[test]
     fn names_and_letters_are_unique() {
@@ -401,6 +233,27 @@ mod tests {
             assert!(later.all(|other| other.name != flag.name && other.letter != flag.letter));
             let letter = flag.letter.expect("a letter");
             assert!(TABLE.by_letter(letter).is_some_and(|found| found.name == flag.name));
+        }
+    }
+
+    #[test]
+    fn every_flag_is_stored_refused_or_read_with_the_jobs() {
+        for flag in TABLE.rows() {
+            let value = match flag.name {
+                "output-format" => "json",
+                "terse-version" | "max-jobs" | "alloc-size" => "4",
+                "eta" => "never",
+                "debug" => "io",
+                "idle-prof" => "percpu",
+                name if name.ends_with("timeout") || name.starts_with("eta-") => "9",
+                "status-interval" => "9",
+                _ => "x",
+            };
+            let (before, mut flags) = (Flags::default(), Flags::default());
+            flag.apply(&mut flags, Some(value)).unwrap_or_else(|refused| panic!("{refused:?}"));
+            let with_jobs = ["section", "aux-path"].contains(&flag.name);
+            let refused = matches!(flag.support, Support::Refused(_));
+            assert_eq!(flags == before, with_jobs || refused, "{}", flag.name);
         }
     }
 }

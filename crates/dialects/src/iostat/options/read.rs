@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
 
     fn word(&mut self, word: &Word) {
         match word.text.as_str() {
-            "--help" => self.wrong(word.at, "help", "what follows is what can be asked for"),
+            "--help" => self.errors.push(Diagnostic::nowhere("help", "the options are")),
             "+f" => {
                 self.take();
                 self.refused(word, "+f");

@@ -1,7 +1,7 @@
 //! The table of iostat's options.
 
 use super::{Entry, Options, Partitions, Unit};
-use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row};
+use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
 
 /// The options so far, and what decides only together.
 #[derive(Debug, Default)]
@@ -36,13 +36,13 @@ pub const TABLE: Table<Value> = Table(&[
 
 #[rustfmt::skip]
 const REPORTS: &[Row<Value>] = &[
-    switch("c", |d, _| { d.options.cpu = true; Ok(()) }, "time of the CPUs"),
-    switch("d", |d, _| { d.options.devices = true; Ok(()) }, "devices"),
-    switch("x", |d, _| { d.options.extended = true; Ok(()) }, "extended figures"),
-    switch("s", |d, _| { d.options.short = true; Ok(()) }, "fewer columns"),
-    switch("y", |d, _| { d.options.skip_first = true; Ok(()) }, "no report since boot"),
-    switch("t", |d, _| { d.options.timestamp = true; Ok(()) }, "the time of each report"),
-    switch("V", |d, _| { d.version = true; Ok(()) }, "the version"),
+    switch("c", |d, _| store(&mut d.options.cpu, true), "time of the CPUs"),
+    switch("d", |d, _| store(&mut d.options.devices, true), "devices"),
+    switch("x", |d, _| store(&mut d.options.extended, true), "extended figures"),
+    switch("s", |d, _| store(&mut d.options.short, true), "fewer columns"),
+    switch("y", |d, _| store(&mut d.options.skip_first, true), "no report since boot"),
+    switch("t", |d, _| store(&mut d.options.timestamp, true), "the time of each report"),
+    switch("V", |d, _| store(&mut d.version, true), "the version"),
 ];
 
 #[rustfmt::skip]
@@ -51,9 +51,9 @@ const DEVICES: &[Row<Value>] = &[
         .exact("", ""),
     row("g", Value::value("GROUP"), group, "the devices that follow as a group").letter('g')
         .exact("", ""),
-    switch("H", |d, _| { d.options.groups_only = true; Ok(()) }, "groups without their members"),
-    switch("N", |d, _| { d.options.mapped_names = true; Ok(()) }, "names of the device mapper"),
-    switch("z", |d, _| { d.options.skip_idle = true; Ok(()) }, "no devices that did nothing"),
+    switch("H", |d, _| store(&mut d.options.groups_only, true), "groups without their members"),
+    switch("N", |d, _| store(&mut d.options.mapped_names, true), "names of the device mapper"),
+    switch("z", |d, _| store(&mut d.options.skip_idle, true), "no devices that did nothing"),
     bare("j", Value::value("TYPE"), "persistent names").letter('j')
         .refused("", "names are those of the kernel, or with -N those of the device mapper"),
     bare("f", Value::value("DIRECTORY"), "another directory of counters").letter('f')
@@ -68,9 +68,9 @@ const FORM: &[Row<Value>] = &[
         (d.options.human, d.options.pretty) = (true, true);
         Ok(())
     }, "--human and --pretty"),
-    long("human", |d, _| { d.options.human = true; Ok(()) }, "a unit beside each amount"),
-    long("pretty", |d, _| { d.options.pretty = true; Ok(()) }, "names at the end of lines"),
-    long("compact", |d, _| { d.options.compact = true; Ok(()) }, "all columns on one line"),
+    long("human", |d, _| store(&mut d.options.human, true), "a unit beside each amount"),
+    long("pretty", |d, _| store(&mut d.options.pretty, true), "names at the end of lines"),
+    long("compact", |d, _| store(&mut d.options.compact, true), "all columns on one line"),
     row("dec", Value::value("0|1|2"), decimals, "decimals").exact("", ""),
     row("o", Value::value("JSON"), format, "JSON instead of text").letter('o').exact("", ""),
 ];
