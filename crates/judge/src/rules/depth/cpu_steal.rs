@@ -3,11 +3,11 @@
 use candor_record::{Confidence, CpuTimes, Finding, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{STEAL, STEAL_MUCH};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
             a machine with CPUs of its own.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };

@@ -3,16 +3,16 @@
 use candor_record::{Confidence, Ended, Finding, Measurement, Progress, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{STRAGGLE_S, STRAGGLED};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G7",
-        title: "some workers were done long before others",
+        title: "some workers finished early",
         explanation: "Where workers have a fixed amount to do, the first one to end takes its \
             share of the load with it: from then on fewer work, and the rate over the whole time \
             is lower than what all of them together reach. candor keeps the counts of the moment \
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
             is told with both rates. Use a time limit instead, or quote both.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };

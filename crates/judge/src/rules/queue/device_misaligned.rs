@@ -5,16 +5,16 @@ use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C5",
-        title: "the device starts off a sector boundary",
+        title: "the device starts misaligned",
         explanation: "A partition or volume that begins in the middle of a physical sector turns \
             every aligned operation into one that crosses a boundary: small writes then read and \
             write two sectors instead of writing one. The kernel tells how far off the start is \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             remark where something is written. Make the partition anew on a multiple of 1 MiB.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: Some(before),
     after,
 };

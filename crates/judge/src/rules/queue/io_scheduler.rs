@@ -5,16 +5,16 @@ use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::BYTES_MIN;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C8",
-        title: "an I/O scheduler has its say",
+        title: "an I/O scheduler is active",
         explanation: "A scheduler sorts, delays and shares out requests. bfq is made for fairness \
             on slow disks and its locks cap the rate of fast ones; NVMe drives do best with none. \
             That is no fault of a result, for the scheduler belongs to the host, but another host \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             without (queue/scheduler, queue/wbt_lat_usec).",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
