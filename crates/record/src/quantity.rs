@@ -20,6 +20,8 @@ pub enum Unit {
     Ns,
     /// Share of a whole, from 0 to 1.
     Share,
+    /// Degrees Celsius.
+    Celsius,
     /// Number of things.
     Count,
     /// Quotient, or a mean number of things.
@@ -81,6 +83,11 @@ impl Quantity {
         Quantity::new(value, Unit::Share)
     }
 
+    /// Degrees Celsius.
+    pub fn celsius(value: f64) -> Quantity {
+        Quantity::new(value, Unit::Celsius)
+    }
+
     /// A number of things.
     pub fn count(value: f64) -> Quantity {
         Quantity::new(value, Unit::Count)
@@ -123,6 +130,7 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Unit::OpsPerS => fmt::iops(number),
         Unit::Ns => fmt::time(number),
         Unit::Share => fmt::percent(number),
+        Unit::Celsius => format!("{} °C", fmt::number(number)),
         Unit::Count => fmt::count(number),
         Unit::Ratio | Unit::Text => fmt::number(number),
     }
@@ -151,6 +159,7 @@ mod tests {
         assert_eq!(told(Quantity::ops_per_s(1010.0)), "1010 IOPS");
         assert_eq!(told(Quantity::ns(326e3)), "326 µs");
         assert_eq!(told(Quantity::share(0.43)), "43 %");
+        assert_eq!(told(Quantity::celsius(71.85)), "71.8 °C");
         assert_eq!(told(Quantity::count(12_345.0)), "12.3k");
         assert_eq!(told(Quantity::ratio(12_345.0)), "12345");
         assert_eq!(told("none".into()), "none");

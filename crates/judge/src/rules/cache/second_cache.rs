@@ -8,7 +8,7 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CACHE_ASKED, CACHE_HITS};
-use candor_record::fmt::{self, ratio};
+use candor_record::fmt::ratio;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -47,7 +47,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn finding(cache: &CacheHits, share: f64, asked: f64) -> Finding {
-    let share = fmt::percent(share);
+    let share = Quantity::share(share);
     let sentence = match cache.name.as_str() {
         "ARC" => format!(
             "{share} of the reads on this host were answered by ZFS's own cache in memory (ARC)."

@@ -1,6 +1,6 @@
 //! F6: the drive got too hot.
 
-use candor_record::{Confidence, Finding, Limit, LimitClass, Severity, Temperature};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, Temperature};
 
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
@@ -53,7 +53,7 @@ fn finding(
     first: f64,
     last: f64,
 ) -> Finding {
-    let degrees = |mc: i64| format!("{} °C", fmt::number(mc as f64 / 1000.0));
+    let degrees = |mc: i64| Quantity::celsius(mc as f64 / 1000.0);
     let sentence = format!(
         "{} reached {} of at most {}, and the rate fell from {} to {}: it slowed itself down.",
         sensor.device,

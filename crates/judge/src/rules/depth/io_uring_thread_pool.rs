@@ -1,7 +1,7 @@
 //! B3: io_uring handed operations to threads of the kernel.
 
 use candor_plan::Engine;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
@@ -46,7 +46,11 @@ fn finding(most: u32) -> Finding {
     );
     FindingBuilder::new("B3", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("threads named iou-wrk", threads, "/proc/self/task/*/comm")
+        .evidence(
+            "threads named iou-wrk",
+            Quantity::count(f64::from(most)),
+            "/proc/self/task/*/comm",
+        )
         .advice("Use direct I/O on a file that is laid out and written.", None)
         .done()
 }

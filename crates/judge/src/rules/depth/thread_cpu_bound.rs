@@ -74,7 +74,7 @@ fn finding(observed: &Observed, ran: &Ran, busiest: f64, count: usize) -> Findin
         .confidence(Confidence::Likely)
         .limits(Limit::ThreadCpu { threads: count as u64 })
         .evidence("CPU time over time, busiest worker", Quantity::share(busiest), "getrusage")
-        .evidence("workers", of, "plan")
+        .evidence("workers", Quantity::count(ran.measured.per_worker.len() as f64), "plan")
         .advice(
             "Try twice the workers: if the rate follows, the device has more to give.",
             command.map(|command| command.workers(workers).text()),

@@ -68,7 +68,7 @@ fn finding(observed: &Observed, remote: &Remote, bound: &Bound, used: f64) -> Fi
     let retransmits = || {
         let before = observed.report.before.state.tcp_retransmits?;
         let again = observed.report.after.state.tcp_retransmits?.checked_sub(before)?;
-        Some(("segments sent again".into(), again.to_string(), "/proc/net/snmp".into()))
+        Some(("segments sent again".into(), Quantity::count(again as f64), "/proc/net/snmp".into()))
     };
     let members = (!remote.members.is_empty()).then(|| {
         ("members of the bond".into(), remote.members.join(", "), "bonding/slaves".into())

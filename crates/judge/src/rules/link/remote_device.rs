@@ -1,7 +1,7 @@
 //! D6: the device is reached over a network.
 
 use candor_record::facts::{DeviceFacts, Remote, value};
-use candor_record::{Confidence, Finding, Limit, LimitClass, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::Kind;
@@ -72,7 +72,9 @@ fn finding(observed: &Observed, device: &DeviceFacts, remote: &Remote) -> Findin
     let draft = FindingBuilder::new("D6", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
         .evidence("server", remote.server.value.clone(), remote.server.from.clone())
-        .evidence_if(queues.map(|q| ("queues".into(), q.value.to_string(), q.from.clone())))
+        .evidence_if(
+            queues.map(|q| ("queues".into(), Quantity::count(q.value as f64), q.from.clone())),
+        )
         .advice("Use more queues, more paths or a faster network, if it is the limit.", None);
     match near {
         Some(_) => draft.limits(Limit::NetworkToDevice { device: device.name.clone() }).done(),

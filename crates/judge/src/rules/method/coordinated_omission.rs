@@ -55,7 +55,7 @@ fn paced(ran: &Ran, op: Direction, latency: &Latency, intended: &Latency) -> Opt
             fmt::time(wanted as f64),
             fmt::time(served as f64)
         );
-        let evidence = fmt::time(intended.max_ns as f64);
+        let evidence = Quantity::ns(intended.max_ns as f64);
         draft(ran, sentence, latency)
             .evidence("longest from the intended start", evidence, "candor")
             .advice("Quote the latencies from the intended start.", None)

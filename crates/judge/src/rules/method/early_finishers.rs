@@ -1,6 +1,6 @@
 //! G7: some workers were done long before others.
 
-use candor_record::{Confidence, Ended, Finding, Measurement, Progress, Severity};
+use candor_record::{Confidence, Ended, Finding, Measurement, Progress, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
@@ -45,7 +45,7 @@ fn rate(at: &Progress) -> f64 {
 }
 
 fn finding(measured: &Measurement, first: &Progress, last: &Progress) -> Finding {
-    let time = |at: &Progress| fmt::time(at.at_ns as f64);
+    let time = |at: &Progress| Quantity::ns(at.at_ns as f64);
     let sentence = format!(
         "The fastest worker was done at {}, the slowest at {}: {} until the first was done, {} \
          over the whole time.",

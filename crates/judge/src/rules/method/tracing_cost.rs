@@ -59,7 +59,7 @@ fn finding(observed: &Observed, trace: &RequestStats, share: f64) -> Finding {
         "an estimate, {} each",
         fmt::time(ratio(cost.events_ns as f64, cost.events as f64))
     );
-    let thread = fmt::time(cost.thread_ns as f64);
+    let thread = Quantity::ns(cost.thread_ns as f64);
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
     FindingBuilder::new("G11", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
@@ -102,7 +102,7 @@ mod tests {
             "Tracing 2.92M requests took 29 % of the time that the workers had: without it they \
              do more."
         );
-        assert_eq!(found[0].evidence[1].from, "an estimate, 500 ns each");
+        assert_eq!(found[0].evidence[1].source, "an estimate, 500 ns each");
         assert!(found[0].next.as_ref().unwrap().ends_with(" --block-trace auto"));
         assert!(case.judge().finding("G11").is_some(), "whatever the device is");
     }

@@ -2,14 +2,13 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -59,7 +58,7 @@ fn off(device: &DeviceFacts) -> Option<Off<'_>> {
 }
 
 fn finding(setup: &SetupFacts, (device, bytes, from): &Off) -> Finding {
-    let off = fmt::size(*bytes as f64);
+    let off = Quantity::bytes(*bytes as f64);
     let writes = setup.does(Direction::Write);
     let cost = if writes { "small writes cost twice" } else { "small reads cost twice" };
     let sentence = format!("{} starts {off} off a sector boundary: {cost}.", device.name);

@@ -2,14 +2,13 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::BYTES_MIN;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -48,7 +47,7 @@ fn held_back(observed: &Observed) -> Option<Finding> {
     };
     let device = devices.iter().find(held)?;
     let fact = device.queue.writeback_latency_ns.as_ref()?;
-    let latency = fmt::time(fact.value as f64);
+    let latency = Quantity::ns(fact.value as f64);
     let sentence = format!(
         "Write-back to {} is held back while reads take more than {latency} (wbt).",
         device.name
