@@ -247,7 +247,7 @@ fn load_or_device(report: &Report) {
     let times = rate(&slice["measurement"]) / rate(report.at("/phases/0/measurements/0"));
     let told = slice["told"].as_str().unwrap_or_default();
     assert!(told.starts_with("Twice the workers (2): ") && told.contains("It took "), "{told}");
-    let limit = report.words("/phases/0/limited_by");
+    let limit = report.limited_by(0);
     assert!(times < 1.5 || limit.starts_with("the load: twice the workers"), "{times}: {limit}");
     assert!(times >= 1.5 || !limit.starts_with("the load: "), "{times}: {limit}");
     assert!(times < 1.2 || !limit.starts_with("the device at depth 1: "), "{times}: {limit}");
@@ -397,7 +397,7 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     let data = number::rate(per_s * 131_072.0);
     assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
     assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");
-    assert_eq!(report.words("/phases/0/limited_by"), "metadata (create)");
+    assert_eq!(report.limited_by(0), "metadata (create)");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn t05_a_deep_queue_reaches_the_device() {
     let (asked, flight) = (32.0, in_flight(&report));
     assert!((0.8 * asked..=1.01 * asked).contains(&flight), "{flight} in flight");
     assert_eq!(report.finding("B4").map(Value::to_string), None);
-    has(report.words("/phases/0/limited_by"), "the device at depth 32");
+    has(&report.limited_by(0), "the device at depth 32");
 }
 
 #[test]
@@ -129,11 +129,11 @@ fn t08_more_load_until_the_device_is_full() {
     let Some(case) = case("t08") else { return };
     let one = report(&case, "1.json");
     let rate = |report: &Report| number(report.at("/phases/0/measurements/0/ops/read/ops_per_s"));
-    has(one.words("/phases/0/limited_by"), "the load: twice the workers (2) moved");
+    has(&one.limited_by(0), "the load: twice the workers (2) moved");
     let four = report(&case, "4.json");
-    has(four.words("/phases/0/limited_by"), "the device at depth 4: twice the workers (8) moved");
+    has(&four.limited_by(0), "the device at depth 4: twice the workers (8) moved");
     let eight = report(&case, "8.json");
-    assert_eq!(eight.words("/phases/0/limited_by"), "the device's own queue of 4");
+    assert_eq!(eight.limited_by(0), "the device's own queue of 4");
     assert!(rate(&four) > 2.0 * rate(&one) && rate(&eight) < 1.5 * rate(&four));
 }
 
@@ -219,7 +219,7 @@ fn extra_parity_reads_before_it_writes() {
     let Some(case) = case("raid5") else { return };
     let report = report(&case, "report.json");
     has(report.sentence("C7"), "became about 1 read and 2 writes of its members");
-    assert_eq!(report.words("/phases/0/limited_by"), "reading before each write to md5");
+    assert_eq!(report.limited_by(0), "reading before each write to md5");
 }
 
 #[test]
@@ -386,22 +386,22 @@ fn extra_a_device_that_takes_eight() {
     let Some(case) = case("depth8") else { return };
     let report = report(&case, "report.json");
     has(report.sentence("B5"), "accepts 8 commands; 24 of your 32 waited for their turn");
-    assert_eq!(report.words("/phases/0/limited_by"), "the device's own queue of 8");
+    assert_eq!(report.limited_by(0), "the device's own queue of 8");
 }
 
 #[test]
 fn extra_a_device_that_is_held_to_a_rate() {
     let Some(case) = case("cap") else { return };
     let report = report(&case, "report.json");
-    let limit = report.words("/phases/0/limited_by");
+    let limit = report.limited_by(0);
     assert!(in_flight(&report) > 0.8 * 32.0);
     if report.finding("F5").is_none() {
-        has(limit, "the device at depth 32: twice the depth (64) moved");
+        has(&limit, "the device at depth 32: twice the depth (64) moved");
         println!("skipped: extra_a_device_that_is_held_to_a_rate: a busy host let the rate vary");
         return;
     }
     has(report.sentence("F5"), "The rate held 1000 IOPS to within");
-    has(limit, "perhaps a limit below this host (1000 IOPS)");
+    has(&limit, "perhaps a limit below this host (1000 IOPS)");
 }
 
 #[test]

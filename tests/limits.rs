@@ -111,7 +111,7 @@ fn extra_a_control_group_is_told_with_its_limit() {
     let report = Report::read(&json).expect("a report");
     let sentence = report.sentence("F4");
     assert!(sentence.contains("80"), "{sentence}");
-    let limited = report.words("/phases/0/limited_by");
+    let limited = report.limited_by(0);
     assert!(limited.contains("control group"), "{limited}");
     let free = run(&scratch, &device.node, words);
     assert!(free.finding("F4").is_none(), "{}", free.told());
@@ -146,6 +146,6 @@ fn a_rate_limit_is_no_weakness_of_the_device() {
     let file = scratch.random_file("file", 32 * MIB);
     let words = "--rw randread --direct --engine io_uring --depth 16 --rate-iops 200 --seconds 3";
     let report = run(&scratch, &file, words);
-    let limited = report.words("/phases/0/limited_by");
+    let limited = report.limited_by(0);
     assert!(limited.contains("rate"), "{limited}");
 }

@@ -73,14 +73,20 @@ impl Report {
     /// What the rule says, in a finding of its own or folded into that of another.
     pub fn tells(&self, rule: &str) -> String {
         let own = self.finding(rule).and_then(|finding| finding["sentence"].as_str());
-        let from = format!("rule {rule}");
-        let evidence = || {
+        let taken = || {
             let findings = self.findings().into_iter();
-            let mut all = findings.flat_map(|f| f["evidence"].as_array().into_iter().flatten());
-            all.find(|of| of["from"] == *from)?["value"].as_str()
+            let mut all = findings.flat_map(|f| f["consequences"].as_array().into_iter().flatten());
+            all.find(|of| of["rule"] == rule)?["sentence"].as_str()
         };
-        let said = own.or_else(evidence);
+        let said = own.or_else(taken);
         said.unwrap_or_else(|| panic!("{rule} is not told; {}", self.told())).to_owned()
+    }
+
+    /// The limit of a phase, in words.
+    pub fn limited_by(&self, phase: usize) -> String {
+        let limit = self.at(&format!("/phases/{phase}/limited_by")).clone();
+        let limit: Option<candor_record::Limit> = serde_json::from_value(limit).expect("a limit");
+        limit.map_or(String::new(), |limit| limit.to_string())
     }
 
     /// The sentence of this rule's own finding.

@@ -4,8 +4,8 @@ use candor_record::facts::{DeviceFacts, Fact, Facts, value};
 use candor_record::requests::RequestStats;
 use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
 
-use crate::fmt::{self, ratio};
 use crate::thresholds::{CEILING_NEAR, NEVER_IDLE};
+use candor_record::fmt::{self, ratio};
 
 /// What each device did; `trace` is what was seen of single requests meanwhile.
 pub fn between(

@@ -2,7 +2,7 @@
 
 use candor_record::requests::{RequestOp, RequestStats, Requests};
 
-use crate::fmt;
+use candor_record::fmt;
 
 /// A sentence about the reads and writes of each device: a disk with sectors of 4 KiB has to read
 /// and rewrite a sector for each write that covers only a part of one.

@@ -1,8 +1,9 @@
 //! Writing a finding down, a piece at a time.
 
-use candor_record::{Confidence, Evidence, Finding, Severity};
+use candor_record::fmt;
+use candor_record::{Confidence, Evidence, Finding, Limit, MeasuredInstead, Quantity, Severity};
 
-use crate::fmt;
+use crate::rules;
 
 /// A finding in the making.
 pub struct FindingBuilder(Finding);
@@ -11,12 +12,13 @@ impl FindingBuilder {
     /// A finding with nothing but its sentence; certain until said otherwise.
     pub fn new(rule: &str, severity: Severity, sentence: impl Into<String>) -> FindingBuilder {
         let mut sentence: String = sentence.into();
-        // A share of nearly all or nothing is told in words.
+        // A share of nearly all or nothing is a text.
         if sentence.starts_with("more than ") || sentence.starts_with("less than ") {
             sentence = fmt::capital(&sentence);
         }
         FindingBuilder(Finding {
             rule: rule.into(),
+            title: rules::find(rule).map_or(String::new(), |rule| rule.text.title.into()),
             severity,
             confidence: Confidence::Certain,
             job: None,
@@ -24,6 +26,7 @@ impl FindingBuilder {
             measures: None,
             sentence,
             evidence: Vec::new(),
+            consequences: Vec::new(),
             advice: String::new(),
             next: None,
         })
@@ -41,33 +44,36 @@ impl FindingBuilder {
         self
     }
 
-    /// What limits the result.
-    pub fn limits(mut self, limits: impl Into<String>) -> FindingBuilder {
-        self.0.limits = Some(limits.into());
+    /// The limit of the result.
+    pub fn limits(mut self, limit: Limit) -> FindingBuilder {
+        self.0.limits = Some(limit);
         self
     }
 
-    /// What was measured instead.
-    pub fn measures(mut self, measures: impl Into<String>) -> FindingBuilder {
-        self.0.measures = Some(measures.into());
+    /// What was measured instead of the target.
+    pub fn measures(mut self, measured: MeasuredInstead) -> FindingBuilder {
+        self.0.measures = Some(measured);
         self
     }
 
-    /// A number it rests on.
+    /// A quantity it rests on, and where that was read.
     pub fn evidence(
         mut self,
-        what: impl Into<String>,
-        value: impl Into<String>,
-        from: impl Into<String>,
+        quantity: impl Into<String>,
+        value: impl Into<Quantity>,
+        source: impl Into<String>,
     ) -> FindingBuilder {
-        self.0.evidence.push(Evidence::new(what, value, from));
+        self.0.evidence.push(Evidence::new(quantity, value, source));
         self
     }
 
-    /// A number it rests on, where it is known.
-    pub fn evidence_if(self, known: Option<(String, String, String)>) -> FindingBuilder {
+    /// A quantity it rests on, where that is known.
+    pub fn evidence_if<V: Into<Quantity>>(
+        self,
+        known: Option<(String, V, String)>,
+    ) -> FindingBuilder {
         match known {
-            Some((what, value, from)) => self.evidence(what, value, from),
+            Some((quantity, value, source)) => self.evidence(quantity, value, source),
             None => self,
         }
     }

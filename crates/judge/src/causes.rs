@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use candor_record::{Evidence, Finding};
+use candor_record::{Consequence, Finding};
 
 use crate::observed::Observed;
 use crate::rules;
@@ -101,9 +101,8 @@ fn take(findings: &mut Vec<Finding>, stage: Stage, rule: &str) {
     for finding in taken {
         cause.severity = cause.severity.max(finding.severity);
         let reason = stage.is_answered_from(stage_of(&finding)) || is_reason(rule, &finding.rule);
-        let what = if reason { "the reason" } else { "follows from it" };
-        let from = format!("rule {}", finding.rule);
-        cause.evidence.push(Evidence::new(what, finding.sentence, from));
+        let Finding { rule, title, sentence, .. } = finding;
+        cause.consequences.push(Consequence { rule, title, sentence, is_reason: reason });
     }
     findings.insert(at.min(findings.len()), cause);
 }

@@ -5,9 +5,9 @@ use candor_record::Ceiling;
 use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
 
 use crate::expect;
-use crate::fmt;
-use crate::fmt::ratio;
 use crate::observed::{Observed, Ran};
+use candor_record::fmt;
+use candor_record::fmt::ratio;
 
 /// What sets a ceiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

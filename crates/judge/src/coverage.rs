@@ -3,9 +3,9 @@
 use candor_plan::units::Direction;
 use candor_record::facts::TargetFacts;
 
-use crate::fmt;
 use crate::observed::Observed;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL};
+use candor_record::Quantity;
 
 /// What is known about where reads came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,11 +97,11 @@ pub fn stat_of(observed: &Observed) -> String {
 }
 
 /// What the devices on top read or wrote, as evidence.
-pub fn device_evidence(observed: &Observed, op: Direction) -> Option<(String, String, String)> {
+pub fn device_evidence(observed: &Observed, op: Direction) -> Option<(String, Quantity, String)> {
     let bytes = observed.top?.side(op).bytes;
     let what = match op {
         Direction::Write => format!("written by {}", observed.device_names()),
         _ => format!("read by {}", observed.device_names()),
     };
-    Some((what, fmt::size(bytes), stat_of(observed)))
+    Some((what, Quantity::bytes(bytes), stat_of(observed)))
 }

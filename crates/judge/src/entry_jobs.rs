@@ -5,8 +5,8 @@ use candor_plan::entries::{Entries, Step};
 use candor_record::Measurement;
 use candor_record::facts::TargetFacts;
 
-use crate::fmt::ratio;
 use crate::observed::{Observed, finite, measurement_of};
+use candor_record::fmt::ratio;
 
 /// A job of steps over names that ran.
 #[derive(Clone, Copy)]

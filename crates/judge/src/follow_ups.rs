@@ -8,12 +8,11 @@ use candor_plan::Sharing;
 use candor_plan::blocks::{Access, Pace};
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
-use candor_record::{Change, Ended, Measurement, Slice};
+use candor_record::{Change, Doubled, Ended, Measurement, Quantity, Slice};
 
 use crate::builder::FindingBuilder;
 use crate::causes::stage_of;
 use crate::expect;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, busiest, finite};
 use crate::series;
 use crate::stage::Stage;
@@ -21,6 +20,7 @@ use crate::thresholds::{
     AGAIN, DOUBLED_FLAT, DOUBLED_PAYS, KNEE, SLICE_OPS, SLICE_S, SLICED_PHASE_S,
 };
 use crate::{Case, Judgement};
+use candor_record::fmt::{self, ratio};
 
 /// A slice that would tell what a phase alone does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn questions(case: &Case, judged: &Judgement) -> Vec<Question> {
     let all = match ran.blocks.destroys().is_some() {
         true => vec![allocation(judged)],
         false => vec![
-            load(ran, judged),
+            more_load(ran, judged),
             files(&observed, ran, judged),
             cache(&observed, ran, judged),
             alone(&observed, ran, judged),
@@ -83,7 +83,7 @@ fn question(change: Change, why: &str) -> Option<Question> {
 }
 
 /// Whether more load would move more.
-fn load(ran: &Ran, judged: &Judgement) -> Option<Question> {
+fn more_load(ran: &Ran, judged: &Judgement) -> Option<Question> {
     if decided(judged, &[]) {
         return None;
     }
@@ -247,14 +247,23 @@ fn rate(measured: &Measurement) -> f64 {
     ratio(measured.ops_done() as f64, measured.elapsed_ns as f64 / 1e9)
 }
 
-/// What was doubled, in words: `twice the depth (64)`.
+/// The load that was doubled.
+pub fn load(slice: &Slice) -> Option<Doubled> {
+    match slice.change {
+        Change::TwiceTheDepth => Some(Doubled::Depth(slice.depth)),
+        Change::TwiceTheWorkers => Some(Doubled::Workers(slice.workers)),
+        _ => None,
+    }
+}
+
+/// The change of a follow-up, in words: `twice the depth (64)`.
 pub fn what(slice: &Slice) -> String {
     let (workers, depth) = (f64::from(slice.workers), f64::from(slice.depth));
     match slice.change {
         Change::OtherPlaces => "the same at other places".into(),
         Change::SamePlaces => "the same places once more".into(),
-        Change::TwiceTheDepth => format!("twice the depth ({})", fmt::count(depth)),
-        Change::TwiceTheWorkers => format!("twice the workers ({})", fmt::count(workers)),
+        Change::TwiceTheDepth => Doubled::Depth(slice.depth).to_string(),
+        Change::TwiceTheWorkers => Doubled::Workers(slice.workers).to_string(),
         Change::TwiceTheThreads => format!(
             "twice the threads and as many in flight ({} of depth {})",
             fmt::count(workers),
@@ -330,9 +339,9 @@ fn cost(slice: &Slice) -> String {
 /// A slice as evidence.
 pub fn evidence(draft: FindingBuilder, beside: &Beside) -> FindingBuilder {
     let from = "a short slice after the phase";
-    draft.evidence("rate of the phase", fmt::iops(beside.before), "candor").evidence(
+    draft.evidence("rate of the phase", Quantity::ops_per_s(beside.before), "candor").evidence(
         what(beside.slice),
-        fmt::iops(beside.now),
+        Quantity::ops_per_s(beside.now),
         from,
     )
 }

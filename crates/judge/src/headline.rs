@@ -1,12 +1,11 @@
 //! The verdict in one line.
 
 use candor_plan::units::Direction;
-use candor_record::{Finding, Severity, Verdict};
+use candor_record::{Finding, Limit, Severity, Verdict};
 
 use crate::entry_jobs;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
-use crate::rules;
+use candor_record::fmt::{self, ratio};
 
 /// Whether a phase can be believed: what its findings amount to. A phase that did nothing cannot
 /// be vouched for, whatever was found.
@@ -19,7 +18,7 @@ pub fn headline(
     observed: &Observed,
     verdict: Verdict,
     findings: &[Finding],
-    limited_by: Option<&str>,
+    limited_by: Option<&Limit>,
 ) -> String {
     if observed.nothing_done() {
         return nothing(observed);
@@ -33,8 +32,8 @@ pub fn headline(
         }
         Verdict::NotVerifiable => format!("Not verifiable here: {}", sentence()),
         Verdict::MeasuresElse => {
-            let measures = heaviest.and_then(|finding| finding.measures.as_deref());
-            let measures = measures.unwrap_or("not the target");
+            let measures = heaviest.and_then(|finding| finding.measures);
+            let measures = measures.map_or("not the target".into(), |what| what.to_string());
             format!("Measures something else ({measures}): {}", sentence())
         }
     }
@@ -46,7 +45,7 @@ fn nothing(observed: &Observed) -> String {
     format!("Nothing was measured: no operation completed{why}.")
 }
 
-fn limited(limited_by: Option<&str>) -> String {
+fn limited(limited_by: Option<&Limit>) -> String {
     limited_by.map_or(String::new(), |limit| format!("; limited by {limit}"))
 }
 
@@ -80,10 +79,7 @@ fn own_cost(observed: &Observed) -> String {
 /// The heaviest remark by its title, and how many more there are.
 fn remarks(findings: &[Finding]) -> String {
     let mut remarks = findings.iter().filter(|finding| finding.severity == Severity::Remark);
-    let title = |finding: &Finding| {
-        let text = rules::find(&finding.rule).map(|rule| rule.text);
-        text.map_or(finding.rule.clone(), |text| format!("{} ({})", text.title, text.id))
-    };
+    let title = |finding: &Finding| format!("{} ({})", finding.title, finding.rule);
     let first = remarks.next().map(title).unwrap_or_default();
     match remarks.count() {
         0 => first,

@@ -15,7 +15,7 @@ mod coverage;
 mod entry_jobs;
 mod expect;
 mod flow;
-mod fmt;
+
 mod follow_ups;
 mod headline;
 mod limit;
@@ -35,7 +35,9 @@ mod testcase;
 mod tests;
 
 use candor_plan::{Phase, Plan};
-use candor_record::{Ceiling, Explanation, Facts, Finding, NotEvaluated, PhaseReport, Verdict};
+use candor_record::{
+    Ceiling, Explanation, Facts, Finding, Limit, NotEvaluated, PhaseReport, Verdict,
+};
 
 pub use follow_ups::{Question, questions};
 pub use preflight::{preflight, undecided};
@@ -76,8 +78,8 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The verdict in one line.
     pub headline: String,
-    /// What limited it, in a few words.
-    pub limited_by: Option<String>,
+    /// What limited it.
+    pub limited_by: Option<Limit>,
     /// What each of the slices after it showed, in their order.
     pub follow_ups_reported: Vec<String>,
 }
@@ -89,7 +91,7 @@ pub fn judge(case: &Case) -> Judgement {
     let findings = causes::join(&observed, findings);
     let verdict = headline::verdict(&observed, &findings);
     let limited_by = limit::limited_by(&observed, &findings);
-    let headline = headline::headline(&observed, verdict, &findings, limited_by.as_deref());
+    let headline = headline::headline(&observed, verdict, &findings, limited_by.as_ref());
     let follow_ups_reported = follow_ups::told(&observed);
     // What caches of the processor beat is nothing that memory allows "at most".
     let beaten = |bound: &Bound| {
@@ -120,7 +122,7 @@ fn ask_rules(observed: &Observed) -> (Vec<Finding>, Vec<NotEvaluated>) {
     let nothing_done = observed.nothing_done();
     let asked = |rule: &&rule::Rule| !nothing_done || rule.stage == Stage::Failure;
     for rule in rules::all().filter(asked) {
-        match (rule.after)(observed) {
+        match rule.evaluate(observed) {
             Outcome::Nothing => {}
             Outcome::Found(found) => findings.extend(found),
             Outcome::NotEvaluated(lacked) => {

@@ -1,10 +1,9 @@
-//! What limited a phase, in a few words.
+//! The limit of a phase.
 
-use candor_record::Finding;
+use candor_record::{Finding, Limit};
 
 use crate::causes::stage_of;
 use crate::ceilings::Kind;
-use crate::fmt;
 use crate::follow_ups;
 use crate::observed::Observed;
 use crate::rules::depth::workers_starved_of_cpu;
@@ -13,7 +12,7 @@ use crate::thresholds::{MORE_IN_DEVICE, PACED, QUEUE_SEEN};
 
 /// What limited a phase: what the findings say, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
-pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<String> {
+pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     if observed.ran.is_empty() {
         return first_at(findings, |stage| stage == Stage::Names).or_else(|| own_cost(observed));
     }
@@ -23,59 +22,53 @@ pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<String> {
         .or_else(|| starvation(observed, findings))
         .or_else(|| first_at(findings, |stage| stage < Stage::Queue))
         // A short follow-up with more load knows better than the number of operations in flight.
-        .or_else(|| by_slice(observed))
+        .or_else(|| by_follow_up(observed))
         .or_else(|| first_at(findings, |stage| stage == Stage::Queue))
         .or_else(|| device(observed))
 }
 
 /// The limit that the deepest of these findings names.
-fn first_at(findings: &[Finding], at: impl Fn(Stage) -> bool) -> Option<String> {
+fn first_at(findings: &[Finding], at: impl Fn(Stage) -> bool) -> Option<Limit> {
     let named = findings.iter().filter(|f| f.limits.is_some() && at(stage_of(f)));
     named.min_by_key(|finding| stage_of(finding))?.limits.clone()
 }
 
 /// Workers that waited for a CPU most of the time were held up by nothing else.
-fn starvation(observed: &Observed, findings: &[Finding]) -> Option<String> {
+fn starvation(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     let most = workers_starved_of_cpu::is_most(observed);
     let id = workers_starved_of_cpu::RULE.text.id;
     findings.iter().find(|finding| most && finding.rule == id)?.limits.clone()
 }
 
 /// Jobs that move nothing measure candor.
-fn own_cost(observed: &Observed) -> Option<String> {
+fn own_cost(observed: &Observed) -> Option<Limit> {
     let ran = observed.report.measurements.iter().any(|m| m.ops.iter().any(|(_, s)| s.ops > 0));
-    ran.then(|| "candor itself: no byte was moved".into())
+    ran.then_some(Limit::Candor)
 }
 
-/// The rate or the rests that the plan asks for.
-fn pace(observed: &Observed) -> Option<String> {
+/// The plan's rate or think time.
+fn pace(observed: &Observed) -> Option<Limit> {
     let reached = observed.bounds.iter().find(|bound| {
         bound.kind == Kind::Pace && bound.ceiling.used.is_some_and(|used| used >= PACED.value)
     });
     let rate = reached.map(|bound| {
-        let rate = match (bound.ceiling.bytes_per_s, bound.ceiling.ops_per_s) {
-            (Some(bytes), _) => fmt::rate(bytes),
-            (None, ops) => fmt::iops(ops.unwrap_or(0.0)),
-        };
-        format!("the rate that the plan asks for ({rate})")
+        let ceiling = &bound.ceiling;
+        Limit::PlanRate { bytes_per_s: ceiling.bytes_per_s, ops_per_s: ceiling.ops_per_s }
     });
     let thinks = observed.ran.iter().any(|ran| ran.blocks.pace.think.is_some());
-    rate.or_else(|| thinks.then(|| "the rests that the plan asks for".into()))
+    rate.or_else(|| thinks.then_some(Limit::ThinkTime))
 }
 
-/// What more load showed: the load, where it paid; the device, where it had all that was asked of
-/// it and gave no more for twice as much.
-fn by_slice(observed: &Observed) -> Option<String> {
-    let doubled = follow_ups::doubled(observed)?;
-    let (what, times) = (follow_ups::what(doubled.slice), fmt::number(doubled.times));
-    if doubled.pays() {
-        return Some(format!("the load: {what} moved {times} times as much"));
+/// The load, where more of it paid; the device, where it had all that was asked of it and gave no
+/// more for twice as much.
+fn by_follow_up(observed: &Observed) -> Option<Limit> {
+    let beside = follow_ups::doubled(observed)?;
+    let (doubled, times) = (follow_ups::load(beside.slice)?, beside.times);
+    if beside.pays() {
+        return Some(Limit::Load { doubled, times });
     }
-    let fed = queue_of_all(observed).is_some() && doubled.is_flat();
-    fed.then(|| {
-        let asked = fmt::count(observed.concurrency());
-        format!("the device at depth {asked}: {what} moved {times} times as much")
-    })
+    let fed = queue_of_all(observed).is_some() && beside.is_flat();
+    fed.then(|| Limit::DeviceFlat { depth: observed.concurrency(), doubled, times })
 }
 
 /// Operations in the device, where that is as many as were asked for.
@@ -84,19 +77,16 @@ fn queue_of_all(observed: &Observed) -> Option<f64> {
 }
 
 /// The device, where it had what was asked for in flight.
-fn device(observed: &Observed) -> Option<String> {
+fn device(observed: &Observed) -> Option<Limit> {
     let asked = observed.concurrency();
     let queue = queue_of_all(observed)?;
     let mean_ns = observed.mean_latency_ns()?;
     let applies = observed.all_direct() && asked > 1.0;
-    // More than was asked for cannot be all ours.
-    let whose = if queue > MORE_IN_DEVICE.value * asked { " with those of others" } else { "" };
-    applies.then(|| {
-        format!(
-            "the device at depth {} ({} in flight{whose}, mean latency {})",
-            fmt::count(asked),
-            fmt::number(queue),
-            fmt::time(mean_ns)
-        )
+    applies.then(|| Limit::Device {
+        depth: asked,
+        in_flight: queue,
+        // More than was asked for cannot be all ours.
+        with_others: queue > MORE_IN_DEVICE.value * asked,
+        mean_latency_ns: mean_ns,
     })
 }

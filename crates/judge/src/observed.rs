@@ -11,9 +11,9 @@ use candor_record::{Latency, Measurement, OpStats, PhaseReport};
 use crate::Case;
 use crate::ceilings::{Bound, bounds};
 use crate::flow::Flow;
-use crate::fmt::ratio;
 use crate::setup::{Planned, SetupFacts};
 use crate::thresholds::{BYTES_MIN, SLACK_FLAT, SLACK_MAX};
+use candor_record::fmt::ratio;
 
 /// A job that ran and moved real bytes.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! What a rule is.
 
-use candor_record::Finding;
+use candor_record::{Finding, Limit, LimitClass};
 
 use crate::observed::Observed;
 use crate::setup::SetupFacts;
@@ -24,10 +24,27 @@ pub struct Rule {
     pub text: RuleText,
     /// How deep its cause lies.
     pub stage: Stage,
+    /// What it may name as the limit of a result.
+    pub limit: Option<LimitClass>,
     /// What it can say before anything has run.
     pub before: Option<fn(&SetupFacts) -> Outcome>,
     /// What it says about a phase that ran.
     pub after: fn(&Observed) -> Outcome,
+}
+
+impl Rule {
+    /// Evaluates the rule for a phase that ran.
+    pub fn evaluate(&self, observed: &Observed) -> Outcome {
+        let outcome = (self.after)(observed);
+        if let Outcome::Found(found) = &outcome {
+            for finding in found {
+                let named = finding.limits.as_ref().map(Limit::class);
+                debug_assert!(named.is_none() || named == self.limit, "{finding:?}");
+                debug_assert_eq!(finding.rule, self.text.id, "{finding:?}");
+            }
+        }
+        outcome
+    }
 }
 
 /// What came of a rule.

@@ -3,8 +3,8 @@
 use candor_plan::units::Direction;
 use candor_record::{Measurement, Sample};
 
-use crate::fmt::ratio;
 use crate::thresholds::FULL_SECOND;
+use candor_record::fmt::ratio;
 
 /// A full interval of a run, usually a second.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use candor_record::Snapshot;
 use candor_record::facts::{DeviceFacts, Link, Remote, value};
 
 use crate::ceilings::{Bound, Kind, app_rates, device_rates, link_bound};
-use crate::fmt::ratio;
 use crate::observed::Observed;
+use candor_record::fmt::ratio;
 
 /// A link on the way to one or more devices.
 pub struct Hop<'a> {

@@ -242,7 +242,7 @@ impl TestCase {
 
     /// What one rule finds on its own, before anything is folded.
     pub fn found(&self, rule: &crate::rule::Rule) -> Vec<Finding> {
-        match (rule.after)(&self.observed()) {
+        match rule.evaluate(&self.observed()) {
             crate::rule::Outcome::Found(found) => found,
             _ => Vec::new(),
         }
@@ -250,7 +250,7 @@ impl TestCase {
 
     /// What one rule lacked.
     pub fn lacked(&self, rule: &crate::rule::Rule) -> Option<String> {
-        match (rule.after)(&self.observed()) {
+        match rule.evaluate(&self.observed()) {
             crate::rule::Outcome::NotEvaluated(lacked) => Some(lacked),
             _ => None,
         }
@@ -261,6 +261,11 @@ impl Judgement {
     /// The rules that found something, in their order.
     pub fn rules(&self) -> Vec<&str> {
         self.findings.iter().map(|finding| finding.rule.as_str()).collect()
+    }
+
+    /// The limit in words.
+    pub fn limit(&self) -> Option<String> {
+        self.limited_by.as_ref().map(Limit::to_string)
     }
 
     /// What a rule found.

@@ -147,7 +147,7 @@ fn slices_that_were_recorded_tell_the_limit() {
     ] {
         let report = load(name);
         let judged = judged(&report);
-        let told = judged.limited_by.unwrap_or_default();
+        let told = judged.limited_by.map_or(String::new(), |limit| limit.to_string());
         assert!(told.starts_with(limit), "{name}: {told}");
         let recorded = report.phases.last().expect("a phase");
         let kept: Vec<&str> = recorded.slices.iter().map(|slice| slice.told.as_str()).collect();
@@ -160,7 +160,7 @@ fn slices_that_were_recorded_tell_the_limit() {
 fn what_was_measured_of_memory_is_told_with_the_page_cache() {
     let judged = judged(&load("cached-read-by-two"));
     let cause = judged.findings.iter().find(|finding| finding.rule == "A1").expect("the cause");
-    let told = cause.evidence.iter().find(|evidence| evidence.from == "rule B15").expect("told");
-    assert!(told.value.contains(" is more than this memory can copy ("), "{}", told.value);
+    let told = cause.consequences.iter().find(|other| other.rule == "B15").expect("told");
+    assert!(told.sentence.contains(" is more than this memory can copy ("), "{}", told.sentence);
     assert!(!judged.ceilings.iter().any(|ceiling| ceiling.element == "memory"), "5 % above it");
 }

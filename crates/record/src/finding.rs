@@ -2,35 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A rule of the catalogue, such as `A1`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct RuleId(pub &'static str);
-
-impl std::fmt::Display for RuleId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0)
-    }
-}
+use crate::limit::{Limit, MeasuredInstead};
+use crate::quantity::{self, Quantity, Unit, Value};
 
 /// One diagnosis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule that found it, such as `A1`.
     pub rule: String,
+    /// The rule's title, of five words or fewer.
+    pub title: String,
     /// What it means for the result.
     pub severity: Severity,
     /// How sure it is.
     pub confidence: Confidence,
     /// The job it concerns; absent for the phase as a whole.
     pub job: Option<String>,
-    /// What limits the result, in a few words, where this is the limit.
-    pub limits: Option<String>,
-    /// What was measured instead, in a few words, where that is so: `the page cache`.
-    pub measures: Option<String>,
+    /// The limit of the result, where the finding names one.
+    pub limits: Option<Limit>,
+    /// What was measured instead of the target, where that is so.
+    pub measures: Option<MeasuredInstead>,
     /// One or two sentences for the user, with the numbers.
     pub sentence: String,
     /// The numbers it rests on.
     pub evidence: Vec<Evidence>,
+    /// Findings that follow from it, or explain it, and say no more than it does.
+    pub consequences: Vec<Consequence>,
     /// What to do, in a sentence.
     pub advice: String,
     /// A command that tries it.
@@ -66,23 +63,44 @@ pub enum Confidence {
 /// A number that a finding rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What it is.
-    pub what: String,
-    /// Its value with its unit, for people.
-    pub value: String,
+    /// Name of the quantity.
+    pub quantity: String,
+    /// Its value.
+    pub value: Value,
+    /// Unit of the value.
+    pub unit: Unit,
     /// Where it was read.
-    pub from: String,
+    pub source: String,
 }
 
 impl Evidence {
-    /// A number, and where it was read.
+    /// A quantity, and where it was read.
     pub fn new(
-        what: impl Into<String>,
-        value: impl Into<String>,
-        from: impl Into<String>,
+        quantity: impl Into<String>,
+        value: impl Into<Quantity>,
+        source: impl Into<String>,
     ) -> Evidence {
-        Evidence { what: what.into(), value: value.into(), from: from.into() }
+        let Quantity { value, unit } = value.into();
+        Evidence { quantity: quantity.into(), value, unit, source: source.into() }
     }
+
+    /// The value as people read it, with its unit.
+    pub fn text(&self) -> String {
+        quantity::text(&self.value, self.unit)
+    }
+}
+
+/// A finding that another one took in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Consequence {
+    /// The rule that found it.
+    pub rule: String,
+    /// The rule's title.
+    pub title: String,
+    /// Its sentence.
+    pub sentence: String,
+    /// Not what follows from the cause, but why it came about.
+    pub is_reason: bool,
 }
 
 /// A rule that could not be evaluated for lack of facts.

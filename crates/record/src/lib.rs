@@ -13,9 +13,12 @@ mod event;
 mod explanation;
 pub mod facts;
 mod finding;
+pub mod fmt;
 pub mod histogram;
+mod limit;
 mod log;
 mod measurement;
+pub mod quantity;
 mod report;
 pub mod requests;
 mod slice;
@@ -26,10 +29,14 @@ pub use cached::{CacheAction, Cached, CachedFile, Mapper};
 pub use event::{Event, PrepareStep};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
-pub use finding::{Confidence, Evidence, Finding, NotEvaluated, Note, RuleId, Severity, Verdict};
+pub use finding::{
+    Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Severity, Verdict,
+};
 pub use histogram::Histogram;
+pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};
 pub use log::*;
 pub use measurement::*;
+pub use quantity::{Quantity, Unit, Value};
 pub use report::*;
 pub use slice::{Change, Slice};
 pub use snapshot::*;

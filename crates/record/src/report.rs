@@ -4,7 +4,7 @@ use candor_plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::requests::RequestStats;
-use crate::{Facts, Finding, Measurement, NotEvaluated, Note, Slice, Snapshot, Verdict};
+use crate::{Facts, Finding, Limit, Measurement, NotEvaluated, Note, Slice, Snapshot, Verdict};
 
 /// Version of the report's shape. Adding a field keeps it; anything else raises it.
 pub const REPORT_VERSION: u32 = 1;
@@ -84,8 +84,8 @@ pub struct PhaseReport {
     pub verdict: Verdict,
     /// The verdict in one line.
     pub headline: String,
-    /// What limited it, in a few words.
-    pub limited_by: Option<String>,
+    /// What limited it.
+    pub limited_by: Option<Limit>,
 }
 
 /// Two snapshots around a moment in which candor did nothing.

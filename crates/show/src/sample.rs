@@ -73,10 +73,16 @@ pub(crate) fn link_ceiling(used: Option<f64>) -> Ceiling {
     }
 }
 
+/// A link as the limit.
+pub(crate) fn sata() -> Limit {
+    Limit::Link { link: "SATA link".into() }
+}
+
 /// A finding with everything in it.
 pub(crate) fn finding(rule: &str, severity: Severity, sentence: &str) -> Finding {
     Finding {
         rule: rule.into(),
+        title: "title of the rule".into(),
         severity,
         confidence: Confidence::Certain,
         job: None,
@@ -84,6 +90,7 @@ pub(crate) fn finding(rule: &str, severity: Severity, sentence: &str) -> Finding
         measures: None,
         sentence: sentence.into(),
         evidence: vec![],
+        consequences: vec![],
         advice: String::new(),
         next: None,
     }
@@ -92,15 +99,20 @@ pub(crate) fn finding(rule: &str, severity: Severity, sentence: &str) -> Finding
 /// The page cache, told by its rule.
 pub(crate) fn page_cache() -> Finding {
     Finding {
-        measures: Some("the page cache".into()),
+        title: "reads were served from memory".into(),
+        measures: Some(MeasuredInstead::PageCache),
         evidence: vec![
-            Evidence::new("bytes read by the engine", "54.3 GB", "own counters"),
+            Evidence::new("bytes read by the engine", Quantity::bytes(54.3e9), "own counters"),
             Evidence::new(
                 "bytes fetched from storage",
                 "1.63 GB (3 %)",
                 "/proc/self/io read_bytes",
             ),
-            Evidence::new("bytes counted on sda", "1.63 GB", "/sys/class/block/sda/stat"),
+            Evidence::new(
+                "bytes counted on sda",
+                Quantity::bytes(1.63e9),
+                "/sys/class/block/sda/stat",
+            ),
         ],
         advice: "Bypass the page cache, or evict the file and check that it is gone.".into(),
         next: Some("candor run --target /data/file --rw read --bs 1m --direct".into()),
@@ -289,39 +301,18 @@ pub(crate) fn report(headline: &str, phases: Vec<PhaseReport>) -> Report {
 /// The honest series of `candor check`, in which nothing is wrong.
 pub(crate) fn series() -> Vec<PhaseReport> {
     let named = [
+        ("sequential write 1 MiB, depth 8", Direction::Write, 498.0, 1 << 20, 15_900_000, sata()),
+        ("sequential read 1 MiB, depth 8", Direction::Read, 535.0, 1 << 20, 14_900_000, sata()),
+        ("random read 4 KiB, depth 1", Direction::Read, 9_120.0, 4096, 105_000, Limit::Latency),
         (
-            "sequential write 1 MiB, depth 8",
-            Direction::Write,
-            498.0,
-            1 << 20,
-            15_900_000,
-            "the SATA link",
-        ),
-        (
-            "sequential read 1 MiB, depth 8",
+            "random read 4 KiB, depth 32",
             Direction::Read,
-            535.0,
-            1 << 20,
-            14_900_000,
-            "the SATA link",
-        ),
-        (
-            "random read 4 KiB, depth 1",
-            Direction::Read,
-            9_120.0,
+            91_400.0,
             4096,
-            105_000,
-            "one request at a time",
+            346_000,
+            Limit::DeviceQueue { depth: 32.0 },
         ),
-        ("random read 4 KiB, depth 32", Direction::Read, 91_400.0, 4096, 346_000, "the device"),
-        (
-            "random write 4 KiB, depth 1",
-            Direction::Write,
-            22_800.0,
-            4096,
-            41_000,
-            "one request at a time",
-        ),
+        ("random write 4 KiB, depth 1", Direction::Write, 22_800.0, 4096, 41_000, Limit::Latency),
     ];
     let mut phases: Vec<PhaseReport> = named
         .into_iter()
@@ -330,7 +321,7 @@ pub(crate) fn series() -> Vec<PhaseReport> {
             let used = stats.bytes_per_s / 600e6;
             PhaseReport {
                 ceilings: vec![link_ceiling(Some(used))],
-                limited_by: Some(limit.into()),
+                limited_by: Some(limit),
                 ..phase(name, measurement(op, stats))
             }
         })
@@ -338,7 +329,7 @@ pub(crate) fn series() -> Vec<PhaseReport> {
     let mut durable = measurement(Direction::Write, stats(640.0, 4096, 48_000));
     durable.sync = OpStats { bytes: 0, ..stats(640.0, 0, 1_500_000) };
     phases.push(PhaseReport {
-        limited_by: Some("the flush after each write".into()),
+        limited_by: Some(Limit::FlushLatency),
         ..phase("durable write 4 KiB", durable)
     });
     phases
@@ -374,8 +365,18 @@ pub(crate) fn full() -> Report {
 }
 
 fn full_phase() -> PhaseReport {
-    let finding =
-        Finding { job: Some("job".into()), limits: Some("the page cache".into()), ..page_cache() };
+    let consequence = Consequence {
+        rule: "A2".into(),
+        title: "data cached before the phase".into(),
+        sentence: "62 % of the files were cached.".into(),
+        is_reason: true,
+    };
+    let finding = Finding {
+        job: Some("job".into()),
+        limits: Some(Limit::PageCache),
+        consequences: vec![consequence],
+        ..page_cache()
+    };
     let idle = IdleWindow { before: full_snapshot(), after: full_snapshot() };
     PhaseReport {
         before: full_snapshot(),
@@ -389,7 +390,7 @@ fn full_phase() -> PhaseReport {
         ceilings: vec![Ceiling { ops_per_s: Some(146_484.0), ..link_ceiling(Some(0.87)) }],
         findings: vec![finding],
         not_evaluated: vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits".into() }],
-        limited_by: Some("the SATA link".into()),
+        limited_by: Some(sata()),
         ..phase("write", full_measurement())
     }
 }

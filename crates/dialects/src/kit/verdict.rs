@@ -30,9 +30,10 @@ fn judged(report: &Report) -> impl Iterator<Item = &PhaseReport> {
 }
 
 /// The limits of the phases, each once.
-fn limits(report: &Report) -> Vec<&str> {
-    let mut limits: Vec<&str> = Vec::new();
-    for limit in judged(report).filter_map(|phase| phase.limited_by.as_deref()) {
+fn limits(report: &Report) -> Vec<String> {
+    let mut limits: Vec<String> = Vec::new();
+    for limit in judged(report).filter_map(|phase| phase.limited_by.as_ref()) {
+        let limit = limit.to_string();
         if !limits.contains(&limit) {
             limits.push(limit);
         }
@@ -74,6 +75,7 @@ pub fn tree(report: &Report) -> Object {
     let one = |(phase, finding): (&str, &Finding)| {
         let mut object = Object::default()
             .with("rule", finding.rule.as_str())
+            .with("title", finding.title.as_str())
             .with("severity", severity(finding.severity))
             .with("phase", phase);
         if let Some(job) = &finding.job {
@@ -118,7 +120,7 @@ pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
         figures.iter().fold(line, |text, (word, instead)| text.replace(word, instead))
     };
     let mut text = format!("\ncandor: {}\n", plain(&report.headline));
-    for limit in limits(report).iter().filter(|limit| !report.headline.contains(**limit)) {
+    for limit in limits(report).iter().filter(|limit| !report.headline.contains(limit.as_str())) {
         text += &format!("  limited by {}\n", plain(limit));
     }
     text += &requests::text(report);
@@ -129,7 +131,7 @@ pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
             continue;
         }
         shown.push(&finding.rule);
-        text += &format!("  {}: {}\n", finding.rule, plain(&finding.sentence));
+        text += &format!("  {} {}: {}\n", finding.rule, finding.title, plain(&finding.sentence));
         if let Some(next) = &finding.next {
             text += &format!("      try: {next}\n");
         }

@@ -9,10 +9,10 @@ use crate::testcase::{MIB, TestCase, Workload};
 fn the_page_cache_explains_the_impossible() {
     let judgement = TestCase::buffered_read().sata(600_000_000).judge();
     assert_eq!(judgement.rules(), ["A1"]);
-    let evidence = &judgement.findings[0].evidence;
-    assert!(evidence.iter().any(|e| e.from == "rule D9" && e.value.contains("8.87×")));
+    let taken = &judgement.findings[0].consequences;
+    assert!(taken.iter().any(|other| other.rule == "D9" && other.sentence.contains("8.87×")));
     assert_eq!(judgement.verdict, Verdict::MeasuresElse);
-    assert_eq!(judgement.limited_by.as_deref(), Some("the page cache"));
+    assert_eq!(judgement.limit().as_deref(), Some("the page cache"));
     assert!(judgement.headline.starts_with("Measures something else (the page cache): 100 %"));
     assert!(judgement.ceilings[0].used.unwrap() > 8.0);
 }
@@ -25,7 +25,7 @@ fn unwritten_blocks_explain_that_nothing_was_fetched() {
     case.after_disk(Default::default());
     let judgement = case.judge();
     assert_eq!(judgement.rules(), ["A9"]);
-    assert!(judgement.limited_by.unwrap().contains("unwritten blocks"));
+    assert!(judgement.limit().unwrap().contains("unwritten blocks"));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn direct_io_that_was_none_explains_the_cache() {
     case.after_disk(Default::default());
     let judgement = case.judge();
     assert_eq!(judgement.rules(), ["A5"]);
-    assert_eq!(judgement.limited_by.as_deref(), Some("the page cache"));
+    assert_eq!(judgement.limit().as_deref(), Some("the page cache"));
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn remarks_are_named_in_the_headline() {
     let judgement = case.judge();
     assert_eq!(
         judgement.headline,
-        "Believable with remarks: 10k reads/s of 4 KiB = 41 MB/s (39.1 MiB/s); the workers were \
-         starved of CPU (B8) and one more remark."
+        "Believable with remarks: 10k reads/s of 4 KiB = 41 MB/s (39.1 MiB/s); workers starved of \
+         CPU (B8) and one more remark."
     );
 }
 
@@ -77,12 +77,12 @@ fn the_device_is_the_limit_when_nothing_else_is() {
     let mut shared = TestCase::direct(4096, 32, 1, 98_170.0);
     shared.after_top().weighted_ms *= 2;
     assert_eq!(
-        shared.judge().limited_by.as_deref(),
+        shared.judge().limit().as_deref(),
         Some("the device at depth 32 (60.8 in flight with those of others, mean latency 326 µs)")
     );
     let judgement = TestCase::direct(4096, 32, 1, 98_170.0).judge();
     assert_eq!(
-        judgement.limited_by.as_deref(),
+        judgement.limit().as_deref(),
         Some("the device at depth 32 (30.4 in flight, mean latency 326 µs)")
     );
     assert_eq!(
@@ -98,7 +98,7 @@ fn the_rate_that_the_plan_asks_for_is_a_limit() {
     case.blocks().pace.ops = Some(candor_plan::OpsPerSec(10_000));
     case.measured().occupancy = 1.2;
     let judgement = case.judge();
-    let limit = judgement.limited_by.unwrap();
+    let limit = judgement.limit().unwrap();
     assert_eq!(limit, "the rate that the plan asks for (10k IOPS)");
     assert_eq!(judgement.verdict, Verdict::Believable);
 }
@@ -108,7 +108,7 @@ fn buffered_writes_are_memory_in_one_line() {
     let judgement = TestCase::buffered_write().judge();
     assert_eq!(judgement.rules(), ["A3", "G1"]);
     assert!(judgement.headline.starts_with("Measures something else (memory, not the device)"));
-    assert!(judgement.limited_by.unwrap().starts_with("memory"));
+    assert!(judgement.limit().unwrap().starts_with("memory"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn jobs_that_move_nothing_measure_candor() {
         }
         let judgement = case.judge();
         assert_eq!(judgement.rules(), [] as [&str; 0]);
-        assert_eq!(judgement.limited_by.as_deref(), Some("candor itself: no byte was moved"));
+        assert_eq!(judgement.limit().as_deref(), Some("candor itself: no byte was moved"));
         assert!(judgement.headline.contains("9M operations/s that move nothing"));
     }
 }

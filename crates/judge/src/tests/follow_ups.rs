@@ -104,14 +104,14 @@ fn t08_the_load_first_and_then_the_device() {
     };
     let one = jobs(1, 34_700.0, 60_000.0);
     assert_eq!(
-        one.limited_by.as_deref(),
+        one.limit().as_deref(),
         Some("the load: twice the workers (2) moved 1.73 times as much")
     );
     let four = jobs(4, 75_000.0, 85_000.0);
-    assert!(four.limited_by.unwrap().starts_with("the device at depth 4: twice the workers (8)"));
+    assert!(four.limit().unwrap().starts_with("the device at depth 4: twice the workers (8)"));
     let eight = jobs(8, 85_000.0, 88_000.0);
     assert_eq!(
-        eight.limited_by.as_deref(),
+        eight.limit().as_deref(),
         Some("the device at depth 8: twice the workers (16) moved 1.04 times as much")
     );
     let told = eight.follow_ups_reported.join("");

@@ -63,8 +63,9 @@ fn finding(page: &mut Page, entry: &Folded, many_phases: bool) {
     let finding = entry.finding;
     let style = *page.style;
     page.line(&format!(
-        "  {} {} {}",
+        "  {} {}: {} {}",
         style.paint(Tone::Strong, &format!("{:<3}", finding.rule)),
+        finding.title,
         style.paint(words::severity_tone(finding.severity), &words::meaning(finding)),
         style.paint(Tone::Dim, &format!("({})", words::confidence(finding.confidence))),
     ));
@@ -103,13 +104,14 @@ fn located(page: &mut Page, entry: &Folded, many_phases: bool) {
 }
 
 fn evidence(page: &mut Page, finding: &Finding) {
-    if finding.evidence.is_empty() {
+    let rows = rows(finding);
+    if rows.is_empty() {
         return;
     }
     let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left)]);
-    for evidence in &finding.evidence {
-        let from = Cell::toned(evidence.from.as_str(), Tone::Dim);
-        table.row(vec![evidence.what.as_str().into(), evidence.value.as_str().into(), from]);
+    for [quantity, value, source] in &rows {
+        let source = Cell::toned(source.as_str(), Tone::Dim);
+        table.row(vec![quantity.as_str().into(), value.as_str().into(), source]);
     }
     if table.width() + 8 <= page.style.columns() {
         // The first line holds the names of the columns, and these have none.
@@ -118,10 +120,23 @@ fn evidence(page: &mut Page, finding: &Finding) {
         }
         return;
     }
-    for evidence in &finding.evidence {
-        let text = format!("{}: {} ({})", evidence.what, evidence.value, evidence.from);
+    for [quantity, value, source] in &rows {
+        let text = format!("{quantity}: {value} ({source})");
         for (i, line) in wrap(&text, page.style.columns() - 10).iter().enumerate() {
             page.line(&format!("        {}{line}", if i == 0 { "" } else { "  " }));
         }
     }
+}
+
+/// What a finding rests on and what it took in: name, value, source.
+fn rows(finding: &Finding) -> Vec<[String; 3]> {
+    let evidence = finding
+        .evidence
+        .iter()
+        .map(|evidence| [evidence.quantity.clone(), evidence.text(), evidence.source.clone()]);
+    let consequences = finding.consequences.iter().map(|other| {
+        let what = if other.is_reason { "the reason" } else { "follows from it" };
+        [what.to_owned(), other.sentence.clone(), format!("{} {}", other.rule, other.title)]
+    });
+    evidence.chain(consequences).collect()
 }

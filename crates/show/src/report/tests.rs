@@ -18,7 +18,7 @@ fn plain(report: &Report) -> String {
 #[test]
 fn believable() {
     let report = sample::report("every number is the storage's own.", sample::series());
-    assert_snapshot!(plain(&report), @r#"
+    assert_snapshot!(plain(&report), @"
     Believable: all 6 results; every number is the storage's own.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
@@ -29,14 +29,14 @@ fn believable() {
     sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  yes
         limited by the SATA link
     random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
-        limited by one request at a time
+        limited by latency: one request at a time
     random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
-        limited by the device
+        limited by the device's own queue of 32
     random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
-        limited by one request at a time
+        limited by latency: one request at a time
     durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
       flush                            640               1.56 ms  15.0 ms
-        limited by the flush after each write
+        limited by flush latency
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
@@ -47,7 +47,7 @@ fn believable() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
 }
 
 /// Large requests that were split, on a link that was nearly full.
@@ -58,7 +58,7 @@ fn split_requests(sentence: &str) -> Vec<Finding> {
         ..finding("C1", Severity::Remark, sentence)
     };
     let full = Finding {
-        limits: Some("the SATA link".into()),
+        limits: Some(sample::sata()),
         confidence: Confidence::Likely,
         ..finding("D1", Severity::Explains, "522 MB/s is 87 % of what the link can carry.")
     };
@@ -83,7 +83,7 @@ fn with_remarks() {
     }];
     report.phases[2].not_evaluated =
         vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits of the workers".into() }];
-    assert_snapshot!(plain(&report), @r#"
+    assert_snapshot!(plain(&report), @"
     Believable with remarks: 2 of 6 results; large requests were split by the kernel.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
@@ -94,27 +94,27 @@ fn with_remarks() {
     sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  remarks
         limited by the SATA link; see C1
     random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
-        limited by one request at a time
+        limited by latency: one request at a time
     random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
-        limited by the device
+        limited by the device's own queue of 32
     random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
-        limited by one request at a time
+        limited by latency: one request at a time
     durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
       flush                            640               1.56 ms  15.0 ms
-        limited by the flush after each write
+        limited by flush latency
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
     Findings
-      C1  remark (certain)
+      C1  title of the rule: remark (certain)
           Each 1 MiB write reached sda in 4 pieces of 256 KiB.
           In sequential write 1 MiB, depth 8. With numbers of their own in sequential read 1 MiB, depth
           8.
             pieces per operation  4.00  stat of sda
           Use 256 KiB blocks, or raise max_sectors_kb.
 
-      D1  the limit: the SATA link (likely)
+      D1  title of the rule: the limit: the SATA link (likely)
           522 MB/s is 87 % of what the link can carry.
           In sequential write 1 MiB, depth 8; sequential read 1 MiB, depth 8.
 
@@ -130,7 +130,7 @@ fn with_remarks() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn measures_something_else() {
         "Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.",
         vec![cached],
     );
-    assert_snapshot!(plain(&report), @r#"
+    assert_snapshot!(plain(&report), @"
     Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
@@ -158,11 +158,11 @@ fn measures_something_else() {
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
     Findings
-      A1  measures the page cache (certain)
+      A1  reads were served from memory: measures the page cache (certain)
           97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not the disk.
-            bytes read by the engine    54.3 GB        own counters
+            bytes read by the engine    50.6 GiB       own counters
             bytes fetched from storage  1.63 GB (3 %)  /proc/self/io read_bytes
-            bytes counted on sda        1.63 GB        /sys/class/block/sda/stat
+            bytes counted on sda        1.52 GiB       /sys/class/block/sda/stat
           Bypass the page cache, or evict the file and check that it is gone.
           try: candor run --target /data/file --rw read --bs 1m --direct
 
@@ -172,7 +172,7 @@ fn measures_something_else() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn not_verifiable() {
         verdict: Verdict::NotVerifiable,
         ..phase("phase", measurement(Direction::Read, stats(9_000.0, 4096, 100_000)))
     };
-    assert_snapshot!(plain(&sample::report("", vec![blind])), @r#"
+    assert_snapshot!(plain(&sample::report("", vec![blind])), @"
     Not verifiable here.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
@@ -195,7 +195,7 @@ fn not_verifiable() {
     phase, read    9k  36.9   35.2  105 µs  1.00 ms  unproven  see A17
 
     Findings
-      A17 not verifiable (certain)
+      A17 title of the rule: not verifiable (certain)
           Linux does not count I/O on this device.
           Test a device that the kernel counts.
 
@@ -205,7 +205,7 @@ fn not_verifiable() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn a_series_with_one_result_that_is_none() {
     phases.insert(3, trial);
     phases[4].slices.push(sample::slice());
     let report = sample::report(headline, phases);
-    assert_snapshot!(plain(&report), @r#"
+    assert_snapshot!(plain(&report), @"
     Measures something else: 1 of 6 results. In sequential read 1 MiB, depth 8 (the page cache): nothing
     came from sda.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
@@ -357,14 +357,14 @@ fn a_series_with_one_result_that_is_none() {
     sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  no
         measures the page cache; limited by the SATA link; see A1
     random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
-        limited by one request at a time
+        limited by latency: one request at a time
     random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
-        limited by the device
+        limited by the device's own queue of 32
     random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
-        limited by one request at a time
+        limited by latency: one request at a time
     durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
       flush                            640               1.56 ms  15.0 ms
-        limited by the flush after each write
+        limited by flush latency
 
     Short trials, not judged: searching at depth 4: 20k IOPS.
 
@@ -376,12 +376,12 @@ fn a_series_with_one_result_that_is_none() {
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
     Findings
-      A1  measures the page cache (certain)
+      A1  reads were served from memory: measures the page cache (certain)
           97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not the disk.
           In sequential read 1 MiB, depth 8.
-            bytes read by the engine    54.3 GB        own counters
+            bytes read by the engine    50.6 GiB       own counters
             bytes fetched from storage  1.63 GB (3 %)  /proc/self/io read_bytes
-            bytes counted on sda        1.63 GB        /sys/class/block/sda/stat
+            bytes counted on sda        1.52 GiB       /sys/class/block/sda/stat
           Bypass the page cache, or evict the file and check that it is gone.
           try: candor run --target /data/file --rw read --bs 1m --direct
 
@@ -391,7 +391,7 @@ fn a_series_with_one_result_that_is_none() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
 }
 
 #[test]

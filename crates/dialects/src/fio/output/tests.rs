@@ -103,13 +103,15 @@ fn job(name: &str, number: u32) -> FioJob {
 fn finding() -> Finding {
     Finding {
         rule: "A3".into(),
+        title: "writes stayed in memory".into(),
         severity: Severity::MeasuresElse,
         confidence: Confidence::Certain,
         job: Some("mix".into()),
         limits: None,
-        measures: Some("the page cache".into()),
+        measures: Some(MeasuredInstead::PageCache),
         sentence: "The device read 12 % of the 1010 IOPS that were claimed.".into(),
         evidence: Vec::new(),
+        consequences: Vec::new(),
         advice: "Bypass the page cache.".into(),
         next: Some("candor run --direct --engine libaio /data".into()),
     }
@@ -161,7 +163,7 @@ fn report(measurements: Vec<Measurement>) -> Report {
         before: snapshot(1_000_000_000, 1),
         after: snapshot(3_000_000_000, 6),
         findings: vec![finding()],
-        limited_by: Some("the queue depth".into()),
+        limited_by: Some(Limit::Latency),
         verdict: Verdict::MeasuresElse,
         ..PhaseReport::default()
     };

@@ -1,26 +1,27 @@
 //! E9: another partition of the same disk was busy.
 
 use candor_record::facts::{DeviceFacts, DeviceKind};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, OTHER_PARTS};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E9",
-        title: "another partition of the disk was busy",
+        title: "another partition was busy",
         explanation: "Partitions share their disk: its heads, its queue, its link. The counters \
             of a partition hold its own traffic, those of the disk that of all, and the \
             difference is what the others did. More than 5 % of it during a run takes from the \
             result. Quiet whoever uses the other partitions, and run again.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -60,7 +61,7 @@ fn finding(observed: &Observed, disk: &DeviceFacts, other: f64, share: f64) -> F
     let from = format!("/sys/class/block/{}/stat less its partition's", disk.name);
     FindingBuilder::new("E9", Severity::Remark, sentence)
         .confidence(Confidence::Certain)
-        .evidence("bytes of other partitions", fmt::size(other), from)
+        .evidence("bytes of other partitions", Quantity::bytes(other), from)
         .advice("Quiet what uses the other partitions, and run again.", None)
         .done()
 }

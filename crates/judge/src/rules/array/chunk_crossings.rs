@@ -2,19 +2,19 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, SPLIT};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E2",
-        title: "operations meet the chunk of the array",
+        title: "operations cross array chunks",
         explanation: "A striped array cuts operations at its chunks. An operation of many chunks \
             becomes as many requests on several members; one that is smaller than a chunk stays \
             on one member, so that with one in flight all the others are idle. candor compares \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             wrong with the number: use multiples of the chunk, a larger chunk, or more depth.",
     },
     stage: Stage::Member,
+    limit: None,
     before: None,
     after,
 };
@@ -64,7 +65,7 @@ fn cut(observed: &Observed, array: &DeviceFacts, size: f64, chunk: f64) -> Optio
     );
     Some(
         draft(observed, array, sentence, size)
-            .evidence("requests", fmt::count(requests), "stat")
+            .evidence("requests", Quantity::count(requests), "stat")
             .done(),
     )
 }
@@ -89,8 +90,10 @@ fn draft(observed: &Observed, array: &DeviceFacts, sentence: String, size: f64) 
     let chunk = observed.chunk(array);
     FindingBuilder::new("E2", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("size of an operation", fmt::size(size), "candor")
-        .evidence_if(chunk.map(|c| ("chunk".into(), fmt::size(c.value as f64), c.from.clone())))
+        .evidence("size of an operation", Quantity::bytes(size), "candor")
+        .evidence_if(
+            chunk.map(|c| ("chunk".into(), Quantity::bytes(c.value as f64), c.from.clone())),
+        )
         .advice("Use multiples of the chunk, a larger chunk, or more depth.", None)
 }
 

@@ -10,7 +10,7 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E3",
-        title: "the array is degraded or at work on itself",
+        title: "array degraded or rebuilding",
         explanation: "An array with a missing member computes what that held, and one that \
             resynchronises, recovers or checks itself reads and writes all of its members \
             meanwhile: both take from the speed, and the result is that of the repair. candor \
@@ -18,6 +18,7 @@ pub const RULE: Rule = Rule {
             Wait for the end, or set sync_action to idle, and run again.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };

@@ -1,19 +1,19 @@
 //! E5: encryption takes the time.
 
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, CpuTimes, Finding, Severity};
+use candor_record::{Confidence, CpuTimes, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CRYPT_CPU, DEVICE_FULL};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E5",
-        title: "encryption takes the time, not the disk",
+        title: "encryption takes the time",
         explanation: "dm-crypt encrypts every byte on the CPU, in kernel threads beside the \
             workers, and a fast disk then waits for it. candor knows the layer by its name, \
             compares what was in flight above it with what the disk below held, and looks at the \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             try no_read_workqueue and no_write_workqueue, or larger sectors.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -69,8 +70,8 @@ fn finding(crypt: &DeviceFacts, cpus: f64, queue: f64, occupancy: f64) -> Findin
     let maker = crypt.mapping.as_ref().and_then(|mapping| mapping.maker.as_ref());
     FindingBuilder::new("E5", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("CPUs busy in the kernel beside the workers", fmt::number(cpus), "/proc/stat")
-        .evidence("in flight", fmt::number(occupancy), "candor")
+        .evidence("CPUs busy in the kernel beside the workers", Quantity::ratio(cpus), "/proc/stat")
+        .evidence("in flight", Quantity::ratio(occupancy), "candor")
         .evidence_if(maker.map(|m| ("mapping".into(), m.value.clone(), m.from.clone())))
         .advice("Compare with the raw disk; try no_read_workqueue, no_write_workqueue.", None)
         .done()

@@ -2,19 +2,19 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FAST_TIER};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E6",
-        title: "a fast tier served part of it",
+        title: "a fast tier served part",
         explanation: "A volume that keeps what is used often on flash and the rest on rotating \
             disks (bcache, dm-cache, and whatever else is built of both) has two speeds, and a \
             test has the mix of them that its working set happens to meet. candor tells the two \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             and report both.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -86,12 +87,12 @@ fn finding(volume: &DeviceFacts, fast: &Tier, slow: &Tier, share: f64) -> Findin
         .confidence(Confidence::Likely)
         .evidence(
             format!("bytes on {fast_names}"),
-            fmt::size(fast.bytes),
+            Quantity::bytes(fast.bytes),
             "/sys/class/block/*/stat",
         )
         .evidence(
             format!("bytes on {slow_names}"),
-            fmt::size(slow.bytes),
+            Quantity::bytes(slow.bytes),
             "/sys/class/block/*/stat",
         )
         .advice("Size the test well beyond the fast tier, and report both speeds.", None)

@@ -1,19 +1,19 @@
 //! E1: one member of an array does the work.
 
 use candor_record::facts::DeviceFacts;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, HOT_MEMBER, MEMBER_REQUESTS};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E1",
-        title: "one member of the array does more than the others",
+        title: "one member does most",
         explanation: "A striped array is as fast as its members only if they share the work. A \
             working set of less than a stripe, or steps that are a multiple of it, meet the same \
             member again and again, and the array has the speed of one disk. candor compares \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             the range over many stripes, and look at offsets and steps against the chunk.",
     },
     stage: Stage::Device,
+    limit: Some(LimitClass::Array),
     before: None,
     after,
 };
@@ -75,13 +76,17 @@ fn finding(observed: &Observed, array: &DeviceFacts, members: &[Member]) -> Opti
     );
     let mut draft = FindingBuilder::new("E1", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .limits(format!("one member of {} ({})", array.name, hot.name));
+        .limits(Limit::ArrayMember { array: array.name.clone(), member: hot.name.to_owned() });
     for member in members {
         let from = format!("/sys/class/block/{}/stat", member.name);
-        draft = draft.evidence(format!("bytes on {}", member.name), fmt::size(member.bytes), from);
+        draft = draft.evidence(
+            format!("bytes on {}", member.name),
+            Quantity::bytes(member.bytes),
+            from,
+        );
     }
     let chunk = observed.chunk(array);
-    let chunk = chunk.map(|c| ("chunk".into(), fmt::size(c.value as f64), c.from.clone()));
+    let chunk = chunk.map(|c| ("chunk".into(), Quantity::bytes(c.value as f64), c.from.clone()));
     let advice = "Use a range of many stripes, and steps that are no multiple of one.";
     Some(draft.evidence_if(chunk).advice(advice, None).done())
 }
@@ -107,7 +112,7 @@ mod tests {
             "{}",
             found[0].sentence
         );
-        assert_eq!(case.judge().limited_by.as_deref(), Some("one member of md0 (sd0)"));
+        assert_eq!(case.judge().limit().as_deref(), Some("one member of md0 (sd0)"));
     }
 
     #[test]
@@ -125,7 +130,7 @@ mod tests {
         volume.facts.devices[0].kind = candor_record::facts::DeviceKind::Dm;
         assert_eq!(volume.found(&RULE), [], "a linear one fills its disks one after the other");
         volume.facts.devices[0].queue.optimal_io_bytes = crate::testcase::fact(2 * 65_536);
-        assert_eq!(volume.judge().limited_by.as_deref(), Some("one member of md0 (sd0)"));
+        assert_eq!(volume.judge().limit().as_deref(), Some("one member of md0 (sd0)"));
         assert!(volume.judge().finding("E4").is_none());
     }
 

@@ -1,10 +1,9 @@
 //! E8: a device without a queue of its own.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Severity};
+use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -12,7 +11,7 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E8",
-        title: "the device has no queue of its own",
+        title: "device without its own queue",
         explanation: "Arrays, volumes and NVMe heads pass requests on to their members without a \
             queue, a scheduler or tags; older kernels show numbers for these that mean nothing. \
             Depth and waiting are those of the members. candor says so where more than one \
@@ -20,6 +19,7 @@ pub const RULE: Rule = Rule {
             of queues in this report are the members' where the upper device keeps none.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -38,7 +38,7 @@ fn after(observed: &Observed) -> Outcome {
     let from = device.bio_based.as_ref().map_or("", |fact| &fact.from);
     let draft = FindingBuilder::new("E8", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("asked for at a time", fmt::count(observed.requested()), "candor")
+        .evidence("asked for at a time", Quantity::count(observed.requested()), "candor")
         .evidence("queue", "none", from)
         .advice("Tune scheduler and depth on the members.", None);
     Outcome::one(draft.done())

@@ -1,26 +1,27 @@
 //! E4: a volume over several disks of which one did everything.
 
 use candor_record::facts::{DeviceFacts, DeviceKind};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, ONE_LEAF};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E4",
-        title: "a volume over several disks used one of them",
+        title: "volume used one disk",
         explanation: "A linear volume fills one disk before it begins the next, so that a test on \
             a part of it meets one disk however many there are. candor sees which disks lie \
             under a volume and what each of them moved; one with more than 95 % of it did the \
             work alone. Stripe the volume, or let the test cover the whole of it.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -69,7 +70,7 @@ fn of(observed: &Observed, volume: &DeviceFacts) -> Option<Finding> {
             FindingBuilder::new("E4", Severity::Explains, sentence).confidence(Confidence::Likely);
         for (name, bytes) in &moved {
             let from = format!("/sys/class/block/{name}/stat");
-            draft = draft.evidence(format!("bytes on {name}"), fmt::size(*bytes), from);
+            draft = draft.evidence(format!("bytes on {name}"), Quantity::bytes(*bytes), from);
         }
         draft.advice("Stripe the volume, or test the whole of it.", None).done()
     })

@@ -2,15 +2,15 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
-use candor_record::{Confidence, DiskCounters, Finding, Severity};
+use candor_record::{Confidence, DiskCounters, Finding, Limit, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rules::array::degraded;
 use crate::thresholds::{
     CHANCE_OUT, HOT_MEMBER, MEMBER_IDLE, MEMBER_REQUESTS, SLOW_MEMBER, SLOW_MEMBER_MS,
 };
+use candor_record::fmt::{self, ratio};
 
 /// What a member did in the direction that moved more.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +116,8 @@ fn finding(array: &DeviceFacts, slow: &Member, others: &[Member], like_ms: f64) 
         FindingBuilder::new("E7", Severity::Explains, sentence).confidence(Confidence::Likely);
     // Where most of the waiting is elsewhere, it is slow without being the limit.
     if waits(slow) >= of_others {
-        draft = draft.limits(format!("one slow member of {} ({})", array.name, slow.name));
+        draft = draft
+            .limits(Limit::SlowMember { array: array.name.clone(), member: slow.name.to_owned() });
     }
     for member in others.iter().chain([slow]) {
         let text = format!("{}, busy {}", time(member.wait_ms), fmt::percent(member.busy.min(1.0)));
@@ -172,8 +173,8 @@ mod tests {
             "Requests to sd1 took 8.7 ms, 7.91 times as long as those to sd0 (1.1 ms): md0 waits \
              for its slow member."
         );
-        assert!(found[0].evidence.iter().any(|e| e.value == "1.1 ms, busy 80 %"), "{found:?}");
-        assert_eq!(case.judge().limited_by.as_deref(), Some("one slow member of md0 (sd1)"));
+        assert!(found[0].evidence.iter().any(|e| e.text() == "1.1 ms, busy 80 %"), "{found:?}");
+        assert_eq!(case.judge().limit().as_deref(), Some("one slow member of md0 (sd1)"));
         let took = [(1.0, 0.5), (1.1, 0.5), (9.0, 1.0), (0.9, 0.5)];
         let four = self::found(&striped(&took));
         assert!(four[0].sentence.contains("as those to its other 3 members"), "{four:?}");

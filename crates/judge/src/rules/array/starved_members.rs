@@ -1,22 +1,22 @@
 //! E7: what the members of an array have in flight: little of it, or one of them most.
 
 use candor_record::facts::DeviceFacts;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::array::slow_member;
 use crate::rules::depth::device_queue_full;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, MEMBERS_SAW, QUEUE_WINDOW_S};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E7",
-        title: "the members of an array saw little of the depth, or one of them is slow",
+        title: "members starved or one slow",
         explanation: "What is in flight on a striped array should be in flight on its members: \
             120 requests over eight disks are 15 on each. candor adds up the queues of the \
             members, with the pieces of one operation counted as one; where they hold less than \
@@ -30,6 +30,7 @@ pub const RULE: Rule = Rule {
             errors and who else uses it.",
     },
     stage: Stage::Member,
+    limit: Some(LimitClass::Array),
     before: None,
     after,
 };
@@ -73,10 +74,10 @@ fn saw_little(observed: &Observed, array: &DeviceFacts) -> Option<Finding> {
         );
         FindingBuilder::new("E7", Severity::Explains, sentence)
             .confidence(Confidence::Likely)
-            .limits(format!("what lies between the process and {}", array.name))
-            .evidence("in flight as the workers saw it", fmt::number(in_flight), "candor")
-            .evidence("in all members", fmt::number(seen), "/sys/class/block/*/stat")
-            .evidence("pieces per operation", fmt::number(pieces), "/sys/class/block/*/stat")
+            .limits(Limit::PathToMembers { array: array.name.clone() })
+            .evidence("in flight as the workers saw it", Quantity::ratio(in_flight), "candor")
+            .evidence("in all members", Quantity::ratio(seen), "/sys/class/block/*/stat")
+            .evidence("pieces per operation", Quantity::ratio(pieces), "/sys/class/block/*/stat")
             .advice("Try the same depth on one member, and an asynchronous engine.", None)
             .done()
     })
@@ -106,7 +107,7 @@ mod tests {
         );
         let judgement = case.judge();
         assert!(judgement.finding("B4").is_none(), "it follows from it");
-        assert_eq!(judgement.limited_by.as_deref(), Some("what lies between the process and md0"));
+        assert_eq!(judgement.limit().as_deref(), Some("what lies between the process and md0"));
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! A2: the data set is cached before it is read.
 
 use candor_plan::units::Direction;
-use candor_record::{CacheState, Confidence, Finding, Severity};
+use candor_record::{CacheState, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::CACHED_AT_START;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A2",
-        title: "the data was cached before the phase began",
+        title: "data cached before the phase",
         explanation: "A host that has just written or read a file still has it in memory, and a \
             buffered read then never leaves the host; whole clusters have published the speed of \
             their memory that way. candor asks the kernel how much of the files is cached before \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             decide (A1). Read what another host wrote, evict the files, or read directly.",
     },
     stage: Stage::CacheState,
+    limit: None,
     before: Some(before),
     after,
 };
@@ -69,8 +70,8 @@ fn finding(setup: &SetupFacts, cache: CacheState, share: f64) -> Finding {
     let command = reader.and_then(|job| Command::of(setup.plan, job));
     FindingBuilder::new("A2", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
-        .evidence("cached", fmt::size(cache.resident_bytes as f64), "cachestat or mincore")
-        .evidence("files together", fmt::size(cache.size_bytes as f64), "stat")
+        .evidence("cached", Quantity::bytes(cache.resident_bytes as f64), "cachestat or mincore")
+        .evidence("files together", Quantity::bytes(cache.size_bytes as f64), "stat")
         .advice(
             "Evict the files first, read what another host wrote, or read directly.",
             command.map(|command| command.evict().text()),
@@ -122,8 +123,8 @@ mod tests {
         let mut case = cached(635);
         let judgement = case.judge();
         assert!(judgement.finding("A2").is_none());
-        let told = &judgement.finding("A1").unwrap().evidence;
-        assert!(told.iter().any(|of| of.what == "the reason" && of.from == "rule A2"), "{told:?}");
+        let told = &judgement.finding("A1").unwrap().consequences;
+        assert!(told.iter().any(|of| of.is_reason && of.rule == "A2"), "{told:?}");
         let read = case.measured().ops.read.bytes;
         case.process_read(read);
         assert_eq!(case.found(&RULE), []);

@@ -2,20 +2,20 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{TargetFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, SAVED};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A11",
-        title: "the data was compressed on the way",
+        title: "the data was compressed",
         explanation: "A filesystem that compresses, or stores equal blocks once, moves fewer bytes \
             than it is given: 64 MiB of zeros become 2 MiB on btrfs with zstd, with direct I/O \
             too, while the file shows its full size. candor compares what the device moved with \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             say that something is compressed. Use data that does not compress, or name the ratio.",
     },
     stage: Stage::Detour,
+    limit: None,
     before: None,
     after,
 };
@@ -104,9 +105,9 @@ fn finding(
     );
     FindingBuilder::new("A11", Severity::MeasuresElse, sentence)
         .confidence(Confidence::Likely)
-        .measures("compressed data")
-        .evidence(format!("bytes {done}"), fmt::size(app), "candor")
-        .evidence("bytes on the device", fmt::size(moved), crate::coverage::stat_of(observed))
+        .measures(MeasuredInstead::CompressedData)
+        .evidence(format!("bytes {done}"), Quantity::bytes(app), "candor")
+        .evidence("bytes on the device", Quantity::bytes(moved), crate::coverage::stat_of(observed))
         .evidence("compression", what.clone(), from.clone())
         .advice("Use random content that does not repeat, or name the ratio.", None)
         .done()

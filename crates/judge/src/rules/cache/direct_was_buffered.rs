@@ -2,11 +2,10 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::DirectIo;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
@@ -25,6 +24,7 @@ pub const RULE: Rule = Rule {
             number is that of memory. Use another filesystem or mount option, or the raw device.",
     },
     stage: Stage::Detour,
+    limit: Some(LimitClass::Memory),
     before: Some(before),
     after,
 };
@@ -86,11 +86,11 @@ fn finding(observed: &Observed, growth: Option<f64>) -> Finding {
         observed.target_paths()
     );
     let grown = growth.map(|bytes| {
-        ("cached during the phase".into(), fmt::size(bytes), "cachestat or mincore".into())
+        ("cached during the phase".into(), Quantity::bytes(bytes), "cachestat or mincore".into())
     });
     let draft = draft(&observed.setup, severity, sentence).evidence_if(grown);
     if else_where {
-        draft.measures("the page cache").limits("the page cache").done()
+        draft.measures(MeasuredInstead::PageCache).limits(Limit::PageCache).done()
     } else {
         draft.done()
     }
@@ -110,10 +110,10 @@ fn draft(setup: &SetupFacts, severity: Severity, sentence: String) -> FindingBui
     let kind = targets.iter().find_map(|target| target.filesystem.as_ref());
     let says = setup
         .refuses_direct(&targets)
-        .then(|| ("what the filesystem says".into(), "no direct I/O".into(), "statx".into()));
+        .then(|| ("what the filesystem says".into(), "no direct I/O", "statx".into()));
     let fs = kind.map(|fs| {
         let value = format!("{} {}", fs.kind, fs.options);
-        ("filesystem".into(), value.trim().into(), "/proc/self/mountinfo".into())
+        ("filesystem".into(), value.trim().to_owned(), "/proc/self/mountinfo".into())
     });
     FindingBuilder::new("A5", severity, sentence)
         .confidence(if says.is_some() { Confidence::Certain } else { Confidence::Likely })
@@ -134,7 +134,10 @@ mod tests {
         let cache = case.report.after.cache.as_mut().unwrap();
         (cache.resident_bytes, cache.size_bytes) = (64 * MIB, 64 * MIB);
         let found = case.found(&RULE);
-        assert_eq!((found[0].severity, found[0].limits.as_deref()), (Severity::Remark, None));
+        assert_eq!(
+            (found[0].severity, found[0].limits.as_ref().map(|it| it.to_string()).as_deref()),
+            (Severity::Remark, None)
+        );
         case.process_read(0);
         assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
     }

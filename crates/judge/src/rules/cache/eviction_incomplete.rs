@@ -1,20 +1,20 @@
 //! A6: eviction that left pages behind.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Severity};
+use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
 use crate::thresholds::EVICTION_LEFT;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A6",
-        title: "eviction left pages in the cache",
+        title: "eviction left pages cached",
         explanation: "Dropping a file from the page cache is only a request: on dirty pages it \
             starts writing and drops nothing, and pages that any process has mapped stay. candor \
             flushes, drops, looks and repeats; what is still resident after that is reported, \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             run in a control group with little memory.",
     },
     stage: Stage::CacheState,
+    limit: None,
     before: Some(before),
     after,
 };
@@ -49,8 +50,12 @@ fn before(setup: &SetupFacts) -> Outcome {
     Outcome::one(
         FindingBuilder::new("A6", severity, sentence)
             .confidence(Confidence::Certain)
-            .evidence("resident", fmt::size(cache.resident_bytes as f64), "cachestat or mincore")
-            .evidence("files together", fmt::size(cache.size_bytes as f64), "stat")
+            .evidence(
+                "resident",
+                Quantity::bytes(cache.resident_bytes as f64),
+                "cachestat or mincore",
+            )
+            .evidence("files together", Quantity::bytes(cache.size_bytes as f64), "stat")
             .advice(
                 "End whoever maps the files, or drop all caches as root: \
                  sync; echo 1 > /proc/sys/vm/drop_caches",

@@ -2,15 +2,15 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::{self, Cover};
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::TIMES_MEMORY;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             larger set, or run inside a control group with little memory.",
     },
     stage: Stage::CacheState,
+    limit: None,
     before: None,
     after,
 };
@@ -72,8 +73,8 @@ fn finding(size: f64, memory: f64, from: &str) -> Finding {
     );
     FindingBuilder::new("A7", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("files together", fmt::size(size), "stat")
-        .evidence("memory that may cache", fmt::size(memory), from)
+        .evidence("files together", Quantity::bytes(size), "stat")
+        .evidence("memory that may cache", Quantity::bytes(memory), from)
         .advice("Use at least twice the memory, or a control group with little of it.", None)
         .done()
 }

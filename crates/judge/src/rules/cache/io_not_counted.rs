@@ -6,16 +6,16 @@ use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::{self, Cover};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A17",
-        title: "Linux does not count I/O here",
+        title: "I/O is not counted here",
         explanation: "All checks of coverage rest on counters, and some targets have none: \
             accounting switched off (queue/iostats), NVMe multipath heads, drivers that never \
             count, filesystems without a block device. Before a run candor reads a known amount \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             use a device that counts.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -72,7 +73,7 @@ fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
     );
     let draft = FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
         .confidence(confidence)
-        .evidence_if(off.map(|off| ("accounting".into(), "off".into(), off.from.clone())))
+        .evidence_if(off.map(|off| ("accounting".into(), "off", off.from.clone())))
         .evidence_if(probe.filter(|_| not_counted).map(|probe| {
             let value = format!("{}, counted by nobody", fmt::size(probe.bytes as f64));
             ("accounting probe".into(), value, coverage::stat_of(observed))
@@ -174,7 +175,7 @@ mod tests {
     fn accounting_that_is_off_is_named() {
         let mut case = blind();
         case.disk().counts_io = fact(false);
-        assert!(case.found(&RULE)[0].evidence.iter().any(|e| e.value == "off"));
+        assert!(case.found(&RULE)[0].evidence.iter().any(|e| e.text() == "off"));
     }
 
     #[test]

@@ -2,22 +2,22 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, LoopBacking, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, LEAF_COVERAGE, WRITTEN_OUT};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A13",
-        title: "a loop device works on a cached file",
+        title: "loop device over page cache",
         explanation: "A loop device reads and writes a file, by default through the page cache of \
             that file: direct I/O on the loop is then still answered from memory, and the loop's \
             own counters count it all. candor looks whether the loop bypasses the cache \
@@ -26,6 +26,7 @@ pub const RULE: Rule = Rule {
             losetup --direct-io=on, on a file that was fully written.",
     },
     stage: Stage::LowerCache,
+    limit: Some(LimitClass::Memory),
     before: Some(before),
     after,
 };
@@ -110,9 +111,9 @@ fn buffered(
     };
     let draft = draft(&observed.setup, device, backing, severity, sentence);
     match severity {
-        Severity::MeasuresElse => draft
-            .measures("the page cache of the loop's backing file")
-            .limits("the page cache of the loop's backing file"),
+        Severity::MeasuresElse => {
+            draft.measures(MeasuredInstead::LoopPageCache).limits(Limit::LoopPageCache)
+        }
         _ => draft,
     }
     .done()
@@ -132,8 +133,8 @@ fn unwritten(
     );
     draft(&observed.setup, device, backing, Severity::MeasuresElse, sentence)
         .confidence(Confidence::Likely)
-        .measures("holes of the loop's backing file")
-        .limits("memory: the reads hit holes of the backing file")
+        .measures(MeasuredInstead::LoopHoles)
+        .limits(Limit::LoopHoles)
         .advice("Write the backing file once with random data.", None)
         .done()
 }
@@ -147,7 +148,7 @@ fn draft(
 ) -> FindingBuilder {
     let dio = backing.direct.as_ref().map(|direct| {
         let value = if direct.value { "1" } else { "0" };
-        (format!("loop/dio of {}", device.name), value.into(), direct.from.clone())
+        (format!("loop/dio of {}", device.name), value, direct.from.clone())
     });
     let command = setup.jobs.first().and_then(|job| Command::of(setup.plan, job));
     FindingBuilder::new("A13", severity, sentence)

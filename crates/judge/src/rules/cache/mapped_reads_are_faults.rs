@@ -2,19 +2,19 @@
 
 use candor_plan::blocks::Engine;
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::BYTES_MIN;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A18",
-        title: "reads of a mapping are page faults",
+        title: "mapped reads are page faults",
         explanation: "Work on a mapped file makes no read calls: the processor meets a page that \
             is not there and the kernel brings it, with its neighbours. A fault that had to wait \
             for storage is a major one, one that found the page in memory is minor, and most \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             engine that reads.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -48,8 +49,8 @@ fn of(ran: &Ran) -> Option<Finding> {
         FindingBuilder::new("A18", Severity::Explains, sentence)
             .job(&ran.job.name)
             .confidence(Confidence::Certain)
-            .evidence("faults that waited for storage", fmt::count(major), "getrusage")
-            .evidence("faults served from memory", fmt::count(minor), "getrusage")
+            .evidence("faults that waited for storage", Quantity::count(major), "getrusage")
+            .evidence("faults served from memory", Quantity::count(minor), "getrusage")
             .advice("Advise random access, or use an engine that reads.", None)
             .done()
     })

@@ -1,19 +1,21 @@
 //! A14: a network filesystem's client answered from its own cache.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, MountBytes, Severity};
+use candor_record::{
+    Confidence, Finding, Limit, LimitClass, MeasuredInstead, MountBytes, Quantity, Severity,
+};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A14",
-        title: "the network filesystem's client answered from its cache",
+        title: "NFS client answered from cache",
         explanation: "An NFS client keeps what it has read, and answers from that as long as the \
             server's file has not changed; no block device tells. The client counts what \
             applications read and what it asked the server for, per mount. Where the server gave \
@@ -22,6 +24,7 @@ pub const RULE: Rule = Rule {
             or mount anew.",
     },
     stage: Stage::KnownCache,
+    limit: Some(LimitClass::Memory),
     before: None,
     after,
 };
@@ -76,14 +79,13 @@ fn finding(point: &str, app: f64, server: f64) -> Finding {
     let severity = if memory { Severity::MeasuresElse } else { Severity::Remark };
     let draft = FindingBuilder::new("A14", severity, sentence)
         .confidence(Confidence::Certain)
-        .evidence("read by applications", fmt::size(app), "/proc/self/mountstats")
-        .evidence("read from the server", fmt::size(server), "/proc/self/mountstats")
+        .evidence("read by applications", Quantity::bytes(app), "/proc/self/mountstats")
+        .evidence("read from the server", Quantity::bytes(server), "/proc/self/mountstats")
         .advice("Read directly, read what another host wrote, or mount anew.", None);
     match memory {
-        true => draft
-            .measures("the cache of the NFS client")
-            .limits("the cache of the NFS client")
-            .done(),
+        true => {
+            draft.measures(MeasuredInstead::NfsClientCache).limits(Limit::NfsClientCache).done()
+        }
         false => draft.done(),
     }
 }
@@ -107,7 +109,7 @@ mod tests {
         assert_eq!(found[0].severity, Severity::Remark);
         let judgement = served(0.0).judge();
         assert_eq!(judgement.rules(), ["A14"]);
-        assert_eq!(judgement.limited_by.as_deref(), Some("the cache of the NFS client"));
+        assert_eq!(judgement.limit().as_deref(), Some("the cache of the NFS client"));
     }
 
     #[test]

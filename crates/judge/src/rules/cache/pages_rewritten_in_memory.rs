@@ -1,20 +1,20 @@
 //! A4: the same pages are overwritten in memory.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, OVERWRITTEN};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A4",
-        title: "pages were overwritten in memory before they were written out",
+        title: "pages overwritten in memory",
         explanation: "A page of the cache that is dirty already costs nothing to write again: \
             random writes on a small file are overwritten several times before the kernel writes \
             them out once. The kernel charges a page to the process when it becomes dirty; what \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             shows in the rate. Use a larger file, write directly, or flush every few writes.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -58,8 +59,12 @@ fn finding(observed: &Observed, ran: &crate::observed::Ran, written: f64, charge
     let command = Command::of(observed.plan, &ran.planned);
     FindingBuilder::new("A4", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
-        .evidence("bytes written", fmt::size(written), "candor")
-        .evidence("bytes charged for storage", fmt::size(charged), "/proc/self/io write_bytes")
+        .evidence("bytes written", Quantity::bytes(written), "candor")
+        .evidence(
+            "bytes charged for storage",
+            Quantity::bytes(charged),
+            "/proc/self/io write_bytes",
+        )
         .advice(
             "Use a larger file, write directly, or flush every few writes.",
             command.map(|command| command.direct().text()),

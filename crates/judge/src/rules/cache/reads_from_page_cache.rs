@@ -1,16 +1,16 @@
 //! A1: reads served from the page cache.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage::{self, Cover};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{COVERAGE_FULL, COVERAGE_MEMORY};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             from it first (--evict), or read far more than fits into memory.",
     },
     stage: Stage::PageCache,
+    limit: Some(LimitClass::Memory),
     before: None,
     after,
 };
@@ -43,8 +44,8 @@ fn finding(observed: &Observed, share: f64, bytes: f64, from: String) -> Finding
     let mut draft = FindingBuilder::new("A1", Severity::MeasuresElse, sentence(observed, share))
         .confidence(confidence)
         .measures(measures)
-        .evidence("bytes read", fmt::size(observed.app(Direction::Read).bytes), "candor")
-        .evidence("bytes fetched from storage", fmt::size(bytes), from)
+        .evidence("bytes read", Quantity::bytes(observed.app(Direction::Read).bytes), "candor")
+        .evidence("bytes fetched from storage", Quantity::bytes(bytes), from)
         .evidence_if(coverage::device_evidence(observed, Direction::Read));
     if let Some(limits) = limits {
         draft = draft.limits(limits);
@@ -60,12 +61,12 @@ fn agrees(observed: &Observed, share: f64) -> bool {
 }
 
 /// What was measured instead and what set its pace.
-fn words(observed: &Observed, share: f64) -> (&'static str, Option<&'static str>) {
+fn words(observed: &Observed, share: f64) -> (MeasuredInstead, Option<Limit>) {
     match (share < COVERAGE_MEMORY.value, observed.all_direct()) {
-        (true, false) => ("the page cache", Some("the page cache")),
-        (true, true) => ("memory", Some("memory")),
-        (false, false) => ("a mix of page cache and device", None),
-        (false, true) => ("a mix of memory and device", None),
+        (true, false) => (MeasuredInstead::PageCache, Some(Limit::PageCache)),
+        (true, true) => (MeasuredInstead::Memory, Some(Limit::Memory)),
+        (false, false) => (MeasuredInstead::PageCacheAndDevice, None),
+        (false, true) => (MeasuredInstead::MemoryAndDevice, None),
     }
 }
 
@@ -128,7 +129,10 @@ mod tests {
         let bytes = case.report.measurements[0].ops.read.bytes;
         case.process_read(bytes / 2);
         let found = case.found(&RULE);
-        assert_eq!(found[0].measures.as_deref(), Some("a mix of page cache and device"));
+        assert_eq!(
+            found[0].measures.as_ref().map(|it| it.to_string()).as_deref(),
+            Some("a mix of page cache and device")
+        );
         assert!(found[0].sentence.starts_with("50 % of the bytes"), "{}", found[0].sentence);
     }
 

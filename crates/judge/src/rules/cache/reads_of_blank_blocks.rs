@@ -2,19 +2,22 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
-use candor_record::{Confidence, Finding, PhaseReport, Severity, ZramPages};
+use candor_record::{
+    Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseReport, Quantity, Severity,
+    ZramPages,
+};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BLANK, BLANK_SHARE, BYTES_MIN};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A10",
-        title: "blocks were read that the device never had to keep",
+        title: "reads of blank blocks",
         explanation: "A drive answers reads of blocks that were trimmed or never written from its \
             tables, without touching a medium, and a thin volume does the same; the block layer \
             counts them like any other. zram tells how much it holds. For other devices candor \
@@ -23,6 +26,7 @@ pub const RULE: Rule = Rule {
             data before reading it.",
     },
     stage: Stage::Target,
+    limit: Some(LimitClass::Memory),
     before: None,
     after,
 };
@@ -60,10 +64,14 @@ fn of_zram(observed: &Observed, zram: &ZramPages) -> Option<Finding> {
         let from = format!("/sys/class/block/{}/mm_stat", zram.device);
         FindingBuilder::new("A10", Severity::MeasuresElse, sentence)
             .confidence(Confidence::Certain)
-            .measures("blocks that hold nothing")
-            .limits("blocks that hold nothing")
-            .evidence("bytes held", fmt::size(zram.stored_bytes as f64), from.clone())
-            .evidence("of these one repeated word", fmt::size(zram.same_filled_bytes as f64), from)
+            .measures(MeasuredInstead::BlankBlocks)
+            .limits(Limit::BlankBlocks)
+            .evidence("bytes held", Quantity::bytes(zram.stored_bytes as f64), from.clone())
+            .evidence(
+                "of these one repeated word",
+                Quantity::bytes(zram.same_filled_bytes as f64),
+                from,
+            )
             .advice("Write all of it with random data first.", None)
             .done()
     })
@@ -91,8 +99,12 @@ fn before_writing(observed: &Observed, ran: &Ran) -> Option<Finding> {
         );
         FindingBuilder::new("A10", Severity::Explains, sentence)
             .confidence(Confidence::Likely)
-            .evidence("rate before the blocks were written", fmt::rate(before), "candor")
-            .evidence("rate now", fmt::rate(now), "candor")
+            .evidence(
+                "rate before the blocks were written",
+                Quantity::bytes_per_s(before),
+                "candor",
+            )
+            .evidence("rate now", Quantity::bytes_per_s(now), "candor")
             .advice("Take this rate; the earlier one is that of blank blocks.", None)
             .done()
     })

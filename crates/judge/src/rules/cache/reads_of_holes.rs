@@ -1,21 +1,21 @@
 //! A8: reading holes.
 
 use candor_record::facts::{FileFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::cache::unread_ranges::{self, Verdict};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::{MAPPED, UNREAD_SHARE};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A8",
-        title: "reads of holes need no disk",
+        title: "reads of holes",
         explanation: "A sparse file has a length but no blocks where nothing was written. Reading \
             a hole gives zeros at the speed of memory, also with O_DIRECT. candor asks the \
             filesystem which parts of the files are mapped (FIEMAP, else st_blocks); less than \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             that does not compress.",
     },
     stage: Stage::Content,
+    limit: Some(LimitClass::Memory),
     before: Some(before),
     after,
 };
@@ -86,12 +87,10 @@ fn finding(severity: Severity, sentence: String, holes: f64, exact: bool) -> Fin
     };
     let draft = FindingBuilder::new("A8", severity, sentence)
         .confidence(confidence)
-        .evidence("bytes without blocks", fmt::size(holes), from)
+        .evidence("bytes without blocks", Quantity::bytes(holes), from)
         .advice("Write the file once with random data: layout = \"write\".", None);
     match severity {
-        Severity::MeasuresElse => {
-            draft.measures("holes: zeros made in memory").limits("memory: the reads hit holes")
-        }
+        Severity::MeasuresElse => draft.measures(MeasuredInstead::Holes).limits(Limit::Holes),
         _ => draft,
     }
     .done()

@@ -2,21 +2,21 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::cache::unread_ranges::{self, Verdict};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::UNREAD_SHARE;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A9",
-        title: "reads of unwritten blocks need no disk",
+        title: "reads of unwritten blocks",
         explanation: "fallocate reserves blocks without writing them; the filesystem remembers \
             that and gives zeros without asking the disk, also with O_DIRECT, although st_blocks \
             looks complete. candor asks for the extents of the files (FIEMAP) and looks for the \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             and nothing is said. Write the file once; never preallocate for a read test.",
     },
     stage: Stage::Content,
+    limit: Some(LimitClass::Memory),
     before: Some(before),
     after,
 };
@@ -71,12 +72,12 @@ fn after(observed: &Observed) -> Outcome {
 fn finding(severity: Severity, sentence: String, bytes: f64) -> Finding {
     let draft = FindingBuilder::new("A9", severity, sentence)
         .confidence(Confidence::Certain)
-        .evidence("bytes never written", fmt::size(bytes), "FIEMAP flag UNWRITTEN")
+        .evidence("bytes never written", Quantity::bytes(bytes), "FIEMAP flag UNWRITTEN")
         .advice("Write the file once with random data: layout = \"write\".", None);
     match severity {
-        Severity::MeasuresElse => draft
-            .measures("unwritten blocks: zeros made in memory")
-            .limits("memory: the reads hit unwritten blocks"),
+        Severity::MeasuresElse => {
+            draft.measures(MeasuredInstead::UnwrittenBlocks).limits(Limit::UnwrittenBlocks)
+        }
         _ => draft,
     }
     .done()

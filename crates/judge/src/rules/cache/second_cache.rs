@@ -1,14 +1,14 @@
 //! A15: a second cache between filesystem and disk.
 
 use candor_plan::units::Direction;
-use candor_record::{CacheHits, Confidence, Finding, Severity};
+use candor_record::{CacheHits, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CACHE_ASKED, CACHE_HITS};
+use candor_record::fmt::ratio;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             number.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -46,7 +47,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn finding(cache: &CacheHits, share: f64, asked: f64) -> Finding {
-    let share = fmt::percent(share);
+    let share = Quantity::share(share);
     let sentence = match cache.name.as_str() {
         "ARC" => format!(
             "{share} of the reads on this host were answered by ZFS's own cache in memory (ARC)."
@@ -56,7 +57,7 @@ fn finding(cache: &CacheHits, share: f64, asked: f64) -> Finding {
     FindingBuilder::new("A15", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
         .evidence("answered by the cache", share, cache.from.clone())
-        .evidence("asked", fmt::count(asked), cache.from.clone())
+        .evidence("asked", Quantity::count(asked), cache.from.clone())
         .advice("Take a data set well beyond that cache, or name the tier with the number.", None)
         .done()
 }

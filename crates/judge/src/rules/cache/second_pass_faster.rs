@@ -2,21 +2,21 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Measurement, PhaseReport, Severity};
+use candor_record::{Confidence, Finding, Measurement, PhaseReport, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::follow_ups;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{AGAIN, COVERED, SPREAD_SECONDS};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A12",
-        title: "a second pass was faster: something below caches",
+        title: "the second pass was faster",
         explanation: "Direct I/O leaves out this host's page cache and no other: the host of a \
             virtual machine, a RAID controller, an array have caches of their own, and a range \
             that they hold is read at their speed. candor compares a direct pass with an earlier \
@@ -27,6 +27,7 @@ pub const RULE: Rule = Rule {
             Use a range far larger than that cache, or turn it off (cache=none).",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -106,8 +107,8 @@ fn finding(observed: &Observed, first: &PhaseReport, times: f64, then: f64, now:
         if first.name.is_empty() { "the first" } else { &first.name }
     );
     draft(observed, sentence)
-        .evidence("rate of the first pass", fmt::rate(then), "candor")
-        .evidence("rate of this pass", fmt::rate(now), "candor")
+        .evidence("rate of the first pass", Quantity::bytes_per_s(then), "candor")
+        .evidence("rate of this pass", Quantity::bytes_per_s(now), "candor")
         .done()
 }
 
@@ -115,11 +116,11 @@ fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
     let guest = observed.facts.host.hypervisor.as_ref().filter(|fact| fact.value);
     FindingBuilder::new("A12", Severity::Remark, sentence)
         .confidence(if guest.is_some() { Confidence::Likely } else { Confidence::Possible })
-        .evidence_if(guest.map(|g| ("virtual machine".into(), "yes".into(), g.from.clone())))
+        .evidence_if(guest.map(|g| ("virtual machine".into(), "yes", g.from.clone())))
         .evidence_if(
             value(&observed.facts.host.hypervisor)
                 .is_none()
-                .then(|| ("virtual machine".into(), "unknown".into(), "/proc/cpuinfo".into())),
+                .then(|| ("virtual machine".into(), "unknown", "/proc/cpuinfo".into())),
         )
         .advice("Use a range far larger than that cache, or turn it off.", None)
 }

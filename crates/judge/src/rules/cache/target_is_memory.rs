@@ -1,13 +1,13 @@
 //! A16: the target is memory.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
             device.",
     },
     stage: Stage::Target,
+    limit: Some(LimitClass::Memory),
     before: Some(before),
     after,
 };
@@ -61,8 +62,8 @@ fn reasons(setup: &SetupFacts) -> Vec<String> {
 fn finding(sentence: String, reasons: &[String]) -> Finding {
     FindingBuilder::new("A16", Severity::MeasuresElse, sentence)
         .confidence(Confidence::Certain)
-        .measures("this host's memory")
-        .limits("memory and CPU of this host")
+        .measures(MeasuredInstead::HostMemory)
+        .limits(Limit::HostMemory)
         .evidence("what the target is", reasons.join("; "), "statfs and /sys/class/block")
         .advice("Choose a path on a device that is to be measured.", None)
         .done()

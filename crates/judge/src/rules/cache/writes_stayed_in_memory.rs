@@ -2,17 +2,17 @@
 
 use candor_plan::blocks::Fill;
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_OUT};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -27,6 +27,7 @@ pub const RULE: Rule = Rule {
             a final flush it gives both rates.",
     },
     stage: Stage::WriteCache,
+    limit: Some(LimitClass::Memory),
     before: None,
     after,
 };
@@ -152,8 +153,8 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
     draft(observed, progress, Severity::MeasuresElse, sentence)
-        .measures("memory, not the device")
-        .limits("memory: the page cache took the writes")
+        .measures(MeasuredInstead::PageCacheWrites)
+        .limits(Limit::PageCacheWrites)
         .advice(
             "Flush within the measured time, or write directly.",
             command.map(|command| command.fsync_end().text()),
@@ -174,24 +175,24 @@ fn draft(
     sentence: String,
 ) -> FindingBuilder {
     let dirty = progress.dirty.map(|(bytes, from)| {
-        ("dirty or being written at the end".into(), fmt::size(bytes), from.into())
+        ("dirty or being written at the end".into(), Quantity::bytes(bytes), from.into())
     });
     FindingBuilder::new("A3", severity, sentence)
         .confidence(match (progress.on_device, progress.dirty) {
             (Some(_), Some((_, from))) if from == OF_FILES => Confidence::Certain,
             _ => Confidence::Likely,
         })
-        .evidence("bytes written", fmt::size(progress.written), "candor")
+        .evidence("bytes written", Quantity::bytes(progress.written), "candor")
         .evidence_if(coverage::device_evidence(observed, Direction::Write))
         .evidence_if(dirty)
         .evidence_if(after_flush(observed))
 }
 
-fn after_flush(observed: &Observed) -> Option<(String, String, String)> {
+fn after_flush(observed: &Observed) -> Option<(String, Quantity, String)> {
     let end = observed.report.after_flush.as_ref()?;
     let flow = Flow::between(&observed.tops(), &observed.report.before, end)?;
     let what = format!("written by {} after the flush", observed.device_names());
-    Some((what, fmt::size(flow.write.bytes), coverage::stat_of(observed)))
+    Some((what, Quantity::bytes(flow.write.bytes), coverage::stat_of(observed)))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! F3: burst credits have run out.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second, Step};
 use crate::stage::Stage;
 use crate::thresholds::{CLIFF_S, CREDITS, FLAT, LEVEL_S};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             Report both rates, and run longer than the credits last.",
     },
     stage: Stage::Derating,
+    limit: Some(LimitClass::Throttle),
     before: None,
     after,
 };
@@ -61,10 +62,10 @@ fn finding(ran: &Ran, step: &Step, at_s: f64) -> Finding {
     FindingBuilder::new("F3", Severity::Remark, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .limits(format!("a limiter at {}", fmt::iops(step.after)))
-        .evidence("rate before", fmt::iops(step.before), "candor")
-        .evidence("rate after", fmt::iops(step.after), "candor")
-        .evidence("deviation after", fmt::percent(step.spread_after), "candor")
+        .limits(Limit::BurstLimiter { ops_per_s: step.after })
+        .evidence("rate before", Quantity::ops_per_s(step.before), "candor")
+        .evidence("rate after", Quantity::ops_per_s(step.after), "candor")
+        .evidence("deviation after", Quantity::share(step.spread_after), "candor")
         .advice("Report both rates; run longer than the allowance lasts.", None)
         .done()
 }
@@ -90,7 +91,7 @@ mod tests {
             "After 40 s the rate fell from 3000 IOPS to a flat 300 IOPS: an allowance for bursts \
              ran out."
         );
-        assert_eq!(case.judge().limited_by.as_deref(), Some("a limiter at 300 IOPS"));
+        assert_eq!(case.judge().limit().as_deref(), Some("a limiter at 300 IOPS"));
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! F4: a control group limits the rate.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::{Bound, Kind};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, CGROUP_NEAR};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F4",
-        title: "a control group limits the rate",
+        title: "control group limits the rate",
         explanation: "Containers and services may be given so many bytes or operations per second \
             on a device (io.max, blkio.throttle). The kernel then holds operations back above the \
             driver: the rate is flat, latency is depth over limit, and the device is idle most of \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             the limit is the limit. Raise it, or quote the result as the container's.",
     },
     stage: Stage::Throttle,
+    limit: Some(LimitClass::Throttle),
     before: None,
     after,
 };
@@ -39,9 +40,11 @@ fn after(observed: &Observed) -> Outcome {
 fn finding(observed: &Observed, bound: &Bound) -> Finding {
     let ceiling = &bound.ceiling;
     let cap = match (ceiling.bytes_per_s, ceiling.ops_per_s) {
-        (Some(bytes), _) => fmt::rate(bytes),
-        (None, ops) => fmt::iops(ops.unwrap_or(0.0)),
+        (Some(bytes), _) => Quantity::bytes_per_s(bytes),
+        (None, ops) => Quantity::ops_per_s(ops.unwrap_or(0.0)),
     };
+    let limit =
+        Limit::ControlGroup { bytes_per_s: ceiling.bytes_per_s, ops_per_s: ceiling.ops_per_s };
     let rest = observed.queue_ops().map_or(String::new(), |queue| {
         let asked = observed.concurrency();
         format!("; the device had {} of {} in flight", fmt::number(queue), fmt::count(asked))
@@ -49,9 +52,9 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
     let sentence = format!("The control group of this process is capped at {cap}{rest}.");
     FindingBuilder::new("F4", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .limits(format!("the control group's limit of {cap}"))
+        .limits(limit)
         .evidence("limit", cap, ceiling.arithmetic.clone())
-        .evidence("used", fmt::percent(ceiling.used.unwrap_or(0.0)), "candor")
+        .evidence("used", Quantity::share(ceiling.used.unwrap_or(0.0)), "candor")
         .advice("Raise or remove the limit, or quote the result as the container's.", None)
         .done()
 }
@@ -82,7 +85,7 @@ mod tests {
         );
         let judgement = case.judge();
         assert_eq!(judgement.rules().first(), Some(&"F4"));
-        assert!(judgement.limited_by.unwrap().contains("control group"));
+        assert!(judgement.limit().unwrap().contains("control group"));
         assert!(judgement.findings.iter().all(|finding| finding.rule != "B4"));
     }
 

@@ -2,19 +2,19 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::EMPTIED;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F7",
-        title: "most of the drive was trimmed",
+        title: "the drive was mostly trimmed",
         explanation: "A flash drive that was just erased or trimmed has free blocks at hand and \
             writes faster than it will once they are used up. The kernel counts discards since \
             boot: where more of a drive was discarded than half of it, and less written than \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             of an empty drive.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -57,8 +58,8 @@ fn of(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
         let from = format!("/sys/class/block/{}/stat", device.name);
         FindingBuilder::new("F7", Severity::Explains, sentence)
             .confidence(Confidence::Possible)
-            .evidence("discarded", fmt::size(discarded), from.clone())
-            .evidence("written", fmt::size(written), from)
+            .evidence("discarded", Quantity::bytes(discarded), from.clone())
+            .evidence("written", Quantity::bytes(written), from)
             .advice("Write the drive twice over first, or quote it as an empty drive's.", None)
             .done()
     })

@@ -1,9 +1,8 @@
 //! F14: errors, retries and resets during the run.
 
-use candor_record::{Confidence, ErrorCount, Finding, Severity};
+use candor_record::{Confidence, ErrorCount, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -11,7 +10,7 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F14",
-        title: "the drive or its slot counted errors",
+        title: "drive or slot counted errors",
         explanation: "A command that times out, is tried again or is sent over a link that makes \
             errors takes milliseconds to seconds, and shows in a benchmark as outliers that \
             nobody can explain. The kernel counts commands that timed out or failed, links that \
@@ -19,6 +18,7 @@ pub const RULE: Rule = Rule {
             after the phase. Mend the hardware first; throw the run away.",
     },
     stage: Stage::Failure,
+    limit: None,
     before: None,
     after,
 };
@@ -47,7 +47,7 @@ fn finding(found: &[(&ErrorCount, u64)]) -> Finding {
     )
     .confidence(Confidence::Certain);
     for (error, more) in found {
-        draft = draft.evidence(&*error.what, fmt::count(*more as f64), &*error.from);
+        draft = draft.evidence(&*error.what, Quantity::count(*more as f64), &*error.from);
     }
     draft.advice("Look at cable, slot and drive, mend them, and run again.", None).done()
 }

@@ -10,7 +10,7 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F9",
-        title: "ext4 is still initialising inode tables",
+        title: "ext4 still initialises inodes",
         explanation: "A fresh ext4 is made in a second because its inode tables are written \
             later, by a kernel thread, while the filesystem is in use. These writes run beside a \
             test that begins at once. candor looks for the thread (ext4lazyinit) before and after \
@@ -18,6 +18,7 @@ pub const RULE: Rule = Rule {
             make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };

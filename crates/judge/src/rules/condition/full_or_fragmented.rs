@@ -2,20 +2,20 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{FileFacts, Filesystem, TargetFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::block_allocation;
 use crate::stage::Stage;
 use crate::thresholds::{FULL_FS, MAPPED, PIECES, PIECES_MIN};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F8",
-        title: "the filesystem is full or the file is in pieces",
+        title: "filesystem full or file fragmented",
         explanation: "A filesystem with little room searches longer for blocks and finds them in \
             small pieces, and a file in thousands of pieces makes sequential work random. candor \
             looks at the free space where a run's writes take new blocks (what has its blocks \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             one piece. Make room, and lay the file out anew.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -63,7 +64,7 @@ fn full(on: &Filesystem) -> Option<Finding> {
         );
         FindingBuilder::new("F8", Severity::Explains, sentence)
             .confidence(Confidence::Possible)
-            .evidence("free", fmt::size(on.available_bytes as f64), "statvfs")
+            .evidence("free", Quantity::bytes(on.available_bytes as f64), "statvfs")
             .advice("Make room, and lay the files out anew.", None)
             .done()
     })
@@ -88,7 +89,7 @@ fn in_pieces(file: &FileFacts, each: f64) -> Finding {
     );
     FindingBuilder::new("F8", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("extents", fmt::count(count as f64), "FIEMAP")
+        .evidence("extents", Quantity::count(count as f64), "FIEMAP")
         .advice("Lay the file out anew, where there is room.", None)
         .done()
 }

@@ -3,15 +3,15 @@
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind};
 use candor_record::requests::{Issuer, Requests, share_of};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FOREIGN};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
             Stop it and run again.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -156,8 +157,12 @@ fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
     let stat = format!("/sys/class/block/{}/stat", names.join(","));
     FindingBuilder::new("F10", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
-        .evidence("bytes of others", fmt::size(foreign.bytes), format!("{stat}, {}", foreign.from))
-        .evidence("bytes of all", fmt::size(foreign.all), stat)
+        .evidence(
+            "bytes of others",
+            Quantity::bytes(foreign.bytes),
+            format!("{stat}, {}", foreign.from),
+        )
+        .evidence("bytes of all", Quantity::bytes(foreign.all), stat)
         .advice("Find who it is (iotop, pidstat -d), stop it, and run again.", None)
         .done()
 }

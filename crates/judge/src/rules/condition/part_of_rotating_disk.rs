@@ -2,19 +2,19 @@
 
 use candor_plan::units::Extent;
 use candor_record::facts::{DeviceFacts, DeviceKind, PathKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::SPAN;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F11",
-        title: "only a part of a rotating disk was covered",
+        title: "part of a rotating disk",
         explanation: "The outer tracks of a rotating disk pass twice as many bytes per turn as the \
             inner ones, and a small range keeps the arm still: a test of the first tenth shows a \
             disk that nobody has. candor compares the range with the size of the disk, on disks \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             the whole disk.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -71,7 +72,7 @@ fn finding(disk: &DeviceFacts, share: f64, start: f64) -> Finding {
     let from = disk.queue.rotational.as_ref().map_or("", |fact| &fact.from);
     FindingBuilder::new("F11", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
-        .evidence("size of the disk", fmt::size(disk.size_bytes as f64), "size")
+        .evidence("size of the disk", Quantity::bytes(disk.size_bytes as f64), "size")
         .evidence("rotating", "yes", from)
         .advice("Add a slice at the other end, or cover the whole disk.", None)
         .done()

@@ -5,17 +5,17 @@ use candor_record::facts::DeviceFacts;
 use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::follow_ups;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::HYDRATED;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F13",
-        title: "a cloud volume that is still being filled from its snapshot",
+        title: "volume still loads its snapshot",
         explanation: "A volume made from a snapshot is there at once, and its blocks are fetched \
             from slow storage when they are first read: the first pass is a multiple slower than \
             every later one. candor knows volumes of clouds by their model, and speaks where a \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             have it initialised fast when it is made.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };

@@ -1,19 +1,19 @@
 //! F6: the drive got too hot.
 
-use candor_record::{Confidence, Finding, Severity, Temperature};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, Temperature};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{HOT_C, THROTTLED};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F6",
-        title: "the drive got hot and slowed down",
+        title: "the drive ran hot",
         explanation: "A drive that reaches its own limit of temperature slows itself down until \
             it is cooler, and a test of minutes at full speed gets many there. candor reads the \
             drive's sensor and its limit before and after the phase; within two degrees of the \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             the heat explains the fall. Cool the drive, and let it rest between phases.",
     },
     stage: Stage::Derating,
+    limit: Some(LimitClass::Throttle),
     before: None,
     after,
 };
@@ -52,7 +53,7 @@ fn finding(
     first: f64,
     last: f64,
 ) -> Finding {
-    let degrees = |mc: i64| format!("{} °C", fmt::number(mc as f64 / 1000.0));
+    let degrees = |mc: i64| Quantity::celsius(mc as f64 / 1000.0);
     let sentence = format!(
         "{} reached {} of at most {}, and the rate fell from {} to {}: it slowed itself down.",
         sensor.device,
@@ -67,7 +68,7 @@ fn finding(
     let of_limit = format!("temp1_max and temp1_crit of {}", sensor.device);
     FindingBuilder::new("F6", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
-        .limits(format!("the temperature of {}", sensor.device))
+        .limits(Limit::Temperature { device: sensor.device.clone() })
         .evidence("temperature at the end", degrees(sensor.now_mc), from.clone())
         .evidence("its own limit", degrees(limit), of_limit)
         .evidence_if(before.map(|b| ("temperature before".into(), degrees(b.now_mc), from.clone())))
@@ -101,7 +102,7 @@ mod tests {
             "{}",
             case.found(&RULE)[0].sentence
         );
-        assert_eq!(case.judge().limited_by.as_deref(), Some("the temperature of vda"));
+        assert_eq!(case.judge().limit().as_deref(), Some("the temperature of vda"));
         assert!(case.judge().finding("G2").is_none(), "the spread is folded into it");
     }
 

@@ -1,22 +1,22 @@
 //! F5: a limit that is not on this host.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::Kind;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
 use crate::series::{self, Second};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, FLAT, PLATEAU_S, ROUND};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F5",
-        title: "a flat, round rate without a limit on this host",
+        title: "flat rate, no visible limit",
         explanation: "Clouds and hypervisors sell volumes by their rate and hold them to it: the \
             rate is flatter than any medium's, lies at a number that people choose, and the \
             queue is full. candor says so in a virtual machine where the seconds differ by less \
@@ -26,6 +26,7 @@ pub const RULE: Rule = Rule {
             of the drive counts the time above it.",
     },
     stage: Stage::Limiter,
+    limit: Some(LimitClass::Throttle),
     before: None,
     after,
 };
@@ -55,14 +56,13 @@ fn after(observed: &Observed) -> Outcome {
         let spread = series::spread(values);
         (spread < FLAT.value).then(|| (series::mean(values), spread))
     };
-    let ops = flat(&ops).and_then(|(mean, s)| Some((fmt::iops(round(mean)?), s)));
+    let ops = flat(&ops).and_then(|(mean, s)| Some(((None, Some(round(mean)?)), s)));
     let limit = ops.or_else(|| {
         let (mean, spread) = flat(&bytes)?;
-        let decimal = round(mean).map(fmt::rate_decimal);
-        let binary = || round(mean / 1_048_576.0).map(|mib| format!("{} MiB/s", fmt::number(mib)));
-        Some((decimal.or_else(binary)?, spread))
+        let binary = || round(mean / 1_048_576.0).map(|mib| mib * 1_048_576.0);
+        Some(((Some(round(mean).or_else(binary)?), None), spread))
     });
-    limit.map_or(Outcome::Nothing, |(rate, spread)| Outcome::one(finding(observed, &rate, spread)))
+    limit.map_or(Outcome::Nothing, |(rate, spread)| Outcome::one(finding(observed, rate, spread)))
 }
 
 /// A link or a control group of this host comes near to what was measured.
@@ -82,7 +82,12 @@ fn round(value: f64) -> Option<f64> {
     CHOSEN.iter().copied().chain([10.0]).find(near).map(|chosen| chosen * power)
 }
 
-fn finding(observed: &Observed, rate: &str, spread: f64) -> Finding {
+fn finding(
+    observed: &Observed,
+    (bytes_per_s, ops_per_s): (Option<f64>, Option<f64>),
+    spread: f64,
+) -> Finding {
+    let rate = candor_record::round_rate(bytes_per_s, ops_per_s);
     let sentence = format!(
         "The rate held {rate} to within {} from second to second, with the queue of {} full and no \
          limit on this host: something below it may be set to that.",
@@ -91,11 +96,11 @@ fn finding(observed: &Observed, rate: &str, spread: f64) -> Finding {
     );
     FindingBuilder::new("F5", Severity::Explains, sentence)
         .confidence(Confidence::Possible)
-        .limits(format!("perhaps a limit below this host ({rate})"))
-        .evidence("deviation of the seconds", fmt::percent(spread), "candor")
+        .limits(Limit::UnseenLimiter { bytes_per_s, ops_per_s })
+        .evidence("deviation of the seconds", Quantity::share(spread), "candor")
         .evidence(
             "in the device",
-            fmt::number(observed.queue_ops().unwrap_or(0.0)),
+            Quantity::ratio(observed.queue_ops().unwrap_or(0.0)),
             "its statistics",
         )
         .advice("Look at what was provisioned for the volume and for the machine.", None)
@@ -125,7 +130,7 @@ mod tests {
         let found = case.found(&RULE);
         assert!(found[0].sentence.starts_with("The rate held 3000 IOPS to within "), "{found:?}");
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(case.judge().limited_by.unwrap().ends_with("below this host (3000 IOPS)"));
+        assert!(case.judge().limit().unwrap().ends_with("below this host (3000 IOPS)"));
         // 125 MiB/s in operations of 4 KiB.
         let bytes = rates(|_| 32_000.0);
         assert!(bytes.found(&RULE)[0].sentence.contains("125 MiB/s"));

@@ -1,10 +1,9 @@
 //! F2: the write rate falls off a cliff.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::condition::burst_allowance;
@@ -12,11 +11,12 @@ use crate::rules::condition::write_rate_unsettled;
 use crate::series::{self, Step};
 use crate::stage::Stage;
 use crate::thresholds::{CLIFF, CLIFF_S, LEVEL_S};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F2",
-        title: "the write rate fell off a cliff",
+        title: "the write rate fell sharply",
         explanation: "Drives write to a fast part first (flash cells used with one bit each, or a \
             cache on a shingled disk) and to their own cells when that is full: several times \
             slower, after tens or hundreds of gigabytes. A mean over both is the rate of \
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
             write one and a half times the capacity beforehand.",
     },
     stage: Stage::WriteCourse,
+    limit: None,
     before: None,
     after,
 };
@@ -54,9 +55,9 @@ fn finding(ran: &Ran, step: &Step, bytes: f64) -> Finding {
     FindingBuilder::new("F2", Severity::Remark, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("written before the fall", fmt::size(bytes), "candor")
-        .evidence("rate before", fmt::rate(step.before), "candor")
-        .evidence("rate after", fmt::rate(step.after), "candor")
+        .evidence("written before the fall", Quantity::bytes(bytes), "candor")
+        .evidence("rate before", Quantity::bytes_per_s(step.before), "candor")
+        .evidence("rate after", Quantity::bytes_per_s(step.after), "candor")
         .advice("Write one and a half times the capacity first, or call it a burst.", None)
         .done()
 }

@@ -5,17 +5,17 @@ use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second};
 use crate::stage::Stage;
 use crate::thresholds::{DRIFT, DRIFT_CLEAR, DRIFT_S};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F1",
-        title: "the write rate has not settled",
+        title: "write rate has not settled",
         explanation: "A solid-state drive that was erased, or was idle for long, writes faster \
             than it can go on: first runs are the best ones. The SNIA calls a drive settled when \
             a line through five windows changes by no more than a tenth of their mean. candor \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             go on until it is level.",
     },
     stage: Stage::WriteCourse,
+    limit: None,
     before: None,
     after,
 };

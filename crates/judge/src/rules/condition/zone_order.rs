@@ -13,7 +13,7 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F12",
-        title: "writes out of order on a zoned device",
+        title: "zone written out of order",
         explanation: "A zoned device (a shingled disk, a drive of zones) writes its zones from \
             front to back. One that is managed by the host refuses anything else; one that is \
             merely aware of zones takes random writes into a cache and pays later, so that their \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             zones in order (zones in the plan), or take the rate for what the cache does.",
     },
     stage: Stage::Failure,
+    limit: None,
     before: None,
     after,
 };

@@ -2,20 +2,22 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{FileFacts, value};
-use candor_record::{Change, Confidence, Finding, Severity, WorkerStats};
+use candor_record::{
+    Change, Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats,
+};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::follow_ups::{self, Beside};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, MAPPED, QUEUE_SEEN, THREAD_BUSY, WORKERS_BUSY};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B18",
-        title: "writes waited for the filesystem to allocate blocks",
+        title: "writes waited for block allocation",
         explanation: "Writes into holes or behind the end of a file need new blocks, and ext4 and \
             others allocate them under a lock of the file: direct writes to a new file run one at \
             a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
@@ -25,6 +27,7 @@ pub const RULE: Rule = Rule {
             places once more, with all blocks there, its rate decides. Lay the file out first, or give each worker a file of its own.",
     },
     stage: Stage::Submission,
+    limit: Some(LimitClass::Filesystem),
     before: None,
     after,
 };
@@ -99,9 +102,9 @@ fn finding(
     let draft = FindingBuilder::new("B18", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(sure)
-        .limits("the allocation of blocks by the filesystem")
-        .evidence("of the file there at the start", fmt::percent(mapped), "FIEMAP")
-        .evidence("in the device", fmt::number(seen), "/sys/class/block/*/stat");
+        .limits(Limit::BlockAllocation)
+        .evidence("of the file there at the start", Quantity::share(mapped), "FIEMAP")
+        .evidence("in the device", Quantity::ratio(seen), "/sys/class/block/*/stat");
     let draft = match &again {
         Some(again) => follow_ups::evidence(draft, again),
         None => draft,
@@ -142,7 +145,7 @@ mod tests {
         );
         let judgement = case.judge();
         assert!(judgement.finding("B4").is_none());
-        assert_eq!(judgement.limited_by.unwrap(), "the allocation of blocks by the filesystem");
+        assert_eq!(judgement.limit().unwrap(), "the allocation of blocks by the filesystem");
     }
 
     #[test]

@@ -1,21 +1,21 @@
 //! B2: libaio without direct I/O is synchronous.
 
 use candor_plan::blocks::Engine;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
 use crate::thresholds::{SUBMIT_QUEUE, SUBMIT_SHARE};
+use candor_record::fmt::ratio;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B2",
-        title: "buffered libaio blocks while it submits",
+        title: "buffered libaio blocks",
         explanation: "The kernel's aio is asynchronous only with direct I/O. Buffered, each \
             submission does the whole operation before it returns; the others of the queue wait \
             in user space, and their latency is the sum of those before them. The time spent \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             io_uring.",
     },
     stage: Stage::Submission,
+    limit: Some(LimitClass::Load),
     before: Some(before),
     after,
 };
@@ -62,13 +63,17 @@ fn finding(observed: &Observed, ran: &Ran) -> Finding {
     let proven = shallow || share.is_some_and(|share| share > SUBMIT_SHARE.value);
     let confidence = if proven { Confidence::Certain } else { Confidence::Likely };
     draft(&observed.setup, ran, sentence, confidence)
-        .limits("one request at a time: submission blocks")
+        .limits(Limit::BlockingSubmission)
         .evidence_if(share.map(|share| {
-            ("share of the latency spent submitting".into(), fmt::percent(share), "candor".into())
+            (
+                "share of the latency spent submitting".into(),
+                Quantity::share(share),
+                "candor".into(),
+            )
         }))
         .evidence_if(queue.map(|queue| {
             let from = "/sys/class/block/*/stat: weighted time ÷ time";
-            ("mean queue of the device".into(), fmt::number(queue), from.into())
+            ("mean queue of the device".into(), Quantity::ratio(queue), from.into())
         }))
         .done()
 }
@@ -83,7 +88,7 @@ fn draft(
     FindingBuilder::new("B2", Severity::Remark, sentence)
         .job(&job.job.name)
         .confidence(confidence)
-        .evidence("depth asked for", job.blocks.depth.to_string(), "plan")
+        .evidence("depth asked for", Quantity::count(job.blocks.depth as f64), "plan")
         .advice(
             "Use direct I/O, or io_uring, which can wait elsewhere.",
             command.map(|command| command.deep(job.blocks.depth).text()),
@@ -117,7 +122,7 @@ mod tests {
             (found[0].confidence, found[0].severity),
             (Confidence::Certain, Severity::Remark)
         );
-        assert_eq!(found[0].evidence[2].value, "0.58");
+        assert_eq!(found[0].evidence[2].text(), "0.58");
         assert!(libaio(false).preflight().iter().any(|finding| finding.rule == "B2"));
     }
 

@@ -1,19 +1,19 @@
 //! B16: reading the clock costs too much.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::CLOCK_SHARE;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B16",
-        title: "reading the clock costs too much",
+        title: "clock reading costs too much",
         explanation: "Each operation is timed with two readings of the clock. From the TSC they \
             cost some 20 ns; from hpet or acpi_pm, or in some virtual machines, more than a \
             microsecond, which short operations cannot hide. When two readings are more than 5 % \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             clocksource=tsc where that is stable.",
     },
     stage: Stage::Artefact,
+    limit: None,
     before: None,
     after,
 };
@@ -67,8 +68,8 @@ fn finding(observed: &Observed, ran: &Ran, cost_ns: f64, share: f64) -> Finding 
     FindingBuilder::new("B16", Severity::Remark, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Certain)
-        .evidence("one reading of the clock", fmt::time(cost_ns), "candor")
-        .evidence("two readings over mean latency", fmt::percent(share), "candor")
+        .evidence("one reading of the clock", Quantity::ns(cost_ns), "candor")
+        .evidence("two readings over mean latency", Quantity::share(share), "candor")
         .advice("Use the TSC as clock source where it is stable, or larger operations.", None)
         .done()
 }

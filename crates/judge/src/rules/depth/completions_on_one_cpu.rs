@@ -1,20 +1,20 @@
 //! B10: all completions land on one CPU.
 
 use candor_record::facts::DeviceFacts;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::host_cpus_busy;
 use crate::stage::Stage;
 use crate::thresholds::{INTERRUPTS_LEAST, ONE_CPU_BUSY, ONE_CPU_SERVES};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B10",
-        title: "completions land on one busy CPU",
+        title: "completions on one busy CPU",
         explanation: "A device with one queue, or with interrupts that are bound to one CPU, has \
             all its completions handled there. While that CPU has time to spare nothing is lost; \
             once it is busy they come late, however many others idle. candor counts the device's \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             affinity of the interrupt, or rq_affinity = 2 spread the work.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -64,7 +65,7 @@ fn finding(device: &DeviceFacts, cpu: usize, share: f64, busy: f64) -> Finding {
     );
     FindingBuilder::new("B10", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("interrupts on that CPU", fmt::percent(share), "/proc/interrupts")
+        .evidence("interrupts on that CPU", Quantity::share(share), "/proc/interrupts")
         .evidence("that CPU busy", busy, "/proc/stat")
         .advice("Spread them: more queues, irq affinity, or rq_affinity = 2.", None)
         .done()

@@ -1,13 +1,13 @@
 //! B13: the hypervisor took CPU time.
 
-use candor_record::{Confidence, CpuTimes, Finding, Severity};
+use candor_record::{Confidence, CpuTimes, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{STEAL, STEAL_MUCH};
+use candor_record::fmt::ratio;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
             a machine with CPUs of its own.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -46,7 +47,7 @@ fn all(times: &CpuTimes) -> f64 {
 
 fn finding(share: f64) -> Finding {
     let severity = if share > STEAL_MUCH.value { Severity::Remark } else { Severity::Explains };
-    let share = fmt::percent(share.min(1.0));
+    let share = Quantity::share(share.min(1.0));
     FindingBuilder::new("B13", severity, format!("The hypervisor took {share} of the CPU time."))
         .confidence(Confidence::Certain)
         .evidence("stolen CPU time", share, "/proc/stat")

@@ -1,19 +1,19 @@
 //! B12: the CPU sleeps or runs slowly between single operations.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{FEW_IN_FLIGHT, WAKE_SHARE};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B12",
-        title: "single operations wait for the CPU to wake up",
+        title: "CPU wake-up in the latency",
         explanation: "A CPU that waits for one operation goes to sleep, and waking it from a deep \
             state takes up to some hundred microseconds; a governor that saves power also lets \
             it run slowly at first. With one or two operations in flight that is part of every \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             run that polls for completions.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -56,9 +57,9 @@ fn finding(observed: &Observed, mean_ns: f64, exit_ns: f64, governor: Option<&st
     FindingBuilder::new("B12", Severity::Explains, sentence)
         .confidence(Confidence::Possible)
         .evidence_if(exit.map(|fact| {
-            ("time to leave the deepest state".into(), fmt::time(exit_ns), fact.from.clone())
+            ("time to leave the deepest state".into(), Quantity::ns(exit_ns), fact.from.clone())
         }))
-        .evidence("mean latency", fmt::time(mean_ns), "candor")
+        .evidence("mean latency", Quantity::ns(mean_ns), "candor")
         .advice("Choose the governor performance, or compare with a run that polls.", None)
         .done()
 }

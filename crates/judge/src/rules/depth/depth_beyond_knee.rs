@@ -1,21 +1,21 @@
 //! B6: more in flight than does any good.
 
-use candor_record::{Change, Confidence, Finding, Severity};
+use candor_record::{Change, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::expect;
-use crate::fmt::{self, ratio};
 use crate::follow_ups;
 use crate::observed::{Observed, Ran, busiest, finite};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::KNEE;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B6",
-        title: "more depth than the rate needs",
+        title: "more depth than needed",
         explanation: "Rate times the latency of one operation alone is the number in flight that \
             would carry the same rate without any waiting. What is asked beyond that waits in \
             line: the rate stays, the latency grows. candor takes the latency alone from an \
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
             less where latency matters.",
     },
     stage: Stage::Queue,
+    limit: None,
     before: None,
     after,
 };
@@ -87,9 +88,9 @@ fn finding(observed: &Observed, ran: &Ran, knee: &Knee) -> Finding {
     FindingBuilder::new("B6", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("latency, one at a time", fmt::time(knee.alone_ns), &knee.from)
-        .evidence("latency here", fmt::time(knee.mean_ns), "candor")
-        .evidence("in flight as asked", fmt::count(asked), "plan")
+        .evidence("latency, one at a time", Quantity::ns(knee.alone_ns), &knee.from)
+        .evidence("latency here", Quantity::ns(knee.mean_ns), "candor")
+        .evidence("in flight as asked", Quantity::count(asked), "plan")
         .advice(
             "Where latency matters, ask for that much.",
             command.map(|command| command.depth((needed / workers).ceil() as u32).text()),
@@ -136,9 +137,9 @@ mod tests {
         let judgement = case.judge();
         let found = judgement.finding("B6").expect("beside B5");
         assert!(found.sentence.starts_with("About 2 in flight"), "{}", found.sentence);
-        assert_eq!(found.evidence[0].from, "a short slice after the phase");
+        assert_eq!(found.evidence[0].source, "a short slice after the phase");
         assert!(judgement.finding("B5").is_some());
-        assert_eq!(judgement.limited_by.as_deref(), Some("the device's own queue of 128"));
+        assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 128"));
         let mut pays = TestCase::direct(4096, 512, 1, 2_000_000.0);
         pays.slice(Change::OneAtATime, 1, 1, 9346.0);
         assert_eq!(pays.found(&RULE), []);

@@ -1,20 +1,20 @@
 //! B5: the device takes fewer commands than asked for.
 
 use candor_record::facts::{Fact, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, DEVICE_FULL};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B5",
-        title: "the device's own queue is full",
+        title: "the device's queue is full",
         explanation: "Every device takes only so many commands at once: 31 or 32 on SATA, one \
             over plain USB storage, some hundreds on NVMe (device/queue_depth, mq/*/nr_tags). \
             What is asked beyond that waits in the kernel for a free place, a wait that adds to \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             depth only lengthens the latency.",
     },
     stage: Stage::DeviceQueue,
+    limit: Some(LimitClass::Device),
     before: None,
     after,
 };
@@ -68,10 +69,14 @@ fn finding(observed: &Observed, depth: f64) -> Finding {
     });
     FindingBuilder::new("B5", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .limits(format!("the device's own queue of {}", fmt::count(depth)))
-        .evidence("commands that the device takes", fmt::count(depth), from.unwrap_or_default())
-        .evidence("in the device", fmt::number(queue), stat)
-        .evidence("in flight as asked", fmt::count(asked), "plan")
+        .limits(Limit::DeviceQueue { depth })
+        .evidence(
+            "commands that the device takes",
+            Quantity::count(depth),
+            from.unwrap_or_default(),
+        )
+        .evidence("in the device", Quantity::ratio(queue), stat)
+        .evidence("in flight as asked", Quantity::count(asked), "plan")
         .advice(format!("Ask for no more than {} in flight.", fmt::count(depth)), command)
         .done()
 }
@@ -96,7 +101,7 @@ mod tests {
         assert!(found[0].sentence.contains("accepts 8 commands; 24 of your 32"));
         assert!(found[0].next.as_ref().unwrap().contains("--depth 8"));
         let judgement = case.judge();
-        assert_eq!(judgement.limited_by.as_deref(), Some("the device's own queue of 8"));
+        assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 8"));
         assert!(judgement.finding("B4").is_none());
     }
 

@@ -1,20 +1,20 @@
 //! B4: fewer operations in flight than asked for.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::device_queue_full;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT, QUEUE_SEEN};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B4",
-        title: "the device saw less depth than was asked for",
+        title: "the device saw less depth",
         explanation: "Little's law holds at every level: operations in flight are rate times \
             latency. candor compares what the plan asks for with what the workers kept in flight \
             and with the mean queue of the device (pieces of one operation counted as one). Where \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             stands.",
     },
     stage: Stage::Queue,
+    limit: Some(LimitClass::Load),
     before: None,
     after,
 };
@@ -83,7 +84,7 @@ fn generator(observed: &Observed, chain: &Chain) -> Finding {
         Some(Command::of(observed.plan, &job.planned)?.workers(workers).text())
     });
     draft(chain, sentence)
-        .limits("the load generator")
+        .limits(Limit::LoadGenerator)
         .advice("Use more workers, or leave out verifying and filling while measuring.", command)
         .done()
 }
@@ -100,7 +101,7 @@ fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
         Some(Command::of(observed.plan, &job.planned)?.workers(workers).text())
     });
     draft(chain, sentence)
-        .limits("the way to the device: CPU, filesystem or a throttle")
+        .limits(Limit::PathToDevice)
         .advice("Use more workers on more CPUs, and see whether the rate follows.", command)
         .done()
 }
@@ -108,12 +109,12 @@ fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
 fn draft(chain: &Chain, sentence: String) -> FindingBuilder {
     let device = chain.device.map(|device| {
         let from = "/sys/class/block/*/stat: weighted time ÷ time, pieces of one taken together";
-        ("in the device".into(), fmt::number(device), from.into())
+        ("in the device".into(), Quantity::ratio(device), from.into())
     });
     FindingBuilder::new("B4", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("in flight as asked", fmt::count(chain.asked), "plan")
-        .evidence("in flight as the workers saw it", fmt::number(chain.workers), "candor")
+        .evidence("in flight as asked", Quantity::count(chain.asked), "plan")
+        .evidence("in flight as the workers saw it", Quantity::ratio(chain.workers), "candor")
         .evidence_if(device)
 }
 
@@ -135,7 +136,10 @@ mod tests {
     fn a_generator_that_is_late_is_explained() {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
         case.measured().occupancy = 12.0;
-        assert_eq!(case.found(&RULE)[0].limits.as_deref(), Some("the load generator"));
+        assert_eq!(
+            case.found(&RULE)[0].limits.as_ref().map(|it| it.to_string()).as_deref(),
+            Some("the load generator")
+        );
     }
 
     #[test]

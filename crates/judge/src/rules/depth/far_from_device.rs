@@ -2,19 +2,19 @@
 
 use candor_plan::units::cpu_list;
 use candor_record::facts::{DeviceFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::FAR;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B11",
-        title: "workers ran far from the device",
+        title: "workers far from the device",
         explanation: "In a host of several NUMA nodes a device hangs off one of them; workers and \
             memory on another reach it over the link between the processors, which costs 10 to \
             40 % and varies with where the scheduler puts them. candor knows the node of each \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             both ways and show both.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -62,8 +63,8 @@ fn finding(observed: &Observed, home: i32, far: usize, all: usize) -> Finding {
     );
     FindingBuilder::new("B11", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("node of the device", home.to_string(), "numa_node of its controller")
-        .evidence("workers on other nodes at the end", far.to_string(), "getcpu")
+        .evidence("node of the device", Quantity::count(home as f64), "numa_node of its controller")
+        .evidence("workers on other nodes at the end", Quantity::count(far as f64), "getcpu")
         .advice("Pin the workers to the node of the device, or show both.", None)
         .done()
 }

@@ -1,19 +1,19 @@
 //! B9: the CPUs of the host are the limit.
 
-use candor_record::{Confidence, CpuTimes, Finding, Severity};
+use candor_record::{Confidence, CpuTimes, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
 use crate::thresholds::{ALL_CPUS_BUSY, CPU_INTERRUPTS, ONE_CPU_BUSY};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B9",
-        title: "the CPUs of the host were busy",
+        title: "host CPUs were busy",
         explanation: "Submitting, completing and copying need CPUs. candor looks at the time of \
             all CPUs and of each (/proc/stat): from 90 % on there is nothing left for more \
             operations, whoever uses it, and a single CPU that is busy above 95 % and spends at \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             interrupts over CPUs (rq_affinity, irq affinity), or do less per operation.",
     },
     stage: Stage::Starvation,
+    limit: Some(LimitClass::Cpu),
     before: None,
     after,
 };
@@ -45,7 +46,7 @@ fn after(observed: &Observed) -> Outcome {
     if all.busy >= ALL_CPUS_BUSY.value {
         let sentence =
             format!("The CPUs of this host were busy {} of the time.", fmt::percent(all.busy));
-        return Outcome::one(finding(observed, sentence, "the CPUs of this host", all));
+        return Outcome::one(finding(observed, sentence, Limit::HostCpus, all));
     }
     // A CPU that came or went would shift the others.
     let same = before.cpus.len() == after.cpus.len();
@@ -56,7 +57,7 @@ fn after(observed: &Observed) -> Outcome {
     held_up.next().map_or(Outcome::Nothing, |(cpu, share)| {
         let spent = fmt::percent(share.interrupts);
         let sentence = format!("CPU {cpu} spent {spent} of the time in interrupts.");
-        Outcome::one(finding(observed, sentence, "the CPU that serves the interrupts", share))
+        Outcome::one(finding(observed, sentence, Limit::InterruptCpu, share))
     })
 }
 
@@ -73,11 +74,11 @@ pub fn busy(from: &CpuTimes, to: &CpuTimes) -> f64 {
     share(from, to).busy
 }
 
-fn finding(observed: &Observed, sentence: String, limit: &str, share: Share) -> Finding {
+fn finding(observed: &Observed, sentence: String, limit: Limit, share: Share) -> Finding {
     let draft = FindingBuilder::new("B9", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("busy", fmt::percent(share.busy), "/proc/stat")
-        .evidence("in interrupts", fmt::percent(share.interrupts), "/proc/stat")
+        .evidence("busy", Quantity::share(share.busy), "/proc/stat")
+        .evidence("in interrupts", Quantity::share(share.interrupts), "/proc/stat")
         .advice("Quiet the machine, or spread interrupts over more CPUs.", None);
     if workers_starved_of_cpu::device_fed(observed) {
         draft.done()

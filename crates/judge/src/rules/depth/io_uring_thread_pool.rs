@@ -1,18 +1,18 @@
 //! B3: io_uring handed operations to threads of the kernel.
 
 use candor_plan::Engine;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B3",
-        title: "io_uring ran as a thread pool",
+        title: "io_uring used a thread pool",
         explanation: "What io_uring cannot start without waiting it hands to threads that the \
             kernel makes for it (iou-wrk-…): flushes, buffered writes that meet a full cache, \
             writes that need new blocks, anything on a filesystem or array that cannot say that \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             direct I/O on a file that is laid out.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -45,7 +46,11 @@ fn finding(most: u32) -> Finding {
     );
     FindingBuilder::new("B3", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("threads named iou-wrk", threads, "/proc/self/task/*/comm")
+        .evidence(
+            "threads named iou-wrk",
+            Quantity::count(f64::from(most)),
+            "/proc/self/task/*/comm",
+        )
         .advice("Use direct I/O on a file that is laid out and written.", None)
         .done()
 }

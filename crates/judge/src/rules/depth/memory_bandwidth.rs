@@ -1,14 +1,14 @@
 //! B15: memory is near its limit.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::{Bound, Kind};
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER, FAST_RATE, MEMORY_PHASE_S, MEMORY_SHARE};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             the page cache, or take a host whose memory is faster.",
     },
     stage: Stage::Memory,
+    limit: Some(LimitClass::Memory),
     before: None,
     after,
 };
@@ -69,11 +70,11 @@ fn finding(observed: &Observed, bound: &Bound, used: f64) -> Finding {
     };
     let draft = FindingBuilder::new("B15", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("ceiling", fmt::rate(most), bound.ceiling.arithmetic.clone())
-        .evidence("used", fmt::percent(used), "candor")
+        .evidence("ceiling", Quantity::bytes_per_s(most), bound.ceiling.arithmetic.clone())
+        .evidence("used", Quantity::share(used), "candor")
         .advice("Bypass the page cache, or take a host whose memory is faster.", None);
     if !beaten && used >= CEILING_NEAR.value {
-        draft.limits("the speed of memory").done()
+        draft.limits(Limit::MemoryBandwidth).done()
     } else {
         draft.done()
     }
@@ -111,12 +112,12 @@ mod tests {
              page cache is such a copy."
         );
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].evidence[0].from.contains("by 8 threads"), "{found:?}");
+        assert!(found[0].evidence[0].source.contains("by 8 threads"), "{found:?}");
         let judgement = case.judge();
         assert_eq!(judgement.rules(), ["A1"]);
-        let evidence = &judgement.findings[0].evidence;
-        assert!(evidence.iter().any(|e| e.from == "rule B15" && e.what == "follows from it"));
-        assert_eq!(judgement.limited_by.as_deref(), Some("the page cache"));
+        let taken = &judgement.findings[0].consequences;
+        assert!(taken.iter().any(|other| other.rule == "B15" && !other.is_reason));
+        assert_eq!(judgement.limit().as_deref(), Some("the page cache"));
     }
 
     #[test]
@@ -139,7 +140,7 @@ mod tests {
         assert!(some[0].sentence.contains("is 73 % of what devices can move into or out of"));
         assert_eq!(some[0].limits, None);
         let judgement = copying(case, 8e9).judge();
-        assert_eq!(judgement.limited_by.as_deref(), Some("the speed of memory"));
+        assert_eq!(judgement.limit().as_deref(), Some("the speed of memory"));
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! B14: buffers were faulted in while the clock ran.
 
 use candor_plan::Engine;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FAULTED};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B14",
-        title: "pages were faulted in during the measurement",
+        title: "page faults while measuring",
         explanation: "The first touch of a page of memory is a page fault, in which the kernel \
             finds and clears a page: about a microsecond for each 4 KiB, which can halve the rate \
             of cached or very fast reads. candor's own buffers are touched before the clock \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             Keep buffers, touch them first, or use huge pages.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -56,7 +57,7 @@ fn finding(ran: &Ran, faults: f64, share: f64) -> Finding {
     FindingBuilder::new("B14", Severity::Remark, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("page faults without I/O", fmt::count(faults), "getrusage ru_minflt")
+        .evidence("page faults without I/O", Quantity::count(faults), "getrusage ru_minflt")
         .advice("Use buffers that are touched before and used again, or huge pages.", None)
         .done()
 }

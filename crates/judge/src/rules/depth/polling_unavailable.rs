@@ -12,7 +12,7 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B17",
-        title: "polling was asked for, and the device does not poll",
+        title: "the device does not poll",
         explanation: "Polled I/O (iopoll of io_uring, hipri of pvsync) needs queues that the \
             driver set aside for it; nvme has none unless it was loaded with poll_queues. Without \
             them the kernel refuses such operations or completes them by interrupt as always, and \
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
             the driver with poll queues, or leave polling out.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: Some(before),
     after,
 };

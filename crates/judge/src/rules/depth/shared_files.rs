@@ -2,15 +2,17 @@
 
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Sharing};
-use candor_record::{Change, Confidence, Finding, PhaseReport, Severity};
+use candor_record::{
+    Change, Confidence, Finding, Limit, LimitClass, PhaseReport, Quantity, Severity,
+};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::follow_ups;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::SHARING_COSTS;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -26,6 +28,7 @@ pub const RULE: Rule = Rule {
             own, or align and stripe the shared one.",
     },
     stage: Stage::Engine,
+    limit: Some(LimitClass::Filesystem),
     before: None,
     after,
 };
@@ -121,10 +124,10 @@ fn finding(ran: &Ran, rates: &Rates) -> Finding {
     let draft = FindingBuilder::new("B19", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("rate with shared files", fmt::iops(rates.shared), shared)
-        .evidence("rate with files of their own", fmt::iops(rates.own), own)
+        .evidence("rate with shared files", Quantity::ops_per_s(rates.shared), shared)
+        .evidence("rate with files of their own", Quantity::ops_per_s(rates.own), own)
         .advice("Give each worker a file of its own, or align and stripe the shared one.", None);
-    if rates.here { draft.limits("workers that share files").done() } else { draft.done() }
+    if rates.here { draft.limits(Limit::SharedFiles).done() } else { draft.done() }
 }
 
 #[cfg(test)]
@@ -165,7 +168,7 @@ mod tests {
              files of their own."
         );
         assert_eq!(found[0].severity, Severity::Explains);
-        assert_eq!(case.judge().limited_by.as_deref(), Some("workers that share files"));
+        assert_eq!(case.judge().limit().as_deref(), Some("workers that share files"));
         let turned = two((Sharing::Shared, 427.0), (Sharing::Own, 33_645.0)).found(&RULE);
         assert_eq!((turned.len(), &turned[0].limits), (1, &None), "the other was limited by it");
     }

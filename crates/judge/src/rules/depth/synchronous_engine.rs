@@ -1,25 +1,26 @@
 //! B1: a synchronous engine ignores depth.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B1",
-        title: "the engine keeps one operation per thread",
+        title: "one operation per thread",
         explanation: "pread, pwrite and memory mappings return when the operation is done, so one \
             thread never has two in flight, whatever depth was asked for. A run with psync and \
             depth 32 is a run with depth 1. Ask for more workers, or use io_uring or libaio with \
             direct I/O.",
     },
     stage: Stage::Engine,
+    limit: Some(LimitClass::Load),
     before: Some(before),
     after,
 };
@@ -56,12 +57,9 @@ fn finding(observed: &Observed, job: &Planned, queue: Option<f64>) -> Finding {
     );
     let seen = queue.map(|queue| {
         let from = "/sys/class/block/*/stat: weighted time ÷ time";
-        ("mean queue of the device".into(), fmt::number(queue), from.into())
+        ("mean queue of the device".into(), Quantity::ratio(queue), from.into())
     });
-    let limits = match job.job.workers {
-        0 | 1 => "one request at a time".into(),
-        workers => format!("one request at a time in each of {workers} threads"),
-    };
+    let limits = Limit::SynchronousEngine { workers: u64::from(job.job.workers) };
     draft(&observed.setup, job, sentence).limits(limits).evidence_if(seen).done()
 }
 
@@ -71,8 +69,8 @@ fn draft(setup: &SetupFacts, job: &Planned, sentence: String) -> FindingBuilder 
     FindingBuilder::new("B1", Severity::Remark, sentence)
         .job(&job.job.name)
         .confidence(Confidence::Certain)
-        .evidence("depth asked for", depth.to_string(), "plan")
-        .evidence("workers", job.job.workers.to_string(), "plan")
+        .evidence("depth asked for", Quantity::count(depth as f64), "plan")
+        .evidence("workers", Quantity::count(job.job.workers as f64), "plan")
         .advice(
             format!("Ask for {depth} workers, or use an asynchronous engine with direct I/O."),
             command,
@@ -97,7 +95,7 @@ mod tests {
         );
         assert!(found[0].next.as_ref().unwrap().contains("--depth 32"));
         assert!(case.preflight()[0].sentence.contains("will be ignored"));
-        assert_eq!(case.judge().limited_by.as_deref(), Some("one request at a time"));
+        assert_eq!(case.judge().limit().as_deref(), Some("one request at a time"));
     }
 
     #[test]

@@ -1,20 +1,22 @@
 //! B7: one thread is the limit.
 
-use candor_record::{Change, Confidence, Finding, Severity, WorkerStats};
+use candor_record::{
+    Change, Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats,
+};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::follow_ups::{self, Beside};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::THREAD_BUSY;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B7",
-        title: "a thread's CPU is the limit",
+        title: "thread CPU is the limit",
         explanation: "One thread can issue only so many operations per second: at 90 % and more \
             of a CPU for the busiest worker the number is that of the processor, and the device \
             may have more to give. So it is where a short slice after the phase did half as much \
@@ -24,6 +26,7 @@ pub const RULE: Rule = Rule {
             the device was not the limit.",
     },
     stage: Stage::Cpu,
+    limit: Some(LimitClass::Cpu),
     before: None,
     after,
 };
@@ -64,15 +67,14 @@ fn finding(observed: &Observed, ran: &Ran, busiest: f64, count: usize) -> Findin
             fmt::percent(busiest.min(1.0))
         )
     };
-    let limits = if count == 1 { "one CPU thread".into() } else { format!("{count} CPU threads") };
     let command = Command::of(observed.plan, &ran.planned);
     let workers = ran.job.workers.saturating_mul(2);
     FindingBuilder::new("B7", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .limits(limits)
-        .evidence("CPU time over time, busiest worker", fmt::percent(busiest), "getrusage")
-        .evidence("workers", of, "plan")
+        .limits(Limit::ThreadCpu { threads: count as u64 })
+        .evidence("CPU time over time, busiest worker", Quantity::share(busiest), "getrusage")
+        .evidence("workers", Quantity::count(ran.measured.per_worker.len() as f64), "plan")
         .advice(
             "Try twice the workers: if the rate follows, the device has more to give.",
             command.map(|command| command.workers(workers).text()),
@@ -94,7 +96,7 @@ fn by_threads(observed: &Observed) -> Option<Finding> {
             format!("{} threads", fmt::count(workers))
         }
     );
-    let limits = if workers == 1.0 { "one thread" } else { "the number of threads" };
+    let limits = Limit::Threads { workers: workers as u64 };
     let command = Command::of(observed.plan, &ran.planned)
         .map(|command| command.workers(beside.slice.workers).depth(beside.slice.depth).text());
     let draft = FindingBuilder::new("B7", Severity::Explains, sentence)
@@ -121,7 +123,7 @@ mod tests {
         let found = busy(0.98).found(&RULE);
         assert!(found[0].sentence.starts_with("A single core was busy 98 %"));
         assert!(found[0].next.as_ref().unwrap().contains("--workers 2"));
-        assert_eq!(busy(0.98).judge().limited_by.as_deref(), Some("one CPU thread"));
+        assert_eq!(busy(0.98).judge().limit().as_deref(), Some("one CPU thread"));
     }
 
     #[test]
@@ -145,11 +147,11 @@ mod tests {
         );
         assert!(found[0].next.as_ref().unwrap().contains("--depth 16 --workers 2"));
         let judgement = case.judge();
-        assert_eq!(judgement.limited_by.as_deref(), Some("one thread"));
+        assert_eq!(judgement.limit().as_deref(), Some("one thread"));
         assert!(judgement.finding("B4").is_none(), "it follows");
         case.report.slices[0].measurement.ops.read.ops = 40_000;
         assert_eq!(case.found(&RULE), [], "not half as much again");
-        assert!(case.judge().limited_by.unwrap().starts_with("the way to the device"));
+        assert!(case.judge().limit().unwrap().starts_with("the way to the device"));
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! B8: the workers waited for a CPU.
 
-use candor_record::{Confidence, Finding, Severity, WorkerStats};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{QUEUE_SEEN, RUN_WAIT, RUN_WAIT_MOST};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B8",
-        title: "the workers were starved of CPU",
+        title: "workers starved of CPU",
         explanation: "A worker that is ready to run and waits for a CPU sees long latencies that \
             the device did not cause. The kernel counts that wait per thread \
             (/proc/self/task/*/schedstat). From 10 % of the time on, averaged over the workers by \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             kept fed. Quiet the machine, pin the workers, or use fewer of them.",
     },
     stage: Stage::Starvation,
+    limit: Some(LimitClass::Cpu),
     before: None,
     after,
 };
@@ -63,7 +64,11 @@ fn finding(observed: &Observed, share: f64) -> Finding {
         fmt::percent(share.min(1.0))
     );
     let pressure = pressure(observed).map(|share| {
-        ("time some task waited for a CPU".into(), fmt::percent(share), "/proc/pressure/cpu".into())
+        (
+            "time some task waited for a CPU".into(),
+            Quantity::share(share),
+            "/proc/pressure/cpu".into(),
+        )
     });
     let command = observed.main_job().and_then(|job| {
         let workers = (job.job.workers / 2).max(1);
@@ -72,10 +77,10 @@ fn finding(observed: &Observed, share: f64) -> Finding {
     });
     let draft = FindingBuilder::new("B8", Severity::Remark, sentence)
         .confidence(Confidence::Certain)
-        .evidence("waiting for a CPU", fmt::percent(share), "/proc/self/task/*/schedstat")
+        .evidence("waiting for a CPU", Quantity::share(share), "/proc/self/task/*/schedstat")
         .evidence_if(pressure)
         .advice("Quiet the machine, pin the workers, or use fewer of them.", command);
-    if device_fed(observed) { draft.done() } else { draft.limits("CPU starvation").done() }
+    if device_fed(observed) { draft.done() } else { draft.limits(Limit::CpuStarvation).done() }
 }
 
 /// The device had what it was asked to have in flight, so waiting did not slow it down.
@@ -111,7 +116,7 @@ mod tests {
         let found = case.found(&RULE);
         assert!(found[0].sentence.starts_with("Your threads waited 43 % of the time"));
         assert_eq!(found[0].severity, Severity::Remark);
-        assert_eq!(case.judge().limited_by.as_deref(), Some("CPU starvation"));
+        assert_eq!(case.judge().limit().as_deref(), Some("CPU starvation"));
     }
 
     #[test]

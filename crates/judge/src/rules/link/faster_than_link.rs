@@ -1,20 +1,20 @@
 //! D9: more than the link can carry.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::{Bound, Kind};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_OVER, USB_OVER};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D9",
-        title: "more than the link can carry",
+        title: "faster than the link",
         explanation: "No data crosses a link faster than the link. A result more than 2 % above \
             it means that the data came from somewhere else, a cache on this side, or that the \
             link is not what it says: virtual machines give their disks links that exist on paper \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             otherwise the number is that of something else.",
     },
     stage: Stage::Artefact,
+    limit: None,
     before: None,
     after,
 };
@@ -71,10 +72,10 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
     let severity = if paper { Severity::Remark } else { Severity::MeasuresElse };
     let draft = FindingBuilder::new("D9", severity, sentence)
         .confidence(if paper { Confidence::Likely } else { Confidence::Certain })
-        .evidence("ceiling", fmt::rate(most), ceiling.arithmetic.clone())
-        .evidence("used", fmt::percent(used), "candor")
+        .evidence("ceiling", Quantity::bytes_per_s(most), ceiling.arithmetic.clone())
+        .evidence("used", Quantity::share(used), "candor")
         .advice("Look for the cache in between: run directly, and on far more data.", None);
-    if paper { draft.done() } else { draft.measures("a cache on this side of the link").done() }
+    if paper { draft.done() } else { draft.measures(MeasuredInstead::NearCache).done() }
 }
 
 #[cfg(test)]

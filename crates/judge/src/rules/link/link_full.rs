@@ -1,14 +1,14 @@
 //! D8: the link is the limit, also for small operations.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::{Bound, Kind};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             port, slot or enclosure.",
     },
     stage: Stage::LinkFull,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -65,9 +66,9 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
     );
     FindingBuilder::new("D8", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .limits(format!("the {}", ceiling.element))
-        .evidence("ceiling", fmt::rate(most), ceiling.arithmetic.clone())
-        .evidence("used", fmt::percent(used), "candor")
+        .limits(Limit::Link { link: ceiling.element.clone() })
+        .evidence("ceiling", Quantity::bytes_per_s(most), ceiling.arithmetic.clone())
+        .evidence("used", Quantity::share(used), "candor")
         .advice("Look at cable, port, slot and enclosure: could the link be faster?", None)
         .done()
 }
@@ -88,7 +89,7 @@ mod tests {
             "{}",
             found[0].sentence
         );
-        assert_eq!(case.judge().limited_by.as_deref(), Some("the SATA link of sda"));
+        assert_eq!(case.judge().limit().as_deref(), Some("the SATA link of sda"));
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! D5: the network to a file server is the limit.
 
 use candor_record::facts::{Remote, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::{Bound, Kind};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::interface_bytes;
 use crate::stage::Stage;
 use crate::thresholds::{CARRIED, CEILING_NEAR, CEILING_OVER};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
             member of a bond.",
     },
     stage: Stage::LinkFull,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -67,16 +68,16 @@ fn finding(observed: &Observed, remote: &Remote, bound: &Bound, used: f64) -> Fi
     let retransmits = || {
         let before = observed.report.before.state.tcp_retransmits?;
         let again = observed.report.after.state.tcp_retransmits?.checked_sub(before)?;
-        Some(("segments sent again".into(), again.to_string(), "/proc/net/snmp".into()))
+        Some(("segments sent again".into(), Quantity::count(again as f64), "/proc/net/snmp".into()))
     };
     let members = (!remote.members.is_empty()).then(|| {
         ("members of the bond".into(), remote.members.join(", "), "bonding/slaves".into())
     });
     FindingBuilder::new("D5", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .limits(format!("the network ({interface})"))
-        .evidence("ceiling", fmt::rate(most), bound.ceiling.arithmetic.clone())
-        .evidence("used", fmt::percent(used), "candor")
+        .limits(Limit::Network { interface: interface.to_owned() })
+        .evidence("ceiling", Quantity::bytes_per_s(most), bound.ceiling.arithmetic.clone())
+        .evidence("used", Quantity::share(used), "candor")
         .evidence_if(members)
         .evidence_if(retransmits())
         .advice("Use more connections (nconnect, multichannel), more links or a faster one.", None)
@@ -99,7 +100,7 @@ mod tests {
             "{}",
             found[0].sentence
         );
-        assert_eq!(case.judge().limited_by.as_deref(), Some("the network (eth1)"));
+        assert_eq!(case.judge().limit().as_deref(), Some("the network (eth1)"));
     }
 
     #[test]

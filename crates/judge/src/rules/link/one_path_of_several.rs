@@ -1,19 +1,19 @@
 //! D7: several paths lead to the device, and one carries it all.
 
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, ONE_PATH};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D7",
-        title: "one of several paths carries everything",
+        title: "one path carries everything",
         explanation: "A device with several paths is as fast as those that are used. NVMe chooses \
             a path by its policy: numa takes the nearest one for everything, round-robin and \
             queue-depth use all that are optimized. A multipath map uses the paths of one group, \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             iopolicy of the subsystem, or put the paths of the map into one group.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -95,7 +96,7 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
         .evidence_if(policy.map(|p| ("policy".into(), p.value.clone(), p.from.clone())));
     for (bytes, path) in moved.iter().zip(paths) {
         let from = format!("/sys/class/block/{}/stat", path.name);
-        draft = draft.evidence(format!("bytes on {}", path.name), fmt::size(*bytes), from);
+        draft = draft.evidence(format!("bytes on {}", path.name), Quantity::bytes(*bytes), from);
     }
     let advice = match device.kind {
         DeviceKind::Dm => "Put all paths that are equal into one group (path_grouping_policy).",

@@ -1,19 +1,19 @@
 //! D3: a PCIe slot of less width or speed than it could have.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, LimitClass, Severity};
 
 use super::slow_link::{self, Full};
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D3",
-        title: "the PCIe link is narrower or slower than it could be",
+        title: "PCIe link below its best",
         explanation: "A PCIe lane carries 250, 500, 985, 1969, 3938 or 7563 MB/s from generation \
             1 to 6, times the number of lanes. Both ends of every hop say what they could do; \
             what they agreed on is less where a slot shares its lanes, a riser is poor, or the \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             drive, look at the lanes in the firmware's settings, try another slot.",
     },
     stage: Stage::Link,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -85,7 +86,7 @@ mod tests {
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("of 3940 MB/s that both ends could do: 985 MB/s"));
         assert!(case.judge().finding("D8").is_none(), "it is folded into this");
-        assert_eq!(case.judge().limited_by.as_deref(), Some("the PCIe link of vda"));
+        assert_eq!(case.judge().limit().as_deref(), Some("the PCIe link of vda"));
     }
 
     #[test]

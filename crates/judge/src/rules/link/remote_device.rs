@@ -1,20 +1,20 @@
 //! D6: the device is reached over a network.
 
 use candor_record::facts::{DeviceFacts, Remote, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::Kind;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D6",
-        title: "the device is reached over a network",
+        title: "device behind a network",
         explanation: "A namespace of NVMe over TCP or RDMA and a disk of iSCSI look like local \
             ones, and are no faster than the network to their target. candor takes the target's \
             address from sysfs, the interface from it or from the routing table, and the speed \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             spread the load over more links.",
     },
     stage: Stage::Link,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -71,10 +72,12 @@ fn finding(observed: &Observed, device: &DeviceFacts, remote: &Remote) -> Findin
     let draft = FindingBuilder::new("D6", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
         .evidence("server", remote.server.value.clone(), remote.server.from.clone())
-        .evidence_if(queues.map(|q| ("queues".into(), q.value.to_string(), q.from.clone())))
+        .evidence_if(
+            queues.map(|q| ("queues".into(), Quantity::count(q.value as f64), q.from.clone())),
+        )
         .advice("Use more queues, more paths or a faster network, if it is the limit.", None);
     match near {
-        Some(_) => draft.limits(format!("the network to {}", device.name)).done(),
+        Some(_) => draft.limits(Limit::NetworkToDevice { device: device.name.clone() }).done(),
         None => draft.done(),
     }
 }
@@ -107,7 +110,7 @@ mod tests {
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("NVMe/tcp to 10.0.0.9 through eth2"));
         assert!(found[0].sentence.contains("95 % of that is used"), "{}", found[0].sentence);
-        assert_eq!(case.judge().limited_by.as_deref(), Some("the network to vda"));
+        assert_eq!(case.judge().limit().as_deref(), Some("the network to vda"));
     }
 
     #[test]

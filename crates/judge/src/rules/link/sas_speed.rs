@@ -1,18 +1,18 @@
 //! D2: a SAS line that runs at less than it could.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, LimitClass, Severity};
 
 use super::slow_link::{self, Full};
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D2",
-        title: "a SAS line runs below its best speed",
+        title: "SAS link below its best",
         explanation: "A SAS line is negotiated at 3, 6, 12 or 22.5 Gb/s: 300, 600, 1200 or \
             2400 MB/s. Ports to an expander bundle several lines, and a line that failed is \
             missing from the sum. candor walks every port on the way to the drive and compares \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             the lines.",
     },
     stage: Stage::Link,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -66,7 +67,7 @@ mod tests {
             "{}",
             found[0].sentence
         );
-        assert_eq!(case.judge().limited_by.as_deref(), Some("the SAS link of vda"));
+        assert_eq!(case.judge().limit().as_deref(), Some("the SAS link of vda"));
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! D1: a SATA link that trained at less than it could.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, LimitClass, Severity};
 
 use super::slow_link::{self, Full};
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D1",
-        title: "the SATA link runs below its best speed",
+        title: "SATA link below its best",
         explanation: "Drive and port agree on 1.5, 3 or 6 Gb/s when they meet: 150, 300 or \
             600 MB/s. A tired cable, a dirty connector, an old port or an enclosure makes them \
             agree on less, and the kernel slows a link down after errors. candor reads what they \
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
             is the link's and not the drive's. Change cable or port, look for errors of the link.",
     },
     stage: Stage::Link,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -72,7 +73,7 @@ mod tests {
         assert!(found[0].sentence.contains("262 MB/s (250 MiB/s) is 87 % of it"));
         let judgement = case.judge();
         assert!(judgement.finding("D8").is_none(), "the link itself is folded into it");
-        assert_eq!(judgement.limited_by.as_deref(), Some("the SATA link of sda"));
+        assert_eq!(judgement.limit().as_deref(), Some("the SATA link of sda"));
     }
 
     #[test]

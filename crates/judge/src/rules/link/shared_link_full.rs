@@ -1,19 +1,19 @@
 //! D10: several devices share a link, and that is full.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::{self, Hop};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D10",
-        title: "devices share a link that is full",
+        title: "a shared link is full",
         explanation: "Drives behind one switch, expander, hub or host adapter share its link to \
             the host: each is fast alone, and all together are no faster than that link. candor \
             walks every link on the way to every device, sums what passed those that several \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             over more links, or count the link as the limit of the whole.",
     },
     stage: Stage::Link,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -62,9 +63,9 @@ fn finding(hop: &Hop, used: f64) -> Finding {
     );
     FindingBuilder::new("D10", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .limits(format!("the {} link that {} devices share", link.kind, hop.devices.len()))
-        .evidence("ceiling", fmt::rate(most), link.arithmetic.clone())
-        .evidence("used", fmt::percent(used), "/sys/class/block/*/stat")
+        .limits(Limit::SharedLink { link: link.kind.clone(), devices: hop.devices.len() as u64 })
+        .evidence("ceiling", Quantity::bytes_per_s(most), link.arithmetic.clone())
+        .evidence("used", Quantity::share(used), "/sys/class/block/*/stat")
         .advice("Spread the devices over more links.", None)
         .done()
 }
@@ -91,7 +92,7 @@ mod tests {
             found[0].sentence
         );
         let judgement = case.judge();
-        assert_eq!(judgement.limited_by.as_deref(), Some("the PCIe link that 4 devices share"));
+        assert_eq!(judgement.limit().as_deref(), Some("the PCIe link that 4 devices share"));
         let all = judgement.ceilings.iter().any(|c| c.element == "all links together");
         assert!(!all, "one link is not four");
     }

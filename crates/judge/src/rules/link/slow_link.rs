@@ -3,10 +3,10 @@
 use candor_record::facts::value;
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::shared::{self, Hop};
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+use candor_record::{Limit, Quantity, fmt};
 
 /// A link that carries nearly all it can.
 pub struct Full<'a> {
@@ -38,11 +38,15 @@ impl Full<'_> {
         let possible = link.possible.as_ref();
         let possible = possible.map(|p| ("possible".into(), p.value.clone(), p.from.clone()));
         draft
-            .limits(format!("the {} link of {}", link.kind, self.hop.names()))
+            .limits(Limit::Link { link: format!("{} link of {}", link.kind, self.hop.names()) })
             .evidence("negotiated", link.negotiated.value.clone(), link.negotiated.from.clone())
             .evidence_if(possible)
-            .evidence("ceiling", fmt::rate(link.ceiling_bytes_per_s as f64), &*link.arithmetic)
-            .evidence("used", fmt::percent(self.used), "candor")
+            .evidence(
+                "ceiling",
+                Quantity::bytes_per_s(link.ceiling_bytes_per_s as f64),
+                &*link.arithmetic,
+            )
+            .evidence("used", Quantity::share(self.used), "candor")
     }
 }
 

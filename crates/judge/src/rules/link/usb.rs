@@ -1,14 +1,14 @@
 //! D4: USB is the limit: its speed, or its driver that sends one command at a time.
 
 use candor_record::facts::{DeviceFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use super::slow_link::{self, Full};
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             port, avoid the hub, use an enclosure and a cable that do uas.",
     },
     stage: Stage::Link,
+    limit: Some(LimitClass::Link),
     before: None,
     after,
 };
@@ -67,9 +68,9 @@ fn of_driver(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
     );
     let draft = FindingBuilder::new("D4", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .limits(format!("one command at a time to {}", device.name))
+        .limits(Limit::SerialCommands { device: device.name.clone() })
         .evidence("driver", driver.value.clone(), driver.from.clone())
-        .evidence("in flight", fmt::count(in_flight), "candor")
+        .evidence("in flight", Quantity::count(in_flight), "candor")
         .advice("Use an enclosure, a port and a cable that do uas.", None);
     Some(draft.done())
 }
@@ -84,7 +85,7 @@ mod tests {
         let case = TestCase::direct(MIB, 1, 1, 37.0).behind("USB", 40_000_000, 40_000_000);
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("good for about 40 MB/s in practice; 38.8 MB/s"));
-        assert_eq!(case.judge().limited_by.as_deref(), Some("the USB link of vda"));
+        assert_eq!(case.judge().limit().as_deref(), Some("the USB link of vda"));
     }
 
     #[test]

@@ -2,26 +2,27 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::Filesystem;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{ATIME, BYTES_MIN};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G13",
-        title: "times of access were written during reads",
+        title: "access times were written",
         explanation: "A filesystem mounted with strictatime notes the time of every access, so \
             that reading makes the device write. relatime, the usual choice, does so once a day, \
             noatime never. candor speaks where a phase only reads, the filesystem has neither \
             option, and more than 1 % of the traffic was written. Mount with noatime.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -58,7 +59,7 @@ fn finding(observed: &Observed, fs: &Filesystem, share: f64) -> Finding {
     );
     FindingBuilder::new("G13", Severity::Explains, sentence)
         .confidence(Confidence::Possible)
-        .evidence("written", fmt::percent(share), stat_of(observed))
+        .evidence("written", Quantity::share(share), stat_of(observed))
         .evidence("mount options", fs.options.clone(), "/proc/self/mountinfo")
         .advice("Mount with noatime.", None)
         .done()

@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             The default content (pool) has no two blocks alike.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };

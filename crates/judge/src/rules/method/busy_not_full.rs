@@ -1,18 +1,18 @@
 //! G12: busy is not full.
 
-use candor_record::{Confidence, Finding, PhaseReport, Severity};
+use candor_record::{Confidence, Finding, PhaseReport, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BUSY_AND_MORE, NEVER_IDLE};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G12",
-        title: "busy all the time was not full",
+        title: "busy was not full",
         explanation: "The busy time of a device (%util of iostat) is the time in which at least \
             one request was under way. A device that works on many at once is busy all the time \
             with one of them, so 100 % says that it was never idle and nothing of what it has \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             first was not full. Judge by rates at several depths, never by busy time.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -85,7 +86,7 @@ fn finding(report: &PhaseReport, device: &str, times: f64, depth: f64, now: f64)
     );
     FindingBuilder::new("G12", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("rate over that of the earlier phase", fmt::number(times), "candor")
+        .evidence("rate over that of the earlier phase", Quantity::ratio(times), "candor")
         .evidence("busy in both", "99 % or more", format!("/sys/class/block/{device}/stat"))
         .advice("Judge by rates at several depths, not by busy time.", None)
         .done()

@@ -1,19 +1,19 @@
 //! G4: operations that were never sent while one took long.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Latency, OpStats, Severity};
+use candor_record::{Confidence, Finding, Latency, OpStats, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, finite};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BEYOND, INTENDED, OMITTED};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G4",
-        title: "percentiles leave out what waited behind a stall",
+        title: "percentiles leave out stalls",
         explanation: "A worker that waits for one slow operation sends nothing meanwhile: the \
             stall is counted once, and the operations that users would have sent in that time, \
             all of them late, are not counted at all (coordinated omission). candor divides the \
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             with a rate (--rate-iops) to see what users would.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -54,7 +55,7 @@ fn paced(ran: &Ran, op: Direction, latency: &Latency, intended: &Latency) -> Opt
             fmt::time(wanted as f64),
             fmt::time(served as f64)
         );
-        let evidence = fmt::time(intended.max_ns as f64);
+        let evidence = Quantity::ns(intended.max_ns as f64);
         draft(ran, sentence, latency)
             .evidence("longest from the intended start", evidence, "candor")
             .advice("Quote the latencies from the intended start.", None)
@@ -75,7 +76,7 @@ fn closed(ran: &Ran, op: Direction, latency: &Latency) -> Option<Finding> {
             fmt::count(missed.round())
         );
         draft(ran, sentence, latency)
-            .evidence("mean latency", fmt::time(latency.mean_ns), "candor")
+            .evidence("mean latency", Quantity::ns(latency.mean_ns), "candor")
             .advice("Measure at a fixed rate (--rate-iops) to see what users would.", None)
             .done()
     })
@@ -85,7 +86,7 @@ fn draft(ran: &Ran, sentence: String, latency: &Latency) -> FindingBuilder {
     FindingBuilder::new("G4", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("longest latency", fmt::time(latency.max_ns as f64), "candor")
+        .evidence("longest latency", Quantity::ns(latency.max_ns as f64), "candor")
 }
 
 #[cfg(test)]

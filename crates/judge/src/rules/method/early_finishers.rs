@@ -1,18 +1,18 @@
 //! G7: some workers were done long before others.
 
-use candor_record::{Confidence, Ended, Finding, Measurement, Progress, Severity};
+use candor_record::{Confidence, Ended, Finding, Measurement, Progress, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{STRAGGLE_S, STRAGGLED};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G7",
-        title: "some workers were done long before others",
+        title: "some workers finished early",
         explanation: "Where workers have a fixed amount to do, the first one to end takes its \
             share of the load with it: from then on fewer work, and the rate over the whole time \
             is lower than what all of them together reach. candor keeps the counts of the moment \
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
             is told with both rates. Use a time limit instead, or quote both.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -44,7 +45,7 @@ fn rate(at: &Progress) -> f64 {
 }
 
 fn finding(measured: &Measurement, first: &Progress, last: &Progress) -> Finding {
-    let time = |at: &Progress| fmt::time(at.at_ns as f64);
+    let time = |at: &Progress| Quantity::ns(at.at_ns as f64);
     let sentence = format!(
         "The fastest worker was done at {}, the slowest at {}: {} until the first was done, {} \
          over the whole time.",

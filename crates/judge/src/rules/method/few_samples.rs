@@ -1,24 +1,25 @@
 //! G5: percentiles without samples.
 
-use candor_record::{Confidence, Finding, Latency, Measurement, Severity};
+use candor_record::{Confidence, Finding, Latency, Measurement, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::{Observed, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::BEYOND;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G5",
-        title: "too few samples for the high percentiles",
+        title: "too few samples for percentiles",
         explanation: "A percentile rests on the samples beyond it: p99.9 of 500 operations is \
             half an operation. candor quotes one only where at least ten samples lie beyond it \
             (1000 operations for p99, 10 000 for p99.9) and says here which ones are missing. Run \
             longer, or look at the ones that are quoted.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -55,8 +56,8 @@ fn finding(measured: &Measurement, op: &str, latency: &Latency, missing: f64) ->
     FindingBuilder::new("G5", Severity::Explains, sentence)
         .job(&measured.job)
         .confidence(Confidence::Certain)
-        .evidence("operations", fmt::count(latency.count as f64), "candor")
-        .evidence("needed", fmt::count(needed), "ten beyond the percentile")
+        .evidence("operations", Quantity::count(latency.count as f64), "candor")
+        .evidence("needed", Quantity::count(needed), "ten beyond the percentile")
         .advice("Run longer where that percentile matters.", None)
         .done()
 }

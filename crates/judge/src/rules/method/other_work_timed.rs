@@ -1,13 +1,13 @@
 //! G9: work inside the clock that is no I/O.
 
-use candor_record::{Confidence, Finding, Severity, WorkerStats};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats};
 
 use crate::builder::FindingBuilder;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{IN_FLIGHT, OTHER_WORK};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             it. Leave verification and fresh content out while measuring, or use more workers.",
     },
     stage: Stage::HostWork,
+    limit: Some(LimitClass::Candor),
     before: None,
     after,
 };
@@ -54,12 +55,13 @@ fn finding(observed: &Observed, ran: &Ran, fill: f64, verify: f64) -> Finding {
     let draft = FindingBuilder::new("G9", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Certain)
-        .evidence("making content", fmt::percent(fill), "candor")
-        .evidence("checking content", fmt::percent(verify), "candor")
+        .evidence("making content", Quantity::share(fill), "candor")
+        .evidence("checking content", Quantity::share(verify), "candor")
         .advice("Leave it out while measuring, or use more workers.", None);
     let missing =
         !observed.paced() && observed.occupancy() < IN_FLIGHT.value * observed.concurrency();
-    if missing { draft.limits(what).done() } else { draft.done() }
+    let limit = Limit::OwnWork { filling: fill > 0.0, checking: verify > 0.0 };
+    if missing { draft.limits(limit).done() } else { draft.done() }
 }
 
 #[cfg(test)]
@@ -83,7 +85,7 @@ mod tests {
             "Making content took 60 % of the workers' time, inside the clock."
         );
         assert!(judgement.finding("B4").is_none(), "it follows from it");
-        assert_eq!(judgement.limited_by.as_deref(), Some("making content"));
+        assert_eq!(judgement.limit().as_deref(), Some("making content"));
         assert_eq!(filling(0.1, 7.6).found(&RULE)[0].limits, None, "the device was kept fed");
     }
 

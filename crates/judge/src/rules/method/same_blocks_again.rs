@@ -3,20 +3,20 @@
 use candor_plan::Bytes;
 use candor_plan::units::Direction;
 use candor_record::facts::PathKind;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, REPEATED};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G10",
-        title: "the same blocks were read again and again",
+        title: "same blocks read repeatedly",
         explanation: "A small range that is read many times over invites every cache below Linux: \
             the drive's own memory, a controller's, that of the host under a virtual machine. None \
             of them shows in the counters of this kernel. candor divides the length of what was \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             that no cache below can hold.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -71,8 +72,8 @@ fn finding(ran: &Ran, read: f64, range: f64) -> Finding {
     FindingBuilder::new("G10", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Possible)
-        .evidence("bytes read", fmt::size(read), "candor")
-        .evidence("bytes to read from", fmt::size(range), "size of the targets")
+        .evidence("bytes read", Quantity::bytes(read), "candor")
+        .evidence("bytes to read from", Quantity::bytes(range), "size of the targets")
         .advice("Read from a range that no cache below can hold.", None)
         .done()
 }

@@ -1,20 +1,20 @@
 //! G2: the seconds differ.
 
-use candor_record::{Confidence, Finding, Measurement, Severity};
+use candor_record::{Confidence, Finding, Measurement, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{SPREAD, SPREAD_SECONDS, SPREAD_WIDE};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G2",
-        title: "the seconds of the run differ much",
+        title: "the seconds differ much",
         explanation: "A mean is a fair summary only of values that are alike. candor takes the \
             rate of each full second, less what mere counting varies; a deviation of more than \
             10 % of the mean is shown with the 5th and 95th percentile of the seconds, more than \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             the machine, run longer, repeat at least three times.",
     },
     stage: Stage::Variation,
+    limit: None,
     before: None,
     after,
 };
@@ -57,8 +58,8 @@ fn finding(observed: &Observed, measured: &Measurement, spread: f64, rates: &[f6
     FindingBuilder::new("G2", severity, sentence)
         .job(&measured.job)
         .confidence(Confidence::Certain)
-        .evidence("deviation of the seconds", fmt::percent(spread), "candor")
-        .evidence("seconds", rates.len().to_string(), "candor")
+        .evidence("deviation of the seconds", Quantity::share(spread), "candor")
+        .evidence("seconds", Quantity::count(rates.len() as f64), "candor")
         .advice(
             "Quiet the machine, run longer, and repeat at least three times.",
             command.map(|command| command.seconds(60).text()),

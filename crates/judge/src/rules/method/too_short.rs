@@ -1,15 +1,15 @@
 //! G1: too short.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Severity};
+use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, USABLE_S};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             time. Thirty seconds are a good start.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -56,7 +57,7 @@ fn after(observed: &Observed) -> Outcome {
     Outcome::one(
         FindingBuilder::new("G1", severity, sentence)
             .confidence(Confidence::Certain)
-            .evidence("length, ramp included", fmt::time(seconds * 1e9), "candor")
+            .evidence("length, ramp included", Quantity::ns(seconds * 1e9), "candor")
             .advice(
                 "Run for 30 s or more after a ramp.",
                 command.map(|command| command.seconds(30).text()),

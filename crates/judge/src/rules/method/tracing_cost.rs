@@ -2,20 +2,20 @@
 
 use candor_record::facts::value;
 use candor_record::requests::RequestStats;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{OBSERVED, OBSERVED_S};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G11",
-        title: "tracing requests cost time",
+        title: "tracing cost time",
         explanation: "The programs that trace single requests run where a request is submitted and \
             where it completes, half a microsecond each time, and a thread attaches and detaches \
             them. candor adds up both and divides by the time that the workers had: the \
@@ -26,6 +26,7 @@ pub const RULE: Rule = Rule {
             within a quarter of a percent of a CPU, --block-trace off traces nothing.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -58,12 +59,12 @@ fn finding(observed: &Observed, trace: &RequestStats, share: f64) -> Finding {
         "an estimate, {} each",
         fmt::time(ratio(cost.events_ns as f64, cost.events as f64))
     );
-    let thread = fmt::time(cost.thread_ns as f64);
+    let thread = Quantity::ns(cost.thread_ns as f64);
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
     FindingBuilder::new("G11", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
-        .evidence("events traced", fmt::count(cost.events as f64), trace.method.clone())
-        .evidence("time that they took", fmt::time(cost.events_ns as f64), each)
+        .evidence("events traced", Quantity::count(cost.events as f64), trace.method.clone())
+        .evidence("time that they took", Quantity::ns(cost.events_ns as f64), each)
         .evidence("CPU time of the tracer's thread", thread, "its own clock")
         .advice(
             "Trace some of the requests (--block-trace auto), or none (--block-trace off).",
@@ -101,7 +102,7 @@ mod tests {
             "Tracing 2.92M requests took 29 % of the time that the workers had: without it they \
              do more."
         );
-        assert_eq!(found[0].evidence[1].from, "an estimate, 500 ns each");
+        assert_eq!(found[0].evidence[1].source, "an estimate, 500 ns each");
         assert!(found[0].next.as_ref().unwrap().ends_with(" --block-trace auto"));
         assert!(case.judge().finding("G11").is_some(), "whatever the device is");
     }

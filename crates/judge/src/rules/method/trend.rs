@@ -1,20 +1,20 @@
 //! G3: the rate was still moving.
 
-use candor_record::{Confidence, Finding, Measurement, Severity};
+use candor_record::{Confidence, Finding, Measurement, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{SPREAD_SECONDS, TREND, TREND_CLEAR};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G3",
-        title: "the rate was still rising or falling",
+        title: "rate was rising or falling",
         explanation: "A mean says something only of a rate that has come to rest. candor fits a \
             line through the seconds of the second half: where it rises or falls by more than \
             10 %, and by clearly more than the seconds scatter around it, the mean depends on how \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             spent credits look like that. Run longer, and quote the end.",
     },
     stage: Stage::Variation,
+    limit: None,
     before: None,
     after,
 };
@@ -62,8 +63,8 @@ fn finding(observed: &Observed, measured: &Measurement, change: f64, seconds: us
     FindingBuilder::new("G3", Severity::Remark, sentence)
         .job(&measured.job)
         .confidence(Confidence::Likely)
-        .evidence("fitted change of the rate", fmt::percent(change), "candor")
-        .evidence("intervals", seconds.to_string(), "candor")
+        .evidence("fitted change of the rate", Quantity::share(change), "candor")
+        .evidence("intervals", Quantity::count(seconds as f64), "candor")
         .advice(
             "Run longer, until it has come to rest, and quote the end.",
             command.map(|command| command.seconds(120).text()),

@@ -1,25 +1,26 @@
 //! G8: a gap that is only units.
 
-use candor_record::{Ceiling, Confidence, Finding, Severity};
+use candor_record::{Ceiling, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::ceilings::{Bound, Kind};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::UNIT_GAP;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G8",
-        title: "a gap that may be only units",
+        title: "gap may be only units",
         explanation: "MB are millions of bytes, MiB are 1 048 576; the two differ by 4.9 %, kB \
             and KiB by 2.4 %, GB and GiB by 7.4 %. People have explained such gaps with drivers \
             and caches. Where a rate and its ceiling, or the rate that the plan asks for, differ \
             by exactly that, candor says so and gives the rate in both; it may be chance.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -59,8 +60,12 @@ fn finding(ceiling: &Ceiling, gap: (f64, &str, &str)) -> Finding {
     );
     FindingBuilder::new("G8", Severity::Explains, sentence)
         .confidence(Confidence::Possible)
-        .evidence("measured", fmt::rate(measured), "candor")
-        .evidence("compared with", fmt::rate(ceiling.bytes_per_s.unwrap_or(0.0)), "plan or link")
+        .evidence("measured", Quantity::bytes_per_s(measured), "candor")
+        .evidence(
+            "compared with",
+            Quantity::bytes_per_s(ceiling.bytes_per_s.unwrap_or(0.0)),
+            "plan or link",
+        )
         .advice("Compare bytes with bytes before looking for a cause.", None)
         .done()
 }

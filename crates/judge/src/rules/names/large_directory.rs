@@ -1,20 +1,20 @@
 //! H3: a directory with very many names.
 
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::entry_jobs::{self, EntryJob};
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::MANY_NAMES;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H3",
-        title: "very many names in one directory",
+        title: "a very large directory",
         explanation: "A directory is a file of names, which is changed under one lock and grows \
             deeper with each name: making, removing and listing become slower, and workers wait \
             for each other. candor counts the names of the directory before a phase that works \
@@ -22,6 +22,7 @@ pub const RULE: Rule = Rule {
             Spread the files over several directories.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -51,7 +52,7 @@ fn finding(names: &EntryJob, (count, path): (f64, &str)) -> Finding {
     FindingBuilder::new("H3", Severity::Remark, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
-        .evidence("names", fmt::count(count), "getdents and plan")
+        .evidence("names", Quantity::count(count), "getdents and plan")
         .advice("Spread the files over several directories.", None)
         .done()
 }

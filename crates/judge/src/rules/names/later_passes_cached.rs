@@ -1,12 +1,13 @@
 //! H5: later passes over the same data came from memory.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, PhaseReport, Severity};
+use candor_record::{
+    Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseReport, Quantity, Severity,
+};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage::{self, Cover};
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second};
@@ -14,11 +15,12 @@ use crate::stage::Stage;
 use crate::thresholds::{
     BYTES_MIN, CACHED_AT_START, COVERAGE_FULL, COVERAGE_MEMORY, PASSES, READ_ONCE,
 };
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H5",
-        title: "only the first pass came from storage",
+        title: "later passes came from memory",
         explanation: "A pass over data leaves it in the page cache, and the next one reads it from \
             there: the epochs of a training job after the first measure memory, unless the data \
             is several times larger than it. candor compares what was read with the size of the \
@@ -28,6 +30,7 @@ pub const RULE: Rule = Rule {
             the memory, limit the memory (a control group), or evict the files before each pass.",
     },
     stage: Stage::KnownCache,
+    limit: Some(LimitClass::Memory),
     before: None,
     after,
 };
@@ -108,10 +111,10 @@ fn within_phase(observed: &Observed, passes: &Passes) -> Finding {
         fmt::size(passes.fetched)
     );
     draft(observed, sentence)
-        .evidence("bytes read", fmt::size(observed.app(Direction::Read).bytes), "candor")
+        .evidence("bytes read", Quantity::bytes(observed.app(Direction::Read).bytes), "candor")
         .evidence(
             "bytes fetched from storage",
-            fmt::size(passes.fetched),
+            Quantity::bytes(passes.fetched),
             "/proc/self/io read_bytes",
         )
         .evidence("size of the files", size, "stat")
@@ -150,7 +153,7 @@ fn after_phase(observed: &Observed, first: &PhaseReport) -> Finding {
         observed.device_names()
     );
     draft(observed, sentence)
-        .evidence("first pass", fmt::rate(rate(first)), "candor")
+        .evidence("first pass", Quantity::bytes_per_s(rate(first)), "candor")
         .evidence("this pass", now, "candor")
         .done()
 }
@@ -159,8 +162,8 @@ fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
     FindingBuilder::new("H5", Severity::MeasuresElse, sentence)
         .confidence(Confidence::Certain)
-        .measures("the page cache, after the first pass")
-        .limits("the page cache, after the first pass")
+        .measures(MeasuredInstead::LaterPasses)
+        .limits(Limit::LaterPasses)
         .advice(
             "Read data of five times the memory, or evict the files before each pass.",
             command.map(|command| command.evict().text()),

@@ -1,20 +1,20 @@
 //! H1: names, not data.
 
 use candor_plan::entries::{Over, Step};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::entry_jobs::{self, EntryJob};
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::NAMES_SHARE;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H1",
-        title: "the time went into names, not into data",
+        title: "time went into names",
         explanation: "Making, looking up and removing names is work on the filesystem's own \
             records: it waits for its journal and its locks, and hardly for the bandwidth of a \
             device. Whoever reads small files pays for it with each file, so that their rate in \
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
             few files help more.",
     },
     stage: Stage::Names,
+    limit: Some(LimitClass::Filesystem),
     before: None,
     after,
 };
@@ -64,15 +65,15 @@ fn finding(observed: &Observed, names: &EntryJob, share: f64) -> Finding {
     let draft = FindingBuilder::new("H1", Severity::Explains, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Certain)
-        .evidence(format!("{step} calls"), fmt::count(names.ops()), "candor")
-        .evidence("share of the time in them", fmt::percent(share), "candor")
+        .evidence(format!("{step} calls"), Quantity::count(names.ops()), "candor")
+        .evidence("share of the time in them", Quantity::share(share), "candor")
         .advice(advice(names.step), None);
     let draft = match size {
-        Some(bytes) => draft.evidence("size of the files", fmt::size(bytes), "plan"),
+        Some(bytes) => draft.evidence("size of the files", Quantity::bytes(bytes), "plan"),
         None => draft,
     };
     if observed.ran.is_empty() {
-        draft.limits(format!("metadata ({step})")).done()
+        draft.limits(Limit::Metadata { operation: step.to_owned() }).done()
     } else {
         draft.done()
     }
@@ -105,7 +106,7 @@ mod tests {
              is 16.6 MB/s (15.9 MiB/s), a number of metadata and not of data."
         );
         let judgement = case.judge();
-        assert_eq!(judgement.limited_by.as_deref(), Some("metadata (create)"));
+        assert_eq!(judgement.limit().as_deref(), Some("metadata (create)"));
         assert!(judgement.headline.contains("127 operations/s on names"), "{}", judgement.headline);
     }
 

@@ -1,21 +1,21 @@
 //! H2: names that were in memory.
 
 use candor_record::facts::TargetFacts;
-use candor_record::{Confidence, Finding, PhaseReport, Severity};
+use candor_record::{Confidence, Finding, PhaseReport, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::entry_jobs::{self, EntryJob};
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{NAME_BYTES, NAMES_AGAIN, NAMES_MIN};
 use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H2",
-        title: "names were looked up in memory",
+        title: "names came from memory",
         explanation: "Linux keeps names and inodes that it has seen in memory, and looking them up \
             again costs a microsecond instead of a read. candor has seen every file that it laid \
             out. An inode takes 256 bytes and more on disk; where a phase looked at names and \
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
             mount the filesystem anew.",
     },
     stage: Stage::Apart,
+    limit: None,
     before: None,
     after,
 };
@@ -93,13 +94,13 @@ fn finding(
         fmt::count(unique)
     );
     let fetched = fetched.map(|bytes| {
-        ("fetched from storage".into(), fmt::size(bytes), "/proc/self/io read_bytes".into())
+        ("fetched from storage".into(), Quantity::bytes(bytes), "/proc/self/io read_bytes".into())
     });
     FindingBuilder::new("H2", Severity::Remark, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
         .evidence_if(fetched)
-        .evidence("names", fmt::count(unique), "plan")
+        .evidence("names", Quantity::count(unique), "plan")
         .advice(
             "Drop what is cached before the phase (a hook `before` of the job can), or mount anew.",
             None,

@@ -2,10 +2,9 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
@@ -14,7 +13,7 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C5",
-        title: "the device starts off a sector boundary",
+        title: "the device starts misaligned",
         explanation: "A partition or volume that begins in the middle of a physical sector turns \
             every aligned operation into one that crosses a boundary: small writes then read and \
             write two sectors instead of writing one. The kernel tells how far off the start is \
@@ -22,6 +21,7 @@ pub const RULE: Rule = Rule {
             remark where something is written. Make the partition anew on a multiple of 1 MiB.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: Some(before),
     after,
 };
@@ -58,7 +58,7 @@ fn off(device: &DeviceFacts) -> Option<Off<'_>> {
 }
 
 fn finding(setup: &SetupFacts, (device, bytes, from): &Off) -> Finding {
-    let off = fmt::size(*bytes as f64);
+    let off = Quantity::bytes(*bytes as f64);
     let writes = setup.does(Direction::Write);
     let cost = if writes { "small writes cost twice" } else { "small reads cost twice" };
     let sentence = format!("{} starts {off} off a sector boundary: {cost}.", device.name);

@@ -1,15 +1,15 @@
 //! C9: what flushing costs.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran, mean};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{FLUSH_PER_WRITE, FLUSH_TIME};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -23,6 +23,7 @@ pub const RULE: Rule = Rule {
             several writes together, or use a device that protects its cache.",
     },
     stage: Stage::Device,
+    limit: Some(LimitClass::Device),
     before: None,
     after,
 };
@@ -95,15 +96,15 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
     let every = command.map(|command| command.fsync_every(16).text());
     let draft = FindingBuilder::new("C9", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("flushes", fmt::count(flushes.count), flushes.from)
-        .evidence("writes", fmt::count(writes), "candor")
-        .evidence("mean flush", fmt::time(flushes.mean_ns), flushes.from)
+        .evidence("flushes", Quantity::count(flushes.count), flushes.from)
+        .evidence("writes", Quantity::count(writes), "candor")
+        .evidence("mean flush", Quantity::ns(flushes.mean_ns), flushes.from)
         .advice(
             "Commit several writes with one flush, or use a device with power-loss protection.",
             every,
         );
     if flushes.share >= FLUSH_TIME.value {
-        draft.limits("flush latency").done()
+        draft.limits(Limit::FlushLatency).done()
     } else {
         draft.done()
     }
@@ -135,7 +136,7 @@ mod tests {
             found[0].sentence,
             "Each write waits for a cache flush of 1.5 ms; flushing took 97 % of the workers' time."
         );
-        assert_eq!(case.judge().limited_by.as_deref(), Some("flush latency"));
+        assert_eq!(case.judge().limit().as_deref(), Some("flush latency"));
     }
 
     #[test]

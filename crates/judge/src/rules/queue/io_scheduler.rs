@@ -2,10 +2,9 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::fmt;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -14,7 +13,7 @@ use crate::thresholds::BYTES_MIN;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C8",
-        title: "an I/O scheduler has its say",
+        title: "an I/O scheduler is active",
         explanation: "A scheduler sorts, delays and shares out requests. bfq is made for fairness \
             on slow disks and its locks cap the rate of fast ones; NVMe drives do best with none. \
             That is no fault of a result, for the scheduler belongs to the host, but another host \
@@ -23,6 +22,7 @@ pub const RULE: Rule = Rule {
             without (queue/scheduler, queue/wbt_lat_usec).",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -47,7 +47,7 @@ fn held_back(observed: &Observed) -> Option<Finding> {
     };
     let device = devices.iter().find(held)?;
     let fact = device.queue.writeback_latency_ns.as_ref()?;
-    let latency = fmt::time(fact.value as f64);
+    let latency = Quantity::ns(fact.value as f64);
     let sentence = format!(
         "Write-back to {} is held back while reads take more than {latency} (wbt).",
         device.name

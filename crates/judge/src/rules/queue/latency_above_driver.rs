@@ -1,19 +1,19 @@
 //! C12: the software's share of a latency.
 
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, SOFTWARE_SHARE};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C12",
-        title: "much of the latency is above the driver",
+        title: "latency above the driver",
         explanation: "With one operation in flight the latency is the sum of what the device \
             takes and what the way there and back takes: system call, filesystem, interrupt, \
             waking the thread. The kernel counts the device's part; where the rest is more than \
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
             that part and are told by B4. Polling, fewer layers or a faster CPU lower it.",
     },
     stage: Stage::Queue,
+    limit: None,
     before: None,
     after,
 };
@@ -56,8 +57,8 @@ fn finding(observed: &Observed, share: f64, mean_ns: f64) -> Finding {
     );
     FindingBuilder::new("C12", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("mean latency", fmt::time(mean_ns), "candor")
-        .evidence("of it in the device", fmt::time(device_ns), stat_of(observed))
+        .evidence("mean latency", Quantity::ns(mean_ns), "candor")
+        .evidence("of it in the device", Quantity::ns(device_ns), stat_of(observed))
         .advice("Try polling, or the raw device, to see what the way there costs.", None)
         .done()
 }

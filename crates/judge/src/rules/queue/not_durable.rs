@@ -2,15 +2,15 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FLUSH_QUICK_NS, FLUSHES_MIN};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
             power, or somebody below (a host, a bridge, a controller) does not carry them out.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -62,8 +63,8 @@ fn quick(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
     let stat = "/sys/class/block/*/stat: flushes";
     let finding = FindingBuilder::new("C10", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("flushes", fmt::count(flow.flushes), stat)
-        .evidence("mean flush", fmt::time(mean_ns), stat)
+        .evidence("flushes", Quantity::count(flow.flushes), stat)
+        .evidence("mean flush", Quantity::ns(mean_ns), stat)
         .advice(
             "Ask what protects the cache, and how a host treats the flushes of its guests.",
             None,

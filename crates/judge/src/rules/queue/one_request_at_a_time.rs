@@ -1,28 +1,29 @@
 //! C6: one request at a time.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage;
-use crate::fmt;
 use crate::observed::{Observed, Ran, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT};
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C6",
-        title: "latency-bound: one request at a time",
+        title: "latency-bound: one at a time",
         explanation: "With one operation in flight the rate is the inverse of the latency, \
             whatever the device could do in parallel: 16 KiB every 0.12 ms are 134 MB/s. That is \
             an honest number, the one of latency. More depth or larger operations show what the \
             device can do.",
     },
     stage: Stage::Queue,
+    limit: Some(LimitClass::Load),
     before: None,
     after,
 };
@@ -34,7 +35,7 @@ fn after(observed: &Observed) -> Outcome {
     }
 }
 
-/// One operation in flight, always, and nothing reads preflight or writes behind it.
+/// One operation in flight, always, and nothing reads ahead or writes behind it.
 fn applies(observed: &Observed, ran: &Ran) -> bool {
     let uncached = || {
         let random_read = ran.blocks.access.is_random() && !ran.does(Direction::Write);
@@ -64,7 +65,7 @@ fn finding(observed: &Observed, ran: &Ran) -> Outcome {
 
 fn sentence(observed: &Observed, ran: &Ran, op: Direction, mean_ns: f64) -> Finding {
     let app = observed.app(op);
-    let size = fmt::size(crate::fmt::ratio(app.bytes, app.ops));
+    let size = fmt::size(candor_record::fmt::ratio(app.bytes, app.ops));
     let (time, rate) = (fmt::time(mean_ns), fmt::rate(observed.bytes_per_s(op)));
     let waited = waited(observed);
     let sentence = if waited > 1.0 - IN_FLIGHT.value {
@@ -80,9 +81,9 @@ fn sentence(observed: &Observed, ran: &Ran, op: Direction, mean_ns: f64) -> Find
     FindingBuilder::new("C6", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Certain)
-        .limits("latency: one request at a time")
-        .evidence("in flight", fmt::number(observed.occupancy()), "candor")
-        .evidence("mean latency", fmt::time(mean_ns), "candor")
+        .limits(Limit::Latency)
+        .evidence("in flight", Quantity::ratio(observed.occupancy()), "candor")
+        .evidence("mean latency", Quantity::ns(mean_ns), "candor")
         .advice(
             "Ask for more in flight to see what the device does in parallel.",
             command.map(|command| command.deep(32).text()),
@@ -106,7 +107,7 @@ mod tests {
         );
         let judgement = case.judge();
         assert_eq!(judgement.verdict, candor_record::Verdict::Believable);
-        assert_eq!(judgement.limited_by.as_deref(), Some("latency: one request at a time"));
+        assert_eq!(judgement.limit().as_deref(), Some("latency: one request at a time"));
     }
 
     #[test]
@@ -126,7 +127,7 @@ mod tests {
         assert!(sentence.contains("and none for 90 % of the time"), "{sentence}");
         let judgement = case.judge();
         assert!(judgement.finding("C6").is_none(), "it follows from the waiting");
-        assert_eq!(judgement.limited_by.as_deref(), Some("CPU starvation"));
+        assert_eq!(judgement.limit().as_deref(), Some("CPU starvation"));
     }
 
     #[test]

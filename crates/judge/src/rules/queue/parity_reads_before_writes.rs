@@ -2,21 +2,21 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::array::degraded;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, PARITY_READS};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C7",
-        title: "an array with parity reads before it writes",
+        title: "parity needs reads before writes",
         explanation: "RAID 4, 5 and 6 keep parity for each stripe, a chunk of every data disk. A \
             write of less than a stripe leaves old data that the new parity depends on, so the \
             array reads old data or old parity first: one small write is two reads and two \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             Write whole stripes (chunk times data disks, aligned), or enlarge the stripe cache. A rebuild reads, too, and is told by E3.",
     },
     stage: Stage::Device,
+    limit: Some(LimitClass::Array),
     before: None,
     after,
 };
@@ -92,9 +93,9 @@ fn finding(
     let stat = "/sys/class/block/*/stat";
     FindingBuilder::new("C7", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .limits(format!("reading before each write to {name}"))
-        .evidence("reads of members per write", fmt::number(read), stat)
-        .evidence("writes of members per write", fmt::number(written), stat)
+        .limits(Limit::ParityReads { array: name.to_owned() })
+        .evidence("reads of members per write", Quantity::ratio(read), stat)
+        .evidence("writes of members per write", Quantity::ratio(written), stat)
         .advice("Write whole stripes, or enlarge the array's stripe cache.", command)
         .done()
 }
@@ -131,7 +132,7 @@ mod tests {
              the parity takes is read first where a stripe of 128 KiB is not written whole."
         );
         assert!(found[0].next.as_ref().unwrap().contains("--bs 128k"));
-        assert_eq!(case.judge().limited_by.as_deref(), Some("reading before each write to md0"));
+        assert_eq!(case.judge().limit().as_deref(), Some("reading before each write to md0"));
         assert!(case.judge().finding("E2").is_none());
     }
 

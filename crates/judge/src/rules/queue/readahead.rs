@@ -2,28 +2,29 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::value;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage::{self, stat_of};
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::SPLIT;
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C2",
-        title: "readahead, not the block size, shapes the requests",
-        explanation: "A buffered read that looks sequential makes the kernel read preflight, in \
+        title: "readahead shapes the requests",
+        explanation: "A buffered read that looks sequential makes the kernel read ahead, in \
             pieces of its own choice (read_ahead_kb): the device sees these, whatever size the \
             application asked for, and changing the block size changes nothing. candor compares \
             the mean request of the device with the mean operation. Read directly to measure the \
             device at a size, or set readahead with the test.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -47,7 +48,7 @@ fn after(observed: &Observed) -> Outcome {
 
 fn finding(observed: &Observed, operation: f64, piece: f64) -> Finding {
     let tops = observed.tops();
-    let preflight = tops.iter().find_map(|device| device.queue.read_ahead_bytes.as_ref());
+    let ahead = tops.iter().find_map(|device| device.queue.read_ahead_bytes.as_ref());
     let window = tops.iter().find_map(|device| value(&device.queue.read_ahead_bytes));
     let window = window.map_or(String::new(), |bytes| format!(" ({})", fmt::size(*bytes as f64)));
     let sentence = format!(
@@ -57,14 +58,15 @@ fn finding(observed: &Observed, operation: f64, piece: f64) -> Finding {
         fmt::size(piece),
         observed.device_names()
     );
-    let preflight = preflight
-        .map(|fact| ("readahead".to_owned(), fmt::size(fact.value as f64), fact.from.clone()));
+    let ahead = ahead.map(|fact| {
+        ("readahead".to_owned(), Quantity::bytes(fact.value as f64), fact.from.clone())
+    });
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
     FindingBuilder::new("C2", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("size of an operation", fmt::size(operation), "candor")
-        .evidence("mean size of a request", fmt::size(piece), stat_of(observed))
-        .evidence_if(preflight)
+        .evidence("size of an operation", Quantity::bytes(operation), "candor")
+        .evidence("mean size of a request", Quantity::bytes(piece), stat_of(observed))
+        .evidence_if(ahead)
         .advice(
             "Read directly to measure the device at this size.",
             command.map(|command| command.direct().text()),

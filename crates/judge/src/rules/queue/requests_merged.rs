@@ -1,21 +1,21 @@
 //! C3: operations are merged on the way to the device.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
 use crate::flow::Side;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, MERGED};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C3",
-        title: "operations are merged into larger requests",
+        title: "operations are merged",
         explanation: "Neighbouring operations that wait at the same time are put together by the \
             kernel before they reach the device, which then sees fewer and larger requests than \
             the application issued: good for the rate, misleading where the device was to be \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             or queue/nomerges for the test.",
     },
     stage: Stage::Artefact,
+    limit: None,
     before: None,
     after,
 };
@@ -58,8 +59,8 @@ fn finding(observed: &Observed, op: Direction, side: Side) -> Finding {
     );
     FindingBuilder::new("C3", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("merged", fmt::count(side.merges), stat_of(observed))
-        .evidence("requests", fmt::count(side.requests), stat_of(observed))
+        .evidence("merged", Quantity::count(side.merges), stat_of(observed))
+        .evidence("requests", Quantity::count(side.requests), stat_of(observed))
         .advice("To measure the device at this size, use random offsets or queue/nomerges.", None)
         .done()
 }

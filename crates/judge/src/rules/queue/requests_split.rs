@@ -5,20 +5,20 @@ use std::cmp::Reverse;
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::requests::{RequestOp, share_of};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COMMON, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C1",
-        title: "operations are split into smaller requests",
+        title: "operations are split",
         explanation: "A device takes requests up to a size, and so many segments; a striped one \
             none across a chunk. The kernel splits what is larger, so that iostat shows more and \
             smaller requests than the application issued. candor compares the mean size of the \
@@ -27,6 +27,7 @@ pub const RULE: Rule = Rule {
             limit up to max_hw_sectors_kb, use huge-page buffers, or take the piece as the size.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -147,9 +148,9 @@ fn finding(observed: &Observed, split: &Split, cause: Option<&(f64, String)>) ->
     let stat = format!("/sys/class/block/{}/stat", split.device.name);
     FindingBuilder::new("C1", Severity::Explains, sentence)
         .confidence(if cause.is_some() { Confidence::Likely } else { Confidence::Possible })
-        .evidence("size of an operation", fmt::size(split.operation), "candor")
-        .evidence("mean size of a request", fmt::size(split.piece), stat.clone())
-        .evidence("requests", fmt::count(split.requests), stat)
+        .evidence("size of an operation", Quantity::bytes(split.operation), "candor")
+        .evidence("mean size of a request", Quantity::bytes(split.piece), stat.clone())
+        .evidence("requests", Quantity::count(split.requests), stat)
         .advice(
             "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the size.",
             command.filter(|_| cause.is_some()).map(|command| command.bs(piece).text()),

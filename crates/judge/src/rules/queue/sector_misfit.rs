@@ -3,20 +3,20 @@
 use candor_plan::Bytes;
 use candor_plan::units::{Direction, Extent, PerDirection, SizeSpec};
 use candor_record::facts::{DeviceFacts, value};
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::fmt;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
+use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C4",
-        title: "operations do not fit the physical sectors",
+        title: "operations do not fit sectors",
         explanation: "Many devices accept 512 bytes and work in sectors of 4096. Smaller or \
             misaligned reads fetch whole sectors and throw the rest away; smaller writes must \
             read the sector first, change it and write it back. Buffered I/O is not concerned, \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             sector.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: Some(before),
     after,
 };
@@ -100,9 +101,9 @@ fn finding(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> Findin
     FindingBuilder::new("C4", Severity::Remark, sentence)
         .job(&job.job.name)
         .confidence(Confidence::Likely)
-        .evidence_if(
-            from.map(|fact| ("physical sector".into(), sector_text.clone(), fact.from.clone())),
-        )
+        .evidence_if(from.map(|fact| {
+            ("physical sector".into(), Quantity::bytes(sector as f64), fact.from.clone())
+        }))
         .advice(
             format!("Use sizes and offsets that are multiples of {sector_text}."),
             command.map(|command| command.bs(rounded).text()),

@@ -1,21 +1,21 @@
 //! C11: the device wrote more than was written.
 
 use candor_plan::units::Direction;
-use candor_record::{Confidence, Finding, Severity};
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
 use crate::flow::Flow;
-use crate::fmt::{self, ratio};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{AMPLIFIED, BYTES_MIN};
+use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C11",
-        title: "the device wrote more than was written",
+        title: "device wrote more than asked",
         explanation: "Journals, copies, checksums and metadata are written beside the data: ext4 \
             with data=journal writes every byte twice, a small write that is made durable brings \
             its journal blocks along. candor compares what the device wrote, the final flush \
@@ -24,6 +24,7 @@ pub const RULE: Rule = Rule {
             the difference.",
     },
     stage: Stage::Storage,
+    limit: None,
     before: None,
     after,
 };
@@ -58,8 +59,8 @@ fn finding(observed: &Observed, written: f64, app: f64) -> Finding {
     let options = options.filter(|(_, options)| !options.is_empty());
     FindingBuilder::new("C11", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("written by the application", fmt::size(app), "candor")
-        .evidence("written by the device", fmt::size(written), stat_of(observed))
+        .evidence("written by the application", Quantity::bytes(app), "candor")
+        .evidence("written by the device", Quantity::bytes(written), stat_of(observed))
         .evidence_if(options.map(|(what, value)| (what, value, "/proc/self/mountinfo".into())))
         .advice("Compare with the raw device, or with another journal mode.", None)
         .done()

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use candor_plan::units::Direction;
 use candor_record::facts::{AccountingOutcome, DeviceKind, PathKind};
-use candor_record::{Change, Confidence, Ended, MismatchKind, REPORT_VERSION, Severity, Verdict};
+use candor_record::{
+    Change, Confidence, Ended, MeasuredInstead, MismatchKind, REPORT_VERSION, Severity, Unit,
+    Verdict,
+};
 use serde::de::value::Error as Nothing;
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde_json::{Map, Value, json};
@@ -36,6 +39,10 @@ fn infer(values: &[&Value], path: &str) -> Value {
     // The plan has a documentation of its own, and its defaults may be left out.
     if path == "plan" {
         return json!({ "type": "object", "description": "the plan; see docs/guide.md" });
+    }
+    // Each kind of limit has keys of its own.
+    if path.ends_with("findings[].limits") || path.ends_with("limited_by") {
+        return json!({ "type": ["object", "null"], "description": "a limit; see docs/report.md" });
     }
     let mut schema = json!({ "type": types(values) });
     let objects: Vec<&Map<String, Value>> = values.iter().filter_map(|v| v.as_object()).collect();
@@ -97,6 +104,8 @@ fn words(path: &str) -> Option<Value> {
         "verdict" | "phases[].verdict" => Words::of::<Verdict>(),
         "phases[].findings[].severity" => Words::of::<Severity>(),
         "phases[].findings[].confidence" => Words::of::<Confidence>(),
+        "phases[].findings[].measures" => Words::of::<MeasuredInstead>(),
+        "phases[].findings[].evidence[].unit" => Words::of::<Unit>(),
         "phases[].slices[].change" => Words::of::<Change>(),
         "phases[].measurements[].ended" | "phases[].slices[].measurement.ended" => {
             Words::of::<Ended>()

@@ -94,7 +94,11 @@ fn lean_phase(snapshot: &Snapshot) -> PhaseReport {
             lean_slice(snapshot),
             Slice { measurement: reading_back(), ..Slice::default() },
         ],
-        findings: vec![sample::finding("A1", Severity::Remark, "")],
+        findings: vec![Finding {
+            limits: Some(sample::sata()),
+            ..sample::finding("A1", Severity::Remark, "")
+        }],
+        limited_by: Some(Limit::PageCache),
         memory_copy: Some(MemoryCopy::default()),
         ceilings: vec![Ceiling::default()],
         ..PhaseReport::default()

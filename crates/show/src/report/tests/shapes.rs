@@ -12,17 +12,17 @@ use crate::style::Style;
 #[test]
 fn believable_on_a_wide_terminal() {
     let report = sample::report("every number is the storage's own.", sample::series());
-    assert_snapshot!(text(&report, &Style { color: false, width: 200 }), @r#"
+    assert_snapshot!(text(&report, &Style { color: false, width: 200 }), @"
     Believable: all 6 results; every number is the storage's own.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at most
 
                                       IOPS  MB/s  MiB/s      p50      p99   at most   used  believe  why
     sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  yes      limited by the SATA link
     sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  yes      limited by the SATA link
-    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes      limited by one request at a time
-    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes      limited by the device
-    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes      limited by one request at a time
-    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes      limited by the flush after each write
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes      limited by latency: one request at a time
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes      limited by the device's own queue of 32
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes      limited by latency: one request at a time
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes      limited by flush latency
       flush                            640               1.56 ms  15.0 ms
 
     At most
@@ -32,7 +32,7 @@ fn believable_on_a_wide_terminal() {
       temperature and wear of sda: the device node may not be opened (permission denied); run as root, or with read access to /dev/sda
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB memory.
-    "#);
+    ");
 }
 
 #[test]

@@ -1,0 +1,476 @@
+//! Limits of a result, and what a result measures instead of its target.
+
+use std::fmt::{self, Display, Formatter};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fmt as number;
+
+/// A limit of a result, with the numbers and names that belong to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Limit {
+    /// The page cache answered reads.
+    PageCache,
+    /// Memory answered direct reads.
+    Memory,
+    /// The page cache took the writes.
+    PageCacheWrites,
+    /// Later passes came from the page cache.
+    LaterPasses,
+    /// Reads hit holes.
+    Holes,
+    /// Reads hit unwritten blocks.
+    UnwrittenBlocks,
+    /// Reads hit blocks that hold nothing.
+    BlankBlocks,
+    /// The page cache of a loop device's backing file.
+    LoopPageCache,
+    /// Holes of a loop device's backing file.
+    LoopHoles,
+    /// The cache of the NFS client.
+    NfsClientCache,
+    /// The target is memory.
+    HostMemory,
+    /// Bandwidth of memory.
+    MemoryBandwidth,
+    /// The rate that the plan sets.
+    PlanRate {
+        /// Bytes per second, where it is set in bytes.
+        bytes_per_s: Option<f64>,
+        /// Operations per second, where it is set in operations.
+        ops_per_s: Option<f64>,
+    },
+    /// The plan's think time.
+    ThinkTime,
+    /// A limit of the control group.
+    ControlGroup {
+        /// Bytes per second, where it is set in bytes.
+        bytes_per_s: Option<f64>,
+        /// Operations per second, where it is set in operations.
+        ops_per_s: Option<f64>,
+    },
+    /// A limiter that set in when an allowance was used up.
+    BurstLimiter {
+        /// The rate from then on.
+        ops_per_s: f64,
+    },
+    /// Perhaps a limit below this host, at a round rate.
+    UnseenLimiter {
+        /// Bytes per second, where they are round.
+        bytes_per_s: Option<f64>,
+        /// Operations per second, where they are round.
+        ops_per_s: Option<f64>,
+    },
+    /// A drive that slows down because it is hot.
+    Temperature {
+        /// The drive.
+        device: String,
+    },
+    /// CPU time of the workers.
+    ThreadCpu {
+        /// Workers that used a CPU up.
+        threads: u64,
+    },
+    /// More threads moved more, with as much in flight.
+    Threads {
+        /// Workers.
+        workers: u64,
+    },
+    /// Workers waited for a CPU.
+    CpuStarvation,
+    /// All CPUs of the host were busy.
+    HostCpus,
+    /// A CPU was busy with interrupts.
+    InterruptCpu,
+    /// One operation at a time.
+    Latency,
+    /// An engine that keeps one operation per thread.
+    SynchronousEngine {
+        /// Threads.
+        workers: u64,
+    },
+    /// Submission that blocks.
+    BlockingSubmission,
+    /// The workers did not keep enough in flight.
+    LoadGenerator,
+    /// Operations wait between the workers and the device.
+    PathToDevice,
+    /// More load moved more.
+    Load {
+        /// The load that was tried.
+        doubled: Doubled,
+        /// Its rate over that of the phase.
+        times: f64,
+    },
+    /// Blocks that the filesystem had to allocate.
+    BlockAllocation,
+    /// Files that workers share.
+    SharedFiles,
+    /// Metadata operations.
+    Metadata {
+        /// The operation.
+        operation: String,
+    },
+    /// A link.
+    Link {
+        /// The link, such as `SATA link of sda`.
+        link: String,
+    },
+    /// A link that several devices share.
+    SharedLink {
+        /// Its kind, such as `PCIe`.
+        link: String,
+        /// Devices behind it.
+        devices: u64,
+    },
+    /// A transport that takes one command at a time.
+    SerialCommands {
+        /// The device.
+        device: String,
+    },
+    /// The network.
+    Network {
+        /// The interface.
+        interface: String,
+    },
+    /// The network to a device.
+    NetworkToDevice {
+        /// The device.
+        device: String,
+    },
+    /// Most of the work fell on one member of an array.
+    ArrayMember {
+        /// The array.
+        array: String,
+        /// The member.
+        member: String,
+    },
+    /// One member of an array is slower than the others.
+    SlowMember {
+        /// The array.
+        array: String,
+        /// The member.
+        member: String,
+    },
+    /// Operations wait above the members of an array.
+    PathToMembers {
+        /// The array.
+        array: String,
+    },
+    /// Reads that an array makes before it writes parity.
+    ParityReads {
+        /// The array.
+        array: String,
+    },
+    /// The device's own queue.
+    DeviceQueue {
+        /// Commands that it takes.
+        depth: f64,
+    },
+    /// Latency of flushes.
+    FlushLatency,
+    /// The device: nothing else was left, and it had what was asked for in flight.
+    Device {
+        /// Operations that were asked for at a time.
+        depth: f64,
+        /// Operations in the device.
+        in_flight: f64,
+        /// Operations of others are among them.
+        with_others: bool,
+        /// Mean latency, in ns.
+        mean_latency_ns: f64,
+    },
+    /// The device: more load moved no more.
+    DeviceFlat {
+        /// Operations that were asked for at a time.
+        depth: f64,
+        /// The load that was tried.
+        doubled: Doubled,
+        /// Its rate over that of the phase.
+        times: f64,
+    },
+    /// Other work of candor inside the measured time.
+    OwnWork {
+        /// Content was made.
+        filling: bool,
+        /// Content was checked.
+        checking: bool,
+    },
+    /// No byte was moved.
+    Candor,
+}
+
+/// A load that was doubled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubled {
+    /// Operations in flight per worker, so many now.
+    Depth(u32),
+    /// Workers, so many now.
+    Workers(u32),
+}
+
+/// What a limit is a limit of, for groups and charts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitClass {
+    /// Memory of this host, caches included.
+    Memory,
+    /// The plan.
+    Plan,
+    /// A limiter or a throttle.
+    Throttle,
+    /// CPUs of this host.
+    Cpu,
+    /// The load: too little in flight.
+    Load,
+    /// The filesystem.
+    Filesystem,
+    /// A link or a network.
+    Link,
+    /// An array.
+    Array,
+    /// The device.
+    Device,
+    /// candor itself.
+    Candor,
+}
+
+impl Limit {
+    /// What it is a limit of.
+    pub fn class(&self) -> LimitClass {
+        use Limit::*;
+        match self {
+            PageCache | Memory | PageCacheWrites | LaterPasses | Holes | UnwrittenBlocks
+            | BlankBlocks | LoopPageCache | LoopHoles | NfsClientCache | HostMemory
+            | MemoryBandwidth => LimitClass::Memory,
+            PlanRate { .. } | ThinkTime => LimitClass::Plan,
+            ControlGroup { .. }
+            | BurstLimiter { .. }
+            | UnseenLimiter { .. }
+            | Temperature { .. } => LimitClass::Throttle,
+            ThreadCpu { .. } | Threads { .. } | CpuStarvation | HostCpus | InterruptCpu => {
+                LimitClass::Cpu
+            }
+            Latency
+            | SynchronousEngine { .. }
+            | BlockingSubmission
+            | LoadGenerator
+            | PathToDevice
+            | Load { .. } => LimitClass::Load,
+            BlockAllocation | SharedFiles | Metadata { .. } => LimitClass::Filesystem,
+            Link { .. }
+            | SharedLink { .. }
+            | SerialCommands { .. }
+            | Network { .. }
+            | NetworkToDevice { .. } => LimitClass::Link,
+            ArrayMember { .. } | SlowMember { .. } | PathToMembers { .. } | ParityReads { .. } => {
+                LimitClass::Array
+            }
+            DeviceQueue { .. } | FlushLatency | Device { .. } | DeviceFlat { .. } => {
+                LimitClass::Device
+            }
+            OwnWork { .. } | Candor => LimitClass::Candor,
+        }
+    }
+}
+
+/// A few words that follow "limited by".
+impl Display for Limit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        use Limit::*;
+        match self {
+            PageCache => f.write_str("the page cache"),
+            Memory => f.write_str("memory"),
+            PageCacheWrites => f.write_str("memory: the page cache took the writes"),
+            LaterPasses => f.write_str("the page cache, after the first pass"),
+            Holes => f.write_str("memory: the reads hit holes"),
+            UnwrittenBlocks => f.write_str("memory: the reads hit unwritten blocks"),
+            BlankBlocks => f.write_str("blocks that hold nothing"),
+            LoopPageCache => f.write_str("the page cache of the loop's backing file"),
+            LoopHoles => f.write_str("memory: the reads hit holes of the backing file"),
+            NfsClientCache => f.write_str("the cache of the NFS client"),
+            HostMemory => f.write_str("memory and CPU of this host"),
+            MemoryBandwidth => f.write_str("the speed of memory"),
+            PlanRate { bytes_per_s, ops_per_s } => {
+                write!(f, "the rate that the plan asks for ({})", rate(*bytes_per_s, *ops_per_s))
+            }
+            ThinkTime => f.write_str("the plan's think time"),
+            ControlGroup { bytes_per_s, ops_per_s } => {
+                write!(f, "the control group's limit of {}", rate(*bytes_per_s, *ops_per_s))
+            }
+            BurstLimiter { ops_per_s } => write!(f, "a limiter at {}", number::iops(*ops_per_s)),
+            UnseenLimiter { bytes_per_s, ops_per_s } => {
+                let rate = round_rate(*bytes_per_s, *ops_per_s);
+                write!(f, "perhaps a limit below this host ({rate})")
+            }
+            Temperature { device } => write!(f, "the temperature of {device}"),
+            _ => self.of_work_or_path(f),
+        }
+    }
+}
+
+impl Limit {
+    /// The limits that lie between the workers and the device.
+    fn of_work_or_path(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        use Limit::*;
+        match self {
+            ThreadCpu { threads: 1 } => f.write_str("one CPU thread"),
+            ThreadCpu { threads } => write!(f, "{threads} CPU threads"),
+            Threads { workers: 1 } => f.write_str("one thread"),
+            Threads { .. } => f.write_str("the number of threads"),
+            CpuStarvation => f.write_str("CPU starvation"),
+            HostCpus => f.write_str("the CPUs of this host"),
+            InterruptCpu => f.write_str("the CPU that serves the interrupts"),
+            Latency => f.write_str("latency: one request at a time"),
+            SynchronousEngine { workers: 0 | 1 } => f.write_str("one request at a time"),
+            SynchronousEngine { workers } => {
+                write!(f, "one request at a time in each of {workers} threads")
+            }
+            BlockingSubmission => f.write_str("one request at a time: submission blocks"),
+            LoadGenerator => f.write_str("the load generator"),
+            PathToDevice => f.write_str("the way to the device: CPU, filesystem or a throttle"),
+            Load { doubled, times } => {
+                write!(f, "the load: {doubled} moved {} times as much", number::number(*times))
+            }
+            BlockAllocation => f.write_str("the allocation of blocks by the filesystem"),
+            SharedFiles => f.write_str("workers that share files"),
+            Metadata { operation } => write!(f, "metadata ({operation})"),
+            OwnWork { filling: true, checking: true } => f.write_str("making and checking content"),
+            OwnWork { filling: true, .. } => f.write_str("making content"),
+            OwnWork { .. } => f.write_str("checking content"),
+            Candor => f.write_str("candor itself: no byte was moved"),
+            _ => self.of_device(f),
+        }
+    }
+
+    /// The limits of links, arrays and devices.
+    fn of_device(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        use Limit::*;
+        match self {
+            Link { link } => write!(f, "the {link}"),
+            SharedLink { link, devices } => {
+                write!(f, "the {link} link that {devices} devices share")
+            }
+            SerialCommands { device } => write!(f, "one command at a time to {device}"),
+            Network { interface } => write!(f, "the network ({interface})"),
+            NetworkToDevice { device } => write!(f, "the network to {device}"),
+            ArrayMember { array, member } => write!(f, "one member of {array} ({member})"),
+            SlowMember { array, member } => write!(f, "one slow member of {array} ({member})"),
+            PathToMembers { array } => {
+                write!(f, "what lies between the process and {array}")
+            }
+            ParityReads { array } => write!(f, "reading before each write to {array}"),
+            DeviceQueue { depth } => {
+                write!(f, "the device's own queue of {}", number::count(*depth))
+            }
+            FlushLatency => f.write_str("flush latency"),
+            Device { depth, in_flight, with_others, mean_latency_ns } => write!(
+                f,
+                "the device at depth {} ({} in flight{}, mean latency {})",
+                number::count(*depth),
+                number::number(*in_flight),
+                if *with_others { " with those of others" } else { "" },
+                number::time(*mean_latency_ns)
+            ),
+            DeviceFlat { depth, doubled, times } => write!(
+                f,
+                "the device at depth {}: {doubled} moved {} times as much",
+                number::count(*depth),
+                number::number(*times)
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Display for Doubled {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            Doubled::Depth(depth) => {
+                write!(f, "twice the depth ({})", number::count(f64::from(depth)))
+            }
+            Doubled::Workers(workers) => {
+                write!(f, "twice the workers ({})", number::count(f64::from(workers)))
+            }
+        }
+    }
+}
+
+fn rate(bytes_per_s: Option<f64>, ops_per_s: Option<f64>) -> String {
+    match bytes_per_s {
+        Some(bytes) => number::rate(bytes),
+        None => number::iops(ops_per_s.unwrap_or(0.0)),
+    }
+}
+
+/// A rate in the family of units in which it is round.
+pub fn round_rate(bytes_per_s: Option<f64>, ops_per_s: Option<f64>) -> String {
+    match (ops_per_s, bytes_per_s) {
+        (Some(ops), _) => number::iops(ops),
+        (None, Some(bytes)) if bytes % 1_048_576.0 == 0.0 => {
+            format!("{} MiB/s", number::number(bytes / 1_048_576.0))
+        }
+        (None, bytes) => number::rate_decimal(bytes.unwrap_or(0.0)),
+    }
+}
+
+/// What a number is of, where it is not that of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasuredInstead {
+    /// The page cache.
+    PageCache,
+    /// Memory, although the I/O was direct.
+    Memory,
+    /// The page cache for a part of the bytes.
+    PageCacheAndDevice,
+    /// Memory for a part of the bytes.
+    MemoryAndDevice,
+    /// The page cache, which took the writes.
+    PageCacheWrites,
+    /// The page cache, after the first pass.
+    LaterPasses,
+    /// Zeros for holes.
+    Holes,
+    /// Zeros for unwritten blocks.
+    UnwrittenBlocks,
+    /// Blocks that hold nothing.
+    BlankBlocks,
+    /// Compressed data.
+    CompressedData,
+    /// The page cache of a loop device's backing file.
+    LoopPageCache,
+    /// Holes of a loop device's backing file.
+    LoopHoles,
+    /// The cache of the NFS client.
+    NfsClientCache,
+    /// Memory of this host.
+    HostMemory,
+    /// A cache on this side of the link.
+    NearCache,
+}
+
+/// A few words that follow "measures".
+impl Display for MeasuredInstead {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MeasuredInstead::PageCache => "the page cache",
+            MeasuredInstead::Memory => "memory",
+            MeasuredInstead::PageCacheAndDevice => "a mix of page cache and device",
+            MeasuredInstead::MemoryAndDevice => "a mix of memory and device",
+            MeasuredInstead::PageCacheWrites => "memory, not the device",
+            MeasuredInstead::LaterPasses => "the page cache, after the first pass",
+            MeasuredInstead::Holes => "holes: zeros made in memory",
+            MeasuredInstead::UnwrittenBlocks => "unwritten blocks: zeros made in memory",
+            MeasuredInstead::BlankBlocks => "blocks that hold nothing",
+            MeasuredInstead::CompressedData => "compressed data",
+            MeasuredInstead::LoopPageCache => "the page cache of the loop's backing file",
+            MeasuredInstead::LoopHoles => "holes of the loop's backing file",
+            MeasuredInstead::NfsClientCache => "the cache of the NFS client",
+            MeasuredInstead::HostMemory => "this host's memory",
+            MeasuredInstead::NearCache => "a cache on this side of the link",
+        })
+    }
+}
