@@ -1,7 +1,7 @@
 //! The documentation says what the program does: tables are derived, examples run through the
 //! checks they illustrate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use candor_plan::{check, text};
@@ -64,22 +64,35 @@ fn the_page_of_options_is_derived() {
     );
 }
 
+/// The evidence book: the index and a page for each rule.
 #[test]
-fn the_page_of_rules_is_derived() {
+fn the_pages_of_rules_are_derived() {
     let all = candor_judge::explanations();
-    let rules = candor_show::rules::markdown(&all);
     let list = candor_show::rules::list(&all, &Default::default());
+    let page_of = |rule| {
+        let name = candor_show::rules::page_name(rule);
+        (format!("rules/{name}"), candor_show::rules::page(rule, &all))
+    };
+    let mut pages: BTreeMap<String, String> = all.iter().map(page_of).collect();
+    assert_eq!(pages.len(), all.len(), "each has a page of its own");
+    pages.insert("rules.md".into(), candor_show::rules::index(&all));
     for of in all.iter().map(|rule| &rule.rule) {
-        assert!(rules.contains(&format!("\n### {of}: ")), "no section for {of}");
         assert!(list.contains(&format!("\n  {of:<4}")), "no line for {of}");
     }
+    let folder = std::fs::read_dir(path("rules")).into_iter().flatten();
+    let there = folder.map(|entry| format!("rules/{}", entry.unwrap().file_name().display()));
+    let surplus: Vec<String> = there.filter(|name| !pages.contains_key(name)).collect();
     if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path("rules.md"), &rules).unwrap();
+        std::fs::create_dir_all(path("rules")).unwrap();
+        surplus.iter().for_each(|name| std::fs::remove_file(path(name)).unwrap());
+        pages.iter().for_each(|(name, text)| std::fs::write(path(name), text).unwrap());
+        return;
     }
-    assert!(
-        page("rules.md") == rules,
-        "the rules have changed: run `{BLESS}=1 cargo test -p candor`"
-    );
+    let renew = format!("the rules have changed: run `{BLESS}=1 cargo test -p candor`");
+    assert_eq!(surplus, Vec::<String>::new(), "{renew}");
+    for (name, text) in &pages {
+        assert!(page(name) == *text, "{name}: {renew}");
+    }
 }
 
 /// The plans in the guide.

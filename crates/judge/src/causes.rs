@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use candor_record::{Consequence, Finding};
 
 use crate::observed::Observed;
+use crate::rule::Rule;
 use crate::rules;
 use crate::stage::Stage;
 
@@ -81,6 +82,15 @@ pub fn sort(findings: &mut [Finding]) {
 /// The stage of the rule that found it.
 pub fn stage_of(finding: &Finding) -> Stage {
     rules::find(&finding.rule).map_or(Stage::Apart, |rule| rule.stage)
+}
+
+/// Rules whose findings may take in those of this one.
+pub fn of(rule: &Rule) -> Vec<String> {
+    let takes = |cause: &&Rule| {
+        let excepted = |e: &Exception| e.cause == cause.text.id && e.follow.contains(&rule.text.id);
+        cause.stage.explains(rule.stage) || EXCEPTIONS.iter().any(excepted)
+    };
+    rules::all().filter(takes).map(|cause| cause.text.id.to_owned()).collect()
 }
 
 /// Moves what follows from a rule's first finding into it, and what follows from that. The cause

@@ -151,6 +151,8 @@ fn explanation(rule: &rule::Rule) -> Explanation {
         title: rule.text.title.into(),
         text: rule.text.explanation.into(),
         preflight: rule.before.is_some(),
+        limit: rule.limit,
+        causes: causes::of(rule),
         thresholds: thresholds::ALL.iter().filter(serves).map(of).collect(),
     }
 }

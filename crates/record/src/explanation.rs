@@ -2,17 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::LimitClass;
+
 /// A rule: what it finds, how, and from which numbers on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// Its name, such as `A1`.
     pub rule: String,
-    /// What it finds, in a few words.
+    /// What it finds, in five words or fewer.
     pub title: String,
     /// How it comes about, how the rule recognises it, and what helps: one paragraph.
     pub text: String,
     /// The rule can report before anything has run.
     pub preflight: bool,
+    /// The kind of limit that it may name.
+    pub limit: Option<LimitClass>,
+    /// Rules that may take its finding in, because it follows from theirs or explains it.
+    pub causes: Vec<String>,
     /// The numbers from which on it speaks; none where it needs no number.
     pub thresholds: Vec<Threshold>,
 }

@@ -4,6 +4,7 @@ use candor_record::{Explanation, Threshold};
 
 use crate::layout::{Align, Cell, Page, Table, wrap};
 use crate::style::{Style, Tone};
+use crate::words;
 
 /// What a rule's letter says about it.
 const LETTERS: [(&str, &str); 8] = [
@@ -73,36 +74,60 @@ fn thresholds(page: &mut Page, thresholds: &[Threshold]) {
 /// Columns of the page of the documentation.
 const PAGE_COLUMNS: usize = 105;
 
-/// All rules as a page of the documentation, in Markdown.
-pub fn markdown(rules: &[Explanation]) -> String {
+/// Name of a rule's page, without its folder: `a1-reads-were-served-from-memory.md`.
+pub fn page_name(rule: &Explanation) -> String {
+    let text = format!("{} {}", rule.rule, rule.title).to_lowercase();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    format!("{}.md", words.collect::<Vec<_>>().join("-"))
+}
+
+/// The index of the evidence book, in Markdown: a line for each rule, with a link to its page.
+pub fn index(rules: &[Explanation]) -> String {
     let mut page = String::from(
-        "# Rules\n\nWhat candor looks for in every result. Derived from the rules themselves; a \
-         test keeps it so.\n`candor explain RULE` prints the same. A rule that lacks a fact says \
-         so instead of guessing.\n\n\
-         \"Evidence book\" is the project's collection of traps, reproduced on real kernels where \
-         that was\npossible; \"judge\" stands for what this program adds. Shares are from 0 to 1.\n",
+        "# Rules\n\nEvery rule that candor evaluates for a result, each with a page of its own. \
+         Derived from the rules\nthemselves; a test keeps it so. `candor explain RULE` prints the \
+         same. A rule that lacks a fact names the\nfact instead of guessing.\n",
     );
     for (title, rules) in groups(rules) {
-        page.push_str(&format!("\n## {title}\n"));
+        page.push_str(&format!("\n## {title}\n\n| rule | finds | before a run |\n"));
+        page.push_str("| --- | --- | --- |\n");
         for rule in rules {
-            page.push_str(&section(rule));
+            let (id, title) = (&rule.rule, &rule.title);
+            let before = if rule.preflight { "yes" } else { "" };
+            page.push_str(&format!("| [{id}](rules/{}) | {title} | {before} |\n", page_name(rule)));
         }
     }
     page
 }
 
-fn section(rule: &Explanation) -> String {
-    let ahead = if rule.preflight { format!(" {AHEAD}") } else { String::new() };
-    let text = wrap(&format!("{}{ahead}", rule.text), PAGE_COLUMNS).join("\n");
-    let mut section = format!("\n### {}: {}\n\n{text}\n", rule.rule, rule.title);
-    if rule.thresholds.is_empty() {
-        return section;
+/// A rule as a page of the evidence book, in Markdown.
+pub fn page(rule: &Explanation, all: &[Explanation]) -> String {
+    let question = groups(all).into_iter().find(|(_, rules)| rules.contains(&rule));
+    let question = question.map_or("", |(title, _)| title);
+    let text = wrap(&rule.text, PAGE_COLUMNS).join("\n");
+    let mut page = format!("# {}: {}\n\n{question}\n\n{text}\n", rule.rule, rule.title);
+    if rule.preflight {
+        page.push_str(&format!("\n{AHEAD}\n"));
     }
-    section.push_str("\n| threshold | value | why | from |\n| --- | --- | --- | --- |\n");
-    for Threshold { name, value, source, reason } in &rule.thresholds {
-        section.push_str(&format!("| {name} | {value} | {reason} | {source} |\n"));
+    if let Some(limit) = rule.limit {
+        page.push_str(&format!("\nIt may name the limit of a result: {}.\n", words::class(limit)));
     }
-    section
+    if !rule.thresholds.is_empty() {
+        page.push_str("\n## Thresholds\n\nShares are from 0 to 1.\n\n");
+        page.push_str("| threshold | value | why | from |\n| --- | --- | --- | --- |\n");
+        for Threshold { name, value, source, reason } in &rule.thresholds {
+            page.push_str(&format!("| {name} | {value} | {reason} | {source} |\n"));
+        }
+    }
+    let causes = all.iter().filter(|other| rule.causes.contains(&other.rule));
+    let causes: Vec<_> = causes
+        .map(|cause| format!("- [{}]({}): {}\n", cause.rule, page_name(cause), cause.title))
+        .collect();
+    if !causes.is_empty() {
+        page.push_str("\n## Causes\n\nFindings of these rules take this one in.\n\n");
+        page.push_str(&causes.concat());
+    }
+    page
 }
 
 #[cfg(test)]
@@ -121,6 +146,8 @@ mod tests {
             title: format!("the title of {rule}"),
             text: "How it comes about.".into(),
             preflight,
+            limit: preflight.then_some(candor_record::LimitClass::Memory),
+            causes: if preflight { Vec::new() } else { vec!["A1".into()] },
             thresholds,
         };
         vec![rule("A1", true, vec![threshold]), rule("G1", false, Vec::new())]
@@ -146,10 +173,19 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_a_table_only_where_there_are_thresholds() {
-        let page = markdown(&rules());
-        assert!(page.contains("\n### A1: the title of A1\n\nHow it comes about. It can also"));
-        assert!(page.contains("| share of bytes | 0.05 | measured | evidence book A1 |\n"));
-        assert!(page.ends_with("\n### G1: the title of G1\n\nHow it comes about.\n"));
+    fn a_page_has_what_there_is() {
+        let rules = rules();
+        let page = |at: usize| super::page(&rules[at], &rules);
+        assert!(page(0).starts_with(
+            "# A1: the title of A1\n\nDid the bytes reach the device?\n\nHow it comes about.\n\n\
+             It can also"
+        ));
+        assert!(page(0).contains("the limit of a result: memory of this host.\n"));
+        assert!(page(0).ends_with("| share of bytes | 0.05 | measured | evidence book A1 |\n"));
+        assert!(page(1).ends_with("in.\n\n- [A1](a1-the-title-of-a1.md): the title of A1\n"));
+        assert!(!page(1).contains("Thresholds"));
+        assert!(
+            index(&rules).contains("| [A1](rules/a1-the-title-of-a1.md) | the title of A1 | yes |")
+        );
     }
 }

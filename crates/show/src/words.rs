@@ -1,6 +1,6 @@
 //! The words for the values of the record, each in one place.
 
-use candor_record::{Confidence, Ended, Finding, Severity, Verdict};
+use candor_record::{Confidence, Ended, Finding, LimitClass, Severity, Verdict};
 
 use crate::style::Tone;
 
@@ -48,6 +48,22 @@ pub(crate) fn meaning(finding: &Finding) -> String {
         Some(what) if finding.severity == Severity::Explains => format!("the limit: {what}"),
         Some(what) => format!("{text}; the limit: {what}"),
         None => text,
+    }
+}
+
+/// What a class of limits is a limit of.
+pub(crate) fn class(class: LimitClass) -> &'static str {
+    match class {
+        LimitClass::Memory => "memory of this host",
+        LimitClass::Plan => "the plan",
+        LimitClass::Throttle => "a throttle",
+        LimitClass::Cpu => "CPUs of this host",
+        LimitClass::Load => "the load",
+        LimitClass::Filesystem => "the filesystem",
+        LimitClass::Link => "a link",
+        LimitClass::Array => "an array",
+        LimitClass::Device => "the device",
+        LimitClass::Candor => "candor itself",
     }
 }
 
