@@ -1,11 +1,11 @@
 //! What devices did between two snapshots, as rates, waits and shares of what is possible.
 
 use candor_record::facts::{DeviceFacts, Fact, Facts, value};
+use candor_record::fmt::{self, ratio};
 use candor_record::requests::RequestStats;
 use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
 
 use crate::thresholds::{CEILING_NEAR, NEVER_IDLE};
-use candor_record::fmt::{self, ratio};
 
 /// What each device did; `trace` is what was seen of single requests meanwhile.
 pub fn between(

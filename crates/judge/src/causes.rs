@@ -30,7 +30,7 @@ const EXCEPTIONS: &[Exception] = &[
     follow("A5", &["C10"]),
     follow("A13", &["C10"]),
     follow("A3", &["A4"]),
-    // The cache's own counters tell more than the shares of its tiers, and those of a linear volume.
+    // Hits of the cache tell more than the bytes of its tiers, and tiers more than a linear volume.
     follow("A15", &["E6"]),
     follow("E6", &["E4"]),
     // Each of these links is a part of the shared one.

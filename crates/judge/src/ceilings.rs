@@ -3,10 +3,10 @@
 use candor_plan::units::Direction;
 use candor_record::Ceiling;
 use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
+use candor_record::fmt;
 
 use crate::expect;
 use crate::observed::{Observed, Ran};
-use candor_record::fmt;
 use candor_record::fmt::ratio;
 
 /// What sets a ceiling.

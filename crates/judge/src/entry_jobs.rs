@@ -4,9 +4,9 @@ use candor_plan::Job;
 use candor_plan::entries::{Entries, Step};
 use candor_record::Measurement;
 use candor_record::facts::TargetFacts;
+use candor_record::fmt::ratio;
 
 use crate::observed::{Observed, finite, measurement_of};
-use candor_record::fmt::ratio;
 
 /// A job of steps over names that ran.
 #[derive(Clone, Copy)]

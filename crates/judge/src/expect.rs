@@ -7,12 +7,12 @@
 
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Job};
+use candor_record::fmt::{self, ratio};
 use candor_record::{Ceiling, OpStats, PhaseReport, Verdict};
 
 use crate::ceilings::{Bound, Kind, as_ops};
 use crate::observed::{Observed, Ran};
 use crate::thresholds::MUCH_SMALLER;
-use candor_record::fmt::{self, ratio};
 
 /// Expectations for the phase's only job; none where several jobs share the target.
 pub fn bounds(observed: &Observed) -> Vec<Bound> {

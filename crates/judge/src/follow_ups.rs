@@ -8,6 +8,7 @@ use candor_plan::Sharing;
 use candor_plan::blocks::{Access, Pace};
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
+use candor_record::fmt::{self, ratio};
 use candor_record::{Change, Doubled, Ended, Measurement, Quantity, Slice};
 
 use crate::builder::FindingBuilder;
@@ -20,7 +21,6 @@ use crate::thresholds::{
     AGAIN, DOUBLED_FLAT, DOUBLED_PAYS, KNEE, SLICE_OPS, SLICE_S, SLICED_PHASE_S,
 };
 use crate::{Case, Judgement};
-use candor_record::fmt::{self, ratio};
 
 /// A slice that would tell what a phase alone does not.
 #[derive(Clone, Debug, PartialEq, Eq)]

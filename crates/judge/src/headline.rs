@@ -1,11 +1,11 @@
 //! The verdict in one line.
 
 use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Finding, Limit, Severity, Verdict};
 
 use crate::entry_jobs;
 use crate::observed::Observed;
-use candor_record::fmt::{self, ratio};
 
 /// Whether a phase can be believed: what its findings amount to. A phase that did nothing cannot
 /// be vouched for, whatever was found.

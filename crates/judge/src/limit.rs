@@ -82,7 +82,7 @@ fn device(observed: &Observed) -> Option<Limit> {
     let queue = queue_of_all(observed)?;
     let mean_ns = observed.mean_latency_ns()?;
     let applies = observed.all_direct() && asked > 1.0;
-    applies.then(|| Limit::Device {
+    applies.then_some(Limit::Device {
         depth: asked,
         in_flight: queue,
         // More than was asked for cannot be all ours.

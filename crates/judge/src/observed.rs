@@ -6,6 +6,7 @@ use std::ops::Deref;
 use candor_plan::units::Direction;
 use candor_plan::{Job, Phase};
 use candor_record::facts::{AccountingOutcome, DeviceFacts, value};
+use candor_record::fmt::ratio;
 use candor_record::{Latency, Measurement, OpStats, PhaseReport};
 
 use crate::Case;
@@ -13,7 +14,6 @@ use crate::ceilings::{Bound, bounds};
 use crate::flow::Flow;
 use crate::setup::{Planned, SetupFacts};
 use crate::thresholds::{BYTES_MIN, SLACK_FLAT, SLACK_MAX};
-use candor_record::fmt::ratio;
 
 /// A job that ran and moved real bytes.
 #[derive(Clone, Copy)]

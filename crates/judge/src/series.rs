@@ -1,10 +1,10 @@
 //! The rate from second to second: steps, plateaus, drifts.
 
 use candor_plan::units::Direction;
+use candor_record::fmt::ratio;
 use candor_record::{Measurement, Sample};
 
 use crate::thresholds::FULL_SECOND;
-use candor_record::fmt::ratio;
 
 /// A full interval of a run, usually a second.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,10 +2,10 @@
 
 use candor_record::Snapshot;
 use candor_record::facts::{DeviceFacts, Link, Remote, value};
+use candor_record::fmt::ratio;
 
 use crate::ceilings::{Bound, Kind, app_rates, device_rates, link_bound};
 use crate::observed::Observed;
-use candor_record::fmt::ratio;
 
 /// A link on the way to one or more devices.
 pub struct Hop<'a> {

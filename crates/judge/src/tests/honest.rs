@@ -120,7 +120,7 @@ fn an_honest_run_on_zram_is_memory_and_nothing_else() {
         rules.retain(|rule| !rule.starts_with('G'));
         assert_eq!(rules, ["A16"], "{workload:?}");
         assert_eq!(
-            judgement.findings[0].measures.as_ref().map(|it| it.to_string()).as_deref(),
+            judgement.findings[0].measures.as_ref().map(ToString::to_string).as_deref(),
             Some("this host's memory")
         );
         let preflight = case.preflight();

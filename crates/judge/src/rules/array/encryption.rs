@@ -1,6 +1,7 @@
 //! E5: encryption takes the time.
 
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, CpuTimes, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CRYPT_CPU, DEVICE_FULL};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

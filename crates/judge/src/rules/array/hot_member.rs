@@ -1,6 +1,7 @@
 //! E1: one member of an array does the work.
 
 use candor_record::facts::DeviceFacts;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, HOT_MEMBER, MEMBER_REQUESTS};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, DiskCounters, Finding, Limit, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::rules::array::degraded;
 use crate::thresholds::{
     CHANCE_OUT, HOT_MEMBER, MEMBER_IDLE, MEMBER_REQUESTS, SLOW_MEMBER, SLOW_MEMBER_MS,
 };
-use candor_record::fmt::{self, ratio};
 
 /// What a member did in the direction that moved more.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! E7: what the members of an array have in flight: little of it, or one of them most.
 
 use candor_record::facts::DeviceFacts;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -11,7 +12,6 @@ use crate::rules::array::slow_member;
 use crate::rules::depth::device_queue_full;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, MEMBERS_SAW, QUEUE_WINDOW_S};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! A2: the data set is cached before it is read.
 
 use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
 use candor_record::{CacheState, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -11,7 +12,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::CACHED_AT_START;
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

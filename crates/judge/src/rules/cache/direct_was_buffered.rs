@@ -135,7 +135,7 @@ mod tests {
         (cache.resident_bytes, cache.size_bytes) = (64 * MIB, 64 * MIB);
         let found = case.found(&RULE);
         assert_eq!(
-            (found[0].severity, found[0].limits.as_ref().map(|it| it.to_string()).as_deref()),
+            (found[0].severity, found[0].limits.as_ref().map(ToString::to_string).as_deref()),
             (Severity::Remark, None)
         );
         case.process_read(0);

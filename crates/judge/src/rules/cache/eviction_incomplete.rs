@@ -1,6 +1,7 @@
 //! A6: eviction that left pages behind.
 
 use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
 use crate::thresholds::EVICTION_LEFT;
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{AccountingOutcome, TargetFacts, value};
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

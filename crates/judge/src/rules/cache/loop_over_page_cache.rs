@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, LoopBacking, value};
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity};
 
 use crate::builder::FindingBuilder;
@@ -12,7 +13,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, LEAF_COVERAGE, WRITTEN_OUT};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

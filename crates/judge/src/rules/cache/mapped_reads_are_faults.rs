@@ -2,6 +2,7 @@
 
 use candor_plan::blocks::Engine;
 use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::BYTES_MIN;
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

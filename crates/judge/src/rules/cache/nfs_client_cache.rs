@@ -1,6 +1,7 @@
 //! A14: a network filesystem's client answered from its own cache.
 
 use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
 use candor_record::{
     Confidence, Finding, Limit, LimitClass, MeasuredInstead, MountBytes, Quantity, Severity,
 };
@@ -10,7 +11,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

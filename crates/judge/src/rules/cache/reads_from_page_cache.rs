@@ -1,6 +1,7 @@
 //! A1: reads served from the page cache.
 
 use candor_plan::units::Direction;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{COVERAGE_FULL, COVERAGE_MEMORY};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -130,7 +130,7 @@ mod tests {
         case.process_read(bytes / 2);
         let found = case.found(&RULE);
         assert_eq!(
-            found[0].measures.as_ref().map(|it| it.to_string()).as_deref(),
+            found[0].measures.as_ref().map(ToString::to_string).as_deref(),
             Some("a mix of page cache and device")
         );
         assert!(found[0].sentence.starts_with("50 % of the bytes"), "{}", found[0].sentence);

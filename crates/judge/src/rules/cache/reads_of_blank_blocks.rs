@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
+use candor_record::fmt::{self, ratio};
 use candor_record::{
     Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseReport, Quantity, Severity,
     ZramPages,
@@ -12,7 +13,6 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BLANK, BLANK_SHARE, BYTES_MIN};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! A8: reading holes.
 
 use candor_record::facts::{FileFacts, value};
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::rules::cache::unread_ranges::{self, Verdict};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::{MAPPED, UNREAD_SHARE};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

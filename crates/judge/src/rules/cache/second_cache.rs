@@ -1,6 +1,7 @@
 //! A15: a second cache between filesystem and disk.
 
 use candor_plan::units::Direction;
+use candor_record::fmt::ratio;
 use candor_record::{CacheHits, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CACHE_ASKED, CACHE_HITS};
-use candor_record::fmt::ratio;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

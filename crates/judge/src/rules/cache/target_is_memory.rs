@@ -1,5 +1,6 @@
 //! A16: the target is memory.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity};
 
 use crate::builder::FindingBuilder;
@@ -7,7 +8,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! F3: burst credits have run out.
 
 use candor_record::facts::value;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second, Step};
 use crate::stage::Stage;
 use crate::thresholds::{CLIFF_S, CREDITS, FLAT, LEVEL_S};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

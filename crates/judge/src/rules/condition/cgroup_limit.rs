@@ -1,5 +1,6 @@
 //! F4: a control group limits the rate.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, CGROUP_NEAR};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind};
+use candor_record::fmt::{self, ratio};
 use candor_record::requests::{Issuer, Requests, share_of};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
@@ -11,7 +12,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, FOREIGN};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

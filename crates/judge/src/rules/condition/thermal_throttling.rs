@@ -1,5 +1,6 @@
 //! F6: the drive got too hot.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, Temperature};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{HOT_C, THROTTLED};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

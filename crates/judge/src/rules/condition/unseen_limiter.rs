@@ -1,6 +1,7 @@
 //! F5: a limit that is not on this host.
 
 use candor_record::facts::value;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -11,7 +12,6 @@ use crate::rules::depth::workers_starved_of_cpu;
 use crate::series::{self, Second};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, FLAT, PLATEAU_S, ROUND};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

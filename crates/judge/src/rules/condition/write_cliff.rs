@@ -1,6 +1,7 @@
 //! F2: the write rate falls off a cliff.
 
 use candor_plan::units::Direction;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -11,7 +12,6 @@ use crate::rules::condition::write_rate_unsettled;
 use crate::series::{self, Step};
 use crate::stage::Stage;
 use crate::thresholds::{CLIFF, CLIFF_S, LEVEL_S};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! F1: the write rate still drifts.
 
 use candor_plan::units::Direction;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::series::{self, Second};
 use crate::stage::Stage;
 use crate::thresholds::{DRIFT, DRIFT_CLEAR, DRIFT_S};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! B2: libaio without direct I/O is synchronous.
 
 use candor_plan::blocks::Engine;
+use candor_record::fmt::ratio;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
 use crate::thresholds::{SUBMIT_QUEUE, SUBMIT_SHARE};
-use candor_record::fmt::ratio;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

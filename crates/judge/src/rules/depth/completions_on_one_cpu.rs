@@ -1,6 +1,7 @@
 //! B10: all completions land on one CPU.
 
 use candor_record::facts::DeviceFacts;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::host_cpus_busy;
 use crate::stage::Stage;
 use crate::thresholds::{INTERRUPTS_LEAST, ONE_CPU_BUSY, ONE_CPU_SERVES};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

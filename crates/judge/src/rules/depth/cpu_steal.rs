@@ -1,5 +1,6 @@
 //! B13: the hypervisor took CPU time.
 
+use candor_record::fmt::ratio;
 use candor_record::{Confidence, CpuTimes, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -7,7 +8,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{STEAL, STEAL_MUCH};
-use candor_record::fmt::ratio;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

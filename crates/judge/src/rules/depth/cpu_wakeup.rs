@@ -1,6 +1,7 @@
 //! B12: the CPU sleeps or runs slowly between single operations.
 
 use candor_record::facts::value;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{FEW_IN_FLIGHT, WAKE_SHARE};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,5 +1,6 @@
 //! B6: more in flight than does any good.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{Change, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::observed::{Observed, Ran, busiest, finite};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::KNEE;
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

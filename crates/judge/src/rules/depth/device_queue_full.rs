@@ -1,6 +1,7 @@
 //! B5: the device takes fewer commands than asked for.
 
 use candor_record::facts::{Fact, value};
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, DEVICE_FULL};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,5 +1,6 @@
 //! B4: fewer operations in flight than asked for.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::device_queue_full;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT, QUEUE_SEEN};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -137,7 +137,7 @@ mod tests {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
         case.measured().occupancy = 12.0;
         assert_eq!(
-            case.found(&RULE)[0].limits.as_ref().map(|it| it.to_string()).as_deref(),
+            case.found(&RULE)[0].limits.as_ref().map(ToString::to_string).as_deref(),
             Some("the load generator")
         );
     }

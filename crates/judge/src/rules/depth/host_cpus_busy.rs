@@ -1,5 +1,6 @@
 //! B9: the CPUs of the host are the limit.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, CpuTimes, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
 use crate::thresholds::{ALL_CPUS_BUSY, CPU_INTERRUPTS, ONE_CPU_BUSY};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,13 +1,13 @@
 //! B3: io_uring handed operations to threads of the kernel.
 
 use candor_plan::Engine;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

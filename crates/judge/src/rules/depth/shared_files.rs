@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Sharing};
+use candor_record::fmt::{self, ratio};
 use candor_record::{
     Change, Confidence, Finding, Limit, LimitClass, PhaseReport, Quantity, Severity,
 };
@@ -12,7 +13,6 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::SHARING_COSTS;
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,5 +1,6 @@
 //! B1: a synchronous engine ignores depth.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

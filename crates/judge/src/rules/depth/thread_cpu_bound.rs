@@ -1,5 +1,6 @@
 //! B7: one thread is the limit.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{
     Change, Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats,
 };
@@ -11,7 +12,6 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::THREAD_BUSY;
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

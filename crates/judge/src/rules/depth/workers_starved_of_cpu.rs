@@ -1,5 +1,6 @@
 //! B8: the workers waited for a CPU.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{QUEUE_SEEN, RUN_WAIT, RUN_WAIT_MOST};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

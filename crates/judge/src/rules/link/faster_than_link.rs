@@ -1,6 +1,7 @@
 //! D9: more than the link can carry.
 
 use candor_record::facts::value;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_OVER, USB_OVER};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

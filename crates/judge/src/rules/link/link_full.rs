@@ -1,5 +1,6 @@
 //! D8: the link is the limit, also for small operations.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! D5: the network to a file server is the limit.
 
 use candor_record::facts::{Remote, value};
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::interface_bytes;
 use crate::stage::Stage;
 use crate::thresholds::{CARRIED, CEILING_NEAR, CEILING_OVER};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! D3: a PCIe slot of less width or speed than it could have.
 
 use candor_record::facts::value;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, LimitClass, Severity};
 
 use super::slow_link::{self, Full};
@@ -8,7 +9,6 @@ use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! D6: the device is reached over a network.
 
 use candor_record::facts::{DeviceFacts, Remote, value};
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

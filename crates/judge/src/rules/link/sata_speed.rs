@@ -1,5 +1,6 @@
 //! D1: a SATA link that trained at less than it could.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, LimitClass, Severity};
 
 use super::slow_link::{self, Full};
@@ -7,7 +8,6 @@ use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

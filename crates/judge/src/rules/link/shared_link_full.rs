@@ -1,5 +1,6 @@
 //! D10: several devices share a link, and that is full.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::{self, Hop};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

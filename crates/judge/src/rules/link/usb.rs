@@ -1,6 +1,7 @@
 //! D4: USB is the limit: its speed, or its driver that sends one command at a time.
 
 use candor_record::facts::{DeviceFacts, value};
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use super::slow_link::{self, Full};
@@ -8,7 +9,6 @@ use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,5 +1,6 @@
 //! G12: busy is not full.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, PhaseReport, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -7,7 +8,6 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BUSY_AND_MORE, NEVER_IDLE};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

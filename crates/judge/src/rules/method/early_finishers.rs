@@ -1,5 +1,6 @@
 //! G7: some workers were done long before others.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Ended, Finding, Measurement, Progress, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -7,7 +8,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{STRAGGLE_S, STRAGGLED};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

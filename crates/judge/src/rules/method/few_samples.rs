@@ -1,5 +1,6 @@
 //! G5: percentiles without samples.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Latency, Measurement, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -7,7 +8,6 @@ use crate::observed::{Observed, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::BEYOND;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,5 +1,6 @@
 //! G9: work inside the clock that is no I/O.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats};
 
 use crate::builder::FindingBuilder;
@@ -7,7 +8,6 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{IN_FLIGHT, OTHER_WORK};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

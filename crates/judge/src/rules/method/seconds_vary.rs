@@ -1,5 +1,6 @@
 //! G2: the seconds differ.
 
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Measurement, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{SPREAD, SPREAD_SECONDS, SPREAD_WIDE};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! G1: too short.
 
 use candor_plan::units::Direction;
+use candor_record::fmt;
 use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, USABLE_S};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! G11: tracing requests slowed them down.
 
 use candor_record::facts::value;
+use candor_record::fmt::{self, ratio};
 use candor_record::requests::RequestStats;
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
@@ -10,7 +11,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{OBSERVED, OBSERVED_S};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,5 +1,6 @@
 //! G3: the rate was still moving.
 
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Measurement, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
 use crate::thresholds::{SPREAD_SECONDS, TREND, TREND_CLEAR};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,5 +1,6 @@
 //! G8: a gap that is only units.
 
+use candor_record::fmt;
 use candor_record::{Ceiling, Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -8,7 +9,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::UNIT_GAP;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! H3: a directory with very many names.
 
 use candor_record::facts::value;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -9,7 +10,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::MANY_NAMES;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

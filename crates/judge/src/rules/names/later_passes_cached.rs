@@ -1,6 +1,7 @@
 //! H5: later passes over the same data came from memory.
 
 use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
 use candor_record::{
     Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseReport, Quantity, Severity,
 };
@@ -15,7 +16,6 @@ use crate::stage::Stage;
 use crate::thresholds::{
     BYTES_MIN, CACHED_AT_START, COVERAGE_FULL, COVERAGE_MEMORY, PASSES, READ_ONCE,
 };
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

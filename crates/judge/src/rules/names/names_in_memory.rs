@@ -1,6 +1,7 @@
 //! H2: names that were in memory.
 
 use candor_record::facts::TargetFacts;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, PhaseReport, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -10,7 +11,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{NAME_BYTES, NAMES_AGAIN, NAMES_MIN};
 use candor_plan::units::Direction;
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -1,6 +1,7 @@
 //! C6: one request at a time.
 
 use candor_plan::units::Direction;
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -11,7 +12,6 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT};
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
+use candor_record::fmt::{self, ratio};
 use candor_record::requests::{RequestOp, share_of};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
@@ -13,7 +14,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, COMMON, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR};
-use candor_record::fmt::{self, ratio};
 
 pub const RULE: Rule = Rule {
     text: RuleText {

@@ -3,6 +3,7 @@
 use candor_plan::Bytes;
 use candor_plan::units::{Direction, Extent, PerDirection, SizeSpec};
 use candor_record::facts::{DeviceFacts, value};
+use candor_record::fmt;
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -11,7 +12,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::{Planned, SetupFacts};
 use crate::stage::Stage;
-use candor_record::fmt;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
