@@ -32,7 +32,7 @@ to be kept in a file.";
 #[derive(Debug, Default)]
 struct How {
     force: Option<String>,
-    no_slices: bool,
+    no_follow_ups: bool,
     dry_run: bool,
     block_trace: BlockTraceMode,
 }
@@ -51,13 +51,13 @@ const HOW: &[Group<How>] = &[Group {
             },
         },
         Flag {
-            long: "no-slices",
+            long: "no-follow-ups",
             takes: Takes::Nothing,
-            help: "Run nothing but the plan: no short slices after a phase of 5 s and more that \
+            help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
                    could not tell by itself what limited it, no look at how fast memory copies",
             fields: &[],
             set: |how, _| {
-                how.no_slices = true;
+                how.no_follow_ups = true;
                 Ok(())
             },
         },
@@ -147,7 +147,7 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         command: line.words().to_vec(),
         run_dir: output.run_dir().map(PathBuf::from),
         force: how.force.into_iter().collect(),
-        slices: !how.no_slices,
+        follow_ups: !how.no_follow_ups,
         block_trace: how.block_trace,
         ..candor_run::Options::default()
     };
