@@ -24,6 +24,7 @@ pub mod quantity;
 mod report;
 pub mod requests;
 mod snapshot;
+mod stored;
 
 pub use activity::{Activity, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};
@@ -42,3 +43,4 @@ pub use measurement::*;
 pub use quantity::{Quantity, Unit, Value};
 pub use report::*;
 pub use snapshot::*;
+pub use stored::{REPORT_BYTES_MAX, read, read_unjudged};
