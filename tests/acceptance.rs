@@ -52,7 +52,7 @@ const MIB: u64 = 1 << 20;
 /// How much a counter of a device moved during the first phase.
 fn moved(report: &Report, device: &str, counter: &str) -> u64 {
     let at = |when: &str| {
-        let devices = report.list(&format!("/phases/0/{when}/devices"));
+        let devices = report.list(&format!("/phases/0/hosts/0/{when}/devices"));
         let ours = devices.iter().find(|entry| entry[0] == device).expect("its counters");
         ours[1][counter].as_u64().expect("a count")
     };
@@ -183,7 +183,7 @@ fn t13_the_histograms_are_those_of_the_generator() {
     let trace = scratch.file("trace", &lines.collect::<String>());
     let words = format!("--rw read --direct --access trace:{trace} --engine psync --bs 512");
     let report = run(&scratch, &device.node, &words);
-    let all = report.at("/phases/0/requests/requests");
+    let all = report.at("/phases/0/hosts/0/requests/requests");
     let reads = all.as_array().into_iter().flatten();
     let mut reads = reads.filter(|of| of["device"] == device.name() && of["direction"] == "read");
     let Some(seen) = reads.next() else {
@@ -226,8 +226,8 @@ fn t08_the_load_or_the_device() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = "--rw randread --direct --engine psync --workers 1 --seconds 5.5";
-    let plain = run(&scratch, &device.node, &format!("{words} --no-slices"));
-    assert!(plain.list("/phases/0/slices").is_empty(), "they were not to be");
+    let plain = run(&scratch, &device.node, &format!("{words} --no-follow-ups"));
+    assert!(plain.list("/phases/0/follow_ups").is_empty(), "they were not to be");
     let mut noise = String::new();
     for _ in 0..2 {
         let report = run(&scratch, &device.node, words);
@@ -241,11 +241,16 @@ fn t08_the_load_or_the_device() {
 }
 
 fn load_or_device(report: &Report) {
-    let slices = report.list("/phases/0/slices");
-    let [slice] = slices.as_slice() else { panic!("a tenth of 5.5 s is one slice: {slices:?}") };
-    assert_eq!((&slice["change"], &slice["workers"]), (&"twice_the_workers".into(), &2.into()));
-    let times = rate(&slice["measurement"]) / rate(report.at("/phases/0/measurements/0"));
-    let told = slice["told"].as_str().unwrap_or_default();
+    let follow_ups = report.list("/phases/0/follow_ups");
+    let [follow_up] = follow_ups.as_slice() else {
+        panic!("a tenth of 5.5 s is one follow-up: {follow_ups:?}")
+    };
+    assert_eq!(
+        (&follow_up["change"], &follow_up["workers"]),
+        (&"twice_the_workers".into(), &2.into())
+    );
+    let times = rate(&follow_up["measurement"]) / rate(report.at("/phases/0/measurements/0"));
+    let told = report.words("/judgement/phases/0/follow_ups/0");
     assert!(told.starts_with("Twice the workers (2): ") && told.contains("It took "), "{told}");
     let limit = report.limited_by(0);
     assert!(times < 1.5 || limit.starts_with("the load: twice the workers"), "{times}: {limit}");
@@ -351,7 +356,8 @@ fn t17_little_memory_makes_every_pass_a_read() {
     let ran = Running::start(&mut command, Stdio::null()).wait();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report = Report::read(&json).expect("a report");
-    let fetched = |when: &str| report.number(&format!("/phases/0/{when}/process_io/read_bytes"));
+    let fetched =
+        |when: &str| report.number(&format!("/phases/0/hosts/0/{when}/process_io/read_bytes"));
     let coverage = (fetched("after") - fetched("before")) / (3 * 128 * MIB) as f64;
     assert!(coverage >= 0.95, "{coverage}: {}", report.told());
     assert!(report.finding("A1").is_none(), "{}", report.told());
@@ -430,18 +436,18 @@ fn extra_a_new_file_is_written_once_more_to_see_what_its_blocks_cost() {
     let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
     let words = "--rw randwrite --direct --workers 4 --size 384m --layout sparse --seconds 5.5";
     let report = run(&scratch, &mount.path("new"), words);
-    let slices = report.list("/phases/0/slices");
-    let Some(slice) = slices.first() else {
+    let follow_ups = report.list("/phases/0/follow_ups");
+    let Some(follow_up) = follow_ups.first() else {
         assert!(report.finding("B18").is_none(), "{}", report.told());
         return skip(&format!("nothing was left to ask: {}", report.told()));
     };
-    assert_eq!((&slice["change"], slices.len()), (&"same_places".into(), 1));
-    let times = rate(&slice["measurement"]) / rate(report.at("/phases/0/measurements/0"));
+    assert_eq!((&follow_up["change"], follow_ups.len()), (&"same_places".into(), 1));
+    let times = rate(&follow_up["measurement"]) / rate(report.at("/phases/0/measurements/0"));
     assert_eq!(report.finding("B18").is_some(), times >= 1.2, "{times}: {}", report.told());
     // Not a place is written that the phase had not written.
     let workers = report.list("/phases/0/measurements/0/per_worker").iter();
     let least = workers.filter_map(|worker| worker["bytes"].as_u64()).min();
-    let again = slice["measurement"]["per_worker"].as_array().into_iter().flatten();
+    let again = follow_up["measurement"]["per_worker"].as_array().into_iter().flatten();
     let most = again.filter_map(|worker| worker["bytes"].as_u64()).max();
     assert!(most <= least, "{most:?} {least:?}");
     assert_eq!(mount.entries(), [""; 0], "files of candor's are left");

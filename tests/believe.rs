@@ -63,13 +63,13 @@ fn how_fast_memory_copies_is_told_after_fast_phases() {
         (report, rate)
     };
     let (report, rate) = run(&[]);
-    let copy = report.at("/phases/0/memory_copy");
+    let copy = report.at("/phases/0/hosts/0/memory_copy");
     let Some(copied) = copy["bytes_per_s"].as_f64() else {
         return skip(&format!("{rate} bytes per second, and no look at memory"));
     };
     assert!(rate > 0.9e9 && copied > 0.0 && copy["threads"].as_u64() > Some(0), "{rate}: {copy}");
     assert!(copy["buffer_bytes"].as_u64() >= Some(64 * MIB), "{copy}");
-    let ceilings = report.list("/phases/0/ceilings");
+    let ceilings = report.list("/judgement/phases/0/ceilings");
     let memory = ceilings.iter().find(|ceiling| ceiling["element"] == "memory");
     let used = memory.map_or(rate / copied, |memory| memory["used"].as_f64().expect("a share"));
     assert!((used * copied / rate - 1.0).abs() < 0.01, "{used} of {copied}: {rate}");
@@ -77,8 +77,8 @@ fn how_fast_memory_copies_is_told_after_fast_phases() {
     if used > 0.5 {
         assert!(report.tells("B15").contains(" this memory can copy ("), "{}", report.told());
     }
-    let (plain, _) = run(&["--no-slices"]);
-    assert!(plain.at("/phases/0/memory_copy").is_null(), "it was not to be measured");
+    let (plain, _) = run(&["--no-follow-ups"]);
+    assert!(plain.at("/phases/0/hosts/0/memory_copy").is_null(), "it was not to be measured");
 }
 
 #[test]
@@ -116,7 +116,7 @@ job = [{{ targets = ["data"], work.blocks = {{ mix = "read", size = "1m" }} }}]
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let told = report.tells("A2");
     assert!(told.contains("from phase save, which wrote it on this host"), "{told}");
-    assert_eq!(report.words("/phases/1/verdict"), "measures_else", "{}", report.told());
+    assert_eq!(report.words("/judgement/phases/1/verdict"), "measures_else", "{}", report.told());
 }
 
 #[test]

@@ -11,13 +11,13 @@ const MIB: u64 = 1 << 20;
 
 /// The requests of a device in one direction.
 fn requests<'a>(report: &'a Report, device: &str, direction: &str) -> Option<&'a Value> {
-    let all = report.at("/phases/0/requests/requests").as_array()?;
+    let all = report.at("/phases/0/hosts/0/requests/requests").as_array()?;
     all.iter().find(|of| of["device"] == device && of["direction"] == direction)
 }
 
 /// True where this kernel lets nobody trace; a report says so.
 fn untraced(report: &Report) -> bool {
-    let missing = report.list("/facts/missing");
+    let missing = report.list("/phases/0/hosts/0/facts/missing");
     let what = "single requests of the devices";
     let Some(missing) = missing.iter().find(|missing| missing["what"] == what) else {
         return false;
@@ -45,11 +45,11 @@ fn the_cost_of_tracing_is_reported() {
             return;
         }
         if mode == "off" {
-            assert!(report.at("/phases/0/requests").is_null());
+            assert!(report.at("/phases/0/hosts/0/requests").is_null());
             assert!(report.finding("G11").is_none(), "{}", report.told());
             continue;
         }
-        let cost = |key: &str| report.number(&format!("/phases/0/requests/cost/{key}"));
+        let cost = |key: &str| report.number(&format!("/phases/0/hosts/0/requests/cost/{key}"));
         let reads = report.number("/phases/0/measurements/0/ops/read/ops");
         assert!(!every || cost("events") >= reads, "{} of {reads}", cost("events"));
         assert!(every || cost("thread_ns") > 0.0, "its thread sees to the budget");
@@ -293,7 +293,7 @@ fn a_run_can_trace_nothing_or_everything() {
     let few = ["--engine", "psync", "--ops", "2000", "--block-trace"];
     let (ran, report) = measured(&scratch, &[&words[..], &few, &["off"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(report.at("/phases/0/requests").is_null(), "{}", report.told());
+    assert!(report.at("/phases/0/hosts/0/requests").is_null(), "{}", report.told());
     let (ran, report) = measured(&scratch, &[&words[..], &few, &["all"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     if untraced(&report) {

@@ -8,7 +8,7 @@ const MIB: u64 = 1 << 20;
 
 /// Names of the phases that were judged.
 fn phases(report: &Report) -> Vec<String> {
-    let judged = report.list("/phases").iter().filter(|phase| phase["probe"] != true);
+    let judged = report.list("/phases").iter().filter(|phase| phase["search_step"] != true);
     judged.map(|phase| phase["name"].as_str().unwrap_or_default().to_owned()).collect()
 }
 

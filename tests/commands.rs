@@ -71,6 +71,40 @@ fn stdout_is_data_and_stderr_the_rest() {
     assert!(written.err.contains("both.json"), "{}", written.err);
 }
 
+/// What a run kept is read again: shown byte for byte, judged again, repeated.
+#[test]
+fn a_stored_report_is_shown_judged_and_repeated() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (file, dir) = (scratch.path("own"), scratch.outside("kept"));
+    let words = ["run", "--target", &file, "--size", "4m", "--rw", "randread", "--passes", "2"];
+    let ran = candor(&[&words[..], &["--direct", "--run-dir", &dir]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let json = format!("{dir}/report.json");
+    for report in [&dir, &json] {
+        let shown = candor(&["show", report]);
+        assert_eq!((shown.code, &shown.out, shown.err.as_str()), (Some(0), &ran.out, ""));
+        let judged = candor(&["judge", report]);
+        assert_eq!((judged.code, &judged.out), (Some(0), &ran.out), "{}", judged.err);
+    }
+    let text = std::fs::read_to_string(&json).expect("kept");
+    for command in ["show", "judge"] {
+        let again = candor(&[command, &json, "--json", "-"]);
+        assert!(again.out == text, "{command} writes another report:\n{}", again.out);
+    }
+    let plan = |file: &str| candor(&["run", file, "--dry-run"]).out;
+    assert!(plan(&json).contains(&file));
+    assert_eq!(plan(&dir), plan(&format!("{dir}/plan.toml")));
+    let mut old: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    old["report_version"] = 1.into();
+    let old_file = scratch.outside("old.json");
+    std::fs::write(&old_file, old.to_string()).expect("written");
+    for command in ["show", "judge", "run"] {
+        let refused = candor(&[command, &old_file]);
+        assert!(refused.code != Some(0) && refused.out.is_empty(), "{command}");
+        assert!(refused.err.contains("a report of version 1"), "{}", refused.err);
+    }
+}
+
 #[test]
 fn rules_are_explained_by_the_names_that_reports_give_them() {
     let list = candor(&["explain"]);

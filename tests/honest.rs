@@ -175,13 +175,13 @@ fn zram_is_memory_and_nothing_else() {
     all(&scratch, On::Zram, &device.node, "");
 }
 
-/// Long enough for short slices afterwards, which must not make candor suspicious. That the disks
+/// Long enough for short trials afterwards, which must not make candor suspicious. That the disks
 /// of a virtual machine are cached by its host (A12) is true of some.
 #[test]
-fn slices_raise_no_alarm() {
+fn follow_ups_raise_no_alarm() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 128 * MIB) else { return };
-    let mut slices = 0;
+    let mut follow_ups = 0;
     for words in [
         "--direct --engine io_uring --depth 4 --rw randread --bs 4k --seconds 6",
         "--direct --engine psync --rw randread --bs 16k --seconds 6",
@@ -189,16 +189,13 @@ fn slices_raise_no_alarm() {
         "--direct --engine pvsync --rw randread --bs 4k --workers 2 --seconds 11",
     ] {
         let Some(report) = honest(&scratch, &device.node, words, &["A12"]) else { continue };
-        let slices_of = report.list("/phases/0/slices");
-        for slice in slices_of {
-            assert!(
-                slice["told"].as_str().is_some_and(|told| told.contains("It took ")),
-                "{slice}"
-            );
+        let told = report.list("/judgement/phases/0/follow_ups");
+        for told in told {
+            assert!(told.as_str().is_some_and(|told| told.contains("It took ")), "{told}");
         }
-        slices += slices_of.len();
+        follow_ups += told.len();
     }
-    if slices == 0 {
-        skip("a busy host left nothing open that a slice could tell");
+    if follow_ups == 0 {
+        skip("a busy host left nothing open that a follow-up could tell");
     }
 }

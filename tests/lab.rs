@@ -111,7 +111,7 @@ fn moved(report: &Report, device: &str, what: &str) -> f64 {
         let counters = devices.filter(|pair| pair[0] == device);
         counters.map(|pair| number(&pair[1][what])).sum::<f64>()
     };
-    of("/phases/0/after/devices") - of("/phases/0/before/devices")
+    of("/phases/0/hosts/0/after/devices") - of("/phases/0/hosts/0/before/devices")
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn t08_more_load_until_the_device_is_full() {
 fn t09_a_sata_link() {
     let Some(case) = case("t09") else { return };
     let report = report(&case, "report.json");
-    let sata = &report.list("/facts/devices")[0];
+    let sata = &report.list("/phases/0/hosts/0/facts/devices")[0];
     assert_eq!(sata["kind"], "ata", "{sata}");
     has(&sata["link"].to_string(), "1.5 Gbps");
     has(&case.said, "1.5 Gb/s × 8/10 ÷ 8 = 150 MB/s");
@@ -159,7 +159,7 @@ fn t11_a_remote_device_of_unknown_speed() {
     has(report.sentence("D6"), "NVMe/tcp to 127.0.0.1 through lo, whose speed is unknown");
     assert!(report.finding("D5").is_none() && report.finding("D9").is_none(), "{}", report.told());
     has(&case.said, "speed unknown");
-    assert_eq!(report.list("/facts/devices/0/below").len(), 2, "{}", case.said);
+    assert_eq!(report.list("/phases/0/hosts/0/facts/devices/0/below").len(), 2, "{}", case.said);
     has(report.sentence("D7"), "one of 2 that work");
 }
 
@@ -251,7 +251,10 @@ fn extra_a_striped_volume() {
 fn extra_two_tiers() {
     let Some(case) = case("bcache") else { return };
     let report = report(&case, "report.json");
-    assert_eq!(report.at("/facts/devices/0/below").to_string(), r#"["bslow","bfast"]"#);
+    assert_eq!(
+        report.at("/phases/0/hosts/0/facts/devices/0/below").to_string(),
+        r#"["bslow","bfast"]"#
+    );
     has(report.sentence("E6"), "of the bytes of bcache0 were moved by bfast, its fast tier");
 }
 
@@ -261,7 +264,7 @@ fn extra_a_mapped_cache_has_two_tiers() {
     let report = report(&case, "report.json");
     has(&case.said, "mapping   tiers, cache");
     // The slow one first, which nothing but the table tells here.
-    let below = report.at("/facts/devices/0/below").to_string();
+    let below = report.at("/phases/0/hosts/0/facts/devices/0/below").to_string();
     assert_eq!(below, r#"["tslow","tfast","tnotes"]"#);
     has(report.sentence("A15"), "were answered by its caching device");
     has(&report.named("A15").to_string(), "were moved by tfast, its fast tier");
@@ -276,7 +279,7 @@ fn extra_volumes_of_lvm() {
         return;
     }
     let names = |report: &Report| -> Vec<String> {
-        let devices = report.list("/facts/devices").iter();
+        let devices = report.list("/phases/0/hosts/0/facts/devices").iter();
         let name = |of: &Value| of["mapping"]["name"]["value"].as_str().map(str::to_owned);
         devices.map(|of| name(of).unwrap_or(of["name"].to_string())).collect()
     };
@@ -300,7 +303,7 @@ fn extra_paths_mapped_as_one() {
     let (turns, groups) = (report(&case, "turns.json"), report(&case, "groups.json"));
     has(&case.said, "mapping   both, multipath, made by mpath");
     for report in [&turns, &groups] {
-        let devices = report.list("/facts/devices").iter();
+        let devices = report.list("/phases/0/hosts/0/facts/devices").iter();
         let names: Vec<&str> = devices.map(|of| of["name"].as_str().expect("a name")).collect();
         let [map, one, two] = names[..] else { panic!("{names:?}") };
         let read = |name: &str| moved(report, name, "read_sectors") * 512.0;
@@ -375,10 +378,10 @@ fn extra_a_bundle_shows_the_guest_here() {
 fn extra_two_paths_to_one_namespace() {
     let Some(case) = case("multipath") else { return };
     let report = report(&case, "report.json");
-    let head = report.words("/facts/devices/0/name");
+    let head = report.words("/phases/0/hosts/0/facts/devices/0/name");
     has(report.sentence("A17"), &format!("Linux does not count I/O on {head}; the devices below"));
     has(report.sentence("D7"), "one of 2 that work (iopolicy = numa)");
-    assert_eq!(report.list("/facts/devices/0/below").len(), 2);
+    assert_eq!(report.list("/phases/0/hosts/0/facts/devices/0/below").len(), 2);
 }
 
 #[test]
@@ -447,8 +450,9 @@ fn extra_blktrace_saw_the_same_sizes() {
         _ => None,
     });
     let traced = counted(traced.map(|length| 1 << length.ilog2()));
-    let name = report.words("/facts/devices/0/name").to_owned();
-    let mut seen = histogram(&reads(report.at("/phases/0/requests/requests"), &name)["sizes_log2"]);
+    let name = report.words("/phases/0/hosts/0/facts/devices/0/name").to_owned();
+    let mut seen =
+        histogram(&reads(report.at("/phases/0/hosts/0/requests/requests"), &name)["sizes_log2"]);
     // The accounting probe of 64 KiB comes before the tracer starts.
     *seen.entry(65536).or_insert(0) += 1;
     assert_eq!(seen, traced, "{parsed}");
@@ -474,7 +478,7 @@ fn extra_the_eye_works_under_lockdown() {
     has(&case.said, "[integrity]");
     has(&case.said, "the kernel is locked down (integrity)");
     let report = report(&case, "report.json");
-    let name = report.words("/facts/devices/0/name").to_owned();
-    let seen = reads(report.at("/phases/0/requests/requests"), &name);
+    let name = report.words("/phases/0/hosts/0/facts/devices/0/name").to_owned();
+    let seen = reads(report.at("/phases/0/hosts/0/requests/requests"), &name);
     assert_eq!(seen["count"], report.at("/phases/0/measurements/0/ops/read/ops").clone());
 }

@@ -63,7 +63,8 @@ fn blocks_smaller_than_a_physical_sector_are_told() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let report = run(&scratch, &file, "--rw randread --direct --seconds 1 --bs 4k");
-    let blocks = |what: &str| report.at("/facts/devices/0/queue")[what]["value"].as_u64();
+    let blocks =
+        |what: &str| report.at("/phases/0/hosts/0/facts/devices/0/queue")[what]["value"].as_u64();
     let (logical, physical) = (blocks("logical_block_bytes"), blocks("physical_block_bytes"));
     assert!(report.finding("C4").is_none(), "{}", report.told());
     if (logical, physical) != (Some(512), Some(4096)) {

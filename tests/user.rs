@@ -64,14 +64,14 @@ fn what_a_user_may_not_know_is_told_once_with_what_would_help() {
     let told = missing(&ran, "/missing");
     assert!(enables(&told, &format!("accounting probe of {node}")).contains("root"), "{told:?}");
     let words = [&["run", "--target", &mine, "--size", "4m"][..], &run].concat();
-    let told = missing(&as_user(&words).expect("it ran before"), "/facts/missing");
+    let told = missing(&as_user(&words).expect("it ran before"), "/phases/0/hosts/0/facts/missing");
     assert!(enables(&told, REQUESTS).contains("CAP_BPF"), "{told:?}");
     let words = [&["run", "--target", &theirs][..], &run].concat();
-    let told = missing(&as_user(&words).expect("it ran before"), "/facts/missing");
+    let told = missing(&as_user(&words).expect("it ran before"), "/phases/0/hosts/0/facts/missing");
     assert!(enables(&told, REQUESTS).contains("CAP_BPF"), "{told:?}");
     assert!(enables(&told, "in the page cache").contains("owner"), "{told:?}");
     let words = ["check", &dir, "--seconds", "5", "--quiet", "--json", "-"];
-    let told = missing(&as_user(&words).expect("it ran before"), "/facts/missing");
+    let told = missing(&as_user(&words).expect("it ran before"), "/phases/0/hosts/0/facts/missing");
     assert!(enables(&told, REQUESTS).contains("CAP_BPF"), "{told:?}");
     for words in [&["watch", "--count", "1", "--json"][..], &["align", &dir, "--seconds", "1"]] {
         let ran = as_user(words).expect("it ran before");

@@ -50,12 +50,12 @@ impl Report {
 
     /// The verdict of the whole.
     pub fn verdict(&self) -> &str {
-        self.words("/verdict")
+        self.words("/judgement/verdict")
     }
 
     /// All findings of all phases.
     pub fn findings(&self) -> Vec<&Value> {
-        let phases = self.list("/phases").iter();
+        let phases = self.list("/judgement/phases").iter();
         phases.flat_map(|phase| phase["findings"].as_array().into_iter().flatten()).collect()
     }
 
@@ -84,7 +84,7 @@ impl Report {
 
     /// The limit of a phase, in words.
     pub fn limited_by(&self, phase: usize) -> String {
-        let limit = self.at(&format!("/phases/{phase}/limited_by")).clone();
+        let limit = self.at(&format!("/judgement/phases/{phase}/limited_by")).clone();
         let limit: Option<candor_record::Limit> = serde_json::from_value(limit).expect("a limit");
         limit.map_or(String::new(), |limit| limit.to_string())
     }
@@ -112,7 +112,7 @@ impl Report {
 
     /// Everything the report says, for the message of a failing test.
     pub fn told(&self) -> String {
-        let mut told = format!("the report says: {}", self.words("/headline"));
+        let mut told = format!("the report says: {}", self.words("/judgement/headline"));
         for finding in self.findings() {
             told.push_str(&format!(
                 "\n  {} {}: {}",

@@ -29,6 +29,8 @@ fn command() -> Command {
         .subcommand(commands::check::command())
         .subcommand(commands::run::command())
         .subcommand(commands::inspect::command())
+        .subcommand(commands::show::command())
+        .subcommand(commands::judge::command())
         .subcommand(commands::explain::command())
         .subcommand(commands::align::command())
         .subcommand(commands::cache::command())
@@ -76,6 +78,8 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("check", matches)) => commands::check::main(matches, line),
         Some(("run", matches)) => commands::run::main(matches, line),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
+        Some(("show", matches)) => commands::show::main(matches, line),
+        Some(("judge", matches)) => commands::judge::main(matches, line),
         Some(("explain", matches)) => commands::explain::main(matches, line),
         Some(("watch", matches)) => commands::watch::main(matches, line),
         Some(("align", matches)) => commands::align::main(matches, line),

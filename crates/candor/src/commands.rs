@@ -8,8 +8,10 @@ pub mod explain;
 pub mod fio;
 pub mod foreign;
 pub mod inspect;
+pub mod judge;
 pub mod options;
 pub mod run;
+pub mod show;
 pub mod tools;
 pub mod watch;
 
@@ -17,9 +19,11 @@ use candor_plan::{Problem, Source};
 use candor_record::Report;
 use candor_run::RunError;
 
-use crate::flag::CommandLine;
-use crate::output::Output;
-use crate::{exit, screen};
+use clap::ArgMatches;
+
+use crate::flag::{self, CommandLine};
+use crate::output::{self, Output};
+use crate::{exit, screen, stored};
 
 /// Shows what a run gave, and turns it into an exit code.
 fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) -> u8 {
@@ -34,6 +38,27 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
     }
     match delivered {
         Ok(()) => exit::of(&report),
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::TROUBLE
+        }
+    }
+}
+
+/// Shows a stored report, read in that way, and gives the exit code.
+fn stored(
+    matches: &ArgMatches,
+    mut line: CommandLine,
+    read: fn(&str) -> Result<Report, String>,
+) -> u8 {
+    let mut output = Output::default();
+    let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
+    if let Err(code) = ready(&problems, &line, &mut output) {
+        return code;
+    }
+    let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
+    match stored::load(file, read).and_then(|report| output.deliver(&report)) {
+        Ok(()) => exit::RAN,
         Err(sentence) => {
             screen::error(&sentence);
             exit::TROUBLE

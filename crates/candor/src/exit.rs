@@ -34,10 +34,7 @@ pub fn of(report: &Report) -> u8 {
 }
 
 fn troubled(measurement: &Measurement) -> bool {
-    let wrong = measurement
-        .verify
-        .as_ref()
-        .is_some_and(|v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign > 0);
+    let wrong = measurement.verify.as_ref().is_some_and(|verify| verify.mismatches() > 0);
     let failed = measurement.ops.iter().any(|(_, stats)| stats.failed > 0);
     wrong || failed || !measurement.errors.is_empty()
 }

@@ -14,6 +14,7 @@ mod output;
 mod parse;
 mod run_dir;
 mod screen;
+mod stored;
 
 use std::process::ExitCode;
 

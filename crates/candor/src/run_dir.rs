@@ -8,7 +8,7 @@ use candor_record::Report;
 /// The plan: `candor run` on it repeats the run exactly.
 const PLAN: &str = "plan.toml";
 /// The report for machines.
-const JSON: &str = "report.json";
+pub const JSON: &str = "report.json";
 /// The report for people.
 const TEXT: &str = "report.txt";
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use candor_plan::blocks::{Access, Durability, Hints};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, Job, Layout, Nanos, Phase, Plan, Stop, Target};
-use candor_record::{PhaseReport, Report};
-use candor_run::{Events, Local, Options, RunError, Runner, cut_short};
+use candor_record::{PhaseRecord, Report};
+use candor_run::{Events, Local, Options, RunError, Runner, Step, cut_short};
 
 use crate::saturate::{Concurrency, saturate};
 
@@ -195,9 +195,9 @@ impl Check {
         }
         let write = self.blocks(Mix::WRITE, Access::Sequential, LARGE, LARGE_DEPTH);
         let phase = self.phase("sequential write", write, 1, self.times.sequential);
-        let report = runner.phase(&phase, false, events)?;
-        go_on(report)?;
-        let written = report.measurements.first().map_or(0, |m| m.ops.write.bytes);
+        let record = runner.phase(Step::Added(&phase), events)?;
+        go_on(record)?;
+        let written = record.measurements.first().map_or(0, |m| m.ops.write.bytes);
         let size = runner.plan().target(TARGET).and_then(|target| target.size);
         let size = size.map(|size| size.0).or_else(|| length(&target.path)).unwrap_or(written);
         runner.resize(TARGET, written_part(written, size));
@@ -256,7 +256,7 @@ impl Check {
         events: &mut Events<'_>,
     ) -> Result<(), Stopped> {
         let phase = self.phase(name, blocks, workers, seconds);
-        go_on(runner.phase(&phase, false, events)?)
+        go_on(runner.phase(Step::Added(&phase), events)?)
     }
 
     /// The least concurrency at which random reads are as fast as they get.
@@ -270,16 +270,16 @@ impl Check {
             let blocks = self.blocks(Mix::READ, Access::Random, SMALL, at.depth);
             let name = format!("searching at {at}");
             let phase = self.phase(&name, blocks, at.workers, self.times.search * share);
-            let report = runner.phase(&phase, true, events)?;
-            go_on(report)?;
-            Ok(report.measurements.first().map(Into::into).unwrap_or_default())
+            let record = runner.phase(Step::Search(&phase), events)?;
+            go_on(record)?;
+            Ok(record.measurements.first().map(Into::into).unwrap_or_default())
         };
         saturate(cpus, &mut slice)
     }
 }
 
-fn go_on(report: &PhaseReport) -> Result<(), Stopped> {
-    cut_short(report).map_or(Ok(()), |why| Err(Stopped::Early(why)))
+fn go_on(record: &PhaseRecord) -> Result<(), Stopped> {
+    cut_short(record).map_or(Ok(()), |why| Err(Stopped::Early(why)))
 }
 
 #[cfg(test)]

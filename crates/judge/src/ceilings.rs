@@ -148,7 +148,7 @@ fn bound(
 
 /// Memory, where it was measured: a copy passes each byte twice.
 fn memory(observed: &Observed) -> Option<Bound> {
-    let copy = observed.report.memory_copy?;
+    let copy = observed.host.memory_copy?;
     let times = 2.0 / observed.memory_passes();
     let arithmetic = format!(
         "{}{} copied by {} after the phase, which took {} s",

@@ -3,7 +3,7 @@
 use candor_plan::blocks::{Access, Engine};
 use candor_plan::shell::quoted;
 use candor_plan::units::Direction;
-use candor_plan::{Blocks, Bytes, Job, Plan};
+use candor_plan::{Blocks, Bytes, Plan};
 
 use crate::setup::Planned;
 
@@ -42,7 +42,7 @@ impl Command {
             workers: job.workers.max(1),
             engine: blocks.engine,
             direct: blocks.direct,
-            seconds: seconds(plan, job),
+            seconds: seconds(planned),
             fsync_every: blocks.durability.fsync_every,
             fsync_end: blocks.durability.fsync_at_end,
             evict: blocks.hints.evict,
@@ -143,10 +143,9 @@ fn rw(blocks: &Blocks) -> &'static str {
 }
 
 /// As long as the phase that contains the job, but not too short to mean something.
-fn seconds(plan: &Plan, job: &Job) -> u64 {
-    let own = job.stop.as_ref().and_then(|stop| stop.time);
-    let phase = plan.phases.iter().find(|phase| phase.jobs.contains(job));
-    let time = own.or_else(|| phase.and_then(|phase| phase.stop.time));
+fn seconds(planned: &Planned) -> u64 {
+    let own = planned.job.stop.as_ref().and_then(|stop| stop.time);
+    let time = own.or(planned.phase.stop.time);
     time.map_or(SECONDS_MIN, |time| (time.0 / 1_000_000_000).max(SECONDS_MIN))
 }
 

@@ -86,7 +86,7 @@ fn pages_were_seen(observed: &Observed) -> bool {
     let half = |cache: candor_record::CacheState| {
         cache.size_bytes > 0 && cache.resident_bytes >= cache.size_bytes / 2
     };
-    !observed.all_direct() && observed.report.after.cache.is_some_and(half)
+    !observed.all_direct() && observed.host.after.cache.is_some_and(half)
 }
 
 /// Where the counters of the top devices are.

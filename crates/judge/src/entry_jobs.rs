@@ -53,7 +53,7 @@ pub fn ran<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
     let jobs = observed.phase.jobs.iter().enumerate();
     let found = jobs.filter_map(|(index, job)| {
         let step = job.entries().and_then(Entries::single)?;
-        let measured = measurement_of(observed.report, index, &job.name)?;
+        let measured = measurement_of(observed.record, index, &job.name)?;
         Some(EntryJob { job, step, measured })
     });
     found.filter(|names| names.ops() > 0.0).collect()

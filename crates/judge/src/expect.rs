@@ -8,7 +8,7 @@
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Job};
 use candor_record::fmt::{self, ratio};
-use candor_record::{Ceiling, OpStats, PhaseReport, Verdict};
+use candor_record::{Ceiling, OpStats, PhaseRecord};
 
 use crate::ceilings::{Bound, Kind, as_ops};
 use crate::observed::{Observed, Ran};
@@ -19,8 +19,7 @@ pub fn bounds(observed: &Observed) -> Vec<Bound> {
     let [ran] = observed.ran.as_slice() else { return Vec::new() };
     let Some((op, size)) = single(ran.blocks) else { return Vec::new() };
     let stats = ran.measured.ops.of(op);
-    let earlier = observed.earlier.iter().filter(|report| tells(report));
-    let alike = earlier.filter_map(|report| {
+    let alike = observed.believed_before().filter_map(|report| {
         let blocks = alike(observed.only_job_of(report)?, ran, op)?;
         Some((report, blocks))
     });
@@ -36,7 +35,7 @@ pub fn bounds(observed: &Observed) -> Vec<Bound> {
 /// An earlier phase of the same work, one at a time, of one worker: its name and mean latency.
 pub fn one_at_a_time<'a>(observed: &Observed<'a>, ran: &Ran) -> Option<(&'a str, f64)> {
     let (op, size) = single(ran.blocks)?;
-    let latency = |report: &'a PhaseReport| {
+    let latency = |report: &'a PhaseRecord| {
         let job = observed.only_job_of(report)?;
         let blocks = alike(job, ran, op)?;
         let (_, other) = single(blocks)?;
@@ -47,11 +46,7 @@ pub fn one_at_a_time<'a>(observed: &Observed<'a>, ran: &Ran) -> Option<(&'a str,
         let mean_ns = report.measurements[0].ops.of(op).latency.as_ref()?.mean_ns;
         (same && mean_ns > 0.0).then_some((report.name.as_str(), mean_ns))
     };
-    observed.earlier.iter().filter(|report| tells(report)).rev().find_map(latency)
-}
-
-fn tells(report: &PhaseReport) -> bool {
-    !report.probe && report.verdict <= Verdict::WithRemarks && report.measurements.len() == 1
+    observed.believed_before().rev().find_map(latency)
 }
 
 /// The only direction and the only size of some work.
@@ -136,8 +131,8 @@ mod tests {
             change(blocks);
         }
         case.plan.phases.insert(0, phase);
-        let report = PhaseReport { plan_phase: 0, name: "before".into(), ..earlier.report };
-        case.earlier = vec![report];
+        case.record.phase = 1;
+        case.after(vec![PhaseRecord { phase: 0, name: "before".into(), ..earlier.recorded() }]);
         bounds(&case.observed())
     }
 

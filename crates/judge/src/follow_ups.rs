@@ -9,8 +9,9 @@ use candor_plan::blocks::{Access, Pace};
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
 use candor_record::fmt::{self, ratio};
-use candor_record::{Change, Doubled, Ended, Measurement, Quantity, Slice};
+use candor_record::{Change, Doubled, Ended, FollowUp, Measurement, PhaseJudgement, Quantity};
 
+use crate::Case;
 use crate::builder::FindingBuilder;
 use crate::causes::stage_of;
 use crate::expect;
@@ -20,7 +21,6 @@ use crate::stage::Stage;
 use crate::thresholds::{
     AGAIN, DOUBLED_FLAT, DOUBLED_PAYS, KNEE, SLICE_OPS, SLICE_S, SLICED_PHASE_S,
 };
-use crate::{Case, Judgement};
 
 /// A slice that would tell what a phase alone does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Question {
 }
 
 /// What is left open by what was counted during a phase, most important first.
-pub fn questions(case: &Case, judged: &Judgement) -> Vec<Question> {
+pub fn questions(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
     let observed = Observed::new(case);
     let [ran] = observed.ran.as_slice() else { return Vec::new() };
     if !fit(&observed, ran) || judged.verdict > candor_record::Verdict::WithRemarks {
@@ -73,7 +73,7 @@ fn fit(observed: &Observed, ran: &Ran) -> bool {
 }
 
 /// A finding names a limit that needs no second look.
-fn decided(judged: &Judgement, besides: &[Stage]) -> bool {
+fn decided(judged: &PhaseJudgement, besides: &[Stage]) -> bool {
     let open = |stage: Stage| stage == Stage::Queue || besides.contains(&stage);
     judged.findings.iter().any(|f| f.limits.is_some() && !open(stage_of(f)))
 }
@@ -83,7 +83,7 @@ fn question(change: Change, why: &str) -> Option<Question> {
 }
 
 /// Whether more load would move more.
-fn more_load(ran: &Ran, judged: &Judgement) -> Option<Question> {
+fn more_load(ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     if decided(judged, &[]) {
         return None;
     }
@@ -103,7 +103,7 @@ fn more_load(ran: &Ran, judged: &Judgement) -> Option<Question> {
 const LOAD_OR_DEVICE: &str = "no counter tells whether the device has more to give";
 
 /// Whether workers get in each other's way in files that they share.
-fn files(observed: &Observed, ran: &Ran, judged: &Judgement) -> Option<Question> {
+fn files(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     let named = ran.job.targets.iter().filter_map(|name| observed.plan.target(name));
     let files: u64 = named.map(candor_plan::Target::files_named).sum();
     let shared = ran.job.sharing == Sharing::Shared && ran.job.workers > 1;
@@ -119,7 +119,7 @@ fn files(observed: &Observed, ran: &Ran, judged: &Judgement) -> Option<Question>
 }
 
 /// Whether something below this host caches.
-fn cache(observed: &Observed, ran: &Ran, judged: &Judgement) -> Option<Question> {
+fn cache(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     let known = |rule: &str| judged.findings.iter().any(|finding| finding.rule == rule);
     let cold = !observed.written_before() && !known("A12") && !known("F13");
     let reach = reach(observed, ran)?;
@@ -160,7 +160,7 @@ fn may_cache(observed: &Observed) -> bool {
 }
 
 /// How long one operation takes alone, where many were in flight.
-fn alone(observed: &Observed, ran: &Ran, judged: &Judgement) -> Option<Question> {
+fn alone(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     let deep = ran.concurrency() > 2.0 * KNEE.value && ran.blocks.access.is_random();
     let known = expect::one_at_a_time(observed, ran).is_some();
     match deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
@@ -170,7 +170,7 @@ fn alone(observed: &Observed, ran: &Ran, judged: &Judgement) -> Option<Question>
 }
 
 /// Whether it is the allocation of blocks that held writers up.
-fn allocation(judged: &Judgement) -> Option<Question> {
+fn allocation(judged: &PhaseJudgement) -> Option<Question> {
     match judged.findings.iter().any(|finding| finding.rule == "B18") {
         true => question(
             Change::SamePlaces,
@@ -184,7 +184,7 @@ fn allocation(judged: &Judgement) -> Option<Question> {
 #[derive(Clone, Copy, Debug)]
 pub struct Beside<'a> {
     /// The slice.
-    pub slice: &'a Slice,
+    pub slice: &'a FollowUp,
     /// Operations per second of the phase.
     pub before: f64,
     /// Operations per second of the slice.
@@ -215,7 +215,7 @@ impl Beside<'_> {
 /// The slice of that kind, if there was one that lasted.
 pub fn beside<'a>(observed: &Observed<'a>, change: Change) -> Option<Beside<'a>> {
     let [ran] = observed.ran.as_slice() else { return None };
-    let slice = observed.report.slices.iter().find(|slice| slice.change == change)?;
+    let slice = observed.record.follow_ups.iter().find(|slice| slice.change == change)?;
     let measured = &slice.measurement;
     let lasted = measured.elapsed_ns as f64 / 1e9 >= SLICE_S.value
         && measured.ops_done() as f64 >= SLICE_OPS.value
@@ -248,7 +248,7 @@ fn rate(measured: &Measurement) -> f64 {
 }
 
 /// The load that was doubled.
-pub fn load(slice: &Slice) -> Option<Doubled> {
+pub fn load(slice: &FollowUp) -> Option<Doubled> {
     match slice.change {
         Change::TwiceTheDepth => Some(Doubled::Depth(slice.depth)),
         Change::TwiceTheWorkers => Some(Doubled::Workers(slice.workers)),
@@ -257,7 +257,7 @@ pub fn load(slice: &Slice) -> Option<Doubled> {
 }
 
 /// The change of a follow-up, in words: `twice the depth (64)`.
-pub fn what(slice: &Slice) -> String {
+pub fn what(slice: &FollowUp) -> String {
     let (workers, depth) = (f64::from(slice.workers), f64::from(slice.depth));
     match slice.change {
         Change::OtherPlaces => "the same at other places".into(),
@@ -276,10 +276,10 @@ pub fn what(slice: &Slice) -> String {
 
 /// What each slice of a phase showed and what it cost.
 pub fn told(observed: &Observed) -> Vec<String> {
-    observed.report.slices.iter().map(|slice| tell(observed, slice)).collect()
+    observed.record.follow_ups.iter().map(|slice| tell(observed, slice)).collect()
 }
 
-fn tell(observed: &Observed, slice: &Slice) -> String {
+fn tell(observed: &Observed, slice: &FollowUp) -> String {
     let what = fmt::capital(&what(slice));
     let cost = cost(slice);
     let Some(beside) = beside(observed, slice.change) else {
@@ -330,7 +330,7 @@ fn alone_takes(beside: &Beside) -> String {
     format!("{} each", fmt::time(mean_ns))
 }
 
-fn cost(slice: &Slice) -> String {
+fn cost(slice: &FollowUp) -> String {
     let bytes = slice.measurement.bytes_moved() as f64;
     let did = if slice.measurement.ops.write.ops > 0 { "moved" } else { "read" };
     format!("It took {} and {did} {}.", fmt::time(slice.cost_s * 1e9), fmt::size(bytes))

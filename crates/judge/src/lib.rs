@@ -1,7 +1,7 @@
 //! Facts and measurements in, findings out: pure functions, one rule per file.
 //!
-//! [`judge`] evaluates every rule of [`rules`] for a phase that ran, [`preflight`] for one that is
-//! about to run. A rule finds something, finds nothing, or names the facts that it lacked. A
+//! [`judge`] evaluates every rule of [`rules`] for a phase that ran, [`judge_again`] for all phases
+//! of a report. A rule finds something, finds nothing, or names the facts that it lacked. A
 //! finding that follows from another one joins it, so that a reader sees one cause and not its
 //! five symptoms.
 
@@ -18,6 +18,7 @@ mod flow;
 
 mod follow_ups;
 mod headline;
+mod integrity;
 mod limit;
 mod observed;
 mod preflight;
@@ -34,13 +35,15 @@ mod testcase;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
 use candor_plan::{Phase, Plan};
 use candor_record::{
-    Ceiling, Explanation, Facts, Finding, Limit, NotEvaluated, PhaseReport, Verdict,
+    Explanation, Finding, HostRecord, JUDGEMENT_VERSION, Judgement, NotEvaluated, PhaseJudgement,
+    PhaseRecord, Report, Verdict,
 };
 
 pub use follow_ups::{Question, questions};
-pub use preflight::{preflight, undecided};
 pub use rule::RuleText;
 
 use ceilings::{Bound, Kind};
@@ -52,47 +55,48 @@ use thresholds::CEILING_OVER;
 /// A phase that ran, and everything known about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// The plan it belongs to.
+    /// The plan that the phase belongs to.
     pub plan: &'a Plan,
-    /// The phase as it was asked for.
-    pub phase: &'a Phase,
-    /// The host and the targets.
-    pub facts: &'a Facts,
-    /// What was measured and what the kernel counted; findings and verdict not yet filled in.
-    /// Whether an eviction worked shows in the page cache of `report.before`.
-    pub report: &'a PhaseReport,
-    /// The phases that ran before it, in order.
-    pub earlier: &'a [PhaseReport],
+    /// The measurements of the phase.
+    pub record: &'a PhaseRecord,
+    /// The host whose facts and counters are looked at. Whether an eviction worked shows in the
+    /// page cache of `host.before`.
+    pub host: &'a HostRecord,
+    /// The phases that ran before, in order.
+    pub earlier: &'a [PhaseRecord],
+    /// Judgements on those, at the same indices.
+    pub judged: &'a [Option<PhaseJudgement>],
 }
 
-/// What a phase amounts to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judgement {
-    /// Diagnoses, heaviest first.
-    pub findings: Vec<Finding>,
-    /// Rules that stayed silent for lack of facts.
-    pub not_evaluated: Vec<NotEvaluated>,
-    /// What the path to the device could carry at best.
-    pub ceilings: Vec<Ceiling>,
-    /// Whether the result can be believed.
-    pub verdict: Verdict,
-    /// The verdict in one line.
-    pub headline: String,
-    /// What limited it.
-    pub limited_by: Option<Limit>,
-    /// What each of the slices after it showed, in their order.
-    pub follow_ups_reported: Vec<String>,
+/// The phase of a record that names none of its plan.
+static NO_PHASE: LazyLock<Phase> = LazyLock::new(Phase::default);
+
+impl<'a> Case<'a> {
+    /// The case of a phase that ran after those of `earlier`, as its first host saw it.
+    pub fn new(
+        plan: &'a Plan,
+        record: &'a PhaseRecord,
+        earlier: &'a [PhaseRecord],
+        judged: &'a [Option<PhaseJudgement>],
+    ) -> Case<'a> {
+        Case { plan, record, host: record.host(), earlier, judged }
+    }
+
+    /// The phase as the plan states it.
+    pub fn phase(&self) -> &'a Phase {
+        self.plan.phases.get(self.record.phase).unwrap_or(&NO_PHASE)
+    }
 }
 
 /// Judges a phase that ran.
-pub fn judge(case: &Case) -> Judgement {
+pub fn judge(case: &Case) -> PhaseJudgement {
     let observed = Observed::new(case);
     let (findings, not_evaluated) = ask_rules(&observed);
     let findings = causes::join(&observed, findings);
     let verdict = headline::verdict(&observed, &findings);
     let limited_by = limit::limited_by(&observed, &findings);
     let headline = headline::headline(&observed, verdict, &findings, limited_by.as_ref());
-    let follow_ups_reported = follow_ups::told(&observed);
+    let follow_ups = follow_ups::told(&observed);
     // What caches of the processor beat is nothing that memory allows "at most".
     let beaten = |bound: &Bound| {
         bound.kind == Kind::Memory
@@ -100,15 +104,44 @@ pub fn judge(case: &Case) -> Judgement {
     };
     let ceilings = observed.bounds.into_iter().filter(|bound| !beaten(bound));
     let ceilings = ceilings.map(|bound| bound.ceiling).collect();
-    Judgement {
+    let mut judged = PhaseJudgement {
         findings,
         not_evaluated,
         ceilings,
         verdict,
         headline,
         limited_by,
-        follow_ups_reported,
+        follow_ups,
+    };
+    judged.findings.extend(preflight::undecided(case, &judged));
+    integrity::weigh(case.record, &mut judged);
+    judged
+}
+
+/// Judges a report again, from what was seen.
+pub fn judge_again(report: &Report) -> Judgement {
+    let mut judged: Vec<Option<PhaseJudgement>> = Vec::new();
+    for (index, record) in report.phases.iter().enumerate() {
+        let earlier = &report.phases[..index];
+        // What only chose the next step, or never began, is no result.
+        let is_result = !record.search_step && !record.measurements.is_empty();
+        let of = is_result.then(|| judge(&Case::new(&report.plan, record, earlier, &judged)));
+        judged.push(of);
     }
+    conclude(judged, report.cut_short.as_deref())
+}
+
+/// The judgement on a run whose phases were judged; `cut_short` says why it ended before its time.
+pub fn conclude(phases: Vec<Option<PhaseJudgement>>, cut_short: Option<&str>) -> Judgement {
+    let worst = phases.iter().flatten().max_by_key(|phase| phase.verdict);
+    let verdict = worst.map_or(Verdict::NotVerifiable, |phase| phase.verdict);
+    let headline = match (cut_short, worst) {
+        (Some(why), _) => format!("Cut short: {why}."),
+        (None, Some(phase)) => phase.headline.clone(),
+        (None, None) => "Nothing was measured.".into(),
+    };
+    let candor_version = env!("CARGO_PKG_VERSION").into();
+    Judgement { judgement_version: JUDGEMENT_VERSION, candor_version, phases, verdict, headline }
 }
 
 /// Whether a phase moved data so fast that it matters how fast memory copies.

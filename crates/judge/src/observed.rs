@@ -7,7 +7,9 @@ use candor_plan::units::Direction;
 use candor_plan::{Job, Phase};
 use candor_record::facts::{AccountingOutcome, DeviceFacts, value};
 use candor_record::fmt::ratio;
-use candor_record::{Latency, Measurement, OpStats, PhaseReport};
+use candor_record::{
+    HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Verdict,
+};
 
 use crate::Case;
 use crate::ceilings::{Bound, bounds};
@@ -44,10 +46,14 @@ pub struct Moved {
 pub struct Observed<'a> {
     /// What was known before it.
     pub setup: SetupFacts<'a>,
-    /// What was measured and counted.
-    pub report: &'a PhaseReport,
+    /// The measurements.
+    pub record: &'a PhaseRecord,
+    /// The host, and what its kernel counted.
+    pub host: &'a HostRecord,
     /// Phases before it.
-    pub earlier: &'a [PhaseReport],
+    pub earlier: &'a [PhaseRecord],
+    /// Judgements on those, at the same indices.
+    judged: &'a [Option<PhaseJudgement>],
     /// Jobs that moved real bytes.
     pub ran: Vec<Ran<'a>>,
     /// What the devices on top did; those at the bottom, where only they count.
@@ -68,18 +74,18 @@ impl<'a> Deref for Observed<'a> {
 impl<'a> Observed<'a> {
     /// Computes what several rules need.
     pub fn new(case: &Case<'a>) -> Observed<'a> {
-        let report = case.report;
-        let setup = SetupFacts::new(case.plan, case.phase, case.facts, &report.before);
+        let Case { record, host, earlier, judged, .. } = *case;
+        let setup = SetupFacts::new(case);
         let measured = |planned: &Planned<'a>| {
-            let measured = measurement_of(report, planned.index, &planned.job.name)?;
+            let measured = measurement_of(record, planned.index, &planned.job.name)?;
             Some(Ran { planned: *planned, measured })
         };
         let ran = setup.jobs.iter().filter_map(measured).collect();
-        let leaf = Flow::between(&setup.leaves(), &report.before, &report.after);
-        let top = Flow::between(&setup.tops(), &report.before, &report.after);
+        let leaf = Flow::between(&setup.leaves(), &host.before, &host.after);
+        let top = Flow::between(&setup.tops(), &host.before, &host.after);
         let top = if counted_below(&setup) { leaf } else { top };
-        let earlier = case.earlier;
-        let mut observed = Observed { setup, report, earlier, ran, top, leaf, bounds: Vec::new() };
+        let mut observed =
+            Observed { setup, record, host, earlier, judged, ran, top, leaf, bounds: Vec::new() };
         observed.bounds = bounds(&observed);
         observed
     }
@@ -110,7 +116,7 @@ impl<'a> Observed<'a> {
 
     /// What one device did.
     pub fn flow_of(&self, device: &str) -> Option<Flow> {
-        Flow::of_device(device, &self.report.before, &self.report.after)
+        Flow::of_device(device, &self.host.before, &self.host.after)
     }
 
     /// What each device right below one did; nothing where one of them was not read.
@@ -120,7 +126,7 @@ impl<'a> Observed<'a> {
 
     /// Bytes that the kernel charged to this process in one direction.
     pub fn process(&self, op: Direction) -> Option<f64> {
-        let (before, after) = (self.report.before.process_io?, self.report.after.process_io?);
+        let (before, after) = (self.host.before.process_io?, self.host.after.process_io?);
         let delta = match op {
             Direction::Read => after.read_bytes.checked_sub(before.read_bytes)?,
             Direction::Write => after.write_bytes.checked_sub(before.write_bytes)?,
@@ -131,16 +137,16 @@ impl<'a> Observed<'a> {
 
     /// Length of the phase without the ramp: of the longest job, else between the snapshots.
     pub fn elapsed_s(&self) -> f64 {
-        let longest = self.report.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0);
+        let longest = self.record.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0);
         if longest > 0 { longest as f64 / 1e9 } else { self.window_s() }
     }
 
     /// Time between the two snapshots, which is what device counters cover.
     pub fn window_s(&self) -> f64 {
-        let (from, to) = (self.report.before.at_ns, self.report.after.at_ns);
+        let (from, to) = (self.host.before.at_ns, self.host.after.at_ns);
         match to.saturating_sub(from) {
             0 => {
-                self.report.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0) as f64
+                self.record.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0) as f64
                     / 1e9
             }
             window => window as f64 / 1e9,
@@ -240,7 +246,7 @@ impl<'a> Observed<'a> {
     /// No operation completed.
     pub fn nothing_done(&self) -> bool {
         let did = |m: &Measurement| m.ops.iter().any(|(_, stats)| stats.ops > 0);
-        !self.report.measurements.iter().any(did)
+        !self.record.measurements.iter().any(did)
     }
 
     /// Some job is slowed down on purpose.
@@ -249,17 +255,28 @@ impl<'a> Observed<'a> {
     }
 
     /// Phases before this one, without the trials that only served to choose the next step.
-    pub fn judged_before(&self) -> impl DoubleEndedIterator<Item = &'a PhaseReport> + use<'a> {
-        self.earlier.iter().filter(|report| !report.probe)
+    pub fn judged_before(&self) -> impl DoubleEndedIterator<Item = &'a PhaseRecord> + use<'a> {
+        self.earlier.iter().filter(|report| !report.search_step)
     }
 
-    /// The phase of the plan that a report is of.
-    pub fn phase_of(&self, report: &PhaseReport) -> Option<&'a Phase> {
-        self.setup.plan.phases.get(report.plan_phase)
+    /// Phases before it that were measured by one job, and whose result stands.
+    pub fn believed_before(&self) -> impl DoubleEndedIterator<Item = &'a PhaseRecord> + use<'a> {
+        let believed = |judged: &Option<PhaseJudgement>| {
+            judged.as_ref().is_some_and(|judged| judged.verdict <= Verdict::WithRemarks)
+        };
+        let earlier = self.earlier.iter().zip(self.judged);
+        let stand = earlier
+            .filter(move |(record, judged)| believed(judged) && record.measurements.len() == 1);
+        stand.map(|(record, _)| record)
+    }
+
+    /// The phase of the plan that a record is of.
+    pub fn phase_of(&self, report: &PhaseRecord) -> Option<&'a Phase> {
+        self.setup.plan.phases.get(report.phase)
     }
 
     /// Its job, where it has just one.
-    pub fn only_job_of(&self, report: &PhaseReport) -> Option<&'a Job> {
+    pub fn only_job_of(&self, report: &PhaseRecord) -> Option<&'a Job> {
         let [job] = self.phase_of(report)?.jobs.as_slice() else { return None };
         Some(job)
     }
@@ -268,7 +285,7 @@ impl<'a> Observed<'a> {
     /// repeats, as it happened.
     pub fn written_before(&self) -> bool {
         let ours = |name: &String| self.ran.iter().any(|ran| ran.job.targets.contains(name));
-        let wrote = |report: &PhaseReport| {
+        let wrote = |report: &PhaseRecord| {
             let jobs = self.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
             jobs.flat_map(|job| &job.targets).any(ours)
                 && report.measurements.iter().any(|m| m.ops.write.ops > 0)
@@ -324,7 +341,7 @@ pub fn finite(value: f64) -> f64 {
 /// The measurement of a job: measurements stand in the plan's order, but a partial report may
 /// lack some, so the name decides where it contradicts.
 pub fn measurement_of<'a>(
-    report: &'a PhaseReport,
+    report: &'a PhaseRecord,
     index: usize,
     name: &str,
 ) -> Option<&'a Measurement> {

@@ -1,18 +1,18 @@
 //! What can be said before a phase runs.
 
-use candor_plan::{Phase, Plan};
-use candor_record::{Facts, Finding, PhaseReport, Snapshot};
+use candor_record::{Finding, PhaseJudgement};
 
+use crate::Case;
 use crate::causes;
 use crate::rule::{Outcome, Rule};
 use crate::rules;
 use crate::setup::SetupFacts;
 
-/// What can be said before a phase runs, heaviest first: depth that the engine ignores, targets in
-/// memory, files with holes or unwritten or already cached, loop devices over the page cache,
-/// operations smaller than a sector.
-pub fn preflight(plan: &Plan, phase: &Phase, facts: &Facts, before: &Snapshot) -> Vec<Finding> {
-    let setup = SetupFacts::new(plan, phase, facts, before);
+/// The findings that follow from the plan, the facts and the first snapshot alone, heaviest first:
+/// depth that the engine ignores, targets in memory, files with holes or unwritten or already
+/// cached, loop devices over the page cache, operations smaller than a sector.
+pub fn preflight(case: &Case) -> Vec<Finding> {
+    let setup = SetupFacts::new(case);
     let found = |rule: &Rule| match (rule.before?)(&setup) {
         Outcome::Found(findings) => Some(findings),
         Outcome::Nothing | Outcome::NotEvaluated(_) => None,
@@ -25,12 +25,13 @@ pub fn preflight(plan: &Plan, phase: &Phase, facts: &Facts, before: &Snapshot) -
     findings
 }
 
-/// Of what was said before a phase, what still has to be said after it: what its rule could not
-/// decide from the measurement. A phase in which nothing was done decides nothing.
-pub fn undecided(preflight: Vec<Finding>, report: &PhaseReport) -> Vec<Finding> {
-    let done = report.measurements.iter().any(|m| m.ops.iter().any(|(_, stats)| stats.ops > 0));
-    let silent = |finding: &Finding| report.not_evaluated.iter().any(|s| s.rule == finding.rule);
-    preflight.into_iter().filter(|finding| !done || silent(finding)).collect()
+/// Those findings whose rule could not decide from the measurement. A phase in which nothing was
+/// done decides nothing.
+pub fn undecided(case: &Case, judged: &PhaseJudgement) -> Vec<Finding> {
+    let done =
+        case.record.measurements.iter().any(|m| m.ops.iter().any(|(_, stats)| stats.ops > 0));
+    let open = |finding: &Finding| judged.not_evaluated.iter().any(|s| s.rule == finding.rule);
+    preflight(case).into_iter().filter(|finding| !done || open(finding)).collect()
 }
 
 #[cfg(test)]
@@ -45,12 +46,13 @@ mod tests {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_zram();
         let preflight = case.preflight();
         assert_eq!(preflight.len(), 1);
-        assert_eq!(undecided(preflight.clone(), &case.report), []);
-        case.report.not_evaluated =
+        let mut judged = PhaseJudgement::default();
+        assert_eq!(undecided(&case.case(), &judged), []);
+        judged.not_evaluated =
             vec![NotEvaluated { rule: "A16".into(), lacked: "something".into() }];
-        assert_eq!(undecided(preflight.clone(), &case.report), preflight);
-        case.report.not_evaluated.clear();
+        assert_eq!(undecided(&case.case(), &judged), preflight);
+        judged.not_evaluated.clear();
         case.measured().ops = Default::default();
-        assert_eq!(undecided(preflight.clone(), &case.report), preflight);
+        assert_eq!(undecided(&case.case(), &judged), preflight);
     }
 }

@@ -9,9 +9,13 @@ use candor_record::facts::{
 };
 use candor_record::{Facts, Snapshot};
 
+use crate::Case;
+
 /// A job that moves real bytes.
 #[derive(Clone, Copy)]
 pub struct Planned<'a> {
+    /// The phase that it belongs to.
+    pub phase: &'a Phase,
     /// Its place among the jobs of the phase.
     pub index: usize,
     /// The job.
@@ -67,6 +71,8 @@ pub struct SetupFacts<'a> {
     pub plan: &'a Plan,
     /// The phase.
     pub phase: &'a Phase,
+    /// Index of the phase in the plan.
+    pub phase_index: usize,
     /// The host and the targets.
     pub facts: &'a Facts,
     /// The kernel's counters at its start.
@@ -77,15 +83,12 @@ pub struct SetupFacts<'a> {
 
 impl<'a> SetupFacts<'a> {
     /// Collects the jobs that move real bytes.
-    pub fn new(
-        plan: &'a Plan,
-        phase: &'a Phase,
-        facts: &'a Facts,
-        before: &'a Snapshot,
-    ) -> SetupFacts<'a> {
+    pub fn new(case: &Case<'a>) -> SetupFacts<'a> {
+        let (plan, phase) = (case.plan, case.phase());
         let jobs = phase.jobs.iter().enumerate();
-        let jobs = jobs.filter_map(|(index, job)| planned(plan, index, job)).collect();
-        SetupFacts { plan, phase, facts, before, jobs }
+        let jobs = jobs.filter_map(|(index, job)| planned(plan, phase, index, job)).collect();
+        let (phase_index, facts, before) = (case.record.phase, &case.host.facts, &case.host.before);
+        SetupFacts { plan, phase, phase_index, facts, before, jobs }
     }
 
     /// Targets that the jobs use, each once.
@@ -209,7 +212,7 @@ impl<'a> SetupFacts<'a> {
 
     /// An earlier phase of the plan that writes to a target of this one.
     pub fn written_by(&self) -> Option<&'a str> {
-        let earlier = self.plan.phases.iter().take_while(|phase| *phase != self.phase);
+        let earlier = self.plan.phases.iter().take(self.phase_index);
         let ours = |name: &String| self.jobs.iter().any(|j| j.job.targets.contains(name));
         let writes = |job: &Job| {
             job.blocks().is_some_and(|b| b.mix.write > 0) && job.targets.iter().any(ours)
@@ -237,14 +240,14 @@ impl<'a> SetupFacts<'a> {
 }
 
 /// A job that moves real bytes: not the null engine, not no-ops, not a target that is nothing.
-fn planned<'a>(plan: &Plan, index: usize, job: &'a Job) -> Option<Planned<'a>> {
+fn planned<'a>(plan: &Plan, phase: &'a Phase, index: usize, job: &'a Job) -> Option<Planned<'a>> {
     let blocks = job.blocks()?;
     let nothing = !blocks.moves_bytes()
         || job
             .targets
             .iter()
             .any(|name| plan.target(name).is_some_and(|target| target.kind == TargetKind::Null));
-    (!nothing).then_some(Planned { index, job, blocks })
+    (!nothing).then_some(Planned { phase, index, job, blocks })
 }
 
 /// What makes a device memory, in words.

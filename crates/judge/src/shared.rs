@@ -87,7 +87,7 @@ pub fn interface_bytes(observed: &Observed, remote: &Remote) -> Option<(f64, f64
         let found = snapshot.state.interfaces.iter().find(|i| i.interface == *name)?;
         Some((found.received_bytes, found.sent_bytes))
     };
-    let (before, after) = (of(&observed.report.before)?, of(&observed.report.after)?);
+    let (before, after) = (of(&observed.host.before)?, of(&observed.host.after)?);
     Some((after.0.checked_sub(before.0)? as f64, after.1.checked_sub(before.1)? as f64))
 }
 

@@ -7,9 +7,9 @@ use candor_plan::{Blocks, Plan};
 use candor_record::facts::*;
 use candor_record::*;
 
+use crate::Case;
 use crate::observed::Observed;
 use crate::setup::SetupFacts;
-use crate::{Case, Judgement};
 
 mod below;
 mod workload;
@@ -20,9 +20,10 @@ pub use workload::{MIB, Workload, fact, latency, moved};
 #[derive(Clone, Debug)]
 pub struct TestCase {
     pub plan: Plan,
-    pub facts: Facts,
-    pub report: PhaseReport,
-    pub earlier: Vec<PhaseReport>,
+    pub record: PhaseRecord,
+    pub host: HostRecord,
+    pub earlier: Vec<PhaseRecord>,
+    judged: Vec<Option<PhaseJudgement>>,
 }
 
 impl TestCase {
@@ -62,9 +63,9 @@ impl TestCase {
             ..Workload::default()
         };
         let mut case = workload.case();
-        let bytes = case.report.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].ops.write.bytes;
         case.after_disk(moved(Direction::Write, 100, bytes / 9));
-        let cache = case.report.after.cache.as_mut().unwrap();
+        let cache = case.host.after.cache.as_mut().unwrap();
         (cache.resident_bytes, cache.dirty_bytes) = (1024 * MIB, Some(bytes / 10 * 8));
         case
     }
@@ -97,7 +98,7 @@ impl TestCase {
 
     /// The same on a loop device over a file on the disk, which does the bytes once more.
     pub fn on_loop(mut self, direct: bool) -> TestCase {
-        let counters = self.report.after.devices[0].1;
+        let counters = self.host.after.devices[0].1;
         let loop0 = DeviceFacts {
             name: "loop0".into(),
             number: "7:0".into(),
@@ -119,16 +120,16 @@ impl TestCase {
             }),
             ..DeviceFacts::default()
         };
-        self.facts.devices.insert(0, loop0);
-        self.facts.targets[0].device = fact("loop0".into());
-        self.report.before.devices.insert(0, ("loop0".into(), DiskCounters::default()));
-        self.report.after.devices.insert(0, ("loop0".into(), counters));
+        self.host.facts.devices.insert(0, loop0);
+        self.host.facts.targets[0].device = fact("loop0".into());
+        self.host.before.devices.insert(0, ("loop0".into(), DiskCounters::default()));
+        self.host.after.devices.insert(0, ("loop0".into(), counters));
         self.on_device("/dev/loop0")
     }
 
     fn on_device(mut self, path: &str) -> TestCase {
         self.plan.targets[0].path = path.into();
-        let target = &mut self.facts.targets[0];
+        let target = &mut self.host.facts.targets[0];
         target.path = path.into();
         target.kind = PathKind::Device;
         target.filesystem = None;
@@ -137,11 +138,11 @@ impl TestCase {
     }
 
     fn rename(&mut self, from: &str, to: &str) {
-        self.facts.targets[0].device = fact(to.into());
-        for device in self.facts.devices.iter_mut().filter(|device| device.name == from) {
+        self.host.facts.targets[0].device = fact(to.into());
+        for device in self.host.facts.devices.iter_mut().filter(|device| device.name == from) {
             device.name = to.into();
         }
-        let snapshots = [&mut self.report.before, &mut self.report.after];
+        let snapshots = [&mut self.host.before, &mut self.host.after];
         for (name, _) in snapshots.into_iter().flat_map(|snapshot| &mut snapshot.devices) {
             if name == from {
                 *name = to.into();
@@ -151,11 +152,11 @@ impl TestCase {
 
     /// The disk at the bottom.
     pub fn disk(&mut self) -> &mut DeviceFacts {
-        self.facts.devices.last_mut().unwrap()
+        self.host.facts.devices.last_mut().unwrap()
     }
 
     pub fn file(&mut self) -> &mut FileFacts {
-        &mut self.facts.targets[0].files[0]
+        &mut self.host.facts.targets[0].files[0]
     }
 
     pub fn blocks(&mut self) -> &mut Blocks {
@@ -171,25 +172,25 @@ impl TestCase {
     }
 
     pub fn measured(&mut self) -> &mut Measurement {
-        &mut self.report.measurements[0]
+        &mut self.record.measurements[0]
     }
 
     /// What the disk at the bottom has counted at the end.
     pub fn after_disk(&mut self, counters: DiskCounters) {
-        self.report.after.devices.last_mut().unwrap().1 = counters;
+        self.host.after.devices.last_mut().unwrap().1 = counters;
     }
 
     pub fn after_top(&mut self) -> &mut DiskCounters {
-        &mut self.report.after.devices[0].1
+        &mut self.host.after.devices[0].1
     }
 
     pub fn process_read(&mut self, bytes: u64) {
-        self.report.after.process_io.as_mut().unwrap().read_bytes = bytes;
+        self.host.after.process_io.as_mut().unwrap().read_bytes = bytes;
     }
 
     /// A slice of half a second after the phase.
     pub fn slice(&mut self, change: Change, workers: u32, depth: u32, ops_per_s: f64) {
-        let main = match self.report.measurements[0].ops.write.ops {
+        let main = match self.record.measurements[0].ops.write.ops {
             0 => Direction::Read,
             _ => Direction::Write,
         };
@@ -200,25 +201,31 @@ impl TestCase {
         measurement.elapsed_ns /= 20;
         let stats = measurement.ops.of_mut(main);
         (stats.ops, stats.bytes) = (stats.ops / 20, stats.bytes / 20);
-        self.report.slices.push(Slice {
+        self.record.follow_ups.push(FollowUp {
             change,
             why: "nothing tells".into(),
             workers,
             depth,
             cost_s: 0.6,
             measurement,
-            ..Slice::default()
+            ..FollowUp::default()
         });
     }
 
+    /// The same after phases that can be believed.
+    pub fn after(&mut self, earlier: Vec<PhaseRecord>) {
+        self.judged = vec![Some(PhaseJudgement::default()); earlier.len()];
+        self.earlier = earlier;
+    }
+
+    /// As it would stand in a report.
+    pub fn recorded(self) -> PhaseRecord {
+        PhaseRecord { hosts: vec![self.host], ..self.record }
+    }
+
     pub fn case(&self) -> Case<'_> {
-        Case {
-            plan: &self.plan,
-            phase: self.plan.phases.last().unwrap(),
-            facts: &self.facts,
-            report: &self.report,
-            earlier: &self.earlier,
-        }
+        let TestCase { plan, record, host, earlier, judged } = self;
+        Case { plan, record, host, earlier, judged }
     }
 
     pub fn observed(&self) -> Observed<'_> {
@@ -226,18 +233,16 @@ impl TestCase {
     }
 
     pub fn setup(&self) -> SetupFacts<'_> {
-        let phase = self.plan.phases.last().unwrap();
-        SetupFacts::new(&self.plan, phase, &self.facts, &self.report.before)
+        SetupFacts::new(&self.case())
     }
 
-    pub fn judge(&self) -> Judgement {
+    pub fn judge(&self) -> PhaseJudgement {
         crate::judge(&self.case())
     }
 
     /// What is said before the phase runs.
     pub fn preflight(&self) -> Vec<Finding> {
-        let phase = self.plan.phases.last().unwrap();
-        crate::preflight(&self.plan, phase, &self.facts, &self.report.before)
+        crate::preflight::preflight(&self.case())
     }
 
     /// What one rule finds on its own, before anything is folded.
@@ -254,22 +259,5 @@ impl TestCase {
             crate::rule::Outcome::NotEvaluated(lacked) => Some(lacked),
             _ => None,
         }
-    }
-}
-
-impl Judgement {
-    /// The rules that found something, in their order.
-    pub fn rules(&self) -> Vec<&str> {
-        self.findings.iter().map(|finding| finding.rule.as_str()).collect()
-    }
-
-    /// The limit in words.
-    pub fn limit(&self) -> Option<String> {
-        self.limited_by.as_ref().map(Limit::to_string)
-    }
-
-    /// What a rule found.
-    pub fn finding(&self, rule: &str) -> Option<&Finding> {
-        self.findings.iter().find(|finding| finding.rule == rule)
     }
 }

@@ -25,9 +25,10 @@ longer() {
     "$candor" run --quiet --json "$work/report.json" "$@" >/dev/null || true
     jq -c --arg work "$work" '
         walk(if type == "string" then gsub($work; "/data") else . end)
-        | .facts.host.kernel.value |= sub("-.*"; "") | .facts.host.cpu_model = null
-        | .command = [] | .phases[].during = []' "$work/report.json" >"$out/$name.json"
-    echo "$name: $(jq -r .headline "$out/$name.json")"
+        | .phases[].hosts[] |= (.host = "" | .during = [] | .facts.host.cpu_model = null
+            | .facts.host.kernel.value |= sub("-.*"; ""))
+        | .command = [] | .judgement.phases = []' "$work/report.json" >"$out/$name.json"
+    echo "$name: $(jq -r .judgement.headline "$out/$name.json")"
 }
 
 file=$work/file

@@ -13,10 +13,11 @@ use crate::units::Direction;
 ///
 /// In a plan, an engine is a word (`engine = "io_uring"`), or a table of one word where options
 /// differ from the defaults (`engine = { io_uring = { sqpoll = true } }`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(into = "EngineText")]
 pub enum Engine {
     /// `pread` and `pwrite`: one operation at a time.
+    #[default]
     Psync,
     /// `lseek` where the position is another one, then `read` or `write`.
     Sync,
@@ -67,12 +68,6 @@ impl Row {
 
     const fn without_bytes(self) -> Row {
         Row { moves_bytes: false, ..self }
-    }
-}
-
-impl Default for Engine {
-    fn default() -> Self {
-        Engine::Psync
     }
 }
 

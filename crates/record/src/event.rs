@@ -59,8 +59,8 @@ pub enum Event {
         /// Its number within the job.
         rank: u32,
     },
-    /// Someone asked what is done so far.
-    SoFar {
+    /// Someone asked for the result so far.
+    Interim {
         /// What a report would be if the run had been interrupted now. Nothing in the phase that
         /// runs has been judged.
         report: Box<Report>,
@@ -109,6 +109,6 @@ pub enum PrepareStep {
     SetUp,
     /// Files are removed.
     CleanUp,
-    /// A short slice of other work, to tell what limited the phase.
-    Slice,
+    /// A short trial of other work, to tell what limited the phase.
+    FollowUp,
 }

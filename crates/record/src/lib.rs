@@ -14,15 +14,17 @@ mod explanation;
 pub mod facts;
 mod finding;
 pub mod fmt;
+mod follow_up;
 pub mod histogram;
+mod judgement;
 mod limit;
 mod log;
 mod measurement;
 pub mod quantity;
 mod report;
 pub mod requests;
-mod slice;
 mod snapshot;
+mod stored;
 
 pub use activity::{Activity, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};
@@ -32,11 +34,13 @@ pub use facts::Facts;
 pub use finding::{
     Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Severity, Verdict,
 };
+pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;
+pub use judgement::*;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};
 pub use log::*;
 pub use measurement::*;
 pub use quantity::{Quantity, Unit, Value};
 pub use report::*;
-pub use slice::{Change, Slice};
 pub use snapshot::*;
+pub use stored::{REPORT_BYTES_MAX, read, read_unjudged};

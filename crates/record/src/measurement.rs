@@ -381,6 +381,14 @@ pub struct VerifyStats {
     pub last_writes: Option<LastWrites>,
 }
 
+impl VerifyStats {
+    /// Blocks that are not what was written, whatever is wrong with them.
+    pub fn mismatches(&self) -> u64 {
+        let kinds = [self.flipped, self.torn, self.misdirected, self.stale, self.foreign];
+        kinds.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
 /// Where a job's writing ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastWrites {

@@ -13,10 +13,10 @@ mod consent;
 mod error;
 mod hooks;
 mod inspected;
+mod integrity;
 mod laying;
 mod local;
 mod made;
-mod place;
 mod ready;
 mod schedulers;
 mod signature;
@@ -24,14 +24,13 @@ mod stop;
 mod tracer;
 mod watch;
 mod watching;
-mod wrong;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use candor_plan::{Bytes, Engine, Nanos, OnDone, OnFailure, Phase, Plan};
-use candor_record::{Ended, Event, Facts, PhaseReport, Report};
+use candor_record::{Ended, Event, Facts, PhaseRecord, Report};
 
 pub use align::align;
 pub use cached::cached;
@@ -63,9 +62,9 @@ pub struct Options {
     /// tracer: traffic of others then shows only in what the devices count during a phase, and the
     /// first requests are not traced.
     pub at_once: bool,
-    /// After a phase that could not tell by itself what limited it, run short slices of other work
+    /// After a phase that could not tell by itself what limited it, run short trials of other work
     /// on its targets: twice the load, the same places once more, one operation at a time.
-    pub slices: bool,
+    pub follow_ups: bool,
     /// How many requests of the devices are traced.
     pub block_trace: BlockTraceMode,
     /// What is asked of the run while it goes on.
@@ -77,10 +76,26 @@ pub struct Options {
 /// What may be asked of a run while it goes on.
 #[derive(Debug, Default)]
 pub struct Asks {
-    /// Whoever sets it gets an [`Event::SoFar`] a moment later, as long as a phase runs.
+    /// Whoever sets it gets an [`Event::Interim`] a moment later, as long as a phase runs.
     pub how_far: AtomicBool,
     /// The run ends now, as if all that was asked had been done.
     pub end: AtomicBool,
+}
+
+/// The phase to run next.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// A phase of the plan, by its index, for the `repeat`th time from 0.
+    Planned {
+        /// Index of the phase.
+        index: usize,
+        /// Number of the repeat.
+        repeat: u32,
+    },
+    /// A phase that the plan does not have yet; it is added to it.
+    Added(&'a Phase),
+    /// A short trial that only serves to choose the next step: it is recorded, not judged.
+    Search(&'a Phase),
 }
 
 /// Something that runs phases one after another and gathers a report.
@@ -91,17 +106,11 @@ pub trait Runner {
     /// The plan as it stands: the targets, and the phases run so far.
     fn plan(&self) -> &Plan;
 
-    /// Runs one phase and adds it to the report. A probe is a short slice that only serves to
-    /// choose the next step: it is recorded, not judged.
+    /// Runs one phase and adds it to the report.
     ///
     /// # Errors
     /// What kept the phase from running. I/O errors while it ran are in its measurements.
-    fn phase(
-        &mut self,
-        phase: &Phase,
-        probe: bool,
-        events: &mut Events<'_>,
-    ) -> Result<&PhaseReport, RunError>;
+    fn phase(&mut self, step: Step<'_>, events: &mut Events<'_>) -> Result<&PhaseRecord, RunError>;
 
     /// From now on a target has that size.
     fn resize(&mut self, target: &str, size: Bytes);
@@ -132,15 +141,17 @@ fn run_phases(
     runner: &mut dyn Runner,
     events: &mut Events<'_>,
 ) -> Result<(), String> {
-    for _ in 0..plan.repeats.max(1) {
-        for phase in &plan.phases {
-            for _ in 0..phase.repeats.max(1) {
-                let report =
-                    runner.phase(phase, false, events).map_err(|error| error.to_string())?;
-                if let Some(why) = cut_short(report).filter(|_| ends_run(phase, report)) {
+    for round in 0..plan.repeats.max(1) {
+        for (index, phase) in plan.phases.iter().enumerate() {
+            let repeats = phase.repeats.max(1);
+            for repeat in 0..repeats {
+                let repeat = round.saturating_mul(repeats).saturating_add(repeat);
+                let step = Step::Planned { index, repeat };
+                let record = runner.phase(step, events).map_err(|error| error.to_string())?;
+                if let Some(why) = cut_short(record).filter(|_| ends_run(phase, record)) {
                     return Err(why);
                 }
-                if is_last(phase, report) || options.asks.end.load(Relaxed) {
+                if is_last(phase, record) || options.asks.end.load(Relaxed) {
                     return Ok(());
                 }
             }
@@ -150,16 +161,16 @@ fn run_phases(
 }
 
 /// True where a job has ended that ends the run with it.
-fn is_last(phase: &Phase, report: &PhaseReport) -> bool {
-    let ended = phase.jobs.iter().zip(&report.measurements);
+fn is_last(phase: &Phase, record: &PhaseRecord) -> bool {
+    let ended = phase.jobs.iter().zip(&record.measurements);
     ended
         .filter(|(job, _)| job.on_done == OnDone::EndRun)
         .any(|(_, measurement)| severity(measurement.ended) == SOUND)
 }
 
 /// False where what went wrong in a phase concerns only jobs that fail alone.
-fn ends_run(phase: &Phase, report: &PhaseReport) -> bool {
-    let failed_only = report
+fn ends_run(phase: &Phase, record: &PhaseRecord) -> bool {
+    let failed_only = record
         .measurements
         .iter()
         .all(|measurement| matches!(severity(measurement.ended), SOUND | FAILED));
@@ -167,9 +178,9 @@ fn ends_run(phase: &Phase, report: &PhaseReport) -> bool {
 }
 
 /// Why a run should not go on after this phase, in a sentence: the worst that happened in it.
-pub fn cut_short(report: &PhaseReport) -> Option<String> {
-    let name = &report.name;
-    let worst = report.measurements.iter().max_by_key(|measurement| severity(measurement.ended));
+pub fn cut_short(record: &PhaseRecord) -> Option<String> {
+    let name = &record.name;
+    let worst = record.measurements.iter().max_by_key(|measurement| severity(measurement.ended));
     match worst.map(|measurement| (measurement.ended, measurement)) {
         Some((Ended::Failed, measurement)) => Some(failure(name, measurement)),
         Some((Ended::Stalled, _)) => {
@@ -242,7 +253,7 @@ mod tests {
     #[test]
     fn the_worst_end_is_the_one_that_is_told() {
         let all = [Ended::Done, Ended::Interrupted, Ended::Stalled, Ended::Failed];
-        let mut report = PhaseReport { name: "p".into(), ..PhaseReport::default() };
+        let mut report = PhaseRecord { name: "p".into(), ..PhaseRecord::default() };
         let mut told = Vec::new();
         for ended in all {
             let measurement = candor_record::Measurement { ended, ..Default::default() };
@@ -261,7 +272,7 @@ mod tests {
         let case = |on_done, ended| {
             let jobs = vec![candor_plan::Job { on_done, ..Default::default() }];
             let measurement = candor_record::Measurement { ended, ..Default::default() };
-            let report = PhaseReport { measurements: vec![measurement], ..PhaseReport::default() };
+            let report = PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() };
             is_last(&Phase { jobs, ..Phase::default() }, &report)
         };
         assert!(case(OnDone::EndRun, Ended::Done) && case(OnDone::EndRun, Ended::Time));

@@ -1,6 +1,6 @@
 //! The runner of this host.
 
-mod slices;
+mod follow_ups;
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use candor_engine::targets::files;
 use candor_engine::{Prepared, Session, SkippedJob};
-use candor_judge::Case;
+use candor_judge::{Case, conclude, judge, questions};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::{Bytes, Nanos, OnFailure, Phase, Plan, Problem};
 use candor_record::{
-    Event, Facts, Finding, IdleWindow, Note, PhaseReport, PrepareStep, REPORT_VERSION, Report,
-    Verdict,
+    Event, Facts, HostRecord, IdleWindow, Judgement, Note, PhaseJudgement, PhaseRecord,
+    PrepareStep, REPORT_VERSION, Report,
 };
 
 use crate::consent::Guard;
@@ -23,7 +23,7 @@ use crate::schedulers::Schedulers;
 use crate::stop::interrupted;
 use crate::tracer::RunTracer;
 use crate::watch::Watcher;
-use crate::{Events, Options, Runner, hooks, laying, place, ready, wrong};
+use crate::{Events, Options, Runner, Step, hooks, integrity, laying, ready};
 
 /// How long to look at the devices before candor does anything: traffic of others shows.
 const IDLE: Duration = Duration::from_millis(500);
@@ -35,7 +35,8 @@ pub struct Local {
     roots: Roots,
     session: Session,
     facts: Facts,
-    phases: Vec<PhaseReport>,
+    phases: Vec<PhaseRecord>,
+    judged: Vec<Option<PhaseJudgement>>,
     notes: Vec<Note>,
     guard: Guard,
     schedulers: Schedulers,
@@ -87,6 +88,7 @@ impl Local {
             session,
             facts,
             phases: Vec::new(),
+            judged: Vec::new(),
             notes,
             guard,
             schedulers: Schedulers::default(),
@@ -96,26 +98,24 @@ impl Local {
         })
     }
 
-    /// The phase's place in the plan, and how often it ran before. A phase that the plan does not
-    /// have yet is checked and, unless it is a probe, added to it.
-    fn admit(&mut self, phase: &Phase, probe: bool) -> Result<(usize, u32), RunError> {
-        let ran = self.phases.iter().filter(|ran| !ran.probe).map(|ran| ran.plan_phase);
-        let ran: Vec<usize> = ran.collect();
-        let known = match probe {
-            true => None,
-            false => place::next(&self.plan.phases, &ran, phase),
+    /// The phase of a step, its index in the plan, and which repeat it is. A phase that the plan
+    /// does not have yet is checked and, unless it is a step of a search, added to it.
+    fn admit(&mut self, step: Step<'_>) -> Result<(Phase, usize, u32), RunError> {
+        let (phase, index, repeat) = match step {
+            Step::Planned { index, repeat } => (&self.plan.phases[index], index, repeat),
+            Step::Added(phase) | Step::Search(phase) => (phase, self.plan.phases.len(), 0),
         };
+        let phase = phase.clone();
         let alone = Plan { phases: vec![phase.clone()], ..self.plan.clone() };
-        if known.is_none() {
+        if !matches!(step, Step::Planned { .. }) {
             sensible(&alone)?;
         }
         // What stands at a path may have changed since the run began.
         self.guard.admit(&alone)?;
-        let index = known.unwrap_or(self.plan.phases.len());
-        if known.is_none() && !probe {
+        if matches!(step, Step::Added(_)) {
             self.plan.phases.push(phase.clone());
         }
-        Ok((index, ran.iter().filter(|ran| **ran == index).count() as u32))
+        Ok((phase, index, repeat))
     }
 
     fn files(&self, phase: &Phase) -> Vec<std::path::PathBuf> {
@@ -136,6 +136,35 @@ impl Local {
     /// Begins to look at single requests.
     fn start_tracer(&mut self) {
         self.tracer.start(&self.facts, self.options.block_trace, &self.roots);
+    }
+
+    /// Makes everything ready, inside and outside of the engine.
+    fn prepare(
+        &mut self,
+        phase: &Phase,
+        repeat: u32,
+        events: &mut Events<'_>,
+    ) -> Result<(Prepared, Sampler, Option<IdleWindow>), RunError> {
+        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
+        self.start_tracer();
+        let idle = self.idle_window(&mut sampler);
+        let absent = self.make_ready(phase, events)?;
+        // Files that came into being can have brought their devices with them.
+        self.start_tracer();
+        // Files may just have come into being.
+        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
+        rest(phase.delay);
+        let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
+        self.facts.missing.extend(self.tracer.failure(!self.options.at_once));
+        if sampler.snapshot(SnapshotDetail::Full).cache.is_none() {
+            let untold = ready::untold_pages(&self.files(phase));
+            let untold = untold.filter(|missing| !self.facts.missing.contains(missing));
+            self.facts.missing.extend(untold);
+        }
+        match interrupted().load(Relaxed) {
+            true => Err(RunError::Interrupted),
+            false => Ok((prepared, sampler, idle)),
+        }
     }
 
     /// Makes everything ready outside of the engine; the jobs that will not run.
@@ -180,20 +209,20 @@ impl Local {
     }
 
     /// What is due after a phase: commands, and files to be removed.
-    fn clean_up(&mut self, phase: &Phase, report: &mut PhaseReport) {
+    fn clean_up(&mut self, phase: &Phase, record: &mut PhaseRecord) {
         self.schedulers.put_back();
         let jobs = phase.jobs.iter().enumerate();
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
         for failed in hooks::run(hooks) {
             match failed.may {
                 true => self.notes.push(failed.note("what was measured stands")),
-                false => report.measurements[failed.at].errors.push(failed.failure),
+                false => record.measurements[failed.at].errors.push(failed.failure),
             }
         }
         for (_, target, work) in ready::targets(&self.plan, phase) {
             let Err(error) = self.guard.remove_of(target) else { continue };
             let at = phase.jobs.iter().position(|job| std::ptr::eq(job, work[0].0)).unwrap_or(0);
-            report.measurements[at].errors.extend(error.failure());
+            record.measurements[at].errors.extend(error.failure());
         }
     }
 
@@ -201,19 +230,24 @@ impl Local {
         &self,
         prepared: Prepared,
         sampler: &mut Sampler,
-        mut report: PhaseReport,
+        mut record: PhaseRecord,
+        idle: Option<IdleWindow>,
         events: &mut Events<'_>,
-    ) -> PhaseReport {
-        let begun = report.clone();
+    ) -> PhaseRecord {
+        let begun = record.clone();
         let mut watcher = Watcher::new(self, &begun, sampler, events);
-        report.measurements = prepared.run(interrupted(), &mut watcher);
+        record.measurements = prepared.run(interrupted(), &mut watcher);
         let Watcher { before, after, after_flush, during, requests, .. } = watcher;
-        report.requests = requests.map(|seen| seen.beside(&before, &after));
-        report.before = before;
-        report.after = after;
-        report.after_flush = after_flush;
-        report.during = during;
-        report
+        let requests = requests.map(|seen| seen.beside(&before, &after));
+        let host = HostRecord { before, during, after, after_flush, requests, ..self.host(idle) };
+        record.hosts.push(host);
+        record
+    }
+
+    /// What is known of this host before a phase begins.
+    pub(crate) fn host(&self, idle: Option<IdleWindow>) -> HostRecord {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        HostRecord { host, facts: self.facts.clone(), idle, ..HostRecord::default() }
     }
 
     /// The block tracer of the run.
@@ -233,9 +267,11 @@ impl Local {
     }
 
     /// The report so far, with what a phase that still runs has done.
-    pub(crate) fn interim(&self, running: PhaseReport) -> Report {
+    pub(crate) fn interim(&self, running: PhaseRecord) -> Report {
         let mut phases = self.phases.clone();
         phases.push(running);
+        let headline = "The run goes on.".into();
+        let judged = Judgement { headline, ..conclude(self.judged.clone(), None) };
         Report {
             report_version: REPORT_VERSION,
             candor_version: env!("CARGO_PKG_VERSION").into(),
@@ -243,48 +279,45 @@ impl Local {
             elapsed_s: self.clock.elapsed().as_secs_f64(),
             command: self.options.command.clone(),
             plan: self.plan.clone(),
-            facts: self.facts.clone(),
             phases,
             notes: self.notes.clone(),
-            verdict: Verdict::NotVerifiable,
-            headline: "The run goes on.".into(),
+            judgement: judged,
             cut_short: None,
             interrupted: false,
         }
     }
 
-    fn case<'a>(&'a self, phase: &'a Phase, report: &'a PhaseReport) -> Case<'a> {
-        Case { plan: &self.plan, phase, facts: &self.facts, report, earlier: &self.phases }
+    fn case<'a>(&'a self, record: &'a PhaseRecord) -> Case<'a> {
+        Case::new(&self.plan, record, &self.phases, &self.judged)
     }
 
-    /// Judges a phase, and once more with what slices after it told where it could not be decided.
+    /// Judges a phase, and once more with what follow-ups showed where it could not be decided.
     fn judge(
         &mut self,
         phase: &Phase,
-        report: &mut PhaseReport,
-        preflight: Vec<Finding>,
+        record: &mut PhaseRecord,
         events: &mut Events<'_>,
-    ) {
-        let mut judged = candor_judge::judge(&self.case(phase, report));
-        if self.options.slices && !interrupted().load(Relaxed) {
-            let questions = candor_judge::questions(&self.case(phase, report), &judged);
-            self.slices(phase, report, questions, events);
-            self.copy_memory(phase, report, events);
-            if !report.slices.is_empty() || report.memory_copy.is_some() {
-                judged = candor_judge::judge(&self.case(phase, report));
+    ) -> PhaseJudgement {
+        let mut judged = judge(&self.case(record));
+        if self.options.follow_ups && !interrupted().load(Relaxed) {
+            let questions = questions(&self.case(record), &judged);
+            self.follow_ups(phase, record, questions, events);
+            self.copy_memory(record, events);
+            if !record.follow_ups.is_empty() || record.host().memory_copy.is_some() {
+                judged = judge(&self.case(record));
             }
         }
-        report.findings = judged.findings;
-        report.not_evaluated = judged.not_evaluated;
-        report.ceilings = judged.ceilings;
-        report.verdict = judged.verdict;
-        report.headline = judged.headline;
-        report.limited_by = judged.limited_by;
-        for (slice, told) in report.slices.iter_mut().zip(judged.follow_ups_reported) {
-            slice.told = told;
-        }
-        let undecided = candor_judge::undecided(preflight, report);
-        report.findings.extend(undecided);
+        judged
+    }
+
+    /// Keeps a phase that could not be prepared, with what is known of the host.
+    fn unprepared(&mut self, (name, index, repeat): (String, usize, u32), step: Step<'_>) {
+        let search_step = matches!(step, Step::Search(_));
+        let hosts = vec![self.host(None)];
+        let record =
+            PhaseRecord { phase: index, name, repeat, search_step, hosts, ..Default::default() };
+        self.phases.push(record);
+        self.judged.push(None);
     }
 }
 
@@ -345,60 +378,42 @@ impl Runner for Local {
         &self.plan
     }
 
-    fn phase(
-        &mut self,
-        phase: &Phase,
-        probe: bool,
-        events: &mut Events<'_>,
-    ) -> Result<&PhaseReport, RunError> {
-        let (plan_phase, repeat) = self.admit(phase, probe)?;
-        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
-        self.start_tracer();
-        let idle = self.idle_window(&mut sampler);
-        let skipped = self.make_ready(phase, events)?;
-        // Files that came into being can have brought their devices with them.
-        self.start_tracer();
-        // Files may just have come into being.
-        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
-        rest(phase.delay);
-        let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, skipped)?;
-        self.facts.missing.extend(self.tracer.failure(!self.options.at_once));
-        let before = sampler.snapshot(SnapshotDetail::Full);
-        if before.cache.is_none() {
-            let untold = ready::untold_pages(&self.files(phase));
-            let untold = untold.filter(|missing| !self.facts.missing.contains(missing));
-            self.facts.missing.extend(untold);
-        }
-        let preflight = candor_judge::preflight(&self.plan, phase, &self.facts, &before);
-        if interrupted().load(Relaxed) {
-            return Err(RunError::Interrupted);
-        }
-        let expected_ns = expected_ns(phase);
+    fn phase(&mut self, step: Step<'_>, events: &mut Events<'_>) -> Result<&PhaseRecord, RunError> {
+        let (phase, index, repeat) = self.admit(step)?;
         let name = phase.name.clone();
-        events(&Event::PhaseStarted { phase: name.clone(), index: plan_phase, expected_ns });
-        let report =
-            PhaseReport { name, plan_phase, repeat, probe, idle, ..PhaseReport::default() };
-        let absent_names = self.guard.absent_names(&self.plan, phase);
-        let mut report = self.run_prepared(prepared, &mut sampler, report, events);
-        self.guard.adopt(absent_names);
-        self.clean_up(phase, &mut report);
-        if !probe {
-            self.judge(phase, &mut report, preflight, events);
-            for note in wrong::weigh(&mut report) {
-                events(&Event::Noted { note: note.clone() });
-                self.notes.push(note);
+        let ready = self.prepare(&phase, repeat, events);
+        let (prepared, mut sampler, idle) = match ready {
+            Ok(ready) => ready,
+            Err(error) => {
+                self.unprepared((name, index, repeat), step);
+                return Err(error);
             }
+        };
+        let expected_ns = expected_ns(&phase);
+        events(&Event::PhaseStarted { phase: name.clone(), index, expected_ns });
+        let search_step = matches!(step, Step::Search(_));
+        let record =
+            PhaseRecord { phase: index, name, repeat, search_step, ..PhaseRecord::default() };
+        let absent_names = self.guard.absent_names(&self.plan, &phase);
+        let mut record = self.run_prepared(prepared, &mut sampler, record, idle, events);
+        self.guard.adopt(absent_names);
+        self.clean_up(&phase, &mut record);
+        let judged = (!search_step).then(|| self.judge(&phase, &mut record, events));
+        for note in integrity::notes(&record.measurements) {
+            events(&Event::Noted { note: note.clone() });
+            self.notes.push(note);
         }
-        for finding in &report.findings {
-            let phase = report.name.clone();
+        for finding in judged.iter().flat_map(|judged| &judged.findings) {
+            let phase = record.name.clone();
             events(&Event::Found { phase, finding: finding.clone() });
         }
         events(&Event::PhaseDone {
-            phase: report.name.clone(),
-            measurements: report.measurements.clone(),
-            after: Box::new(report.after.clone()),
+            phase: record.name.clone(),
+            measurements: record.measurements.clone(),
+            after: Box::new(record.host().after.clone()),
         });
-        self.phases.push(report);
+        self.phases.push(record);
+        self.judged.push(judged);
         let last = self.phases.len() - 1;
         Ok(&self.phases[last])
     }
@@ -411,16 +426,9 @@ impl Runner for Local {
 
     fn finish(mut self: Box<Self>, cut_short: Option<String>, events: &mut Events<'_>) -> Report {
         self.guard.remove_files();
-        let judged = self.phases.iter().filter(|phase| !phase.probe);
-        let worst = judged.max_by_key(|phase| phase.verdict);
-        let verdict = worst.map_or(Verdict::NotVerifiable, |phase| phase.verdict);
-        let headline = match (&cut_short, worst) {
-            (Some(why), _) => format!("Cut short: {why}."),
-            (None, Some(phase)) => phase.headline.clone(),
-            (None, None) => "Nothing was measured.".into(),
-        };
+        let judgement = conclude(self.judged, cut_short.as_deref());
         let interrupted = interrupted().load(Relaxed);
-        events(&Event::RunDone { verdict, interrupted });
+        events(&Event::RunDone { verdict: judgement.verdict, interrupted });
         Report {
             report_version: REPORT_VERSION,
             candor_version: env!("CARGO_PKG_VERSION").into(),
@@ -428,11 +436,9 @@ impl Runner for Local {
             elapsed_s: self.clock.elapsed().as_secs_f64(),
             command: self.options.command,
             plan: self.plan,
-            facts: self.facts,
             phases: self.phases,
             notes: self.notes,
-            verdict,
-            headline,
+            judgement,
             cut_short,
             interrupted,
         }

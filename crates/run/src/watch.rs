@@ -3,14 +3,14 @@
 use candor_engine::Watch;
 use candor_observe::{Sampler, SnapshotDetail};
 use candor_record::requests::RequestStats;
-use candor_record::{Event, Measurement, PhaseReport, Sample, Snapshot};
+use candor_record::{Event, HostRecord, Measurement, PhaseRecord, Sample, Snapshot};
 
 use crate::{Events, Local};
 
 /// Snapshots of a phase.
 pub struct Watcher<'a, 'e> {
     local: &'a Local,
-    phase: &'a PhaseReport,
+    phase: &'a PhaseRecord,
     sampler: &'a mut Sampler,
     events: &'a mut Events<'e>,
     /// When counting began.
@@ -31,7 +31,7 @@ impl<'a, 'e> Watcher<'a, 'e> {
     /// Of a phase.
     pub fn new(
         local: &'a Local,
-        phase: &'a PhaseReport,
+        phase: &'a PhaseRecord,
         sampler: &'a mut Sampler,
         events: &'a mut Events<'e>,
     ) -> Self {
@@ -79,14 +79,14 @@ impl Watch for Watcher<'_, '_> {
     }
 
     fn interim(&mut self, measurements: Vec<Measurement>) {
-        let phase = PhaseReport {
-            measurements,
+        let host = HostRecord {
             before: self.before.clone(),
             during: self.during.clone(),
             after: self.sampler.snapshot(SnapshotDetail::Full),
-            ..self.phase.clone()
+            ..self.local.host(None)
         };
-        (self.events)(&Event::SoFar { report: Box::new(self.local.interim(phase)) });
+        let phase = PhaseRecord { measurements, hosts: vec![host], ..self.phase.clone() };
+        (self.events)(&Event::Interim { report: Box::new(self.local.interim(phase)) });
     }
 
     fn calls_off(&mut self) -> bool {

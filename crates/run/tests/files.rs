@@ -214,5 +214,5 @@ fn files_are_brought_into_the_cache_and_dropped_from_it() {
     with(Hints { invalidate: true, ..Hints::default() });
     assert_eq!(resident(), 0);
     let report = with(Hints { pre_read: true, ..Hints::default() });
-    assert_eq!(report.phases[0].before.cache.expect("told").resident_bytes, 64 * KIB);
+    assert_eq!(report.phases[0].host().before.cache.expect("told").resident_bytes, 64 * KIB);
 }

@@ -76,7 +76,7 @@ impl Line {
             Event::PhaseDone { measurements, .. } => self.end(measurements),
             Event::RunDone { .. } => self.clear(),
             Event::WorkerDone { .. }
-            | Event::SoFar { .. }
+            | Event::Interim { .. }
             | Event::Found { .. }
             | Event::Noted { .. } => String::new(),
         }
@@ -100,7 +100,7 @@ impl Line {
             PrepareStep::Evict => "dropping from the cache",
             PrepareStep::SetUp => "setting up",
             PrepareStep::CleanUp => "removing",
-            PrepareStep::Slice => "a short slice, because",
+            PrepareStep::FollowUp => "a short trial, because",
         };
         let told = format!("{doing} {what}");
         let amount = match bytes {

@@ -11,7 +11,7 @@ mod troubles;
 #[cfg(test)]
 mod tests;
 
-use candor_record::{PhaseReport, Report, Verdict};
+use candor_record::{Report, Verdict};
 
 use crate::layout::{Page, wrap};
 use crate::style::{Style, Tone};
@@ -57,21 +57,23 @@ fn head(page: &mut Page, report: &Report) {
     } else if report.interrupted {
         page.paragraph("Cut short: ", "interrupted; the figures cover what ran until then.");
     }
-    for target in &report.facts.targets {
-        page.paragraph("", &describe::target(&report.facts, target));
+    let facts = report.facts();
+    for target in &facts.targets {
+        page.paragraph("", &describe::target(facts, target));
     }
 }
 
 /// Whether to believe it, in a line; of a series, in how many results.
 fn verdict_line(report: &Report) -> (String, Tone) {
-    let judged: Vec<&PhaseReport> = report.phases.iter().filter(|phase| !phase.probe).collect();
-    if !judged.iter().any(|phase| results::measured(phase)) {
+    let judged: Vec<_> = report.judged().collect();
+    if !judged.iter().any(|(phase, _)| results::measured(phase)) {
         // No finding speaks against a number that does not exist.
         return ("Nothing was measured.".to_owned(), Tone::Bad);
     }
-    let label = words::verdict(report.verdict);
+    let whole = &report.judgement;
+    let label = words::verdict(whole.verdict);
     // Why a run was cut short stands on a line of its own.
-    let headline = match report.headline.trim() {
+    let headline = match whole.headline.trim() {
         text if text.starts_with("Cut short") => "",
         text => text,
     };
@@ -80,13 +82,13 @@ fn verdict_line(report: &Report) -> (String, Tone) {
         headline.strip_prefix(label).unwrap_or(headline).trim_start_matches([':', '.', ' ']);
     let verdict = match judged.len() {
         1 => label.to_owned(),
-        n if report.verdict == Verdict::Believable => format!("{label}: all {n} results"),
+        n if whole.verdict == Verdict::Believable => format!("{label}: all {n} results"),
         n => {
-            let so = judged.iter().filter(|phase| phase.verdict == report.verdict).count();
+            let so = judged.iter().filter(|(_, judged)| judged.verdict == whole.verdict).count();
             format!("{label}: {so} of {n} results")
         }
     };
-    let phase = judged.iter().find(|phase| phase.headline == report.headline);
+    let phase = judged.iter().find(|(_, judged)| judged.headline == whole.headline);
     // `(the page cache): …` goes on after what it is about, without a colon of its own.
     let joint = if about.starts_with('(') { "" } else { ":" };
     let line = match (judged.len(), about.is_empty(), phase) {
@@ -94,10 +96,10 @@ fn verdict_line(report: &Report) -> (String, Tone) {
         (1, ..) => format!("{verdict}{joint} {}", ended(about)),
         (_, _, None) => format!("{verdict}; {}", ended(about)),
         // One result of many that are alike tells nothing about the others.
-        _ if report.verdict == Verdict::Believable => format!("{verdict}."),
-        (_, _, Some(phase)) => format!("{verdict}. In {}{joint} {}", phase.name, ended(about)),
+        _ if whole.verdict == Verdict::Believable => format!("{verdict}."),
+        (_, _, Some((phase, _))) => format!("{verdict}. In {}{joint} {}", phase.name, ended(about)),
     };
-    (line, words::tone(report.verdict))
+    (line, words::tone(whole.verdict))
 }
 
 /// The text with a full stop.
@@ -122,23 +124,23 @@ fn notes(page: &mut Page, report: &Report) {
 
 /// What could not be read, and the rules that could not be evaluated, each once.
 fn unseen(page: &mut Page, report: &Report) {
-    let missing = &report.facts.missing;
+    let missing = &report.facts().missing;
     if !missing.is_empty() {
         page.heading("Could not be read");
     }
     for missing in missing {
         page.paragraph("  ", &describe_missing(missing));
     }
-    let mut not_evaluated: Vec<String> = Vec::new();
-    for skipped in report.phases.iter().flat_map(|phase| &phase.not_evaluated) {
-        let text = format!("{} (lacks {})", skipped.rule, skipped.lacked);
-        if !not_evaluated.contains(&text) {
-            not_evaluated.push(text);
+    let mut rules: Vec<String> = Vec::new();
+    for rule in report.judged().flat_map(|(_, judged)| &judged.not_evaluated) {
+        let text = format!("{} (lacks {})", rule.rule, rule.lacked);
+        if !rules.contains(&text) {
+            rules.push(text);
         }
     }
-    if !not_evaluated.is_empty() {
+    if !rules.is_empty() {
         page.heading("Rules that could not be applied");
-        page.aside("  ", &not_evaluated.join(", "));
+        page.aside("  ", &rules.join(", "));
     }
 }
 
@@ -153,7 +155,7 @@ pub(crate) fn describe_missing(missing: &candor_record::facts::Missing) -> Strin
 /// Which program ran when, how long, and on what host.
 fn ran(report: &Report) -> String {
     let elapsed = number::time_ns((report.elapsed_s * 1e9) as u64);
-    let host = describe::host(&report.facts.host);
+    let host = describe::host(&report.facts().host);
     let host = if host.is_empty() { host } else { format!(" on {host}") };
     format!("candor {} ran {elapsed} from {}{host}.", report.candor_version, report.started)
 }

@@ -62,8 +62,8 @@ fn lost(trace: &RequestStats) -> String {
 
 /// The same of each phase in a line for each device and direction with traffic to speak of.
 pub(crate) fn brief(page: &mut Page, report: &Report) {
-    let judged = report.phases.iter().filter(|phase| !phase.probe);
-    let traced: Vec<_> = judged.filter_map(|p| Some((&p.name, p.requests.as_ref()?))).collect();
+    let traced = report.results().filter_map(|p| Some((&p.name, p.host().requests.as_ref()?)));
+    let traced: Vec<_> = traced.collect();
     let lines: Vec<_> =
         traced.iter().flat_map(|(name, trace)| trace.main().map(move |of| (*name, of))).collect();
     if lines.is_empty() {

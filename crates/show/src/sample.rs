@@ -53,13 +53,23 @@ pub(crate) fn measurement(op: Direction, stats: OpStats) -> Measurement {
 }
 
 /// A phase with one job.
-pub(crate) fn phase(name: &str, measurement: Measurement) -> PhaseReport {
-    PhaseReport {
+pub(crate) fn phase(name: &str, measurement: Measurement) -> Judged {
+    let host = HostRecord { facts: facts(), ..HostRecord::default() };
+    let record = PhaseRecord {
         name: name.into(),
         measurements: vec![measurement],
-        ceilings: vec![link_ceiling(None)],
-        ..PhaseReport::default()
-    }
+        hosts: vec![host],
+        ..PhaseRecord::default()
+    };
+    let ceilings = vec![link_ceiling(None)];
+    Judged { record, judged: PhaseJudgement { ceilings, ..PhaseJudgement::default() } }
+}
+
+/// A phase with its judgement.
+#[derive(Clone)]
+pub(crate) struct Judged {
+    pub(crate) record: PhaseRecord,
+    pub(crate) judged: PhaseJudgement,
 }
 
 /// The ceiling of the SATA link of [`facts`].
@@ -279,8 +289,17 @@ fn plan() -> Plan {
 }
 
 /// A report of these phases; the verdict is the worst of theirs.
-pub(crate) fn report(headline: &str, phases: Vec<PhaseReport>) -> Report {
-    let verdict = phases.iter().map(|phase| phase.verdict).max().unwrap_or_default();
+pub(crate) fn report(headline: &str, phases: Vec<Judged>) -> Report {
+    let verdict = phases.iter().map(|phase| phase.judged.verdict).max().unwrap_or_default();
+    let split = |phase: Judged| (!phase.record.search_step).then_some(phase.judged);
+    let records = phases.iter().map(|phase| phase.record.clone()).collect();
+    let judgement = Judgement {
+        judgement_version: JUDGEMENT_VERSION,
+        candor_version: "0.1.0".into(),
+        phases: phases.into_iter().map(split).collect(),
+        verdict,
+        headline: headline.into(),
+    };
     Report {
         report_version: REPORT_VERSION,
         candor_version: "0.1.0".into(),
@@ -288,18 +307,16 @@ pub(crate) fn report(headline: &str, phases: Vec<PhaseReport>) -> Report {
         elapsed_s: 58.2,
         command: ["candor", "check", "/data"].map(String::from).to_vec(),
         plan: plan(),
-        facts: facts(),
-        phases,
+        phases: records,
         notes: vec![],
-        verdict,
-        headline: headline.into(),
+        judgement,
         cut_short: None,
         interrupted: false,
     }
 }
 
 /// The honest series of `candor check`, in which nothing is wrong.
-pub(crate) fn series() -> Vec<PhaseReport> {
+pub(crate) fn series() -> Vec<Judged> {
     let named = [
         ("sequential write 1 MiB, depth 8", Direction::Write, 498.0, 1 << 20, 15_900_000, sata()),
         ("sequential read 1 MiB, depth 8", Direction::Read, 535.0, 1 << 20, 14_900_000, sata()),
@@ -314,24 +331,24 @@ pub(crate) fn series() -> Vec<PhaseReport> {
         ),
         ("random write 4 KiB, depth 1", Direction::Write, 22_800.0, 4096, 41_000, Limit::Latency),
     ];
-    let mut phases: Vec<PhaseReport> = named
+    let mut phases: Vec<Judged> = named
         .into_iter()
         .map(|(name, op, iops, size, median_ns, limit)| {
             let stats = stats(iops, size, median_ns);
             let used = stats.bytes_per_s / 600e6;
-            PhaseReport {
+            let judged = PhaseJudgement {
                 ceilings: vec![link_ceiling(Some(used))],
                 limited_by: Some(limit),
-                ..phase(name, measurement(op, stats))
-            }
+                ..PhaseJudgement::default()
+            };
+            Judged { judged, ..phase(name, measurement(op, stats)) }
         })
         .collect();
     let mut durable = measurement(Direction::Write, stats(640.0, 4096, 48_000));
     durable.sync = OpStats { bytes: 0, ..stats(640.0, 0, 1_500_000) };
-    phases.push(PhaseReport {
-        limited_by: Some(Limit::FlushLatency),
-        ..phase("durable write 4 KiB", durable)
-    });
+    let mut durable = phase("durable write 4 KiB", durable);
+    durable.judged.limited_by = Some(Limit::FlushLatency);
+    phases.push(durable);
     phases
 }
 
@@ -355,16 +372,17 @@ pub(crate) fn full() -> Report {
         why: "the limit of locked memory is 64 KiB".into(),
         place: Some("job.toml:12:3".into()),
     };
+    let mut phase = full_phase();
+    phase.record.hosts[0].facts = facts;
     Report {
-        facts,
         notes: vec![note],
         cut_short: Some("interrupted in phase 1 of 1.".into()),
         interrupted: true,
-        ..report("so it is.", vec![full_phase()])
+        ..report("so it is.", vec![phase])
     }
 }
 
-fn full_phase() -> PhaseReport {
+fn full_phase() -> Judged {
     let consequence = Consequence {
         rule: "A2".into(),
         title: "data cached before the phase".into(),
@@ -378,32 +396,40 @@ fn full_phase() -> PhaseReport {
         ..page_cache()
     };
     let idle = IdleWindow { before: full_snapshot(), after: full_snapshot() };
-    PhaseReport {
+    let host = HostRecord {
+        host: "host".into(),
+        facts: Facts::default(),
+        idle: Some(idle),
         before: full_snapshot(),
+        during: vec![full_snapshot()],
         after: full_snapshot(),
         after_flush: Some(full_snapshot()),
-        during: vec![full_snapshot()],
-        idle: Some(idle),
         requests: Some(requests()),
-        slices: vec![slice()],
         memory_copy: Some(MemoryCopy { bytes_per_s: 8.4e9, threads: 2, ..MemoryCopy::default() }),
-        ceilings: vec![Ceiling { ops_per_s: Some(146_484.0), ..link_ceiling(Some(0.87)) }],
+    };
+    let mut phase = phase("write", full_measurement());
+    phase.record.hosts = vec![host];
+    phase.record.follow_ups = vec![follow_up()];
+    phase.judged = PhaseJudgement {
         findings: vec![finding],
         not_evaluated: vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits".into() }],
+        ceilings: vec![Ceiling { ops_per_s: Some(146_484.0), ..link_ceiling(Some(0.87)) }],
         limited_by: Some(sata()),
-        ..phase("write", full_measurement())
-    }
+        follow_ups: vec![FLAT.into()],
+        ..PhaseJudgement::default()
+    };
+    phase
 }
 
-/// A slice that doubled the depth, for nothing.
-pub(crate) fn slice() -> Slice {
-    Slice {
+/// What [`follow_up`] showed.
+pub(crate) const FLAT: &str = "Twice the depth (64): 92.4k IOPS, 1.01 times the 91.4k IOPS of the \
+     phase: no more is to be had that way. It took 1.1 s and read 361 MiB.";
+
+/// A follow-up that doubled the depth, for nothing.
+pub(crate) fn follow_up() -> FollowUp {
+    FollowUp {
         change: Change::TwiceTheDepth,
         why: "no counter tells whether the device has more to give".into(),
-        told:
-            "Twice the depth (64): 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: no more is \
-               to be had that way. It took 1.1 s and read 361 MiB."
-                .into(),
         workers: 1,
         depth: 64,
         cost_s: 1.1,

@@ -116,7 +116,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         run_dir: output.run_dir().map(PathBuf::from),
         force: draft.force.into_iter().collect(),
         // The series is a search of its own.
-        slices: false,
+        follow_ups: false,
         ..candor_run::Options::default()
     };
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! `candor run FILE.toml`, and the same by flags.
+//! `candor run FILE`: a plan, or that of a stored report, and the same by flags.
 
 mod access;
 mod draft;
 mod options;
 
-use std::io::Read;
 use std::path::PathBuf;
 
 use candor_plan::{Plan, Problem, Source, check, text};
+use candor_record::REPORT_BYTES_MAX;
 use candor_run::BlockTraceMode;
 use clap::{Arg, ArgMatches, Command};
 
@@ -16,14 +16,15 @@ use self::draft::Draft;
 pub use self::options::GROUPS;
 use crate::flag::{self, CommandLine, Flag, Group, Takes};
 use crate::output::{self, Output};
-use crate::{commands, exit, parse, screen};
+use crate::{commands, exit, parse, screen, stored};
 
 const ABOUT: &str = "Run a plan from a file, or one job described by flags";
 
 const LONG_ABOUT: &str = "\
 Run a plan from a file, or one job described by flags.
 
-With FILE the plan says everything and flags may only say where results go. Without it, flags \
+With FILE the plan says everything and flags may only say where results go; of a stored report, or \
+the directory of a run, the plan is repeated. Without FILE, flags \
 describe one job: candor run --target /data/file --rw randread --bs 4k --depth 32 --engine io_uring \
 --direct --size 1g --seconds 30. With --dry-run the plan that the flags amount to is printed, ready \
 to be kept in a file.";
@@ -32,7 +33,7 @@ to be kept in a file.";
 #[derive(Debug, Default)]
 struct How {
     force: Option<String>,
-    no_slices: bool,
+    no_follow_ups: bool,
     dry_run: bool,
     block_trace: BlockTraceMode,
 }
@@ -51,13 +52,13 @@ const HOW: &[Group<How>] = &[Group {
             },
         },
         Flag {
-            long: "no-slices",
+            long: "no-follow-ups",
             takes: Takes::Nothing,
-            help: "Run nothing but the plan: no short slices after a phase of 5 s and more that \
+            help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
                    could not tell by itself what limited it, no look at how fast memory copies",
             fields: &[],
             set: |how, _| {
-                how.no_slices = true;
+                how.no_follow_ups = true;
                 Ok(())
             },
         },
@@ -95,7 +96,7 @@ pub fn command() -> Command {
     Command::new("run")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .arg(Arg::new("FILE").help("A plan as TOML; - reads it from stdin"))
+        .arg(Arg::new("FILE").help("A plan as TOML, or a stored report; - reads it from stdin"))
         .args(flag::args(options::GROUPS))
         .args(flag::args(HOW))
         .args(flag::args(output::OF_RUNS))
@@ -147,7 +148,7 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         command: line.words().to_vec(),
         run_dir: output.run_dir().map(PathBuf::from),
         force: how.force.into_iter().collect(),
-        slices: !how.no_slices,
+        follow_ups: !how.no_follow_ups,
         block_trace: how.block_trace,
         ..candor_run::Options::default()
     };
@@ -171,7 +172,14 @@ fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), 
             "{file} says what to run, and so does --{first}; put it into {file}, or give flags only"
         )));
     }
-    let text = read(file).map_err(Unusable::Sentence)?;
+    let text = stored::text(file, REPORT_BYTES_MAX).map_err(Unusable::Sentence)?;
+    // No plan begins with a brace, and every report does.
+    if text.trim_start().starts_with('{') {
+        let report = candor_record::read_unjudged(&text);
+        let report = report
+            .map_err(|why| Unusable::Sentence(format!("{file} cannot be repeated: {why}")))?;
+        return Ok((report.plan, Source::default()));
+    }
     let name = if file == "-" { "stdin" } else { file };
     text::read(name, &text).map_err(|(problems, source)| Unusable::Plan(problems, source))
 }
@@ -186,17 +194,6 @@ fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Sourc
         true => Ok((draft.plan(), source)),
         false => Err(Unusable::Plan(problems, source)),
     }
-}
-
-/// The text of a plan file, of no more than a plan may have.
-fn read(file: &str) -> Result<String, String> {
-    let limit = text::TEXT_BYTES_MAX as u64 + 1;
-    let mut text = String::new();
-    let read = match file {
-        "-" => std::io::stdin().take(limit).read_to_string(&mut text),
-        _ => std::fs::File::open(file).and_then(|open| open.take(limit).read_to_string(&mut text)),
-    };
-    read.map(|_| text).map_err(|error| format!("{file} cannot be read: {error}"))
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub fn files<'a>(
 }
 
 fn measured<'a>(report: &'a Report, job: &FioJob) -> Option<&'a Measurement> {
-    let phases = report.phases.iter().filter(|phase| phase.plan_phase == job.phase);
+    let phases = report.phases.iter().filter(|phase| phase.phase == job.phase);
     phases.filter_map(|phase| phase.measurements.get(job.job)).next_back()
 }
 

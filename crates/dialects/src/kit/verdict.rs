@@ -2,7 +2,7 @@
 
 mod requests;
 
-use candor_record::{Finding, Note, PhaseReport, Report, Severity, Verdict};
+use candor_record::{Finding, Note, Report, Severity, Verdict};
 
 use super::Object;
 
@@ -25,14 +25,10 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-fn judged(report: &Report) -> impl Iterator<Item = &PhaseReport> {
-    report.phases.iter().filter(|phase| !phase.probe)
-}
-
 /// The limits of the phases, each once.
 fn limits(report: &Report) -> Vec<String> {
     let mut limits: Vec<String> = Vec::new();
-    for limit in judged(report).filter_map(|phase| phase.limited_by.as_ref()) {
+    for limit in report.judged().filter_map(|(_, judged)| judged.limited_by.as_ref()) {
         let limit = limit.to_string();
         if !limits.contains(&limit) {
             limits.push(limit);
@@ -45,8 +41,8 @@ fn limits(report: &Report) -> Vec<String> {
 /// the same words stands once.
 fn findings(report: &Report) -> Vec<(&str, &Finding)> {
     let mut all: Vec<(&str, &Finding)> = Vec::new();
-    for phase in judged(report) {
-        for finding in &phase.findings {
+    for (phase, judged) in report.judged() {
+        for finding in &judged.findings {
             if !all
                 .iter()
                 .any(|(_, seen)| seen.rule == finding.rule && seen.sentence == finding.sentence)
@@ -100,8 +96,8 @@ pub fn tree(report: &Report) -> Object {
     };
     let mut tree = Object::default()
         .with("version", report.candor_version.as_str())
-        .with("verdict", word(report.verdict))
-        .with("headline", report.headline.as_str())
+        .with("verdict", word(report.judgement.verdict))
+        .with("headline", report.judgement.headline.as_str())
         .with("limited_by", limits(report))
         .with("findings", findings(report).into_iter().map(one).collect::<Vec<_>>())
         .with("requests", requests::trees(report))
@@ -119,8 +115,9 @@ pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
         let line = text.replace('\n', " ");
         figures.iter().fold(line, |text, (word, instead)| text.replace(word, instead))
     };
-    let mut text = format!("\ncandor: {}\n", plain(&report.headline));
-    for limit in limits(report).iter().filter(|limit| !report.headline.contains(limit.as_str())) {
+    let headline = &report.judgement.headline;
+    let mut text = format!("\ncandor: {}\n", plain(headline));
+    for limit in limits(report).iter().filter(|limit| !headline.contains(limit.as_str())) {
         text += &format!("  limited by {}\n", plain(limit));
     }
     text += &requests::text(report);

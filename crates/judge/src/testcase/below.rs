@@ -29,7 +29,7 @@ impl TestCase {
 
     /// The same on an array whose members moved these shares of the bytes.
     pub fn on_array(mut self, level: &str, shares: &[f64]) -> TestCase {
-        let counters = self.report.after.devices[0].1;
+        let counters = self.host.after.devices[0].1;
         let part = |share: f64| {
             let of = |count: u64| (count as f64 * share) as u64;
             DiskCounters {
@@ -41,10 +41,10 @@ impl TestCase {
                 ..DiskCounters::default()
             }
         };
-        let disk = self.facts.devices.remove(0);
+        let disk = self.host.facts.devices.remove(0);
         let names: Vec<String> = (0..shares.len()).map(|i| format!("sd{i}")).collect();
         let array = ArrayFacts { level: fact(level.into()), members: fact(names.len() as u64) };
-        self.facts.devices.push(DeviceFacts {
+        self.host.facts.devices.push(DeviceFacts {
             name: "md0".into(),
             kind: DeviceKind::Md,
             below: names.clone(),
@@ -55,14 +55,14 @@ impl TestCase {
             ..DeviceFacts::default()
         });
         let member = |name: &String| DeviceFacts { name: name.clone(), ..disk.clone() };
-        self.facts.devices.extend(names.iter().map(member));
-        self.facts.targets[0].device = fact("md0".into());
+        self.host.facts.devices.extend(names.iter().map(member));
+        self.host.facts.targets[0].device = fact("md0".into());
         let none = names.iter().map(|name| (name.clone(), DiskCounters::default()));
-        self.report.before.devices = vec![("md0".into(), DiskCounters::default())];
-        self.report.before.devices.extend(none);
-        self.report.after.devices = vec![("md0".into(), counters)];
+        self.host.before.devices = vec![("md0".into(), DiskCounters::default())];
+        self.host.before.devices.extend(none);
+        self.host.after.devices = vec![("md0".into(), counters)];
         let parts = names.iter().zip(shares).map(|(name, share)| (name.clone(), part(*share)));
-        self.report.after.devices.extend(parts);
+        self.host.after.devices.extend(parts);
         self
     }
 
@@ -76,7 +76,7 @@ impl TestCase {
             arithmetic: format!("{mbit_per_s} Mb/s ÷ 8 × 1448/1538"),
             ..Link::default()
         };
-        let target = &mut self.facts.targets[0];
+        let target = &mut self.host.facts.targets[0];
         target.device = None;
         target.accounting_probe = None;
         target.remote = Some(Remote {
@@ -92,12 +92,10 @@ impl TestCase {
             remote: true,
             ..Filesystem::default()
         });
-        self.facts.devices.clear();
-        self.report.before.devices.clear();
-        let app = self.report.measurements[0].ops.clone();
-        for (state, scale) in
-            [(&mut self.report.before.state, 0), (&mut self.report.after.state, 1)]
-        {
+        self.host.facts.devices.clear();
+        self.host.before.devices.clear();
+        let app = self.record.measurements[0].ops.clone();
+        for (state, scale) in [(&mut self.host.before.state, 0), (&mut self.host.after.state, 1)] {
             state.interfaces = vec![InterfaceBytes {
                 interface: "eth1".into(),
                 received_bytes: app.read.bytes * scale,
@@ -110,7 +108,7 @@ impl TestCase {
                 ..MountBytes::default()
             }];
         }
-        self.report.after.devices.clear();
+        self.host.after.devices.clear();
         self
     }
 
@@ -123,7 +121,7 @@ impl TestCase {
         let target = &mut case.plan.targets[0];
         (target.path, target.files) = ("/data/names".into(), files);
         target.size = Some(candor_plan::Bytes(128 << 10));
-        let facts = &mut case.facts.targets[0];
+        let facts = &mut case.host.facts.targets[0];
         (facts.path, facts.kind) = ("/data/names".into(), PathKind::Directory);
         case.measured().ops.read.bytes = 0;
         case.process_read(0);

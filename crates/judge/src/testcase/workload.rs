@@ -45,13 +45,14 @@ impl Workload {
     pub fn case(&self) -> TestCase {
         let mut case = TestCase {
             plan: self.plan(),
-            facts: facts(),
-            report: PhaseReport { name: "phase".into(), ..PhaseReport::default() },
+            record: PhaseRecord { name: "phase".into(), ..PhaseRecord::default() },
+            host: HostRecord { facts: facts(), ..HostRecord::default() },
             earlier: Vec::new(),
+            judged: Vec::new(),
         };
-        case.report.measurements = vec![self.measurement()];
-        case.report.before = snapshot(1_000_000_000, DiskCounters::default());
-        case.report.after = self.after();
+        case.record.measurements = vec![self.measurement()];
+        case.host.before = snapshot(1_000_000_000, DiskCounters::default());
+        case.host.after = self.after();
         case
     }
 

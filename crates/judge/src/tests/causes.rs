@@ -51,7 +51,7 @@ fn direct_io_that_was_none_explains_the_cache() {
 #[test]
 fn heaviest_first() {
     let mut case = Workload { seconds: 2, depth: 8, ..Workload::default() }.case();
-    case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+    case.host.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
         AccountingOutcome::NotCounted;
     case.after_disk(Default::default());
     let judgement = case.judge();

@@ -14,7 +14,7 @@ fn asked(case: &TestCase) -> Vec<Change> {
 
 /// On bare metal, behind a device that cannot cache much.
 fn bare(mut case: TestCase) -> TestCase {
-    case.facts.host.hypervisor = fact(false);
+    case.host.facts.host.hypervisor = fact(false);
     case
 }
 
@@ -44,11 +44,11 @@ fn a_device_that_was_not_fed_is_asked_for_threads() {
 fn a_virtual_disk_is_asked_for_a_second_pass_unless_there_was_one() {
     // 10 s of 150 MiB/s from a file of 1 GiB, and of 500.
     let mut case = Workload { bs: MIB, ops_per_s: 150.0, depth: 4, ..Workload::default() }.case();
-    case.facts.host.hypervisor = fact(true);
+    case.host.facts.host.hypervisor = fact(true);
     assert_eq!(asked(&case), [Change::TwiceTheDepth, Change::SamePlaces]);
     let mut over_and_over =
         Workload { bs: MIB, ops_per_s: 500.0, depth: 4, ..Workload::default() }.case();
-    over_and_over.facts.host.hypervisor = fact(true);
+    over_and_over.host.facts.host.hypervisor = fact(true);
     assert_eq!(asked(&over_and_over), [Change::TwiceTheDepth]);
 }
 
@@ -114,7 +114,7 @@ fn t08_the_load_first_and_then_the_device() {
         eight.limit().as_deref(),
         Some("the device at depth 8: twice the workers (16) moved 1.04 times as much")
     );
-    let told = eight.follow_ups_reported.join("");
+    let told = eight.follow_ups.join("");
     let showed = "Twice the workers (16): 88k IOPS, 1.04 times the 85k IOPS of the phase: ";
     let cost = "no more is to be had that way. It took 600 ms and read 172 MiB.";
     assert_eq!(told, format!("{showed}{cost}"));
@@ -125,9 +125,9 @@ fn a_slice_that_shows_nothing_changes_nothing() {
     let mut case = bare(TestCase::direct(4096, 4, 1, 60_000.0));
     let without = case.judge().limited_by;
     case.slice(Change::TwiceTheDepth, 1, 8, 120_000.0);
-    let slice = &mut case.report.slices[0].measurement;
+    let slice = &mut case.record.follow_ups[0].measurement;
     slice.elapsed_ns = 1000;
     let judgement = case.judge();
     assert_eq!(judgement.limited_by, without);
-    assert!(judgement.follow_ups_reported[0].starts_with("Twice the depth (8) showed nothing."));
+    assert!(judgement.follow_ups[0].starts_with("Twice the depth (8) showed nothing."));
 }

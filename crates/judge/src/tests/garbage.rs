@@ -1,12 +1,12 @@
 //! Whatever comes in, a judgement comes out, without panic and without NaN.
 
-use candor_plan::{Job, Phase, Plan};
+use candor_plan::{Job, Plan};
 use candor_record::*;
 
+use crate::Case;
 use crate::testcase::{MIB, TestCase};
-use crate::{Case, Judgement};
 
-fn check(judgement: &Judgement) {
+fn check(judgement: &PhaseJudgement) {
     let text = format!("{judgement:?}");
     assert!(!text.contains("NaN") && !text.contains("inf,") && !text.contains("inf)"), "{text}");
     serde_json::to_string(&judgement.findings).unwrap();
@@ -17,7 +17,7 @@ fn check(judgement: &Judgement) {
     }
 }
 
-fn judge(case: &TestCase) -> Judgement {
+fn judge(case: &TestCase) -> PhaseJudgement {
     let judgement = case.judge();
     check(&judgement);
     case.preflight();
@@ -26,22 +26,22 @@ fn judge(case: &TestCase) -> Judgement {
 
 #[test]
 fn nothing_at_all() {
-    let (plan, phase) = (Plan::default(), Phase::default());
-    let (facts, report) = (Facts::default(), PhaseReport::default());
-    let case = Case { plan: &plan, phase: &phase, facts: &facts, report: &report, earlier: &[] };
+    let (plan, record) = (Plan::default(), PhaseRecord::default());
+    let case = Case::new(&plan, &record, &[], &[]);
     let judgement = crate::judge(&case);
     check(&judgement);
     assert_eq!(judgement.verdict, Verdict::NotVerifiable);
     assert!(judgement.headline.starts_with("Nothing was measured"));
-    assert_eq!(crate::preflight(&plan, &phase, &facts, &Snapshot::default()), []);
+    assert_eq!(crate::preflight::preflight(&case), []);
 }
 
 #[test]
 fn a_plan_without_measurements() {
     for mut case in cases() {
-        case.report = PhaseReport::default();
+        case.record = PhaseRecord::default();
+        case.host = HostRecord { facts: case.host.facts, ..HostRecord::default() };
         assert_eq!(judge(&case).verdict, Verdict::NotVerifiable);
-        case.facts = Facts::default();
+        case.host.facts = Facts::default();
         judge(&case);
     }
 }
@@ -103,7 +103,7 @@ fn sliced() -> TestCase {
 fn breakers() -> Vec<fn(&mut TestCase)> {
     vec![
         |case| case.measured().elapsed_ns = 0,
-        |case| case.report.after.at_ns = 0,
+        |case| case.host.after.at_ns = 0,
         |case| case.measured().occupancy = f64::NAN,
         |case| case.measured().occupancy = f64::INFINITY,
         |case| case.measured().engine.clock_cost_ns = f64::NAN,
@@ -115,18 +115,18 @@ fn breakers() -> Vec<fn(&mut TestCase)> {
         |case| case.measured().per_worker[0].cpu_user_ns = u64::MAX,
         |case| case.measured().samples = vec![Sample::default(); 20],
         |case| case.measured().job = "another".into(),
-        |case| case.report.before.devices[0].1.reads = u64::MAX,
-        |case| case.report.after.devices.clear(),
+        |case| case.host.before.devices[0].1.reads = u64::MAX,
+        |case| case.host.after.devices.clear(),
         |case| case.after_top().read_sectors = u64::MAX,
-        |case| case.report.after.process_io = None,
-        |case| case.report.before.process_io.as_mut().unwrap().read_bytes = u64::MAX,
-        |case| case.report.after.cache = Some(CacheState::default()),
-        |case| case.report.before.cache.as_mut().unwrap().resident_bytes = u64::MAX,
-        |case| case.report.idle = Some(IdleWindow::default()),
-        |case| case.facts.targets.clear(),
-        |case| case.facts.devices.clear(),
-        |case| case.facts.devices[0].below.push("vda".into()),
-        |case| case.facts.devices[0].queue = Default::default(),
+        |case| case.host.after.process_io = None,
+        |case| case.host.before.process_io.as_mut().unwrap().read_bytes = u64::MAX,
+        |case| case.host.after.cache = Some(CacheState::default()),
+        |case| case.host.before.cache.as_mut().unwrap().resident_bytes = u64::MAX,
+        |case| case.host.idle = Some(IdleWindow::default()),
+        |case| case.host.facts.targets.clear(),
+        |case| case.host.facts.devices.clear(),
+        |case| case.host.facts.devices[0].below.push("vda".into()),
+        |case| case.host.facts.devices[0].queue = Default::default(),
         |case| case.plan.targets.clear(),
         |case| case.blocks().depth = 0,
         |case| case.blocks().depth = u32::MAX,
@@ -150,11 +150,11 @@ fn broken_once_or_twice_there_is_always_a_judgement() {
             for other in &breakers {
                 let mut case = case.clone();
                 one(&mut case);
-                let ready = !case.report.after.devices.is_empty()
-                    && !case.facts.devices.is_empty()
-                    && case.report.before.process_io.is_some()
-                    && !case.report.measurements[0].per_worker.is_empty();
-                if ready && case.report.before.cache.is_some() {
+                let ready = !case.host.after.devices.is_empty()
+                    && !case.host.facts.devices.is_empty()
+                    && case.host.before.process_io.is_some()
+                    && !case.record.measurements[0].per_worker.is_empty();
+                if ready && case.host.before.cache.is_some() {
                     other(&mut case);
                 }
                 judge(&case);

@@ -71,7 +71,7 @@ fn operations_in_flight_at_the_start_do_not_look_cached() {
     for workload in workloads().into_iter().filter(|workload| workload.ramp_s > 0) {
         let mut case = through(workload.case());
         let in_flight = u64::from(workload.depth * workload.workers) * workload.bs;
-        let io = case.report.after.process_io.as_mut().unwrap();
+        let io = case.host.after.process_io.as_mut().unwrap();
         io.read_bytes = io.read_bytes.saturating_sub(in_flight);
         io.write_bytes = io.write_bytes.saturating_sub(in_flight);
         let judgement = case.judge();
@@ -105,7 +105,7 @@ fn honest_buffered_runs_are_believable() {
 fn mapped_reads_are_counted_by_their_faults() {
     let workload = Workload { engine: Engine::MMAP, direct: false, ..Workload::default() };
     let mut case = workload.case();
-    case.report.after.process_io.as_mut().unwrap().rchar = 0;
+    case.host.after.process_io.as_mut().unwrap().rchar = 0;
     assert_eq!(case.judge().verdict, Verdict::Believable);
 }
 
@@ -142,12 +142,12 @@ fn a_loop_over_the_cache_is_the_only_thing_said_of_it() {
 #[test]
 fn a_partition_is_judged_by_the_limits_of_its_disk() {
     let mut case = TestCase::direct(4096, 32, 1, 60_000.0).on_loop(true);
-    case.facts.devices[0].name = "vda1".into();
-    case.facts.devices[0].kind = candor_record::facts::DeviceKind::Partition;
-    case.facts.devices[0].loop_backing = None;
-    case.facts.devices[0].queue = Default::default();
-    case.facts.targets[0].device = fact("vda1".into());
-    for snapshot in [&mut case.report.before, &mut case.report.after] {
+    case.host.facts.devices[0].name = "vda1".into();
+    case.host.facts.devices[0].kind = candor_record::facts::DeviceKind::Partition;
+    case.host.facts.devices[0].loop_backing = None;
+    case.host.facts.devices[0].queue = Default::default();
+    case.host.facts.targets[0].device = fact("vda1".into());
+    for snapshot in [&mut case.host.before, &mut case.host.after] {
         snapshot.devices[0].0 = "vda1".into();
     }
     assert_eq!(case.judge().verdict, Verdict::Believable);

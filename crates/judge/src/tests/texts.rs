@@ -65,8 +65,8 @@ fn findings_carry_evidence_advice_and_a_command() {
 #[test]
 fn silent_rules_say_what_they_lacked() {
     let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-    case.report.after.process_io = None;
-    case.report.after.devices.clear();
+    case.host.after.process_io = None;
+    case.host.after.devices.clear();
     let judgement = case.judge();
     assert!(judgement.not_evaluated.iter().any(|skipped| skipped.rule == "A1"));
     assert!(judgement.not_evaluated.iter().all(|skipped| !skipped.lacked.is_empty()));

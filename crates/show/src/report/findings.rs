@@ -33,8 +33,8 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 
 fn folded(report: &Report) -> Vec<Folded<'_>> {
     let mut all: Vec<Folded> = Vec::new();
-    for phase in &report.phases {
-        for finding in &phase.findings {
+    for (phase, judged) in report.judged() {
+        for finding in &judged.findings {
             let alike = |entry: &&mut Folded| {
                 let first = entry.finding;
                 first.rule == finding.rule

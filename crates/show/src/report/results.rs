@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::{
-    Ceiling, Latency, Measurement, OpStats, PhaseReport, Report, Severity, Slice, Verdict,
+    Ceiling, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Severity, Verdict,
 };
 
 use super::number_tone;
@@ -52,45 +52,45 @@ enum Shape {
 /// The table, and how each ceiling in it comes about.
 pub(super) fn section(page: &mut Page, report: &Report) {
     let rows: Vec<Row> =
-        report.phases.iter().filter(|phase| !phase.probe).flat_map(phase_rows).collect();
+        report.judged().flat_map(|(phase, judged)| phase_rows(phase, judged)).collect();
     if !rows.is_empty() {
         page.blank();
         for line in draw(page.style, &rows) {
             page.line(&line);
         }
     }
-    probes(page, report);
-    slices(page, report);
+    search_steps(page, report);
+    follow_ups(page, report);
     ceilings(page, report);
 }
 
 /// The steps of a search, in one line: they chose what was measured, and are no results.
-fn probes(page: &mut Page, report: &Report) {
-    let step = |phase: &PhaseReport| {
+fn search_steps(page: &mut Page, report: &Report) {
+    let step = |phase: &PhaseRecord| {
         let all = phase.measurements.iter().flat_map(|m| Direction::ALL.map(|op| m.ops.of(op)));
         let rates = all.filter(|stats| stats.ops > 0).map(|stats| number::iops(stats.ops_per_s));
         format!("{}: {} IOPS", phase.name, rates.collect::<Vec<_>>().join(" and "))
     };
-    let steps: Vec<_> = report.phases.iter().filter(|phase| phase.probe).map(step).collect();
+    let steps: Vec<_> = report.phases.iter().filter(|phase| phase.search_step).map(step).collect();
     if !steps.is_empty() {
         page.blank();
         page.aside("", &format!("Short trials, not judged: {}.", steps.join("; ")));
     }
 }
 
-/// What short slices after a phase showed and cost, a sentence or two for each.
-fn slices(page: &mut Page, report: &Report) {
-    let several = report.phases.iter().filter(|phase| !phase.slices.is_empty()).count() > 1;
-    let mut told = report.phases.iter().flat_map(|phase| {
-        let of = move |slice: &Slice| match several {
-            true => format!("{}: {}", phase.name, slice.told),
-            false => slice.told.clone(),
+/// What follow-ups of a phase showed and cost, a sentence or two for each.
+fn follow_ups(page: &mut Page, report: &Report) {
+    let several = report.phases.iter().filter(|phase| !phase.follow_ups.is_empty()).count() > 1;
+    let mut told = report.judged().flat_map(|(phase, judged)| {
+        let of = move |told: &String| match several {
+            true => format!("{}: {told}", phase.name),
+            false => told.clone(),
         };
-        phase.slices.iter().map(of)
+        judged.follow_ups.iter().map(of)
     });
     let Some(first) = told.next() else { return };
     page.blank();
-    page.line(&page.style.paint(Tone::Strong, "Short slices afterwards, to tell what limited it"));
+    page.line(&page.style.paint(Tone::Strong, "Short trials afterwards, to tell what limited it"));
     for told in std::iter::once(first).chain(told) {
         page.aside("  ", &told);
     }
@@ -164,13 +164,13 @@ fn below(style: &Style, remark: &str) -> Vec<String> {
 }
 
 impl About {
-    fn of(phase: &PhaseReport) -> About {
-        let [at_most, used] = nearest_ceiling(phase);
+    fn of(phase: &PhaseRecord, judged: &PhaseJudgement) -> About {
+        let [at_most, used] = nearest_ceiling(judged);
         let mark = match measured(phase) {
-            true => Cell::toned(words::mark(phase.verdict), words::tone(phase.verdict)),
+            true => Cell::toned(words::mark(judged.verdict), words::tone(judged.verdict)),
             false => Cell::from("-"),
         };
-        About { at_most, used, mark, remark: remark(phase) }
+        About { at_most, used, mark, remark: remark(phase, judged) }
     }
 
     /// What stands below the row.
@@ -192,17 +192,17 @@ impl About {
 }
 
 /// Whether anything completed in a phase.
-pub(super) fn measured(phase: &PhaseReport) -> bool {
+pub(super) fn measured(phase: &PhaseRecord) -> bool {
     phase.measurements.iter().any(|measurement| measurement.ops_done() > 0)
 }
 
 /// The rows of a phase: one if it did one kind of thing, else a title and one for each.
-fn phase_rows(phase: &PhaseReport) -> Vec<Row> {
+fn phase_rows(phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
     let many_jobs = phase.measurements.len() > 1;
     let rows: Vec<Row> = phase
         .measurements
         .iter()
-        .flat_map(|measurement| job_rows(measurement, many_jobs, phase.verdict))
+        .flat_map(|measurement| job_rows(measurement, many_jobs, judged.verdict))
         .collect();
     let mut rows = match rows.iter().filter(|row| row.direction.is_some()).count() {
         // The first row is the phase; what follows (flushes, intended starts) belongs to it.
@@ -211,12 +211,12 @@ fn phase_rows(phase: &PhaseReport) -> Vec<Row> {
     };
     let first = &mut rows[0];
     first.name = title(phase, first.direction);
-    first.phase = Some(About::of(phase));
+    first.phase = Some(About::of(phase, judged));
     rows
 }
 
 /// The name of a phase, with what tells its only row from others.
-fn title(phase: &PhaseReport, direction: Option<Direction>) -> String {
+fn title(phase: &PhaseRecord, direction: Option<Direction>) -> String {
     let unnamed = |op: &Direction| !phase.name.to_lowercase().contains(op.name());
     let direction = direction.filter(unnamed).map(|op| format!(", {}", op.name()));
     let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
@@ -272,8 +272,8 @@ fn numbers(stats: &OpStats, latency: Option<&Latency>, verdict: Verdict) -> [Cel
 }
 
 /// The ceiling that a phase came nearest to, and its share of it.
-fn nearest_ceiling(phase: &PhaseReport) -> [String; 2] {
-    let nearest = phase
+fn nearest_ceiling(judged: &PhaseJudgement) -> [String; 2] {
+    let nearest = judged
         .ceilings
         .iter()
         .max_by(|a, b| a.used.unwrap_or(-1.0).total_cmp(&b.used.unwrap_or(-1.0)));
@@ -290,15 +290,15 @@ fn at_most(ceiling: &Ceiling) -> String {
 }
 
 /// What limited a phase or what it measured instead, and the findings that say so.
-fn remark(phase: &PhaseReport) -> String {
-    let measures = phase
+fn remark(phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
+    let measures = judged
         .findings
         .iter()
         .find(|finding| finding.severity == Severity::MeasuresElse)
         .and_then(|finding| finding.measures.as_ref())
         .map(|what| format!("measures {what}"));
-    let limited = phase.limited_by.as_ref().map(|what| format!("limited by {what}"));
-    let mut rules: Vec<&str> = phase
+    let limited = judged.limited_by.as_ref().map(|what| format!("limited by {what}"));
+    let mut rules: Vec<&str> = judged
         .findings
         .iter()
         .filter(|finding| finding.severity > Severity::Explains)
@@ -319,8 +319,7 @@ fn remark(phase: &PhaseReport) -> String {
 /// How each ceiling comes about, each once.
 fn ceilings(page: &mut Page, report: &Report) {
     let mut told: Vec<(&str, String)> = Vec::new();
-    let judged = report.phases.iter().filter(|phase| !phase.probe);
-    for ceiling in judged.flat_map(|phase| &phase.ceilings) {
+    for ceiling in report.judged().flat_map(|(_, judged)| &judged.ceilings) {
         let value = at_most(ceiling);
         // The arithmetic may end in the same value, rounded in its own way.
         let unit = value.rsplit(' ').next().unwrap_or_default();

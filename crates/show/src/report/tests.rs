@@ -71,8 +71,8 @@ fn with_remarks() {
     let mut phases = sample::series();
     for (phase, op) in phases.iter_mut().zip(["write", "read"]) {
         let sentence = format!("Each 1 MiB {op} reached sda in 4 pieces of 256 KiB.");
-        phase.findings = split_requests(&sentence);
-        phase.verdict = Verdict::WithRemarks;
+        phase.judged.findings = split_requests(&sentence);
+        phase.judged.verdict = Verdict::WithRemarks;
     }
     let mut report = sample::report("large requests were split by the kernel.", phases);
     report.notes = vec![Note {
@@ -81,7 +81,7 @@ fn with_remarks() {
         why: "the limit of locked memory is 64 KiB".into(),
         place: Some("job.toml:12:3".into()),
     }];
-    report.phases[2].not_evaluated =
+    report.judgement.phases[2].as_mut().unwrap().not_evaluated =
         vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits of the workers".into() }];
     assert_snapshot!(plain(&report), @"
     Believable with remarks: 2 of 6 results; large requests were split by the kernel.
@@ -135,11 +135,13 @@ fn with_remarks() {
 
 #[test]
 fn measures_something_else() {
-    let cached = PhaseReport {
+    let read = measurement(Direction::Read, stats(5180.0, 1 << 20, 180_000));
+    let mut cached = phase("re-read 1 MiB", read);
+    cached.judged = PhaseJudgement {
         findings: vec![sample::page_cache()],
         ceilings: vec![sample::link_ceiling(Some(9.05))],
         verdict: Verdict::MeasuresElse,
-        ..phase("re-read 1 MiB", measurement(Direction::Read, stats(5180.0, 1 << 20, 180_000)))
+        ..PhaseJudgement::default()
     };
     let report = sample::report(
         "Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.",
@@ -177,14 +179,14 @@ fn measures_something_else() {
 
 #[test]
 fn not_verifiable() {
-    let blind = PhaseReport {
+    let mut blind = phase("phase", measurement(Direction::Read, stats(9_000.0, 4096, 100_000)));
+    blind.judged = PhaseJudgement {
         findings: vec![Finding {
             advice: "Test a device that the kernel counts.".into(),
             ..finding("A17", Severity::NotVerifiable, "Linux does not count I/O on this device.")
         }],
-        ceilings: vec![],
         verdict: Verdict::NotVerifiable,
-        ..phase("phase", measurement(Direction::Read, stats(9_000.0, 4096, 100_000)))
+        ..PhaseJudgement::default()
     };
     assert_snapshot!(plain(&sample::report("", vec![blind])), @"
     Not verifiable here.
@@ -212,7 +214,7 @@ fn not_verifiable() {
 fn interrupted() {
     let mut phases = sample::series();
     phases.truncate(2);
-    phases[1].measurements[0].ended = Ended::Interrupted;
+    phases[1].record.measurements[0].ended = Ended::Interrupted;
     let mut report = sample::report("as far as it went.", phases);
     report.interrupted = true;
     assert_snapshot!(plain(&report), @r#"
@@ -333,17 +335,18 @@ fn names_that_cannot_be_made() {
 fn a_series_with_one_result_that_is_none() {
     let mut phases = sample::series();
     for (i, phase) in phases.iter_mut().enumerate() {
-        phase.headline = format!("Believable: result {i}.");
+        phase.judged.headline = format!("Believable: result {i}.");
     }
     let headline = "Measures something else (the page cache): nothing came from sda.";
-    phases[1].headline = headline.into();
-    phases[1].verdict = Verdict::MeasuresElse;
-    phases[1].findings = vec![sample::page_cache()];
+    phases[1].judged.headline = headline.into();
+    phases[1].judged.verdict = Verdict::MeasuresElse;
+    phases[1].judged.findings = vec![sample::page_cache()];
     let mut trial =
         phase("searching at depth 4", measurement(Direction::Read, stats(20e3, 4096, 1000)));
-    trial.probe = true;
+    trial.record.search_step = true;
     phases.insert(3, trial);
-    phases[4].slices.push(sample::slice());
+    phases[4].record.follow_ups.push(sample::follow_up());
+    phases[4].judged.follow_ups.push(sample::FLAT.into());
     let report = sample::report(headline, phases);
     assert_snapshot!(plain(&report), @"
     Measures something else: 1 of 6 results. In sequential read 1 MiB, depth 8 (the page cache): nothing
@@ -368,7 +371,7 @@ fn a_series_with_one_result_that_is_none() {
 
     Short trials, not judged: searching at depth 4: 20k IOPS.
 
-    Short slices afterwards, to tell what limited it
+    Short trials afterwards, to tell what limited it
       Twice the depth (64): 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: no more is to be had
       that way. It took 1.1 s and read 361 MiB.
 
@@ -396,9 +399,7 @@ fn a_series_with_one_result_that_is_none() {
 
 #[test]
 fn nothing_ran() {
-    let mut report = sample::report("", vec![]);
-    report.facts = Facts::default();
-    assert_snapshot!(plain(&report), @r#"
+    assert_snapshot!(plain(&sample::report("", vec![])), @r#"
     Nothing was measured.
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z.

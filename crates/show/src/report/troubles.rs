@@ -2,7 +2,7 @@
 
 use candor_plan::entries::Step;
 use candor_plan::units::Direction;
-use candor_record::{IoFailure, Measurement, PhaseReport, Report, VerifyStats};
+use candor_record::{IoFailure, Measurement, PhaseRecord, Report, VerifyStats};
 
 use crate::layout::Page;
 use crate::number::{count, counted, size};
@@ -29,8 +29,8 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 }
 
 /// What a job did with names, where that is all it did.
-fn step(report: &Report, phase: &PhaseReport, measurement: &Measurement) -> Option<Step> {
-    let jobs = &report.plan.phases.get(phase.plan_phase)?.jobs;
+fn step(report: &Report, phase: &PhaseRecord, measurement: &Measurement) -> Option<Step> {
+    let jobs = &report.plan.phases.get(phase.phase)?.jobs;
     jobs.iter().find(|job| job.name == measurement.job)?.entries()?.single()
 }
 
@@ -44,7 +44,7 @@ fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {
         }
     }
     let Some(verify) = &measurement.verify else { return lines };
-    if wrong(verify) {
+    if verify.mismatches() > 0 {
         lines.push(mismatches(verify));
         for mismatch in verify.first.iter().take(MISMATCHES_MAX) {
             lines.push(format!(
@@ -70,6 +70,7 @@ fn failure(failure: &IoFailure, step: Option<Step>) -> String {
     format!("{what} of {path} failed {times}, first at offset {offset}: {message}")
 }
 
+/// How many blocks are wrong in which way.
 fn kinds(verify: &VerifyStats) -> [(u64, &'static str); 5] {
     [
         (verify.flipped, "flipped"),
@@ -78,10 +79,6 @@ fn kinds(verify: &VerifyStats) -> [(u64, &'static str); 5] {
         (verify.stale, "stale"),
         (verify.foreign, "not written by this run"),
     ]
-}
-
-fn wrong(verify: &VerifyStats) -> bool {
-    kinds(verify).iter().any(|(n, _)| *n > 0)
 }
 
 fn mismatches(verify: &VerifyStats) -> String {
@@ -100,7 +97,7 @@ fn verified(page: &mut Page, report: &Report) {
         .phases
         .iter()
         .flat_map(|phase| phase.measurements.iter().map(move |m| (&phase.name, &m.verify)))
-        .filter_map(|(name, verify)| Some((name, verify.as_ref().filter(|v| !wrong(v))?)))
+        .filter_map(|(name, verify)| Some((name, verify.as_ref().filter(|v| v.mismatches() == 0)?)))
         .collect();
     if !clean.is_empty() {
         page.heading("Verified");

@@ -37,7 +37,7 @@ fn failed<'a>(
     jobs: &'a [FioJob],
 ) -> impl Iterator<Item = (&'a FioJob, &'a Measurement)> {
     jobs.iter().filter_map(|job| {
-        let phases = report.phases.iter().filter(|phase| phase.plan_phase == job.phase);
+        let phases = report.phases.iter().filter(|phase| phase.phase == job.phase);
         let mut measured = phases.filter_map(|phase| phase.measurements.get(job.job));
         let failed = |m: &&Measurement| matches!(m.ended, Ended::Failed | Ended::Stalled);
         measured.find(failed).map(|measured| (job, measured))
@@ -47,7 +47,7 @@ fn failed<'a>(
 /// Blocks that are not what was written, in jobs that went on all the same.
 fn survived(report: &Report, jobs: &[FioJob]) -> Vec<String> {
     let measured = jobs.iter().flat_map(|job| {
-        let phases = report.phases.iter().filter(|phase| phase.plan_phase == job.phase);
+        let phases = report.phases.iter().filter(|phase| phase.phase == job.phase);
         phases.filter_map(|phase| phase.measurements.get(job.job))
     });
     let went_on = measured.filter(|m| !matches!(m.ended, Ended::Failed | Ended::Stalled));
@@ -57,7 +57,7 @@ fn survived(report: &Report, jobs: &[FioJob]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use candor_record::PhaseReport;
+    use candor_record::PhaseRecord;
 
     use super::*;
 
@@ -67,10 +67,10 @@ mod tests {
 
     fn report(ends: &[&[Ended]]) -> Report {
         let measured = |ended: &Ended| Measurement { ended: *ended, ..Measurement::default() };
-        let phase = |(plan_phase, ends): (usize, &&[Ended])| PhaseReport {
-            plan_phase,
+        let phase = |(phase, ends): (usize, &&[Ended])| PhaseRecord {
+            phase,
             measurements: ends.iter().map(measured).collect(),
-            ..PhaseReport::default()
+            ..PhaseRecord::default()
         };
         Report { phases: ends.iter().enumerate().map(phase).collect(), ..Report::default() }
     }

@@ -83,7 +83,7 @@ pub fn run<F: Foreign>(command: &mut F, plan: &Plan, mut options: Options) -> u8
     let mut undelivered = Ok(());
     let ran = candor_run::execute(plan, &options, &mut |event| {
         let text = match event {
-            Event::SoFar { report } => command.interim(report),
+            Event::Interim { report } => command.interim(report),
             event => command.on(event),
         };
         if !text.is_empty() && undelivered.is_ok() {

@@ -127,7 +127,7 @@ impl Figures {
     /// Of one job: everything that its phase did, however often it was repeated.
     fn of_job(report: &Report, job: &FioJob) -> Figures {
         let mut figures = Figures::default();
-        let phases = report.phases.iter().filter(|p| p.plan_phase == job.phase && !p.probe);
+        let phases = report.results().filter(|p| p.phase == job.phase);
         for measured in phases.filter_map(|phase| phase.measurements.get(job.job)) {
             figures.add_after(Figures::of_measurement(&as_counted(measured, job), job));
         }

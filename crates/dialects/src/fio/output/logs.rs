@@ -108,7 +108,7 @@ pub(super) fn measured<'a>(
     job: &FioJob,
 ) -> impl Iterator<Item = &'a Measurement> {
     let (phase, job) = (job.phase, job.job);
-    let phases = report.phases.iter().filter(move |p| p.plan_phase == phase && !p.probe);
+    let phases = report.results().filter(move |p| p.phase == phase);
     phases.filter_map(move |phase| phase.measurements.get(job))
 }
 

@@ -157,23 +157,34 @@ fn snapshot(at_ns: u64, times: u64) -> Snapshot {
 }
 
 fn report(measurements: Vec<Measurement>) -> Report {
-    let phase = PhaseReport {
-        name: "mix".into(),
-        measurements,
+    let host = HostRecord {
+        facts: facts(),
         before: snapshot(1_000_000_000, 1),
         after: snapshot(3_000_000_000, 6),
+        ..HostRecord::default()
+    };
+    let phase = PhaseRecord {
+        name: "mix".into(),
+        measurements,
+        hosts: vec![host],
+        ..PhaseRecord::default()
+    };
+    let judged = PhaseJudgement {
         findings: vec![finding()],
         limited_by: Some(Limit::Latency),
         verdict: Verdict::MeasuresElse,
-        ..PhaseReport::default()
+        ..PhaseJudgement::default()
     };
     Report {
         candor_version: "0.1.0".into(),
         elapsed_s: 2.3,
-        facts: facts(),
         phases: vec![phase],
-        verdict: Verdict::MeasuresElse,
-        headline: "Not the device: 1010 IOPS of the page cache.".into(),
+        judgement: Judgement {
+            phases: vec![Some(judged)],
+            verdict: Verdict::MeasuresElse,
+            headline: "Not the device: 1010 IOPS of the page cache.".into(),
+            ..Judgement::default()
+        },
         notes: vec![Note {
             asked: "iodepth=8".into(),
             did: "kept 4 in flight".into(),

@@ -10,9 +10,9 @@ const SIZES_MAX: usize = 3;
 
 /// Those with traffic to speak of, with the names of their phases.
 fn traced(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
-    let judged = report.phases.iter().filter(|phase| !phase.probe);
+    let judged = report.results();
     judged.flat_map(|phase| {
-        let trace = phase.requests.iter().flat_map(RequestStats::main);
+        let trace = phase.host().requests.iter().flat_map(RequestStats::main);
         trace.map(|of| (phase.name.as_str(), of))
     })
 }
@@ -46,7 +46,7 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
 
 /// A line for each device and direction of a phase.
 pub(super) fn text(report: &Report) -> String {
-    let several = report.phases.iter().filter(|phase| !phase.probe).count() > 1;
+    let several = report.results().count() > 1;
     let line = |(phase, of): (&str, &Requests)| {
         let phase = if several { format!("{phase}: ") } else { String::new() };
         let part = of.traced_share().map(|part| format!(" ({} traced)", percent(part)));
@@ -87,8 +87,8 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use candor_record::PhaseReport;
     use candor_record::requests::RequestOp;
+    use candor_record::{HostRecord, PhaseRecord};
 
     use super::*;
     use crate::kit::Tree;
@@ -97,7 +97,8 @@ mod tests {
     fn report(of: Requests) -> Report {
         let requests = vec![Requests { device: "sda".into(), direction: RequestOp::Read, ..of }];
         let requests = Some(RequestStats { requests, ..RequestStats::default() });
-        let phase = PhaseReport { name: "job".into(), requests, ..PhaseReport::default() };
+        let hosts = vec![HostRecord { requests, ..HostRecord::default() }];
+        let phase = PhaseRecord { name: "job".into(), hosts, ..PhaseRecord::default() };
         Report { phases: vec![phase], ..Report::default() }
     }
 

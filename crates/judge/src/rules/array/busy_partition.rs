@@ -42,7 +42,7 @@ fn of(observed: &Observed, disk: &DeviceFacts) -> Option<Finding> {
     if parts.is_empty() || observed.tops().iter().any(|top| top.name == disk.name) {
         return None;
     }
-    let (before, after) = (&observed.report.before, &observed.report.after);
+    let (before, after) = (&observed.host.before, &observed.host.after);
     let all = Flow::of_device(&disk.name, before, after)?.bytes();
     let ours = Flow::between(&parts, before, after)?.bytes();
     let other = all - ours;
@@ -74,9 +74,9 @@ mod tests {
     /// A partition of the disk, which moved this share of what the disk moved.
     fn partition(share: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_array("none", &[1.0]);
-        let part = &mut case.facts.devices[0];
+        let part = &mut case.host.facts.devices[0];
         (part.kind, part.array) = (DeviceKind::Partition, None);
-        let disk = &mut case.report.after.devices[1].1;
+        let disk = &mut case.host.after.devices[1].1;
         disk.read_sectors = (disk.read_sectors as f64 / share) as u64;
         case
     }

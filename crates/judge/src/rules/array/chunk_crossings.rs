@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_mebibyte_over_two_members() {
         let mut case = TestCase::direct(MIB, 8, 1, 200.0).on_array("raid0", &[0.5, 0.5]);
-        for (_, counters) in &mut case.report.after.devices {
+        for (_, counters) in &mut case.host.after.devices {
             counters.reads *= 16;
         }
         let found = case.found(&RULE);
@@ -119,16 +119,16 @@ mod tests {
     #[test]
     fn a_striped_volume_names_its_chunk_otherwise() {
         let mut case = TestCase::direct(MIB, 8, 1, 200.0).on_array("linear", &[0.5, 0.5]);
-        let volume = &mut case.facts.devices[0];
+        let volume = &mut case.host.facts.devices[0];
         (volume.kind, volume.array) = (candor_record::facts::DeviceKind::Dm, None);
         volume.queue.chunk_bytes = None;
         volume.queue.minimum_io_bytes = fact(65_536);
         volume.queue.optimal_io_bytes = fact(131_072);
-        for (_, counters) in &mut case.report.after.devices {
+        for (_, counters) in &mut case.host.after.devices {
             counters.reads *= 16;
         }
         assert!(case.found(&RULE)[0].sentence.ends_with("members of md0, whose chunk is 64 KiB."));
-        case.facts.devices[0].queue.optimal_io_bytes = fact(65_536);
+        case.host.facts.devices[0].queue.optimal_io_bytes = fact(65_536);
         assert_eq!(case.found(&RULE), [], "no stripes, such as a cache and its block");
     }
 

@@ -24,8 +24,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let (before, after) =
-        (&observed.report.before.state.arrays, &observed.report.after.state.arrays);
+    let (before, after) = (&observed.host.before.state.arrays, &observed.host.after.state.arrays);
     let ours = |array: &&ArrayState| observed.devices().iter().any(|d| d.name == array.device);
     let mut found: Vec<Finding> = Vec::new();
     for array in before.iter().chain(after).filter(ours) {
@@ -44,8 +43,7 @@ fn acts(array: &ArrayState) -> Option<&str> {
 
 /// The array of that name moved bytes of its own before the phase or after it.
 pub fn rebuilds(observed: &Observed, name: &str) -> bool {
-    let (before, after) =
-        (&observed.report.before.state.arrays, &observed.report.after.state.arrays);
+    let (before, after) = (&observed.host.before.state.arrays, &observed.host.after.state.arrays);
     before.iter().chain(after).any(|array| array.device == name && acts(array).is_some())
 }
 
@@ -84,13 +82,13 @@ mod tests {
     fn array(degraded: u64, action: &str, state: &str) -> TestCase {
         let mut case =
             TestCase::direct(4096, 8, 1, 10_000.0).on_array("raid5", &[0.34, 0.33, 0.33]);
-        case.report.after.state.arrays = vec![ArrayState {
+        case.host.after.state.arrays = vec![ArrayState {
             device: "md0".into(),
             state: Some(state.into()),
             degraded: Some(degraded),
             action: Some(action.into()),
         }];
-        case.report.before.state.arrays = case.report.after.state.arrays.clone();
+        case.host.before.state.arrays = case.host.after.state.arrays.clone();
         case
     }
 
@@ -109,7 +107,7 @@ mod tests {
         assert_eq!(array(0, "idle", "clean").found(&RULE), []);
         assert_eq!(array(0, "idle", "active").found(&RULE), []);
         let mut stripes = array(0, "idle", "clean");
-        for array in &mut stripes.report.after.state.arrays {
+        for array in &mut stripes.host.after.state.arrays {
             (array.degraded, array.action) = (None, None);
         }
         assert_eq!(stripes.found(&RULE), []);

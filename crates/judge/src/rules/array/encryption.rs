@@ -49,9 +49,9 @@ fn encrypts(device: &DeviceFacts) -> bool {
 
 /// CPUs busy in the kernel, beside what the workers used there themselves.
 fn kernel_cpus(observed: &Observed) -> Option<f64> {
-    let (before, after) = (observed.report.before.cpu?, observed.report.after.cpu?);
+    let (before, after) = (observed.host.before.cpu?, observed.host.after.cpu?);
     let busy = |times: CpuTimes| (times.system_ns as f64) + times.softirq_ns as f64;
-    let workers = observed.report.measurements.iter().flat_map(|m| &m.per_worker);
+    let workers = observed.record.measurements.iter().flat_map(|m| &m.per_worker);
     let own: f64 = workers.map(|worker| worker.cpu_system_ns as f64).sum();
     let beside = (busy(after) - busy(before) - own).max(0.0);
     Some(ratio(beside / 1e9, observed.window_s()))
@@ -85,14 +85,14 @@ mod tests {
 
     fn crypt(kernel_s: u64, disk_busy: u64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 30_000.0).on_array("none", &[1.0]);
-        let top = &mut case.facts.devices[0];
+        let top = &mut case.host.facts.devices[0];
         (top.kind, top.array) = (DeviceKind::Dm, None);
         let (name, maker) = (fact("home".into()), fact("CRYPT".into()));
         top.mapping = Some(Mapping { name, maker, targets: None });
-        case.report.before.cpu = Some(CpuTimes::default());
+        case.host.before.cpu = Some(CpuTimes::default());
         let system_ns = kernel_s * 1_000_000_000;
-        case.report.after.cpu = Some(CpuTimes { system_ns, ..CpuTimes::default() });
-        case.report.after.devices[1].1.weighted_ms = disk_busy;
+        case.host.after.cpu = Some(CpuTimes { system_ns, ..CpuTimes::default() });
+        case.host.after.devices[1].1.weighted_ms = disk_busy;
         case
     }
 
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(crypt(3, 20_000).found(&RULE), []);
         assert_eq!(TestCase::direct(4096, 32, 1, 30_000.0).found(&RULE), []);
         let mut case = crypt(23, 20_000);
-        case.report.after.cpu = None;
+        case.host.after.cpu = None;
         assert!(case.lacked(&RULE).is_some());
     }
 }

@@ -109,10 +109,10 @@ mod tests {
     /// A bcache over a rotating disk and a flash drive that moved these shares.
     fn tiers(slow: f64, fast: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_array("linear", &[slow, fast]);
-        let volume = &mut case.facts.devices[0];
+        let volume = &mut case.host.facts.devices[0];
         (volume.kind, volume.array) = (DeviceKind::Bcache, None);
-        case.facts.devices[1].queue.rotational = fact(true);
-        case.facts.devices[2].queue.rotational = fact(false);
+        case.host.facts.devices[1].queue.rotational = fact(true);
+        case.host.facts.devices[2].queue.rotational = fact(false);
         case
     }
 
@@ -120,14 +120,14 @@ mod tests {
     fn a_bcache_says_itself_which_tier_is_which() {
         // 306 reads of the backing device and 4602 of the cache in the lab, neither rotating.
         let mut case = tiers(0.06, 0.94);
-        case.facts.devices[1].queue.rotational = fact(false);
+        case.host.facts.devices[1].queue.rotational = fact(false);
         assert!(case.found(&RULE)[0].sentence.contains("by sd1, its fast tier"));
     }
 
     #[test]
     fn so_does_a_mapped_cache_whose_third_device_is_no_tier() {
         let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_array("linear", &[0.2, 0.7, 0.1]);
-        let volume = &mut case.facts.devices[0];
+        let volume = &mut case.host.facts.devices[0];
         (volume.kind, volume.array) = (DeviceKind::Dm, None);
         // A cache names its block as its best size, which is no width of stripes.
         volume.queue.optimal_io_bytes = fact(65_536);
@@ -135,7 +135,7 @@ mod tests {
         let judged = case.judge();
         assert!(judged.finding("E1").is_none() && judged.finding("E6").is_none());
         let targets = fact(vec!["cache".to_owned()]);
-        case.facts.devices[0].mapping = Some(Mapping { targets, ..Mapping::default() });
+        case.host.facts.devices[0].mapping = Some(Mapping { targets, ..Mapping::default() });
         let told = &case.found(&RULE)[0].sentence;
         assert!(told.starts_with("78 % of the bytes of md0 were moved by sd1, its fast"), "{told}");
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn filling_the_fast_tier_is_not_serving() {
         let mut case = tiers(0.99, 0.01);
-        case.report.after.devices[2].1.write_sectors = 1 << 20;
+        case.host.after.devices[2].1.write_sectors = 1 << 20;
         assert_eq!(case.found(&RULE), []);
     }
 
@@ -161,12 +161,12 @@ mod tests {
     fn the_slow_tier_alone_and_one_kind_of_disks_are_silent() {
         assert_eq!(tiers(0.98, 0.02).found(&RULE), []);
         let mut alike = tiers(0.5, 0.5);
-        alike.facts.devices[0].kind = DeviceKind::Dm;
-        alike.facts.devices[1].queue.rotational = fact(false);
+        alike.host.facts.devices[0].kind = DeviceKind::Dm;
+        alike.host.facts.devices[1].queue.rotational = fact(false);
         assert_eq!(alike.found(&RULE), []);
         let mut unknown = tiers(0.5, 0.5);
-        unknown.facts.devices[0].kind = DeviceKind::Dm;
-        unknown.facts.devices[1].queue.rotational = None;
+        unknown.host.facts.devices[0].kind = DeviceKind::Dm;
+        unknown.host.facts.devices[1].queue.rotational = None;
         assert_eq!(unknown.found(&RULE), []);
     }
 }

@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn a_striped_volume_is_an_array_too() {
         let mut volume = on("linear", &[0.98, 0.02]);
-        volume.facts.devices[0].kind = candor_record::facts::DeviceKind::Dm;
+        volume.host.facts.devices[0].kind = candor_record::facts::DeviceKind::Dm;
         assert_eq!(volume.found(&RULE), [], "a linear one fills its disks one after the other");
-        volume.facts.devices[0].queue.optimal_io_bytes = crate::testcase::fact(2 * 65_536);
+        volume.host.facts.devices[0].queue.optimal_io_bytes = crate::testcase::fact(2 * 65_536);
         assert_eq!(volume.judge().limit().as_deref(), Some("one member of md0 (sd0)"));
         assert!(volume.judge().finding("E4").is_none());
     }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn without_counters_it_says_so() {
         let mut case = on("raid0", &[1.0, 0.0]);
-        case.report.after.devices.truncate(1);
+        case.host.after.devices.truncate(1);
         assert!(case.lacked(&RULE).unwrap().contains("members of md0"));
     }
 }

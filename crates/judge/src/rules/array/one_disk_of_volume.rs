@@ -92,9 +92,9 @@ mod tests {
         let found = linear(&[0.0, 1.0, 0.0, 0.0]).found(&RULE);
         assert_eq!(found[0].sentence, "md0 spans 4 devices, and 100 % of the bytes fell on sd1.");
         let mut volume = linear(&[0.0, 1.0]);
-        volume.facts.devices[0].kind = DeviceKind::Dm;
+        volume.host.facts.devices[0].kind = DeviceKind::Dm;
         assert_eq!(volume.found(&RULE).len(), 1);
-        volume.facts.devices[1].mapping =
+        volume.host.facts.devices[1].mapping =
             Some(Mapping { maker: fact("LVM".into()), ..Mapping::default() });
         assert_eq!(volume.found(&RULE), [], "data and metadata of a thin pool, say");
     }

@@ -49,7 +49,7 @@ fn is_mirror(array: &DeviceFacts) -> bool {
 }
 
 fn member<'a>(observed: &Observed, name: &'a str) -> Option<Member<'a>> {
-    let (before, after) = (&observed.report.before, &observed.report.after);
+    let (before, after) = (&observed.host.before, &observed.host.after);
     // Counters that ran backwards mean nothing.
     observed.flow_of(name)?;
     let did: DiskCounters = before.device_delta(after, name)?;
@@ -146,9 +146,9 @@ mod tests {
 
     /// Members that took so many milliseconds for a request, and were busy this share of the time.
     fn members(mut case: TestCase, took: &[(f64, f64)]) -> TestCase {
-        let names: Vec<String> = case.facts.devices[0].below.clone();
+        let names: Vec<String> = case.host.facts.devices[0].below.clone();
         for (name, (wait_ms, busy)) in names.iter().zip(took) {
-            let of = case.report.after.devices.iter_mut().find(|(of, _)| of == name);
+            let of = case.host.after.devices.iter_mut().find(|(of, _)| of == name);
             let counters = &mut of.unwrap().1;
             let ms = |count: u64| (count as f64 * wait_ms) as u64;
             (counters.read_ms, counters.write_ms) = (ms(counters.reads), ms(counters.writes));
@@ -211,7 +211,7 @@ mod tests {
         let hot = TestCase::direct(4096, 16, 1, 3200.0).on_array("raid0", &[0.9, 0.1]);
         assert_eq!(found(&members(hot, &[(8.0, 1.0), (1.0, 0.1)])), []);
         let mut rebuilding = striped(&[(1.1, 0.6), (8.7, 1.0)]);
-        rebuilding.report.after.state.arrays = vec![ArrayState {
+        rebuilding.host.after.state.arrays = vec![ArrayState {
             device: "md0".into(),
             action: Some("resync".into()),
             ..ArrayState::default()

@@ -90,7 +90,7 @@ mod tests {
 
     fn members(each: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 1, 120, 40_000.0).on_array("raid0", &[0.125; 8]);
-        for (name, counters) in &mut case.report.after.devices {
+        for (name, counters) in &mut case.host.after.devices {
             let queue = if name == "md0" { 8.0 * each } else { each };
             counters.weighted_ms = (queue * 1e4) as u64;
         }

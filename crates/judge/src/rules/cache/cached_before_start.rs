@@ -86,7 +86,7 @@ mod tests {
 
     fn cached(mib: u64) -> TestCase {
         let mut case = TestCase::buffered_read();
-        case.report.before.cache.as_mut().unwrap().resident_bytes = mib * MIB;
+        case.host.before.cache.as_mut().unwrap().resident_bytes = mib * MIB;
         case
     }
 
@@ -105,6 +105,7 @@ mod tests {
         write.name = "fill".into();
         write.jobs[0].blocks_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
         case.plan.phases.insert(0, write);
+        case.record.phase = 1;
         let preflight = case.preflight();
         let found = preflight.iter().find(|finding| finding.rule == "A2").unwrap();
         assert!(found.sentence.contains("from phase fill"), "{}", found.sentence);
@@ -128,8 +129,8 @@ mod tests {
         let read = case.measured().ops.read.bytes;
         case.process_read(read);
         assert_eq!(case.found(&RULE), []);
-        case.report.after.process_io = None;
-        case.facts.targets[0].device = None;
+        case.host.after.process_io = None;
+        case.host.facts.targets[0].device = None;
         assert_eq!(case.found(&RULE).len(), 1);
     }
 }

@@ -81,8 +81,8 @@ fn moved(observed: &Observed, op: Direction) -> Option<f64> {
     if !jobs.all(reached) {
         return None;
     }
-    let end = observed.report.after_flush.as_ref().unwrap_or(&observed.report.after);
-    Some(Flow::between(&observed.tops(), &observed.report.before, end)?.side(op).bytes)
+    let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
+    Some(Flow::between(&observed.tops(), &observed.host.before, end)?.side(op).bytes)
 }
 
 fn finding(
@@ -119,7 +119,7 @@ mod tests {
     use crate::testcase::{TestCase, moved as counters};
 
     fn on_btrfs(mut case: TestCase, options: &str) -> TestCase {
-        let on = case.facts.targets[0].filesystem.as_mut().unwrap();
+        let on = case.host.facts.targets[0].filesystem.as_mut().unwrap();
         (on.kind, on.options) = ("btrfs".into(), options.into());
         on.mount_point = "/data".into();
         case
@@ -127,7 +127,7 @@ mod tests {
 
     fn compressed(options: &str) -> TestCase {
         let mut case = on_btrfs(TestCase::direct_write(), options);
-        let bytes = case.report.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].ops.write.bytes;
         case.after_disk(counters(Direction::Write, 100, bytes / 32));
         case
     }

@@ -65,12 +65,12 @@ fn after(observed: &Observed) -> Outcome {
 fn nobody_says(observed: &Observed) -> bool {
     let files = observed.files(&observed.targets_of(|job| job.blocks.direct));
     let unknown = files.iter().all(|file| file.direct == DirectIo::Unknown);
-    unknown && observed.report.after.cache.is_none() && observed.app_all().bytes >= BYTES_MIN.value
+    unknown && observed.host.after.cache.is_none() && observed.app_all().bytes >= BYTES_MIN.value
 }
 
 /// Growth of the files' share of the cache, where it is more than direct I/O explains.
 fn growth(observed: &Observed) -> Option<f64> {
-    let (before, after) = (observed.report.before.cache?, observed.report.after.cache?);
+    let (before, after) = (observed.host.before.cache?, observed.host.after.cache?);
     let grown = after.resident_bytes.saturating_sub(before.resident_bytes) as f64;
     let most = observed.app_all().bytes.min(after.size_bytes as f64);
     let much = grown > CACHE_GROWTH.value * most && grown >= BYTES_MIN.value;
@@ -131,7 +131,7 @@ mod tests {
     fn pages_that_appear_in_a_direct_phase_give_it_away() {
         // 16384 of 16384 pages were cached under data=journal.
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-        let cache = case.report.after.cache.as_mut().unwrap();
+        let cache = case.host.after.cache.as_mut().unwrap();
         (cache.resident_bytes, cache.size_bytes) = (64 * MIB, 64 * MIB);
         let found = case.found(&RULE);
         assert_eq!(
@@ -154,7 +154,7 @@ mod tests {
     fn honest_direct_io_is_silent() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
         assert_eq!(case.found(&RULE), []);
-        case.report.after.cache.as_mut().unwrap().resident_bytes = 64 * 1024;
+        case.host.after.cache.as_mut().unwrap().resident_bytes = 64 * 1024;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(TestCase::buffered_read().found(&RULE), []);
     }
@@ -163,7 +163,7 @@ mod tests {
     fn without_statx_and_cache_it_says_so() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
         case.file().direct = DirectIo::Unknown;
-        case.report.after.cache = None;
+        case.host.after.cache = None;
         assert!(case.lacked(&RULE).unwrap().contains("statx"));
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     fn evicted(left_mib: u64) -> TestCase {
         let mut case = TestCase::buffered_read();
         case.blocks().hints.evict = true;
-        case.report.before.cache.as_mut().unwrap().resident_bytes = left_mib * MIB;
+        case.host.before.cache.as_mut().unwrap().resident_bytes = left_mib * MIB;
         case
     }
 

@@ -88,7 +88,7 @@ mod tests {
     fn half_cached(available_mib: u64) -> TestCase {
         let mut case =
             Workload { engine: Engine::Psync, direct: false, ..Workload::default() }.case();
-        case.facts.host.memory_available_bytes = fact(available_mib * MIB);
+        case.host.facts.host.memory_available_bytes = fact(available_mib * MIB);
         case.process_read(200 * MIB);
         case
     }
@@ -109,7 +109,7 @@ mod tests {
     fn large_files_cold_ones_and_direct_reads_are_silent() {
         assert_eq!(half_cached(400).found(&RULE), []);
         let mut small = half_cached(4096);
-        small.facts.host.cgroup.memory_max_bytes = fact(96 * MIB);
+        small.host.facts.host.cgroup.memory_max_bytes = fact(96 * MIB);
         assert_eq!(small.found(&RULE), [], "the control group keeps it cold");
         let mut cold = half_cached(4096);
         cold.process_read(1 << 40);
@@ -118,7 +118,7 @@ mod tests {
         direct.blocks().direct = true;
         assert_eq!(direct.found(&RULE), []);
         let mut unknown = half_cached(4096);
-        unknown.facts.host.memory_available_bytes = None;
+        unknown.host.facts.host.memory_available_bytes = None;
         assert!(unknown.lacked(&RULE).is_some());
     }
 }

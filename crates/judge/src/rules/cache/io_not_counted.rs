@@ -138,7 +138,7 @@ fn nobody_vouches(observed: &Observed) -> Option<Finding> {
 /// Nobody knows whether what was written left memory: no device counts, no page is known to be
 /// dirty or clean, and the process was not charged for direct writes.
 fn writes_unseen(observed: &Observed) -> bool {
-    let clean = observed.report.after.cache.is_some_and(|cache| cache.dirty_bytes.is_some());
+    let clean = observed.host.after.cache.is_some_and(|cache| cache.dirty_bytes.is_some());
     let charged = observed
         .process(Direction::Write)
         .and_then(|bytes| observed.share_seen(Direction::Write, bytes));
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn an_accounting_probe_that_nobody_counted_makes_it_unverifiable() {
         let mut case = blind();
-        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+        case.host.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
             AccountingOutcome::NotCounted;
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::NotVerifiable);
@@ -182,14 +182,14 @@ mod tests {
     fn counters_that_stood_still_are_suspected_without_an_accounting_probe() {
         let mut case = blind();
         assert_eq!(case.found(&RULE), []);
-        case.facts.targets[0].accounting_probe = None;
+        case.host.facts.targets[0].accounting_probe = None;
         assert_eq!(case.found(&RULE)[0].confidence, Confidence::Likely);
     }
 
     #[test]
     fn a_head_whose_paths_count_is_explained() {
         let mut case = blind();
-        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+        case.host.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
             AccountingOutcome::CountedBelow;
         assert_eq!(case.found(&RULE)[0].severity, Severity::Explains);
     }
@@ -198,7 +198,7 @@ mod tests {
     fn a_device_that_counts_is_silent_whatever_the_accounting_probe_said() {
         let mut case = TestCase::direct(4096, 8, 1, 50_000.0);
         assert_eq!(case.found(&RULE), []);
-        case.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+        case.host.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
             AccountingOutcome::NotCounted;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(TestCase::buffered_read().found(&RULE), []);
@@ -207,17 +207,17 @@ mod tests {
     #[test]
     fn a_filesystem_without_device_is_not_verifiable() {
         let mut case = TestCase::buffered_read();
-        case.facts.targets[0].device = None;
+        case.host.facts.targets[0].device = None;
         assert_eq!(case.found(&RULE)[0].severity, Severity::NotVerifiable);
     }
 
     #[test]
     fn writes_that_nobody_saw_are_not_verifiable() {
         let mut case = TestCase::direct_write();
-        case.facts.targets[0].device = None;
-        case.report.after.cache = None;
+        case.host.facts.targets[0].device = None;
+        case.host.after.cache = None;
         assert_eq!(case.found(&RULE), [], "the process was charged for direct writes");
-        case.report.after.process_io = None;
+        case.host.after.process_io = None;
         assert!(case.found(&RULE)[0].sentence.ends_with("the bytes of /data/file went to."));
     }
 }

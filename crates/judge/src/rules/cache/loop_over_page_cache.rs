@@ -68,11 +68,11 @@ fn after(observed: &Observed) -> Outcome {
 /// Of what the loop moved in the main direction, the share that the disks below moved.
 fn below(observed: &Observed, device: &DeviceFacts) -> Option<(Direction, f64)> {
     let op = observed.main_op();
-    let end = observed.report.after_flush.as_ref().unwrap_or(&observed.report.after);
+    let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
     let upper = observed.flow_of(&device.name)?;
     let leaves = leaves(observed, device);
     let counted = leaves.iter().all(|leaf| value(&leaf.counts_io) != Some(&false));
-    let lower = Flow::between(&leaves, &observed.report.before, end).filter(|_| counted)?;
+    let lower = Flow::between(&leaves, &observed.host.before, end).filter(|_| counted)?;
     let (upper, lower) = (upper.side(op).bytes, lower.side(op).bytes);
     let share = ratio(lower + observed.slack_bytes(op), upper).min(1.0);
     (upper >= BYTES_MIN.value).then_some((op, share))
@@ -175,7 +175,7 @@ mod tests {
         case.after_disk(moved(
             Direction::Read,
             100,
-            case.report.measurements[0].ops.read.bytes / 3,
+            case.record.measurements[0].ops.read.bytes / 3,
         ));
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::MeasuresElse);
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn without_the_flag_it_says_so() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true);
-        case.facts.devices[0].loop_backing.as_mut().unwrap().direct = None;
+        case.host.facts.devices[0].loop_backing.as_mut().unwrap().direct = None;
         assert!(case.lacked(&RULE).unwrap().contains("loop0"));
-        case.facts.devices[0].loop_backing.as_mut().unwrap().direct = fact(true);
+        case.host.facts.devices[0].loop_backing.as_mut().unwrap().direct = fact(true);
         assert_eq!(case.lacked(&RULE), None);
     }
 }

@@ -60,8 +60,8 @@ fn after(observed: &Observed) -> Outcome {
 /// Bytes that applications read from a mount, and that its server gave.
 fn delta<'a>(observed: &Observed, point: &'a str) -> Option<(&'a str, f64, f64)> {
     let at = |mounts: &[MountBytes]| mounts.iter().find(|m| m.mount_point == point).cloned();
-    let before = at(&observed.report.before.state.mounts)?;
-    let after = at(&observed.report.after.state.mounts)?;
+    let before = at(&observed.host.before.state.mounts)?;
+    let after = at(&observed.host.after.state.mounts)?;
     let app = after.app_read_bytes.checked_sub(before.app_read_bytes)?;
     let server = after.server_read_bytes.checked_sub(before.server_read_bytes)?;
     Some((point, app as f64, server as f64))
@@ -97,7 +97,7 @@ mod tests {
 
     fn served(share: f64) -> TestCase {
         let mut case = TestCase::direct(MIB, 8, 1, 1100.0).on_nfs(10_000);
-        let mount = &mut case.report.after.state.mounts[0];
+        let mount = &mut case.host.after.state.mounts[0];
         mount.server_read_bytes = (mount.server_read_bytes as f64 * share) as u64;
         case
     }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(served(1.0).found(&RULE), []);
         assert_eq!(TestCase::direct(MIB, 8, 1, 1100.0).found(&RULE), []);
         let mut case = served(0.2);
-        case.report.after.state.mounts.clear();
+        case.host.after.state.mounts.clear();
         assert!(case.lacked(&RULE).unwrap().contains("mountstats"));
     }
 }

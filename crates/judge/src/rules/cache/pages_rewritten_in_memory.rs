@@ -87,7 +87,7 @@ mod tests {
             ..Workload::default()
         };
         let mut case = workload.case();
-        let io = case.report.after.process_io.as_mut().unwrap();
+        let io = case.host.after.process_io.as_mut().unwrap();
         io.write_bytes = (io.write_bytes as f64 * charged) as u64;
         case
     }
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn writes_that_stayed_in_memory_take_it_along() {
         let mut case = TestCase::buffered_write();
-        case.report.after.process_io.as_mut().unwrap().write_bytes /= 3;
+        case.host.after.process_io.as_mut().unwrap().write_bytes /= 3;
         assert!(!case.judge().rules().contains(&"A4"));
         assert_eq!(case.found(&RULE).len(), 1);
     }
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(buffered(1.0).found(&RULE), []);
         assert_eq!(TestCase::direct_write().found(&RULE), []);
         let mut case = buffered(1.0);
-        case.report.after.process_io = None;
+        case.host.after.process_io = None;
         assert!(case.lacked(&RULE).is_some());
     }
 }

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn half_a_pass_is_a_mix() {
         let mut case = TestCase::buffered_read();
-        let bytes = case.report.measurements[0].ops.read.bytes;
+        let bytes = case.record.measurements[0].ops.read.bytes;
         case.process_read(bytes / 2);
         let found = case.found(&RULE);
         assert_eq!(
@@ -155,18 +155,18 @@ mod tests {
     #[test]
     fn without_process_counters_the_device_decides() {
         let mut case = TestCase::buffered_read();
-        case.report.after.process_io = None;
+        case.host.after.process_io = None;
         assert_eq!(case.found(&RULE).len(), 1);
-        case.facts.targets[0].device = None;
+        case.host.facts.targets[0].device = None;
         assert!(case.lacked(&RULE).unwrap().contains("/proc/self/io"));
     }
 
     #[test]
     fn a_filesystem_without_device_is_only_judged_where_pages_were_seen() {
         let mut case = TestCase::buffered_read();
-        case.facts.targets[0].device = None;
+        case.host.facts.targets[0].device = None;
         assert!(case.lacked(&RULE).unwrap().contains("block device"));
-        let cache = case.report.after.cache.as_mut().unwrap();
+        let cache = case.host.after.cache.as_mut().unwrap();
         cache.resident_bytes = cache.size_bytes;
         assert_eq!(case.found(&RULE).len(), 1);
     }

@@ -4,7 +4,7 @@ use candor_plan::units::Direction;
 use candor_record::facts::{DeviceKind, value};
 use candor_record::fmt::{self, ratio};
 use candor_record::{
-    Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseReport, Quantity, Severity,
+    Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseRecord, Quantity, Severity,
     ZramPages,
 };
 
@@ -32,7 +32,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let blank = observed.report.after.state.zram.iter().filter_map(|zram| of_zram(observed, zram));
+    let blank = observed.host.after.state.zram.iter().filter_map(|zram| of_zram(observed, zram));
     let faster = observed.ran.iter().filter_map(|ran| before_writing(observed, ran));
     blank.chain(faster).collect::<Vec<_>>().into()
 }
@@ -86,7 +86,7 @@ fn before_writing(observed: &Observed, ran: &Ran) -> Option<Finding> {
     let now = ran.measured.ops.read.bytes_per_s;
     // The first phase that wrote, and one before it that read: whatever came later was not blank.
     let written = observed.earlier.iter().position(|report| wrote(observed, report, ran))?;
-    let mut before = observed.earlier.iter().take(written).filter(|report| !report.probe);
+    let mut before = observed.earlier.iter().take(written).filter(|report| !report.search_step);
     let blank = before.find(|report| reads_alike(observed, report, ran))?;
     let before = blank.measurements.first()?.ops.read.bytes_per_s;
     let times = ratio(before, now);
@@ -110,13 +110,13 @@ fn before_writing(observed: &Observed, ran: &Ran) -> Option<Finding> {
     })
 }
 
-fn wrote(observed: &Observed, report: &PhaseReport, ran: &Ran) -> bool {
+fn wrote(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> bool {
     let jobs = observed.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
     let ours = jobs.flat_map(|job| &job.targets).any(|name| ran.job.targets.contains(name));
     ours && report.measurements.iter().any(|m| m.ops.write.bytes as f64 >= BYTES_MIN.value)
 }
 
-fn reads_alike(observed: &Observed, report: &PhaseReport, ran: &Ran) -> bool {
+fn reads_alike(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> bool {
     let Some(job) = observed.only_job_of(report) else { return false };
     let alike = |blocks: &candor_plan::Blocks| {
         blocks.mix == ran.blocks.mix
@@ -139,7 +139,7 @@ mod tests {
     fn zram(stored_mib: u64, same_mib: u64) -> TestCase {
         let mut case = TestCase::direct(MIB, 1, 1, 5000.0).on_zram();
         case.disk().size_bytes = 64 * MIB;
-        case.report.after.state.zram = vec![ZramPages {
+        case.host.after.state.zram = vec![ZramPages {
             device: "zram0".into(),
             stored_bytes: stored_mib * MIB,
             same_filled_bytes: same_mib * MIB,
@@ -165,12 +165,12 @@ mod tests {
         let mut write = read.clone();
         write.jobs[0].blocks_mut().unwrap().mix = Mix::WRITE;
         case.plan.phases = vec![read.clone(), write, read];
-        let mut first = case.report.clone();
+        let mut first = case.record.clone();
         first.measurements[0].ops.read.bytes_per_s *= faster;
-        let mut second = case.report.clone();
-        second.plan_phase = 1;
+        let mut second = case.record.clone();
+        second.phase = 1;
         second.measurements[0].ops.write.bytes = 1024 * MIB;
-        case.report.plan_phase = 2;
+        case.record.phase = 2;
         case.earlier = vec![first, second];
         case
     }

@@ -130,8 +130,8 @@ mod tests {
         let mut case = sparse(61);
         case.file().extents = None;
         case.file().allocated_bytes = 0;
-        case.report.after.process_io = None;
-        case.facts.targets[0].device = None;
+        case.host.after.process_io = None;
+        case.host.facts.targets[0].device = None;
         let found = case.found(&RULE);
         assert_eq!(
             (found[0].severity, found[0].confidence),

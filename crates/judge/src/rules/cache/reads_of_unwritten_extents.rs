@@ -119,6 +119,7 @@ mod tests {
         fill.name = "fill".into();
         fill.jobs[0].blocks_mut().unwrap().mix = candor_plan::units::Mix::WRITE;
         case.plan.phases.insert(0, fill);
+        case.record.phase = 1;
         assert!(case.preflight().iter().all(|finding| finding.rule != "A9"));
     }
 }

@@ -31,8 +31,7 @@ fn after(observed: &Observed) -> Outcome {
     if !observed.does(Direction::Read) {
         return Outcome::Nothing;
     }
-    let (before, after) =
-        (&observed.report.before.state.caches, &observed.report.after.state.caches);
+    let (before, after) = (&observed.host.before.state.caches, &observed.host.after.state.caches);
     let ours = |cache: &&CacheHits| {
         cache.name == "ARC" || observed.devices().iter().any(|device| device.name == cache.name)
     };
@@ -72,8 +71,8 @@ mod tests {
         let count = |hits, misses| {
             vec![CacheHits { name: name.into(), hits, misses, from: "/proc".into() }]
         };
-        case.report.before.state.caches = count(1000, 1000);
-        case.report.after.state.caches = count(1000 + hits, 1000 + misses);
+        case.host.before.state.caches = count(1000, 1000);
+        case.host.after.state.caches = count(1000 + hits, 1000 + misses);
         case
     }
 

@@ -3,7 +3,7 @@
 use candor_plan::units::Direction;
 use candor_record::facts::value;
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, Measurement, PhaseReport, Quantity, Severity};
+use candor_record::{Confidence, Finding, Measurement, PhaseRecord, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::follow_ups;
@@ -49,7 +49,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 /// The same work on the same targets, with nothing but repeats of it since.
-fn is_same(observed: &Observed, report: &PhaseReport, ran: &Ran) -> bool {
+fn is_same(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> bool {
     let Some(job) = observed.only_job_of(report) else { return false };
     let alike = job.targets == ran.job.targets
         && job.workers == ran.job.workers
@@ -60,7 +60,7 @@ fn is_same(observed: &Observed, report: &PhaseReport, ran: &Ran) -> bool {
 fn of(
     observed: &Observed,
     ran: &Ran,
-    first: &PhaseReport,
+    first: &PhaseRecord,
     before: &Measurement,
 ) -> Option<Finding> {
     let rates = |measured: &Measurement| -> Vec<f64> {
@@ -99,7 +99,7 @@ fn by_slice(observed: &Observed) -> Option<Finding> {
     Some(follow_ups::evidence(draft(observed, sentence), &same).done())
 }
 
-fn finding(observed: &Observed, first: &PhaseReport, times: f64, then: f64, now: f64) -> Finding {
+fn finding(observed: &Observed, first: &PhaseRecord, times: f64, then: f64, now: f64) -> Finding {
     let sentence = format!(
         "A second pass over the same blocks ran {}× as fast as {}: something below this host \
          caches.",
@@ -134,7 +134,7 @@ mod tests {
 
     fn again(faster: f64) -> TestCase {
         let mut case = TestCase::direct(MIB, 4, 1, 500.0 * faster);
-        case.earlier = vec![TestCase::direct(MIB, 4, 1, 500.0).report];
+        case.earlier = vec![TestCase::direct(MIB, 4, 1, 500.0).recorded()];
         case.earlier[0].name = "first".into();
         case
     }
@@ -168,7 +168,7 @@ mod tests {
             "What the phase read first was read 2.5× as fast once more: something below this host \
              caches."
         );
-        let told = |case: TestCase| case.judge().follow_ups_reported[0].clone();
+        let told = |case: TestCase| case.judge().follow_ups[0].clone();
         assert!(told(sliced(3.0, Some(1.2))).contains("below this host kept them. It took"));
         assert!(told(sliced(3.0, Some(2.8))).contains("it was the moment"));
         assert!(told(sliced(1.1, None)).contains("nothing below this host kept them"));

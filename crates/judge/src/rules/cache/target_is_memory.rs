@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn tmpfs_and_loops_over_it_are_memory() {
         let mut case = TestCase::buffered_read();
-        let target = &mut case.facts.targets[0];
+        let target = &mut case.host.facts.targets[0];
         target.device = None;
         let fs = target.filesystem.as_mut().unwrap();
         (fs.kind, fs.in_memory) = ("tmpfs".into(), true);
         assert_eq!(case.judge().rules(), ["A16"]);
         let mut case = TestCase::direct(4096, 1, 1, 200_000.0).on_loop(false);
-        case.facts.devices[0].loop_backing.as_mut().unwrap().filesystem = Some("tmpfs".into());
+        case.host.facts.devices[0].loop_backing.as_mut().unwrap().filesystem = Some("tmpfs".into());
         assert!(case.judge().finding("A16").is_some());
         assert!(case.preflight().iter().all(|finding| finding.rule == "A16"));
     }

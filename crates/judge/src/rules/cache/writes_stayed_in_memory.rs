@@ -98,13 +98,13 @@ fn absorbs(observed: &Observed, ran: &Ran) -> bool {
 /// Bytes of the files that were dirty or being written when the clock stopped; of the whole host
 /// where the files cannot be asked.
 fn dirty_bytes(observed: &Observed) -> Option<(f64, &'static str)> {
-    if let Some(cache) = observed.report.after.cache {
+    if let Some(cache) = observed.host.after.cache {
         let dirty = cache.dirty_bytes.map(|d| d as f64 + cache.writeback_bytes.unwrap_or(0) as f64);
         if let Some(dirty) = dirty {
             return Some((dirty, OF_FILES));
         }
     }
-    let (before, after) = (observed.report.before.vmstat?, observed.report.after.vmstat?);
+    let (before, after) = (observed.host.before.vmstat?, observed.host.after.vmstat?);
     let sum = |v: candor_record::VmStat| v.dirty_bytes as f64 + v.writeback_bytes as f64;
     Some(((sum(after) - sum(before)).max(0.0), "/proc/vmstat"))
 }
@@ -189,8 +189,8 @@ fn draft(
 }
 
 fn after_flush(observed: &Observed) -> Option<(String, Quantity, String)> {
-    let end = observed.report.after_flush.as_ref()?;
-    let flow = Flow::between(&observed.tops(), &observed.report.before, end)?;
+    let end = observed.host.after_flush.as_ref()?;
+    let flow = Flow::between(&observed.tops(), &observed.host.before, end)?;
     let what = format!("written by {} after the flush", observed.device_names());
     Some((what, Quantity::bytes(flow.write.bytes), coverage::stat_of(observed)))
 }
@@ -244,12 +244,12 @@ mod tests {
     #[test]
     fn a_long_run_that_the_kernel_wrote_out_is_silent() {
         let mut case = TestCase::buffered_write();
-        let bytes = case.report.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].ops.write.bytes;
         case.after_disk(moved(Direction::Write, 1000, bytes / 100 * 97));
-        case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
+        case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
         assert_eq!(case.found(&RULE), []);
         case.after_disk(moved(Direction::Write, 1000, bytes));
-        case.report.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 10);
+        case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 10);
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.starts_with("Only 90 % of the bytes"), "{sentence}");
     }
@@ -257,22 +257,22 @@ mod tests {
     #[test]
     fn pages_that_somebody_else_made_dirty_are_not_ours() {
         let mut case = TestCase::buffered_write();
-        let bytes = case.report.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].ops.write.bytes;
         case.after_disk(moved(Direction::Write, 1000, bytes));
-        case.report.after.cache.as_mut().unwrap().dirty_bytes = None;
+        case.host.after.cache.as_mut().unwrap().dirty_bytes = None;
         let idle = VmStat::default();
-        case.report.before.vmstat = Some(idle);
-        case.report.after.vmstat = Some(VmStat { dirty_bytes: bytes / 10, ..idle });
+        case.host.before.vmstat = Some(idle);
+        case.host.after.vmstat = Some(VmStat { dirty_bytes: bytes / 10, ..idle });
         assert_eq!(case.found(&RULE), []);
-        case.facts.targets[0].device = None;
+        case.host.facts.targets[0].device = None;
         assert_eq!(case.found(&RULE).len(), 1, "nobody else can tell");
     }
 
     #[test]
     fn without_any_counter_it_says_what_it_lacked() {
         let mut case = TestCase::buffered_write();
-        case.facts.targets[0].device = None;
-        (case.report.after.cache, case.report.after.vmstat) = (None, None);
+        case.host.facts.targets[0].device = None;
+        (case.host.after.cache, case.host.after.vmstat) = (None, None);
         assert!(case.lacked(&RULE).unwrap().contains("dirty pages"));
     }
 }

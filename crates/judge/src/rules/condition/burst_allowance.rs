@@ -79,7 +79,7 @@ mod tests {
     fn burst(after: impl Fn(u64) -> f64) -> TestCase {
         let rate = |i| if i < 40 { 3000.0 } else { after(i) };
         let mut case = TestCase::direct(4096, 32, 1, 3000.0).seconds(90, rate);
-        case.facts.host.hypervisor = fact(true);
+        case.host.facts.host.hypervisor = fact(true);
         case
     }
 
@@ -98,7 +98,7 @@ mod tests {
     fn a_rough_level_and_bare_metal_are_silent() {
         assert_eq!(burst(|i| 300.0 + 60.0 * (i % 3) as f64).found(&RULE), []);
         let mut metal = burst(|_| 300.0);
-        metal.facts.host.hypervisor = fact(false);
+        metal.host.facts.host.hypervisor = fact(false);
         assert_eq!(metal.found(&RULE), []);
         assert_eq!(TestCase::direct(4096, 32, 1, 3000.0).found(&RULE), []);
     }

@@ -69,7 +69,7 @@ mod tests {
         let mut case = TestCase::direct(4096, 32, 1, ops_per_s);
         let limit =
             IoLimit { device: "253:0".into(), read_ops_per_s: Some(1000), ..IoLimit::default() };
-        case.facts.host.cgroup.io.push(Fact::new(limit, "/sys/fs/cgroup/io.max"));
+        case.host.facts.host.cgroup.io.push(Fact::new(limit, "/sys/fs/cgroup/io.max"));
         case.after_top().weighted_ms = 12_000;
         case
     }
@@ -93,7 +93,7 @@ mod tests {
     fn another_rate_or_another_device_is_not() {
         assert_eq!(limited(700.0).found(&RULE), []);
         let mut case = limited(1010.0);
-        case.facts.host.cgroup.io[0].value.device = "8:0".into();
+        case.host.facts.host.cgroup.io[0].value.device = "8:0".into();
         assert_eq!(case.found(&RULE), []);
     }
 }

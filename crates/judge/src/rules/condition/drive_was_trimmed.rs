@@ -42,7 +42,7 @@ fn is_flash(device: &&DeviceFacts) -> bool {
 }
 
 fn of(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
-    let since_boot = observed.report.before.device(&device.name)?;
+    let since_boot = observed.host.before.device(&device.name)?;
     let size = device.size_bytes as f64;
     let discarded = since_boot.discard_sectors as f64 * 512.0;
     let written = since_boot.write_sectors as f64 * 512.0;
@@ -74,7 +74,7 @@ mod tests {
         let mut case = TestCase::direct_write();
         let disk = case.disk();
         (disk.kind, disk.queue.rotational) = (DeviceKind::Nvme, fact(false));
-        for snapshot in [&mut case.report.before, &mut case.report.after] {
+        for snapshot in [&mut case.host.before, &mut case.host.after] {
             let counters = &mut snapshot.devices[0].1;
             counters.discard_sectors += discarded_gib << 21;
             counters.write_sectors += written_gib << 21;

@@ -24,8 +24,8 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let before = &observed.report.before.state.errors;
-    let more = observed.report.after.state.errors.iter().filter_map(|error| {
+    let before = &observed.host.before.state.errors;
+    let more = observed.host.after.state.errors.iter().filter_map(|error| {
         let earlier = before.iter().find(|e| e.from == error.from && e.what == error.what)?;
         let more = error.count.checked_sub(earlier.count).filter(|more| *more > 0)?;
         let ours = observed.devices().iter().any(|device| device.name == error.device);
@@ -65,8 +65,8 @@ mod tests {
             count,
             from: "device/iotmo_cnt".into(),
         };
-        case.report.before.state.errors = vec![counter(before)];
-        case.report.after.state.errors = vec![counter(after)];
+        case.host.before.state.errors = vec![counter(before)];
+        case.host.after.state.errors = vec![counter(after)];
         case
     }
 

@@ -24,7 +24,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let snapshots = [&observed.report.before, &observed.report.after];
+    let snapshots = [&observed.host.before, &observed.host.after];
     if !snapshots.iter().any(|snapshot| snapshot.state.ext4_lazy_init == Some(true)) {
         return Outcome::Nothing;
     }
@@ -51,10 +51,10 @@ mod tests {
     #[test]
     fn the_thread_is_seen_at_either_end() {
         let mut case = TestCase::direct_write();
-        case.report.before.state.ext4_lazy_init = Some(true);
-        case.report.after.state.ext4_lazy_init = Some(false);
+        case.host.before.state.ext4_lazy_init = Some(true);
+        case.host.after.state.ext4_lazy_init = Some(false);
         assert_eq!(case.found(&RULE)[0].severity, Severity::Explains);
-        case.facts.targets[0].filesystem.as_mut().unwrap().kind = "xfs".into();
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "xfs".into();
         assert_eq!(case.found(&RULE), []);
     }
 
@@ -62,7 +62,7 @@ mod tests {
     fn without_it_there_is_nothing_to_say() {
         let mut case = TestCase::direct_write();
         assert_eq!(case.found(&RULE), []);
-        case.report.before.state.ext4_lazy_init = Some(false);
+        case.host.before.state.ext4_lazy_init = Some(false);
         assert_eq!(case.found(&RULE), []);
     }
 }

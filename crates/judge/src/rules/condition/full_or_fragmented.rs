@@ -117,15 +117,15 @@ mod tests {
     #[test]
     fn a_full_filesystem_matters_to_writes() {
         let mut case = TestCase::direct_write();
-        let on = case.facts.targets[0].filesystem.as_mut().unwrap();
+        let on = case.host.facts.targets[0].filesystem.as_mut().unwrap();
         (on.size_bytes, on.available_bytes) = (100 << 30, 4 << 30);
         assert_eq!(case.found(&RULE), [], "what is overwritten keeps its blocks");
-        case.facts.targets[0].filesystem.as_mut().unwrap().kind = "btrfs".into();
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "btrfs".into();
         assert!(case.found(&RULE)[0].sentence.contains("is 96 % full"));
-        case.facts.targets[0].filesystem.as_mut().unwrap().kind = "ext4".into();
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "ext4".into();
         case.file().extents.as_mut().unwrap().value.mapped_bytes /= 2;
         assert!(case.found(&RULE)[0].sentence.contains("is 96 % full"));
-        case.facts.targets[0].filesystem.as_mut().unwrap().available_bytes = 50 << 30;
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().available_bytes = 50 << 30;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
     }

@@ -72,7 +72,7 @@ fn after(observed: &Observed) -> Outcome {
 /// length of the phase; no more than they moved beyond ours, so that one burst in a short moment is
 /// not taken for a stream, and no more than was seen of others where requests were seen.
 fn in_idle_moment<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
-    let idle = observed.report.idle.as_ref()?;
+    let idle = observed.host.idle.as_ref()?;
     let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
     let app = observed.app_all().bytes;
     let (tops, leaves) = (observed.tops(), observed.leaves());
@@ -104,7 +104,7 @@ fn seen_at<'a>(devices: &[&'a DeviceFacts]) -> Vec<&'a str> {
 
 /// The share of the bytes that others moved on some devices, where single requests were seen.
 fn seen_of_others(observed: &Observed, devices: &[&DeviceFacts], kernel_too: bool) -> Option<f64> {
-    let trace = observed.report.requests.as_ref()?;
+    let trace = observed.host.requests.as_ref()?;
     let places = seen_at(devices);
     let here = |of: &&Requests| places.contains(&of.device.as_str());
     let requests: Vec<&Requests> = trace.requests.iter().filter(here).collect();
@@ -141,7 +141,7 @@ fn direct_reads(observed: &Observed) -> f64 {
 }
 
 fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
-    let seen = observed.report.requests.as_ref();
+    let seen = observed.host.requests.as_ref();
     let names: Vec<&str> = foreign.devices.iter().map(|device| device.name.as_str()).collect();
     let most = seen.and_then(|seen| seen.largest_other(&seen_at(&foreign.devices)));
     let most = most.map_or(String::new(), |who| {
@@ -193,8 +193,7 @@ mod tests {
         case.after_top().read_sectors += 84_000_000 / 512;
         let who = Issuer { pid: 99, command: "rsync".into(), count: 9, bytes: 84_000_000 };
         let seen = Requests { device: "vda".into(), issuers: vec![who], ..Requests::default() };
-        case.report.requests =
-            Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.ends_with("most seen by process: rsync (99))."), "{sentence}");
     }
@@ -210,12 +209,12 @@ mod tests {
     fn the_idle_moment_tells_for_writes() {
         let mut case = TestCase::direct_write();
         let mut idle =
-            IdleWindow { before: case.report.before.clone(), after: case.report.before.clone() };
+            IdleWindow { before: case.host.before.clone(), after: case.host.before.clone() };
         idle.after.at_ns += 1_000_000_000;
-        case.report.idle = Some(idle.clone());
+        case.host.idle = Some(idle.clone());
         assert_eq!(case.found(&RULE), []);
         idle.after.devices[0].1 = moved(Direction::Write, 100, 8 * MIB);
-        case.report.idle = Some(idle);
+        case.host.idle = Some(idle);
         assert_eq!(case.found(&RULE), [], "a burst that did not go on");
         case.after_top().write_sectors += 80 * MIB / 512;
         let sentence = case.found(&RULE)[0].sentence.clone();
@@ -231,9 +230,9 @@ mod tests {
             };
             Some(RequestStats { own_pid, requests: vec![seen], ..RequestStats::default() })
         };
-        case.report.requests = trace(7);
+        case.host.requests = trace(7);
         assert_eq!(case.found(&RULE), []);
-        case.report.requests = trace(8);
+        case.host.requests = trace(8);
         assert_eq!(case.found(&RULE).len(), 1);
     }
 
@@ -241,11 +240,11 @@ mod tests {
     fn below_a_loop_the_disk_is_named() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true);
         let mut idle =
-            IdleWindow { before: case.report.before.clone(), after: case.report.before.clone() };
+            IdleWindow { before: case.host.before.clone(), after: case.host.before.clone() };
         idle.after.at_ns += 1_000_000_000;
         idle.after.devices[1].1 = moved(Direction::Read, 100, 8 * MIB);
-        case.report.idle = Some(idle);
-        case.report.after.devices[1].1.read_sectors += 80 * MIB / 512;
+        case.host.idle = Some(idle);
+        case.host.after.devices[1].1.read_sectors += 80 * MIB / 512;
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.starts_with("17 % of the traffic on vda was not ours"), "{sentence}");
     }

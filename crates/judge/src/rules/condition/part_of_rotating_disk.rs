@@ -86,7 +86,7 @@ mod tests {
 
     fn disk() -> TestCase {
         let mut case = TestCase::direct(4096, 8, 1, 200.0).sata(600_000_000);
-        case.facts.targets[0].kind = PathKind::Device;
+        case.host.facts.targets[0].kind = PathKind::Device;
         case.disk().queue.rotational = fact(true);
         case
     }
@@ -100,7 +100,7 @@ mod tests {
             "{:?}",
             case.found(&RULE)
         );
-        case.facts.host.hypervisor = fact(true);
+        case.host.facts.host.hypervisor = fact(true);
         assert_eq!(case.found(&RULE), [], "no virtual disk turns");
     }
 
@@ -112,7 +112,7 @@ mod tests {
         flash.disk().queue.rotational = fact(false);
         assert_eq!(flash.found(&RULE), []);
         flash.disk().queue.rotational = fact(true);
-        flash.facts.targets[0].kind = PathKind::File;
+        flash.host.facts.targets[0].kind = PathKind::File;
         assert_eq!(flash.found(&RULE), []);
     }
 }

@@ -27,7 +27,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let hot = observed.report.after.state.temperatures.iter().find_map(|sensor| {
+    let hot = observed.host.after.state.temperatures.iter().find_map(|sensor| {
         let limit = sensor.max_mc.into_iter().chain(sensor.critical_mc).min()?;
         let ours = observed.devices().iter().any(|device| device.name == sensor.device);
         let near = sensor.now_mc as f64 >= limit as f64 - HOT_C.value * 1000.0;
@@ -62,7 +62,7 @@ fn finding(
         fmt::rate_decimal(first),
         fmt::rate_decimal(last)
     );
-    let before = &observed.report.before.state.temperatures;
+    let before = &observed.host.before.state.temperatures;
     let before = before.iter().find(|earlier| earlier.device == sensor.device);
     let from = format!("temp1_input of {}", sensor.device);
     let of_limit = format!("temp1_max and temp1_crit of {}", sensor.device);
@@ -84,7 +84,7 @@ mod tests {
     fn at(now_mc: i64, falls: bool) -> TestCase {
         let rate = move |i| if falls && i > 30 { 9_000.0 } else { 20_000.0 };
         let mut case = TestCase::direct(4096, 32, 1, 20_000.0).seconds(60, rate);
-        case.report.after.state.temperatures = vec![Temperature {
+        case.host.after.state.temperatures = vec![Temperature {
             device: "vda".into(),
             now_mc,
             max_mc: Some(82_850),

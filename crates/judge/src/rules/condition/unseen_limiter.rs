@@ -119,8 +119,8 @@ mod tests {
         case.process_read(ops * 4096);
         let top = case.after_top();
         (top.reads, top.read_sectors, top.weighted_ms) = (ops, ops * 8, 31 * 60_000);
-        case.report.after.at_ns = case.report.before.at_ns + 60_000_000_000;
-        case.facts.host.hypervisor = fact(true);
+        case.host.after.at_ns = case.host.before.at_ns + 60_000_000_000;
+        case.host.facts.host.hypervisor = fact(true);
         case
     }
 
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(rates(|i| 3000.0 * (1.0 + 0.03 * (i % 3) as f64)).found(&RULE), []);
         assert_eq!(rates(|_| 3400.0).found(&RULE), []);
         let mut metal = rates(|_| 3000.0);
-        metal.facts.host.hypervisor = fact(false);
+        metal.host.facts.host.hypervisor = fact(false);
         assert_eq!(metal.found(&RULE), []);
         let mut empty = rates(|_| 3000.0);
         empty.after_top().weighted_ms = 60_000;

@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_flat_level_in_a_virtual_machine_is_a_limiter() {
         let mut case = TestCase::direct_write().seconds(60, |i| if i < 20 { 3e3 } else { 300.0 });
-        case.facts.host.hypervisor = fact(true);
+        case.host.facts.host.hypervisor = fact(true);
         assert_eq!(case.found(&RULE), []);
     }
 }

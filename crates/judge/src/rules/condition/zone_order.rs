@@ -53,7 +53,7 @@ fn after(observed: &Observed) -> Outcome {
 /// A write failed with an I/O error, which is how such a device says no.
 fn refused(observed: &Observed) -> bool {
     const EIO: i32 = 5;
-    let mut failures = observed.report.measurements.iter().flat_map(|measured| &measured.errors);
+    let mut failures = observed.record.measurements.iter().flat_map(|measured| &measured.errors);
     failures.any(|failure| failure.op == Some(Direction::Write) && failure.errno == EIO)
 }
 

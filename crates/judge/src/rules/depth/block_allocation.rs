@@ -171,10 +171,7 @@ mod tests {
         case.slice(Change::SamePlaces, 4, 1, 53_100.0);
         let found = case.found(&RULE);
         assert_eq!(found[0].confidence, Confidence::Certain);
-        assert!(
-            case.judge().follow_ups_reported[0]
-                .starts_with("The same places once more: 53.1k IOPS")
-        );
+        assert!(case.judge().follow_ups[0].starts_with("The same places once more: 53.1k IOPS"));
         let mut alike = writing(0, 11_000);
         alike.slice(Change::SamePlaces, 4, 1, 18_000.0);
         assert_eq!(alike.found(&RULE), []);

@@ -83,7 +83,7 @@ mod tests {
     fn hpet_is_named() {
         let mut case = TestCase::direct(4096, 1, 1, 50_000.0);
         case.measured().engine.clock_cost_ns = 1400.0;
-        case.facts.host.clocksource = fact("hpet".into());
+        case.host.facts.host.clocksource = fact("hpet".into());
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,

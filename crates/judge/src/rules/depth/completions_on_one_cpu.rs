@@ -29,7 +29,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let (before, after) = (&observed.report.before, &observed.report.after);
+    let (before, after) = (&observed.host.before, &observed.host.after);
     if observed.ran.is_empty() || before.cpus.len() != after.cpus.len() || after.cpus.len() < 2 {
         return Outcome::Nothing;
     }
@@ -47,8 +47,8 @@ fn one_cpu(observed: &Observed, device: &DeviceFacts) -> Option<(usize, f64)> {
     let of = |snapshot: &candor_record::Snapshot| {
         snapshot.interrupts.iter().find(|(name, _)| *name == device.name).map(|(_, c)| c.clone())
     };
-    let (from, to) = (of(&observed.report.before)?, of(&observed.report.after)?);
-    let same = from.len() == to.len() && to.len() == observed.report.after.cpus.len();
+    let (from, to) = (of(&observed.host.before)?, of(&observed.host.after)?);
+    let same = from.len() == to.len() && to.len() == observed.host.after.cpus.len();
     let served: Vec<u64> = from.iter().zip(&to).map(|(a, b)| b.saturating_sub(*a)).collect();
     let all: f64 = served.iter().map(|count| *count as f64).sum();
     let (cpu, most) = served.iter().enumerate().max_by_key(|(_, count)| **count)?;
@@ -85,10 +85,10 @@ mod tests {
             idle_ns: ((1.0 - busy) * 1e10) as u64,
             ..CpuTimes::default()
         };
-        case.report.before.cpus = vec![CpuTimes::default(); 2];
-        case.report.after.cpus = vec![times(0.2), times(busy)];
-        case.report.before.interrupts = vec![("vda".into(), vec![0, 0])];
-        case.report.after.interrupts = vec![("vda".into(), served.to_vec())];
+        case.host.before.cpus = vec![CpuTimes::default(); 2];
+        case.host.after.cpus = vec![times(0.2), times(busy)];
+        case.host.before.interrupts = vec![("vda".into(), vec![0, 0])];
+        case.host.after.interrupts = vec![("vda".into(), served.to_vec())];
         case
     }
 

@@ -29,8 +29,7 @@ fn after(observed: &Observed) -> Outcome {
     if observed.ran.is_empty() {
         return Outcome::Nothing;
     }
-    let (Some(before), Some(after)) = (observed.report.before.cpu, observed.report.after.cpu)
-    else {
+    let (Some(before), Some(after)) = (observed.host.before.cpu, observed.host.after.cpu) else {
         return Outcome::lacks("CPU times of the host (/proc/stat)");
     };
     let stolen = after.steal_ns.saturating_sub(before.steal_ns) as f64;
@@ -62,8 +61,8 @@ mod tests {
 
     fn stolen(share: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-        case.report.before.cpu = Some(CpuTimes { idle_ns: 5_000_000_000, ..CpuTimes::default() });
-        case.report.after.cpu = Some(CpuTimes {
+        case.host.before.cpu = Some(CpuTimes { idle_ns: 5_000_000_000, ..CpuTimes::default() });
+        case.host.after.cpu = Some(CpuTimes {
             idle_ns: 25_000_000_000 - (share * 2e10) as u64,
             steal_ns: (share * 2e10) as u64,
             ..CpuTimes::default()

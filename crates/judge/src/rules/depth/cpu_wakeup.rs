@@ -71,8 +71,8 @@ mod tests {
 
     fn sleepy(depth: u32, exit_ns: u64) -> TestCase {
         let mut case = TestCase::direct(4096, depth, 1, 10_000.0);
-        case.facts.host.cpu_idle_exit_ns = fact(exit_ns);
-        case.facts.host.cpu_governor = fact("powersave".into());
+        case.host.facts.host.cpu_idle_exit_ns = fact(exit_ns);
+        case.host.facts.host.cpu_governor = fact("powersave".into());
         case
     }
 

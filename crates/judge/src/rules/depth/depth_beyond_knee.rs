@@ -102,7 +102,7 @@ fn finding(observed: &Observed, ran: &Ran, knee: &Knee) -> Finding {
 mod tests {
     use super::*;
     use crate::testcase::TestCase;
-    use candor_record::PhaseReport;
+    use candor_record::PhaseRecord;
 
     /// A run at some depth after one that did the same one at a time.
     fn after_one(depth: u32, ops_per_s: f64, alone_ops_per_s: f64) -> TestCase {
@@ -110,8 +110,9 @@ mod tests {
         let mut phase = case.plan.phases[0].clone();
         phase.jobs[0].blocks_mut().unwrap().depth = 1;
         case.plan.phases.insert(0, phase);
-        let alone = TestCase::direct(16384, 1, 1, alone_ops_per_s).report;
-        case.earlier = vec![PhaseReport { plan_phase: 0, name: "alone".into(), ..alone }];
+        let alone = TestCase::direct(16384, 1, 1, alone_ops_per_s).recorded();
+        case.record.phase = 1;
+        case.after(vec![PhaseRecord { phase: 0, name: "alone".into(), ..alone }]);
         case
     }
 

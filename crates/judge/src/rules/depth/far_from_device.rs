@@ -80,7 +80,7 @@ mod tests {
         let mut case = TestCase::direct(4096, 1, cpus.len() as u32, 10_000.0);
         case.disk().numa_node = fact(1);
         let node = |node, list: &str| (node, Fact::new(list.to_owned(), "/sys"));
-        case.facts.host.numa_cpus = vec![node(0, "0-3,4-7"), node(1, "8-15")];
+        case.host.facts.host.numa_cpus = vec![node(0, "0-3,4-7"), node(1, "8-15")];
         for (worker, cpu) in case.measured().per_worker.iter_mut().zip(cpus) {
             worker.cpu = Some(*cpu);
         }
@@ -102,7 +102,7 @@ mod tests {
         unknown.disk().numa_node = None;
         assert_eq!(unknown.found(&RULE), []);
         let mut single = on(&[0, 1]);
-        single.facts.host.numa_cpus.truncate(1);
+        single.host.facts.host.numa_cpus.truncate(1);
         assert_eq!(single.found(&RULE), []);
     }
 }

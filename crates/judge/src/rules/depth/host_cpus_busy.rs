@@ -38,7 +38,7 @@ fn after(observed: &Observed) -> Outcome {
     if observed.ran.is_empty() {
         return Outcome::Nothing;
     }
-    let (before, after) = (&observed.report.before, &observed.report.after);
+    let (before, after) = (&observed.host.before, &observed.host.after);
     let (Some(from), Some(to)) = (before.cpu, after.cpu) else {
         return Outcome::lacks("CPU times of the host (/proc/stat)");
     };
@@ -102,15 +102,15 @@ mod tests {
             ..CpuTimes::default()
         };
         let (one, two) = (times(busy, interrupts), times(other, 0.0));
-        case.report.before.cpu = Some(CpuTimes::default());
-        case.report.before.cpus = vec![CpuTimes::default(); 2];
-        case.report.after.cpu = Some(CpuTimes {
+        case.host.before.cpu = Some(CpuTimes::default());
+        case.host.before.cpus = vec![CpuTimes::default(); 2];
+        case.host.after.cpu = Some(CpuTimes {
             system_ns: one.system_ns + two.system_ns,
             softirq_ns: one.softirq_ns,
             idle_ns: one.idle_ns + two.idle_ns,
             ..CpuTimes::default()
         });
-        case.report.after.cpus = vec![one, two];
+        case.host.after.cpus = vec![one, two];
         case
     }
 

@@ -30,7 +30,7 @@ fn after(observed: &Observed) -> Outcome {
     if !observed.ran.iter().any(|ran| ran.blocks.engine.is_kind_of(Engine::IO_URING)) {
         return Outcome::Nothing;
     }
-    let snapshots = observed.report.during.iter().chain([&observed.report.after]);
+    let snapshots = observed.host.during.iter().chain([&observed.host.after]);
     let counts: Vec<u32> = snapshots.filter_map(|snapshot| snapshot.uring_workers).collect();
     match counts.iter().max() {
         None => Outcome::lacks("the names of candor's threads (/proc/self/task/*/comm)"),
@@ -62,7 +62,7 @@ mod tests {
 
     fn with_workers(count: Option<u32>) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 10_000.0);
-        case.report.after.uring_workers = count;
+        case.host.after.uring_workers = count;
         case
     }
 

@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
         explanation: "I/O through the page cache copies each byte from memory to memory, so that \
             nothing makes it much faster than memory copies. After a phase that moved 1 GB/s and \
             more for 2 s and more, candor copies for a tenth of a second between buffers that no \
-            cache holds, with a thread for each CPU (--no-slices leaves that out), and speaks from \
+            cache holds, with a thread for each CPU (--no-follow-ups leaves that out), and speaks from \
             half of that rate on. A device passes each byte once, where a copy reads and writes \
             it, so direct I/O may come to twice the rate. From 85 % on memory is the limit. Bypass \
             the page cache, or take a host whose memory is faster.",
@@ -90,7 +90,7 @@ mod tests {
     /// The case on memory that copies so much per second.
     fn copying(mut case: TestCase, bytes_per_s: f64) -> TestCase {
         let (threads, buffer_bytes, cost_s) = (8, 128 * MIB, 0.2);
-        case.report.memory_copy = Some(MemoryCopy { bytes_per_s, threads, buffer_bytes, cost_s });
+        case.host.memory_copy = Some(MemoryCopy { bytes_per_s, threads, buffer_bytes, cost_s });
         case
     }
 

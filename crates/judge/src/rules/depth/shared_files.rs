@@ -4,7 +4,7 @@ use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Sharing};
 use candor_record::fmt::{self, ratio};
 use candor_record::{
-    Change, Confidence, Finding, Limit, LimitClass, PhaseReport, Quantity, Severity,
+    Change, Confidence, Finding, Limit, LimitClass, PhaseRecord, Quantity, Severity,
 };
 
 use crate::builder::FindingBuilder;
@@ -62,7 +62,7 @@ fn by_slice(observed: &Observed, ran: &Ran) -> Option<Finding> {
 
 fn by_phase(observed: &Observed, ran: &Ran) -> Option<Finding> {
     let here = ways(observed, ran.job)?;
-    let other = |report: &&PhaseReport| {
+    let other = |report: &&PhaseRecord| {
         let job = observed.only_job_of(report)?;
         let alike =
             job.workers == ran.job.workers && job.blocks().is_some_and(|blocks| same(ran, blocks));
@@ -70,7 +70,7 @@ fn by_phase(observed: &Observed, ran: &Ran) -> Option<Finding> {
     };
     let earlier = observed.judged_before().filter(|report| report.repeat == 0);
     let (report, then) = earlier.rev().find_map(|report| Some((report, other(&report)?)))?;
-    let now = rate(observed.report)?;
+    let now = rate(observed.record)?;
     let (shared, own) = if here == Way::Shared { (now, then) } else { (then, now) };
     let other = format!("phase {}", report.name);
     let rates = Rates { shared, own, here: here == Way::Shared, other };
@@ -85,7 +85,7 @@ fn same(ran: &Ran, theirs: &Blocks) -> bool {
 }
 
 /// Operations per second of a phase with one job.
-fn rate(report: &PhaseReport) -> Option<f64> {
+fn rate(report: &PhaseRecord) -> Option<f64> {
     let [measured] = report.measurements.as_slice() else { return None };
     let rate = ratio(measured.ops_done() as f64, measured.elapsed_ns as f64 / 1e9);
     (rate > 0.0 && measured.errors.is_empty()).then_some(rate)
@@ -153,8 +153,8 @@ mod tests {
         let (earlier, mut case) = (of(first), of(second));
         case.plan.targets.push(Target { name: "own".into(), files: 8, ..Target::default() });
         case.plan.phases.insert(0, earlier.plan.phases[0].clone());
-        case.report.plan_phase = 1;
-        case.earlier = vec![PhaseReport { name: "before".into(), ..earlier.report }];
+        case.record.phase = 1;
+        case.earlier = vec![PhaseRecord { name: "before".into(), ..earlier.recorded() }];
         case
     }
 
@@ -194,7 +194,7 @@ mod tests {
         case.slice(Change::FilesOfTheirOwn, 8, 1, 31_000.0);
         let found = case.found(&RULE);
         assert!(found[0].sentence.starts_with("Sharing files cost 3.1×"), "{found:?}");
-        case.report.slices[0].measurement.ops.read.ops /= 2;
+        case.record.follow_ups[0].measurement.ops.read.ops /= 2;
         assert_eq!(case.found(&RULE), []);
     }
 }

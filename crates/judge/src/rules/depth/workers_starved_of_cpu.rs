@@ -91,7 +91,7 @@ pub fn device_fed(observed: &Observed) -> bool {
 
 /// Share of the time in which some task of the host waited for a CPU.
 fn pressure(observed: &Observed) -> Option<f64> {
-    let (before, after) = (observed.report.before.pressure?, observed.report.after.pressure?);
+    let (before, after) = (observed.host.before.pressure?, observed.host.after.pressure?);
     let waited = after.cpu_some_ns.checked_sub(before.cpu_some_ns)?;
     Some(ratio(waited as f64, observed.window_s() * 1e9).min(1.0))
 }

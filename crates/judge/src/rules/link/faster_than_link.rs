@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_virtual_link_that_is_exceeded_exists_on_paper() {
         let mut case = TestCase::direct(MIB, 4, 1, 190.0).sata(150_000_000);
-        case.facts.host.hypervisor = fact(true);
+        case.host.facts.host.hypervisor = fact(true);
         assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
     }
 

@@ -66,8 +66,8 @@ fn finding(observed: &Observed, remote: &Remote, bound: &Bound, used: f64) -> Fi
         fmt::rate_decimal(most)
     );
     let retransmits = || {
-        let before = observed.report.before.state.tcp_retransmits?;
-        let again = observed.report.after.state.tcp_retransmits?.checked_sub(before)?;
+        let before = observed.host.before.state.tcp_retransmits?;
+        let again = observed.host.after.state.tcp_retransmits?.checked_sub(before)?;
         Some(("segments sent again".into(), Quantity::count(again as f64), "/proc/net/snmp".into()))
     };
     let members = (!remote.members.is_empty()).then(|| {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_did_not_pass_the_interface_is_not_its_limit() {
         let mut case = TestCase::direct(MIB, 8, 1, 1100.0).on_nfs(10_000);
-        case.report.after.state.interfaces[0].received_bytes = 1000;
+        case.host.after.state.interfaces[0].received_bytes = 1000;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(TestCase::direct(MIB, 8, 1, 500.0).on_nfs(10_000).found(&RULE), []);
         assert_eq!(TestCase::direct(MIB, 8, 1, 500.0).found(&RULE), []);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn an_unknown_speed_gives_no_claim() {
         let mut case = TestCase::direct(MIB, 8, 1, 1100.0).on_nfs(10_000);
-        case.facts.targets[0].remote.as_mut().unwrap().link = None;
+        case.host.facts.targets[0].remote.as_mut().unwrap().link = None;
         assert!(case.lacked(&RULE).unwrap().contains("speed of the interface"));
         assert!(case.judge().finding("D9").is_none());
     }

@@ -114,11 +114,11 @@ mod tests {
     /// Two paths, as in the lab.
     fn paths(shares: &[f64]) -> TestCase {
         let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_array("none", shares);
-        let head = &mut case.facts.devices[0];
+        let head = &mut case.host.facts.devices[0];
         head.kind = DeviceKind::Nvme;
         head.array = None;
         head.nvme = Some(NvmeFacts { iopolicy: fact("numa".into()), ..NvmeFacts::default() });
-        for path in &mut case.facts.devices[1..] {
+        for path in &mut case.host.facts.devices[1..] {
             path.nvme = Some(NvmeFacts {
                 state: fact("live".into()),
                 ana_state: fact("optimized".into()),
@@ -140,16 +140,16 @@ mod tests {
     /// Two SCSI disks that are one, as in the lab.
     fn mapped(access: &str) -> TestCase {
         let mut case = paths(&[1.0, 0.0]);
-        let map = &mut case.facts.devices[0];
+        let map = &mut case.host.facts.devices[0];
         (map.kind, map.nvme) = (DeviceKind::Dm, None);
         map.mapping =
             Some(Mapping { targets: fact(vec!["multipath".into()]), ..Mapping::default() });
-        for path in &mut case.facts.devices[1..] {
+        for path in &mut case.host.facts.devices[1..] {
             path.nvme = None;
             let access = fact("active/optimized".into());
             path.scsi = Some(ScsiFacts { state: fact("running".into()), access });
         }
-        case.facts.devices[2].scsi.as_mut().unwrap().access = fact(access.into());
+        case.host.facts.devices[2].scsi.as_mut().unwrap().access = fact(access.into());
         case
     }
 
@@ -161,7 +161,7 @@ mod tests {
         // The array wants the other path to be left alone.
         assert_eq!(mapped("standby").found(&RULE), []);
         let mut linear = mapped("active/optimized");
-        let map = linear.facts.devices[0].mapping.as_mut().unwrap();
+        let map = linear.host.facts.devices[0].mapping.as_mut().unwrap();
         (map.maker, map.targets) = (fact("mpath".into()), fact(vec!["linear".into()]));
         assert_eq!(linear.found(&RULE), [], "what the kernel says counts, not who made it");
     }
@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn paths_whose_state_is_unknown_may_be_spare_ones() {
         let mut case = paths(&[1.0, 0.0]);
-        for device in &mut case.facts.devices {
+        for device in &mut case.host.facts.devices {
             device.nvme = None;
         }
-        case.facts.devices[0].kind = DeviceKind::Dm;
-        case.facts.devices[0].mapping =
+        case.host.facts.devices[0].kind = DeviceKind::Dm;
+        case.host.facts.devices[0].mapping =
             Some(Mapping { maker: fact("mpath".into()), ..Mapping::default() });
         let found = case.found(&RULE);
         assert!(found[0].sentence.ends_with("the others may be there for failures only."));
@@ -184,7 +184,7 @@ mod tests {
     fn both_paths_or_one_that_is_down() {
         assert_eq!(paths(&[0.5, 0.5]).found(&RULE), []);
         let mut case = paths(&[1.0, 0.0]);
-        let other = case.facts.devices[2].nvme.as_mut().unwrap();
+        let other = case.host.facts.devices[2].nvme.as_mut().unwrap();
         other.ana_state = fact("non-optimized".into());
         assert_eq!(case.found(&RULE), []);
         assert_eq!(
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn without_counters_it_says_so() {
         let mut case = paths(&[1.0, 0.0]);
-        case.report.after.devices.truncate(1);
+        case.host.after.devices.truncate(1);
         assert!(case.lacked(&RULE).unwrap().contains("paths of md0"));
     }
 }

@@ -72,7 +72,7 @@ mod tests {
 
     fn reading(options: &str, written: u64) -> TestCase {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-        let fs = case.facts.targets[0].filesystem.as_mut().unwrap();
+        let fs = case.host.facts.targets[0].filesystem.as_mut().unwrap();
         (fs.options, fs.mount_point) = (options.into(), "/data".into());
         case.after_top().write_sectors = written / 512;
         case

@@ -1,7 +1,7 @@
 //! G12: busy is not full.
 
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, PhaseReport, Quantity, Severity};
+use candor_record::{Confidence, Finding, HostRecord, PhaseRecord, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
@@ -31,15 +31,17 @@ fn after(observed: &Observed) -> Outcome {
     let ([ran], [top]) = (observed.ran.as_slice(), tops.as_slice()) else {
         return Outcome::Nothing;
     };
-    let busy_now = busy(observed.report, &top.name).is_some_and(|busy| busy >= NEVER_IDLE.value);
+    let busy_now = busy(observed.record, observed.host, &top.name)
+        .is_some_and(|busy| busy >= NEVER_IDLE.value);
     if !busy_now || !observed.all_direct() || observed.paced() {
         return Outcome::Nothing;
     }
     let less = observed
         .judged_before()
         .filter_map(|report| Some((report, with_less(observed, report, ran)?)));
-    let mut full = less
-        .filter(|(report, _)| busy(report, &top.name).is_some_and(|busy| busy >= NEVER_IDLE.value));
+    let mut full = less.filter(|(report, _)| {
+        busy(report, report.host(), &top.name).is_some_and(|busy| busy >= NEVER_IDLE.value)
+    });
     let found = full.find(|(_, (times, _))| *times >= BUSY_AND_MORE.value);
     found.map_or(Outcome::Nothing, |(report, (times, depth))| {
         Outcome::one(finding(report, &top.name, times, depth, ran.concurrency()))
@@ -47,9 +49,9 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 /// Share of a phase in which a device had something to do.
-fn busy(report: &PhaseReport, device: &str) -> Option<f64> {
-    let did = report.before.device_delta(&report.after, device)?;
-    let window_ns = report.after.at_ns.checked_sub(report.before.at_ns)? as f64;
+fn busy(report: &PhaseRecord, host: &HostRecord, device: &str) -> Option<f64> {
+    let did = host.before.device_delta(&host.after, device)?;
+    let window_ns = host.after.at_ns.checked_sub(host.before.at_ns)? as f64;
     // Snapshots lie some milliseconds outside of the measured time.
     let measured = report.measurements.iter().map(|m| m.elapsed_ns).max()? as f64;
     Some(ratio(did.busy_ms as f64 * 1e6, window_ns.min(measured)))
@@ -57,7 +59,7 @@ fn busy(report: &PhaseReport, device: &str) -> Option<f64> {
 
 /// How many times as much as an earlier phase of the same work with less in flight this one did,
 /// and how much that one had in flight.
-fn with_less(observed: &Observed, report: &PhaseReport, ran: &Ran) -> Option<(f64, f64)> {
+fn with_less(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> Option<(f64, f64)> {
     let job = observed.only_job_of(report)?;
     let (blocks, ours) = (job.blocks()?, ran.blocks);
     let same = job.targets == ran.job.targets
@@ -75,7 +77,7 @@ fn with_less(observed: &Observed, report: &PhaseReport, ran: &Ran) -> Option<(f6
     (same && in_flight < ran.concurrency()).then_some((times, in_flight))
 }
 
-fn finding(report: &PhaseReport, device: &str, times: f64, depth: f64, now: f64) -> Finding {
+fn finding(report: &PhaseRecord, device: &str, times: f64, depth: f64, now: f64) -> Finding {
     let sentence = format!(
         "{device} was busy all the time in {} already, with {} in flight, and did {} times as much \
          with {}: busy means never idle, not full.",
@@ -106,8 +108,8 @@ mod tests {
         let mut case = busy(TestCase::direct(4096, 32, 1, 10_000.0 * times));
         let first = busy(TestCase::direct(4096, 1, 1, 10_000.0));
         case.plan.phases.insert(0, first.plan.phases[0].clone());
-        case.report.plan_phase = 1;
-        case.earlier = vec![PhaseReport { name: "one".into(), ..first.report }];
+        case.record.phase = 1;
+        case.earlier = vec![PhaseRecord { name: "one".into(), ..first.recorded() }];
         case
     }
 

@@ -28,7 +28,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let found = observed.report.measurements.iter().filter_map(|m| of_job(observed, m));
+    let found = observed.record.measurements.iter().filter_map(|m| of_job(observed, m));
     found.collect::<Vec<_>>().into()
 }
 

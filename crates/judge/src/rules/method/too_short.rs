@@ -32,7 +32,7 @@ fn after(observed: &Observed) -> Outcome {
         m.ops.read.ops > 0 || m.ops.write.ops > 0 || m.ops.trim.ops > 0
     };
     let seconds = observed.elapsed_s() + observed.phase.ramp.as_secs_f64();
-    if !observed.report.measurements.iter().any(done) {
+    if !observed.record.measurements.iter().any(done) {
         return Outcome::Nothing;
     }
     let writes_late = observed.ran.iter().any(writes_behind);

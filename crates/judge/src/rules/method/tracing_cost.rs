@@ -32,7 +32,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let Some(trace) = &observed.report.requests else { return Outcome::Nothing };
+    let Some(trace) = &observed.host.requests else { return Outcome::Nothing };
     let took_ns = trace.cost.events_ns as f64 + trace.cost.thread_ns as f64;
     let share = ratio(took_ns, workers_ns(observed));
     match share < OBSERVED.value || observed.elapsed_s() < OBSERVED_S.value {
@@ -88,7 +88,7 @@ mod tests {
         let cost = TracerCost { events, events_ns: events * 500, thread_ns: 10_000_000 };
         let requests = vec![Requests { count: events / 2, ..Requests::default() }];
         let method = "BPF on raw tracepoints".into();
-        case.report.requests =
+        case.host.requests =
             Some(RequestStats { method, cost, requests, ..RequestStats::default() });
         case
     }

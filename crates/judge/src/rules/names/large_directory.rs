@@ -68,7 +68,7 @@ mod tests {
         let case = TestCase::on_names(Step::Create, 500_000, 5000.0);
         assert_eq!(case.found(&RULE)[0].sentence, "500k names in one directory (/data/names).");
         let mut found = TestCase::on_names(Step::Stat, 100, 5000.0);
-        found.facts.targets[0].names_in_directory = fact(30_000);
+        found.host.facts.targets[0].names_in_directory = fact(30_000);
         assert_eq!(found.found(&RULE).len(), 1, "others put them there");
     }
 

@@ -3,7 +3,7 @@
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
 use candor_record::{
-    Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseReport, Quantity, Severity,
+    Confidence, Finding, Limit, LimitClass, MeasuredInstead, PhaseRecord, Quantity, Severity,
 };
 
 use crate::builder::FindingBuilder;
@@ -62,7 +62,7 @@ struct Passes {
 /// Passes within the phase: the files were not cached at its start, and what was fetched is about
 /// their size, although they were read more often.
 fn within(observed: &Observed, fetched: f64) -> Option<Passes> {
-    let cache = observed.report.before.cache?;
+    let cache = observed.host.before.cache?;
     let (size, cached) = (cache.size_bytes as f64, cache.resident_bytes as f64);
     let whole = observed.ran.iter().all(|ran| ran.blocks.range == Default::default());
     let count = ratio(observed.app(Direction::Read).bytes, size);
@@ -73,11 +73,11 @@ fn within(observed: &Observed, fetched: f64) -> Option<Passes> {
 }
 
 /// An earlier phase over the same data that fetched what it read, where this one did not.
-fn before<'a>(observed: &Observed<'a>, share: f64) -> Option<&'a PhaseReport> {
-    let from_storage = |report: &&PhaseReport| {
+fn before<'a>(observed: &Observed<'a>, share: f64) -> Option<&'a PhaseRecord> {
+    let from_storage = |report: &&PhaseRecord| {
         let of = |at: &candor_record::Snapshot| at.process_io.map(|io| io.read_bytes);
         let read: u64 = report.measurements.iter().map(|m| m.ops.read.bytes).sum();
-        let fetched = of(&report.after).zip(of(&report.before));
+        let fetched = of(&report.host().after).zip(of(&report.host().before));
         let fetched = fetched.and_then(|(after, before)| after.checked_sub(before));
         read as f64 >= BYTES_MIN.value
             && fetched.is_some_and(|bytes| bytes as f64 >= COVERAGE_FULL.value * read as f64)
@@ -89,7 +89,7 @@ fn before<'a>(observed: &Observed<'a>, share: f64) -> Option<&'a PhaseReport> {
 }
 
 /// It read the same targets through the page cache and wrote nothing.
-fn reads_alike(observed: &Observed, report: &PhaseReport) -> bool {
+fn reads_alike(observed: &Observed, report: &PhaseRecord) -> bool {
     let Some(phase) = observed.phase_of(report) else { return false };
     let blocks = || phase.jobs.iter().filter_map(|job| job.blocks());
     let reads = blocks().all(|b| b.mix.write == 0 && !b.direct) && blocks().count() > 0;
@@ -138,8 +138,8 @@ fn mean(seconds: &[Second]) -> Option<f64> {
     (!rates.is_empty()).then(|| series::mean(&rates))
 }
 
-fn after_phase(observed: &Observed, first: &PhaseReport) -> Finding {
-    let rate = |report: &PhaseReport| {
+fn after_phase(observed: &Observed, first: &PhaseRecord) -> Finding {
+    let rate = |report: &PhaseRecord| {
         let of =
             |m: &candor_record::Measurement| ratio(m.ops.read.bytes as f64, m.elapsed_ns as f64);
         report.measurements.iter().map(of).sum::<f64>() * 1e9
@@ -213,11 +213,11 @@ mod tests {
     #[test]
     fn a_repeat_that_found_everything_in_memory() {
         let mut case = reading(1, 0);
-        case.earlier = vec![reading(1, 1024).report];
+        case.earlier = vec![reading(1, 1024).recorded()];
         case.earlier[0].name = "epoch".into();
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.starts_with("Phase epoch read the same data from storage"), "{sentence}");
-        case.earlier = vec![reading(1, 10).report];
+        case.earlier = vec![reading(1, 10).recorded()];
         assert_eq!(case.found(&RULE), [], "the one before was memory, too");
     }
 
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(reading(1, 1024).found(&RULE), []);
         assert_eq!(reading(4, 4096).found(&RULE), []);
         let mut warm = reading(4, 0);
-        warm.report.before.cache.as_mut().unwrap().resident_bytes = 1024 * MIB;
+        warm.host.before.cache.as_mut().unwrap().resident_bytes = 1024 * MIB;
         assert_eq!(warm.found(&RULE), [], "that is A1's");
         assert_eq!(TestCase::direct(MIB, 1, 1, 1000.0).found(&RULE), []);
     }

@@ -118,10 +118,10 @@ mod tests {
         let mut job = data.plan.phases[0].jobs[0].clone();
         job.name = "data".into();
         case.plan.phases[0].jobs.push(job);
-        let mut measured = data.report.measurements[0].clone();
+        let mut measured = data.record.measurements[0].clone();
         measured.job = "data".into();
-        case.report.measurements.push(measured);
-        case.report.measurements[0].ops.read.latency.as_mut().unwrap().mean_ns = 1000.0;
+        case.record.measurements.push(measured);
+        case.record.measurements[0].ops.read.latency.as_mut().unwrap().mean_ns = 1000.0;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(data.found(&RULE), []);
     }

@@ -2,7 +2,7 @@
 
 use candor_record::facts::TargetFacts;
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, PhaseReport, Quantity, Severity};
+use candor_record::{Confidence, Finding, PhaseRecord, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::entry_jobs::{self, EntryJob};
@@ -63,7 +63,7 @@ fn of(observed: &Observed, names: &EntryJob, fetched: Option<f64>) -> Option<Fin
 }
 
 /// The first of the same looks in this run, and how many times faster these are.
-fn first_pass<'a>(observed: &Observed<'a>, names: &EntryJob) -> Option<(&'a PhaseReport, f64)> {
+fn first_pass<'a>(observed: &Observed<'a>, names: &EntryJob) -> Option<(&'a PhaseRecord, f64)> {
     observed.judged_before().find_map(|report| {
         let phase = observed.phase_of(report)?;
         let alike = |job: &&candor_plan::Job| {
@@ -83,7 +83,7 @@ fn finding(
     names: &EntryJob,
     unique: f64,
     fetched: Option<f64>,
-    told: Option<(&PhaseReport, f64)>,
+    told: Option<(&PhaseRecord, f64)>,
 ) -> Finding {
     let again = told.map_or(String::new(), |(report, times)| {
         format!("; {} times as fast as {}, which saw them first", fmt::number(times), report.name)
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_second_pass_that_is_faster_tells_too() {
         let mut case = looking(5000 * 300);
-        let mut first = TestCase::on_names(Step::Stat, 5000, 9000.0).report;
+        let mut first = TestCase::on_names(Step::Stat, 5000, 9000.0).recorded();
         first.name = "cold".into();
         case.earlier = vec![first];
         let sentence = &case.found(&RULE)[0].sentence;
@@ -147,10 +147,10 @@ mod tests {
         making.process_read(0);
         assert_eq!(making.found(&RULE), []);
         let mut tmpfs = looking(0);
-        tmpfs.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;
+        tmpfs.host.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;
         assert_eq!(tmpfs.found(&RULE), []);
         let mut unknown = looking(0);
-        unknown.report.after.process_io = None;
+        unknown.host.after.process_io = None;
         assert!(unknown.lacked(&RULE).is_some());
     }
 }

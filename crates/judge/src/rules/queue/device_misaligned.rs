@@ -111,10 +111,10 @@ mod tests {
         let mut part = case.disk().clone();
         (part.name, part.kind) = ("vda1".into(), DeviceKind::Partition);
         (part.below, part.queue.alignment_offset_bytes) = (vec!["vda".into()], fact(0));
-        case.facts.devices.insert(0, part);
-        case.facts.targets[0].device = fact("vda1".into());
+        case.host.facts.devices.insert(0, part);
+        case.host.facts.targets[0].device = fact("vda1".into());
         assert_eq!(case.found(&RULE), []);
-        case.facts.devices[0].queue.alignment_offset_bytes = fact(512);
+        case.host.facts.devices[0].queue.alignment_offset_bytes = fact(512);
         assert!(case.found(&RULE)[0].sentence.starts_with("vda1 starts 512 bytes off"));
     }
 }

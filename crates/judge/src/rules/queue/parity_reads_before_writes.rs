@@ -111,8 +111,8 @@ mod tests {
         let workload =
             Workload { op: Direction::Write, depth: 8, ops_per_s: 600.0, ..Workload::default() };
         let mut case = workload.case().on_array(level, &[0.34, 0.33, 0.33]);
-        case.facts.devices[0].queue.chunk_bytes = crate::testcase::fact(65_536);
-        for (name, counters) in &mut case.report.after.devices {
+        case.host.facts.devices[0].queue.chunk_bytes = crate::testcase::fact(65_536);
+        for (name, counters) in &mut case.host.after.devices {
             if name.starts_with("sd") {
                 counters.reads = (counters.writes as f64 * reads) as u64;
                 counters.writes *= 2;
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(writing("raid5", 0.01).found(&RULE), []);
         assert_eq!(writing("raid10", 0.98).found(&RULE), []);
         let mut rebuilding = writing("raid5", 0.98);
-        rebuilding.report.after.state.arrays = vec![ArrayState {
+        rebuilding.host.after.state.arrays = vec![ArrayState {
             device: "md0".into(),
             action: Some("resync".into()),
             ..ArrayState::default()

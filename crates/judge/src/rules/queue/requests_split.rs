@@ -120,7 +120,7 @@ fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
 /// of 512 KiB can be 1016 KiB and 8 KiB in turn.
 fn unlike(observed: &Observed, split: &Split) -> Option<String> {
     let direction = if split.op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
-    let seen = observed.report.requests.as_ref()?.of(&split.device.name, direction)?;
+    let seen = observed.host.requests.as_ref()?.of(&split.device.name, direction)?;
     let mut sizes = seen.sizes();
     sizes.retain(|(_, count)| share_of(*count, seen.count) >= COMMON.value);
     let told: u64 = sizes.iter().map(|(_, count)| count).sum();
@@ -168,7 +168,7 @@ mod tests {
     fn split(direct: bool, limit_kib: u64, pieces: u64) -> TestCase {
         let mut case = TestCase::direct(MIB, 1, 1, 519.0).on_loop(true);
         case.blocks().direct = direct;
-        case.facts.devices[0].queue.max_request_bytes = fact(limit_kib * 1024);
+        case.host.facts.devices[0].queue.max_request_bytes = fact(limit_kib * 1024);
         case.after_top().reads = 5190 * pieces;
         case
     }
@@ -196,15 +196,14 @@ mod tests {
     #[test]
     fn pieces_that_are_not_alike_are_named_where_they_were_seen() {
         let mut case = split(true, 1280, 2);
-        case.facts.devices[0].queue.max_segments = fact(254);
+        case.host.facts.devices[0].queue.max_segments = fact(254);
         let seen = Requests {
             device: "loop0".into(),
             count: 10_000,
             sizes_4k: vec![(8192, 4990), (4096, 20), (1016 << 10, 4990)],
             ..Requests::default()
         };
-        case.report.requests =
-            Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
         assert_eq!(
             case.found(&RULE)[0].sentence,
             "Each 1 MiB read became 2 requests, of 1016 KiB and 8 KiB, on loop0 (max_segments = \
@@ -232,7 +231,7 @@ mod tests {
     #[test]
     fn without_device_it_says_so() {
         let mut case = TestCase::direct(MIB, 1, 1, 500.0);
-        case.facts.targets[0].device = None;
+        case.host.facts.targets[0].device = None;
         assert!(case.lacked(&RULE).is_some());
     }
 }

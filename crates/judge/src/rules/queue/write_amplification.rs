@@ -34,8 +34,8 @@ fn after(observed: &Observed) -> Outcome {
     if app < BYTES_MIN.value {
         return Outcome::Nothing;
     }
-    let end = observed.report.after_flush.as_ref().unwrap_or(&observed.report.after);
-    let Some(flow) = Flow::between(&observed.tops(), &observed.report.before, end) else {
+    let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
+    let Some(flow) = Flow::between(&observed.tops(), &observed.host.before, end) else {
         return Outcome::lacks("what the device wrote");
     };
     // What was in flight when counting began is the device's, not the application's.
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_journal_of_data_writes_everything_twice() {
         let mut case = TestCase::direct_write();
-        let bytes = case.report.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].ops.write.bytes;
         case.after_disk(moved(Direction::Write, 200_000, 2 * bytes));
         let found = case.found(&RULE);
         assert_eq!(found[0].sentence, "vda wrote 2 bytes for each byte of ours.");
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn the_final_flush_counts() {
         let mut case = TestCase::direct_write();
-        let bytes = case.report.measurements[0].ops.write.bytes;
-        let mut flushed = case.report.after.clone();
+        let bytes = case.record.measurements[0].ops.write.bytes;
+        let mut flushed = case.host.after.clone();
         flushed.devices[0].1 = moved(Direction::Write, 200_000, 2 * bytes);
-        case.report.after_flush = Some(flushed);
+        case.host.after_flush = Some(flushed);
         assert_eq!(case.found(&RULE).len(), 1);
     }
 

@@ -101,20 +101,22 @@ fn object(objects: &[&Map<String, Value>], path: &str) -> Value {
 /// The words that a text can be, where they are fixed.
 fn words(path: &str) -> Option<Value> {
     let words = match path {
-        "verdict" | "phases[].verdict" => Words::of::<Verdict>(),
-        "phases[].findings[].severity" => Words::of::<Severity>(),
-        "phases[].findings[].confidence" => Words::of::<Confidence>(),
-        "phases[].findings[].measures" => Words::of::<MeasuredInstead>(),
-        "phases[].findings[].evidence[].unit" => Words::of::<Unit>(),
-        "phases[].slices[].change" => Words::of::<Change>(),
-        "phases[].measurements[].ended" | "phases[].slices[].measurement.ended" => {
+        "judgement.verdict" | "judgement.phases[].verdict" => Words::of::<Verdict>(),
+        "judgement.phases[].findings[].severity" => Words::of::<Severity>(),
+        "judgement.phases[].findings[].confidence" => Words::of::<Confidence>(),
+        "judgement.phases[].findings[].measures" => Words::of::<MeasuredInstead>(),
+        "judgement.phases[].findings[].evidence[].unit" => Words::of::<Unit>(),
+        "phases[].follow_ups[].change" => Words::of::<Change>(),
+        "phases[].measurements[].ended" | "phases[].follow_ups[].measurement.ended" => {
             Words::of::<Ended>()
         }
         "phases[].measurements[].errors[].op" => Words::of::<Direction>(),
         "phases[].measurements[].verify.first[].kind" => Words::of::<MismatchKind>(),
-        "facts.targets[].kind" => Words::of::<PathKind>(),
-        "facts.targets[].accounting_probe.outcome" => Words::of::<AccountingOutcome>(),
-        "facts.devices[].kind" => Words::of::<DeviceKind>(),
+        "phases[].hosts[].facts.targets[].kind" => Words::of::<PathKind>(),
+        "phases[].hosts[].facts.targets[].accounting_probe.outcome" => {
+            Words::of::<AccountingOutcome>()
+        }
+        "phases[].hosts[].facts.devices[].kind" => Words::of::<DeviceKind>(),
         _ => return None,
     };
     Some(json!(words))

@@ -29,10 +29,18 @@ fn lean() -> Report {
     let full_of_nothing =
         Snapshot { cache: Some(CacheState::default()), state, ..Snapshot::default() };
     let phases = [&Snapshot::default(), &full_of_nothing].map(lean_phase);
+    let finding = sample::finding("A1", Severity::Remark, "");
+    let judged = PhaseJudgement {
+        findings: vec![Finding { limits: Some(sample::sata()), ..finding }],
+        ceilings: vec![Ceiling::default()],
+        limited_by: Some(Limit::PageCache),
+        ..PhaseJudgement::default()
+    };
+    let judged = vec![None, Some(PhaseJudgement::default()), Some(judged)];
     let note = Note { asked: String::new(), did: String::new(), why: String::new(), place: None };
     Report {
-        facts: lean_facts(),
-        phases: [vec![PhaseReport::default()], phases.to_vec()].concat(),
+        phases: [vec![PhaseRecord::default()], phases.to_vec()].concat(),
+        judgement: Judgement { phases: judged, ..Judgement::default() },
         notes: vec![note],
         ..Report::default()
     }
@@ -77,9 +85,9 @@ fn lean_facts() -> Facts {
     }
 }
 
-fn lean_phase(snapshot: &Snapshot) -> PhaseReport {
-    PhaseReport {
-        measurements: vec![Measurement::default(), lean_measurement(), reading_back()],
+fn lean_phase(snapshot: &Snapshot) -> PhaseRecord {
+    let host = HostRecord {
+        facts: lean_facts(),
         before: snapshot.clone(),
         after: snapshot.clone(),
         after_flush: Some(snapshot.clone()),
@@ -89,25 +97,24 @@ fn lean_phase(snapshot: &Snapshot) -> PhaseReport {
             requests: vec![Requests::default()],
             ..RequestStats::default()
         }),
-        slices: vec![
-            Slice::default(),
-            lean_slice(snapshot),
-            Slice { measurement: reading_back(), ..Slice::default() },
-        ],
-        findings: vec![Finding {
-            limits: Some(sample::sata()),
-            ..sample::finding("A1", Severity::Remark, "")
-        }],
-        limited_by: Some(Limit::PageCache),
         memory_copy: Some(MemoryCopy::default()),
-        ceilings: vec![Ceiling::default()],
-        ..PhaseReport::default()
+        ..HostRecord::default()
+    };
+    PhaseRecord {
+        measurements: vec![Measurement::default(), lean_measurement(), reading_back()],
+        hosts: vec![HostRecord::default(), host],
+        follow_ups: vec![
+            FollowUp::default(),
+            lean_follow_up(snapshot),
+            FollowUp { measurement: reading_back(), ..FollowUp::default() },
+        ],
+        ..PhaseRecord::default()
     }
 }
 
-fn lean_slice(snapshot: &Snapshot) -> Slice {
+fn lean_follow_up(snapshot: &Snapshot) -> FollowUp {
     let (before, after) = (snapshot.clone(), snapshot.clone());
-    Slice { measurement: lean_measurement(), before, after, ..Slice::default() }
+    FollowUp { measurement: lean_measurement(), before, after, ..FollowUp::default() }
 }
 
 fn reading_back() -> Measurement {
@@ -233,7 +240,7 @@ fn the_schema_knows_everything() {
 fn what_is_wrong_is_told_with_its_place() {
     let mut document = json(&sample::full());
     document["report_version"] = json!("1");
-    document["verdict"] = json!("perhaps");
+    document["judgement"]["verdict"] = json!("perhaps");
     document["phases"][0]["measurements"][0].as_object_mut().unwrap().remove("job");
     document["phases"][0]["surprise"] = json!(1);
     assert_eq!(
@@ -242,7 +249,7 @@ fn what_is_wrong_is_told_with_its_place() {
             "report_version is string, not integer",
             "phases[0].measurements[0] lacks `job`",
             "phases[0].surprise is not described",
-            "verdict is \"perhaps\", which is none of the words it can be",
+            "judgement.verdict is \"perhaps\", which is none of the words it can be",
         ]
     );
 }

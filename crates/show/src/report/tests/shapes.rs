@@ -39,8 +39,8 @@ fn believable_on_a_wide_terminal() {
 fn on_a_narrow_terminal() {
     let mut phases = sample::series();
     phases.truncate(2);
-    phases[1].repeat = 1;
-    phases[1].name.push_str(", and so on and so forth");
+    phases[1].record.repeat = 1;
+    phases[1].record.name.push_str(", and so on and so forth");
     let report = sample::report("every number is the storage's own.", phases);
     assert_snapshot!(text(&report, &Style { color: false, width: 40 }), @r#"
     Believable: all 2 results; every number is the storage's own.
@@ -75,12 +75,11 @@ fn many_kinds_of_rows() {
     let mut trims = measurement(Direction::Trim, stats(50.0, 1 << 20, 2_000_000));
     trims.job = "cleaner".into();
     trims.ops.trim.bytes = 0;
-    let both = PhaseReport {
-        name: "a phase with a name that is longer than the room there is for names".into(),
-        measurements: vec![mixed, trims],
-        ..phase("", Measurement::default())
-    };
-    let again = PhaseReport { repeat: 1, ..both.clone() };
+    let name = "a phase with a name that is longer than the room there is for names";
+    let mut both = phase(name, mixed);
+    both.record.measurements.push(trims);
+    let mut again = both.clone();
+    again.record.repeat = 1;
     let nothing = phase("stalled", Measurement { ended: Ended::Stalled, ..Measurement::default() });
     let report = sample::report("so it is.", vec![both, again, nothing]);
     assert_snapshot!(plain(&report), @r#"
@@ -120,7 +119,7 @@ fn many_kinds_of_rows() {
 #[test]
 fn colours_carry_no_meaning_alone() {
     let mut phases = sample::series();
-    phases[0].findings = vec![sample::page_cache()];
+    phases[0].judged.findings = vec![sample::page_cache()];
     let report = sample::report("so it is.", phases);
     let colored = text(&report, &Style { color: true, width: 100 });
     let mut bare = String::new();
@@ -136,7 +135,7 @@ fn colours_carry_no_meaning_alone() {
 #[test]
 fn lines_keep_to_the_width() {
     let mut phases = sample::series();
-    phases[0].findings = vec![Finding { next: None, ..sample::page_cache() }];
+    phases[0].judged.findings = vec![Finding { next: None, ..sample::page_cache() }];
     let report = sample::report("so it is.", phases);
     for columns in [80, 93, 100, 120, 140] {
         for line in text(&report, &Style { color: false, width: columns }).lines() {

@@ -30,7 +30,7 @@ pub(in crate::fio::output) struct Members {
 /// The disks that the targets lie on, each once, members after what is built of them.
 pub(in crate::fio::output) fn disks(report: &Report) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
-    for target in &report.facts.targets {
+    for target in &report.facts().targets {
         if let Some(top) = target.device.as_ref().and_then(|d| whole_disk(report, &d.value)) {
             add(report, top, false, &mut disks);
         }
@@ -40,7 +40,7 @@ pub(in crate::fio::output) fn disks(report: &Report) -> Vec<Disk> {
 
 /// The disk itself for a partition.
 fn whole_disk<'a>(report: &'a Report, name: &str) -> Option<&'a str> {
-    let device = report.facts.device(name)?;
+    let device = report.facts().device(name)?;
     match (device.kind, device.below.first()) {
         (DeviceKind::Partition, Some(disk)) => Some(disk),
         _ => Some(&device.name),
@@ -68,7 +68,7 @@ fn add(report: &Report, name: &str, is_member: bool, disks: &mut Vec<Disk>) {
 
 /// Members of a mapped or RAID device. What a loop device reads from is no member of it.
 fn members_of<'a>(report: &'a Report, name: &str) -> Vec<&'a str> {
-    let Some(device) = report.facts.device(name) else { return Vec::new() };
+    let Some(device) = report.facts().device(name) else { return Vec::new() };
     match device.kind {
         DeviceKind::Dm | DeviceKind::Md => {
             let below = device.below.iter().filter_map(|below| whole_disk(report, below));
@@ -103,11 +103,12 @@ fn mean(members: &[&Disk]) -> Option<Members> {
 fn counted(report: &Report, name: &str) -> (Option<DiskCounters>, f64) {
     let mut all: Option<DiskCounters> = None;
     let mut elapsed_ms = 0.0;
-    for phase in report.phases.iter().filter(|phase| !phase.probe) {
-        let after = phase.after_flush.as_ref().unwrap_or(&phase.after);
-        if let Some(counted) = phase.before.device_delta(after, name) {
+    for phase in report.results() {
+        let host = phase.host();
+        let after = host.after_flush.as_ref().unwrap_or(&host.after);
+        if let Some(counted) = host.before.device_delta(after, name) {
             sum_up(all.get_or_insert_default(), &counted);
-            elapsed_ms += after.at_ns.saturating_sub(phase.before.at_ns) as f64 / 1e6;
+            elapsed_ms += after.at_ns.saturating_sub(host.before.at_ns) as f64 / 1e6;
         }
     }
     (all, elapsed_ms)

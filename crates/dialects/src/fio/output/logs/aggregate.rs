@@ -25,8 +25,8 @@ pub fn files(report: &Report) -> [(&'static str, String); 3] {
 /// began.
 fn rates(report: &Report) -> Vec<(u64, PerDirection<f64>)> {
     let (mut rates, mut begin_ns) = (Vec::new(), 0);
-    for phase in report.phases.iter().filter(|phase| !phase.probe) {
-        let planned = report.plan.phases.get(phase.plan_phase);
+    for phase in report.results() {
+        let planned = report.plan.phases.get(phase.phase);
         let interval_ns = planned.map_or(1, |planned| planned.interval.0.max(1));
         let mut intervals = BTreeMap::<u64, (u64, PerDirection<f64>)>::new();
         for sample in phase.measurements.iter().flat_map(|measured| &measured.samples) {
@@ -48,7 +48,7 @@ fn rates(report: &Report) -> Vec<(u64, PerDirection<f64>)> {
 #[cfg(test)]
 mod tests {
     use candor_plan::{Nanos, Phase, Plan};
-    use candor_record::{Measurement, PhaseReport, Sample};
+    use candor_record::{Measurement, PhaseRecord, Sample};
 
     use super::*;
 
@@ -65,7 +65,7 @@ mod tests {
             samples: vec![sample(500_000_000, reads[0]), sample(1_000_000_000, reads[1])],
             ..Measurement::default()
         };
-        let phase = |measurements| PhaseReport { measurements, ..PhaseReport::default() };
+        let phase = |measurements| PhaseRecord { measurements, ..PhaseRecord::default() };
         let half = |name: &str| Phase {
             name: name.into(),
             interval: Nanos(500_000_000),
@@ -80,7 +80,7 @@ mod tests {
             ],
             ..Report::default()
         };
-        report.phases[1].plan_phase = 1;
+        report.phases[1].phase = 1;
         report.phases[0].measurements[1].samples[1].at_ns -= 1_000_000;
         let [(name, reads), (_, writes), _] = files(&report);
         assert_eq!(name, "agg-read_bw.log");

@@ -116,7 +116,7 @@ fn files_of(target: &Target) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use candor_plan::{Blocks, Bytes, Member, Phase};
-    use candor_record::{Log, Measurement, PhaseReport};
+    use candor_record::{Log, Measurement, PhaseRecord};
 
     use super::*;
     use crate::fio::job::Logs;
@@ -140,7 +140,7 @@ mod tests {
         };
         let log = Some(Box::new(Log { trace: steps, ..Log::default() }));
         let measured = Measurement { log, elapsed_ns: 9_000, ..Measurement::default() };
-        let phase = PhaseReport { measurements: vec![measured], ..PhaseReport::default() };
+        let phase = PhaseRecord { measurements: vec![measured], ..PhaseRecord::default() };
         Report { plan, phases: vec![phase], ..Report::default() }
     }
 

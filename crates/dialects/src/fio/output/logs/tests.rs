@@ -1,6 +1,6 @@
 use candor_plan::units::Direction;
 use candor_plan::units::PerDirection;
-use candor_record::{LogHistogram, LogWindow, PhaseReport, SumAndMax};
+use candor_record::{LogHistogram, LogWindow, PhaseRecord, SumAndMax};
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn all(per_job: bool) -> Logs {
 
 fn text(kind: Kind, logs: Logs, log: Log) -> String {
     let measurement = Measurement { log: Some(Box::new(log)), ..Measurement::default() };
-    let phase = PhaseReport { measurements: vec![measurement], ..PhaseReport::default() };
+    let phase = PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() };
     let report = Report { phases: vec![phase], ..Report::default() };
     let window_ms = report.phases[0].measurements[0].log.as_ref().unwrap().windows.len() as u64;
     let jobs = [job(Logs { window_ms, ..logs })];
@@ -127,7 +127,7 @@ fn a_repeated_phase_goes_on_in_time() {
         elapsed_ns: 5_000_000_000,
         ..Measurement::default()
     };
-    let phase = PhaseReport { measurements: vec![measurement], ..PhaseReport::default() };
+    let phase = PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() };
     let report = Report { phases: vec![phase.clone(), phase], ..Report::default() };
     let jobs = [job(Logs { iops: Some("q".into()), ..Logs::default() })];
     let mut out = Vec::new();

@@ -45,7 +45,7 @@ fn terse_lines_have_the_counted_fields() {
         |report: &Report, version| lines(report, version, job("mix", 1)).split(';').count();
     // Three disks of nine fields each follow from version 3 on.
     assert_eq!([2, 3, 4, 5].map(|v| fields(&report, v)), [161, 121 + 27, 162 + 27, 180 + 27]);
-    report.facts = Facts::default();
+    report.phases[0].hosts.clear();
     assert_eq!([0, 2, 3, 4, 5].map(|v| fields(&report, v)), [121, 161, 121, 162, 180]);
     let described = || FioJob { description: Some("hey you".into()), ..job("mix", 1) };
     assert!(lines(&report, 2, described()).ends_with("%\n;hey you\n"));

@@ -25,7 +25,7 @@ fn fio(words: &[&str]) -> Option<String> {
 
 fn ours(job: &FioJob, format: Format) -> String {
     let mut report = report(vec![measurement(200, 80)]);
-    report.facts = Facts::default();
+    report.phases[0].hosts.clear();
     report.phases[0].measurements[0].sync = OpStats::default();
     text(&report, std::slice::from_ref(job), &[format])
 }
@@ -99,7 +99,7 @@ fn terse_lines_have_as_many_fields_as_those_of_the_installed_fio() {
         let output =
             Output { formats: vec![Format::Terse], terse_version: version, ..Output::default() };
         let mut report = report(vec![measurement(200, 80)]);
-        report.facts = Facts::default();
+        report.phases[0].hosts.clear();
         let ours = write_at(&report, &[job("mix", 1)], &output, &now());
         assert_eq!(ours.split(';').count(), theirs.split(';').count(), "version {version}");
         let shapes = |line: &str| line.trim().split(';').map(shape).collect::<Vec<_>>();

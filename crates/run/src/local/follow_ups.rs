@@ -1,4 +1,4 @@
-//! Short slices of other work after a phase, where the phase alone could not tell what limited it.
+//! Short trials of other work after a phase, where the phase alone could not tell what limited it.
 //!
 //! They read, and write only what the phase wrote to files that this run made. They stay within
 //! the phase's targets and range, and take a tenth of its time at most.
@@ -8,21 +8,23 @@ use std::time::Instant;
 
 use candor_engine::targets::files;
 use candor_engine::{Prepared, Watch};
-use candor_judge::Question;
 use candor_judge::thresholds::AGAIN;
+use candor_judge::{Question, nears_memory};
 use candor_observe::{Sampler, SnapshotDetail};
 use candor_plan::units::{Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Sharing, Stop};
-use candor_record::{Change, Event, Measurement, Note, PhaseReport, PrepareStep, Slice, Snapshot};
+use candor_record::{
+    Change, Event, FollowUp, Measurement, Note, PhaseRecord, PrepareStep, Snapshot,
+};
 
 use super::Local;
 use crate::error::RunError;
 use crate::stop::interrupted;
 use crate::{Events, ready};
 
-/// All slices together take this share of their phase at most.
+/// All follow-ups together take this share of their phase at most.
 const SHARE: f64 = 0.1;
-/// One slice takes at most so long, in seconds.
+/// One follow-up takes at most so long, in seconds.
 const SECONDS_MAX: f64 = 1.0;
 /// A shorter one tells nothing.
 const SECONDS_MIN: f64 = 0.5;
@@ -32,43 +34,40 @@ const WORKERS_MAX: u32 = 256;
 impl Local {
     /// Runs what the judge wants to know, as far as it is allowed and there is time for it, and
     /// has the phase judged again with it.
-    pub(super) fn slices(
+    pub(super) fn follow_ups(
         &mut self,
         phase: &Phase,
-        report: &mut PhaseReport,
+        record: &mut PhaseRecord,
         questions: Vec<Question>,
         events: &mut Events<'_>,
     ) {
-        let elapsed_s = report.measurements.first().map_or(0, |m| m.elapsed_ns) as f64 / 1e9;
+        let elapsed_s = record.measurements.first().map_or(0, |m| m.elapsed_ns) as f64 / 1e9;
         let can = |question: Question| {
-            let phase = self.changed(phase, report, question.change)?;
+            let phase = self.changed(phase, record, question.change)?;
             Some((question, phase))
         };
         let can: Vec<(Question, Phase)> = questions.into_iter().filter_map(can).collect();
         let (chosen, seconds) = affordable(can, elapsed_s);
         for (question, changed) in chosen {
-            if !self.slice(&changed, &question, seconds, report, events) {
+            if !self.follow_up(&changed, &question, seconds, record, events) {
                 return;
             }
-            if question.change == Change::SamePlaces && !destroys(phase) && is_faster(report) {
-                self.control(phase, seconds, report, events);
+            if question.change == Change::SamePlaces && !destroys(phase) && is_faster(record) {
+                self.control(phase, seconds, record, events);
             }
         }
     }
 
     /// How fast memory copies, after a phase that may have come near to that.
-    pub(super) fn copy_memory(
-        &self,
-        phase: &Phase,
-        report: &mut PhaseReport,
-        events: &mut Events<'_>,
-    ) {
+    pub(super) fn copy_memory(&self, record: &mut PhaseRecord, events: &mut Events<'_>) {
         let stop = interrupted().load(Relaxed) || self.is_called_off();
-        if stop || !candor_judge::nears_memory(&self.case(phase, report)) {
+        if stop || !nears_memory(&self.case(record)) {
             return;
         }
-        preparing(report, "memory may be the limit: this copies some of it", events);
-        report.memory_copy = candor_observe::memory::copy(&self.facts.host, &self.roots);
+        preparing(record, "memory may be the limit: this copies some of it", events);
+        if let Some(host) = record.hosts.first_mut() {
+            host.memory_copy = candor_observe::memory::copy(&self.facts.host, &self.roots);
+        }
     }
 
     /// Other places with the same load: what the moment is like.
@@ -76,18 +75,18 @@ impl Local {
         &mut self,
         phase: &Phase,
         seconds: f64,
-        report: &mut PhaseReport,
+        record: &mut PhaseRecord,
         events: &mut Events<'_>,
     ) {
         let change = Change::OtherPlaces;
         let why = "the same places were faster, which the moment alone might have been".into();
-        if let Some(changed) = self.changed(phase, report, change) {
-            self.slice(&changed, &Question { change, why }, seconds, report, events);
+        if let Some(changed) = self.changed(phase, record, change) {
+            self.follow_up(&changed, &Question { change, why }, seconds, record, events);
         }
     }
 
     /// The phase with that change; none where it cannot be made without harm or in honesty.
-    fn changed(&self, phase: &Phase, report: &PhaseReport, change: Change) -> Option<Phase> {
+    fn changed(&self, phase: &Phase, record: &PhaseRecord, change: Change) -> Option<Phase> {
         let [job] = phase.jobs.as_slice() else { return None };
         let blocks = job.blocks()?;
         if blocks.destroys().is_some() && !(change == Change::SamePlaces && self.writes_own(phase))
@@ -107,7 +106,7 @@ impl Local {
             Change::FilesOfTheirOwn => job.sharing = Sharing::Own,
         }
         if change != Change::SamePlaces && !blocks.access.is_random() {
-            self.go_on(&job, &mut blocks, report.measurements.first()?)?;
+            self.go_on(&job, &mut blocks, record.measurements.first()?)?;
         }
         job.work = blocks.into();
         let name = match change {
@@ -140,7 +139,7 @@ impl Local {
         let done = measured.bytes_moved();
         let at = done % size / each.0.max(1) * each.0;
         let second = measured.ops.read.bytes_per_s as u64;
-        // What was read several times over is as it was, wherever the slice begins.
+        // What was read several times over is as it was, wherever the follow-up begins.
         if size - at < second.saturating_mul(2) {
             return (done >= size).then_some(());
         }
@@ -158,30 +157,30 @@ impl Local {
         !verified && paths.all(|(target, path)| !target.keep && self.guard.made(&path))
     }
 
-    /// Runs one slice and adds it to the report; false where no other should follow.
-    fn slice(
+    /// Runs one follow-up and adds it to the record; false where no other should follow.
+    fn follow_up(
         &mut self,
         changed: &Phase,
         question: &Question,
         seconds: f64,
-        report: &mut PhaseReport,
+        record: &mut PhaseRecord,
         events: &mut Events<'_>,
     ) -> bool {
         if interrupted().load(Relaxed) || self.is_called_off() {
             return false;
         }
-        preparing(report, &question.why, events);
-        match self.run_slice(changed, question, seconds, report) {
-            Ok(slice) => {
+        preparing(record, &question.why, events);
+        match self.run_follow_up(changed, question, seconds, record) {
+            Ok(follow_up) => {
                 let whole = !interrupted().load(Relaxed);
                 if whole {
-                    report.slices.push(slice);
+                    record.follow_ups.push(follow_up);
                 }
                 whole
             }
             Err(error) => {
                 self.notes.push(Note {
-                    asked: format!("a short slice after `{}`: {}", report.name, question.why),
+                    asked: format!("a short trial after `{}`: {}", record.name, question.why),
                     did: "nothing".into(),
                     why: error.to_string(),
                     place: None,
@@ -191,36 +190,35 @@ impl Local {
         }
     }
 
-    fn run_slice(
+    fn run_follow_up(
         &mut self,
         changed: &Phase,
         question: &Question,
         seconds: f64,
-        report: &PhaseReport,
-    ) -> Result<Slice, RunError> {
+        record: &PhaseRecord,
+    ) -> Result<FollowUp, RunError> {
         let began = Instant::now();
         let time = Some(Nanos((seconds * 1e9) as u64));
         let writes = destroys(changed);
         // Not further than any worker came before: what it did not write is not ours to write.
-        let workers = report.measurements.iter().flat_map(|m| &m.per_worker);
+        let workers = record.measurements.iter().flat_map(|m| &m.per_worker);
         let least = workers.map(|worker| worker.bytes).min().map(Bytes).filter(|_| writes);
         let stop = Stop { time, bytes: least, ..Stop::default() };
         let changed = Phase { stop, ..changed.clone() };
-        let plan = self.plan_with(&changed, question.change, report.plan_phase);
+        let plan = self.plan_with(&changed, question.change, record.phase);
         if writes {
             self.guard.admit(&Plan { phases: vec![changed.clone()], ..self.plan.clone() })?;
         }
         let mut sampler = Sampler::new(&self.facts, &self.files(&changed), &self.roots);
-        let repeat = report.repeat;
+        let repeat = record.repeat;
         let prepared = Prepared::without(&mut self.session, &plan, &changed, repeat, Vec::new())?;
         let mut ends = Ends { local: self, sampler: &mut sampler, at: Default::default() };
         let measurement = prepared.run(interrupted(), &mut ends).into_iter().next();
         let [before, after] = ends.at;
         let job = &changed.jobs[0];
-        Ok(Slice {
+        Ok(FollowUp {
             change: question.change,
             why: question.why.clone(),
-            told: String::new(),
             workers: job.workers,
             depth: job.blocks().map_or(1, |blocks| blocks.depth),
             cost_s: began.elapsed().as_secs_f64(),
@@ -244,11 +242,11 @@ impl Local {
     }
 }
 
-/// Says why a slice runs.
-fn preparing(report: &PhaseReport, why: &str, events: &mut Events<'_>) {
+/// Says why a follow-up runs.
+fn preparing(record: &PhaseRecord, why: &str, events: &mut Events<'_>) {
     events(&Event::Preparing {
-        phase: report.name.clone(),
-        step: PrepareStep::Slice,
+        phase: record.name.clone(),
+        step: PrepareStep::FollowUp,
         what: why.to_owned(),
         bytes_done: 0,
         bytes_total: 0,
@@ -283,15 +281,15 @@ fn affordable(questions: Vec<(Question, Phase)>, elapsed_s: f64) -> (Vec<(Questi
 }
 
 /// The second pass was so much faster that the moment has to be ruled out.
-fn is_faster(report: &PhaseReport) -> bool {
+fn is_faster(record: &PhaseRecord) -> bool {
     let rate = |m: &Measurement| m.ops_done() as f64 / m.elapsed_ns.max(1) as f64;
-    let (Some(phase), Some(last)) = (report.measurements.first(), report.slices.last()) else {
+    let (Some(phase), Some(last)) = (record.measurements.first(), record.follow_ups.last()) else {
         return false;
     };
     rate(&last.measurement) >= AGAIN.value * rate(phase)
 }
 
-/// Takes the two snapshots of a slice.
+/// Takes the two snapshots of a follow-up.
 struct Ends<'a> {
     local: &'a Local,
     sampler: &'a mut Sampler,
@@ -343,12 +341,12 @@ mod tests {
     }
 
     /// A phase that read so many bytes.
-    fn read(bytes: u64) -> PhaseReport {
+    fn read(bytes: u64) -> PhaseRecord {
         let stats = OpStats { ops: 1, bytes, bytes_per_s: 4096.0, ..OpStats::default() };
         let mut ops = PerDirection::default();
         *ops.of_mut(Direction::Read) = stats;
         let measurement = Measurement { ops, ..Measurement::default() };
-        PhaseReport { measurements: vec![measurement], ..PhaseReport::default() }
+        PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() }
     }
 
     #[test]
@@ -393,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn all_slices_take_a_tenth_of_their_phase_at_most() {
+    fn all_follow_ups_take_a_tenth_of_their_phase_at_most() {
         let question = |change| (Question { change, why: String::new() }, Phase::default());
         let all = || {
             let changes = [Change::TwiceTheDepth, Change::SamePlaces, Change::OneAtATime];

@@ -1,34 +1,32 @@
-//! Short slices of other work after a phase.
+//! Short trials of other work after a phase.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Measurement, Snapshot};
 
-/// A short slice of work that differs from a phase's in one thing, run after it because what was
+/// A short trial of work that differs from a phase's in one thing, run after it because what was
 /// counted during the phase could not tell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Slice {
-    /// In what it differs.
+pub struct FollowUp {
+    /// The difference.
     pub change: Change,
     /// Why it was run: what the phase alone could not tell.
     pub why: String,
-    /// What it showed and what it cost, in a sentence or two.
-    pub told: String,
     /// Number of workers.
     pub workers: u32,
     /// Operations in flight, of each worker.
     pub depth: u32,
-    /// What it took, in seconds: setting up, running, closing.
+    /// Seconds that it took: setting up, running, closing.
     pub cost_s: f64,
     /// What was measured in it.
     pub measurement: Measurement,
     /// The kernel's counters at its start.
     pub before: Snapshot,
-    /// When its last operation had completed.
+    /// The counters when its last operation had completed.
     pub after: Snapshot,
 }
 
-/// In what a slice differs from the phase before it.
+/// In what a follow-up differs from the phase before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {

@@ -1,0 +1,37 @@
+//! `candor judge REPORT`: a stored report, judged again.
+
+use candor_record::Report;
+use clap::{ArgMatches, Command};
+
+use crate::flag::{self, CommandLine};
+use crate::output;
+use crate::{commands, exit, stored};
+
+const ABOUT: &str = "Judge a stored report again, by the rules of today";
+
+const LONG_ABOUT: &str = "\
+Judge a stored report again, by the rules of today.
+
+A report keeps what was measured and what the kernel counted, so that a newer candor can say more \
+about it. The new judgement is printed; --json writes the report with it.";
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("judge")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(stored::arg())
+        .args(flag::args(output::OF_LOOKS))
+        .after_help(exit::HELP)
+}
+
+/// Prints the report with its new judgement, and gives the exit code.
+pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
+    commands::stored(matches, line, judged_again)
+}
+
+fn judged_again(text: &str) -> Result<Report, String> {
+    let mut report = candor_record::read_unjudged(text)?;
+    report.judgement = candor_judge::judge_again(&report);
+    Ok(report)
+}

@@ -1,0 +1,82 @@
+//! What follows from what was seen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Limit, NotEvaluated, Verdict};
+
+/// Version of the judgement's shape. Adding a field keeps it; anything else raises it.
+pub const JUDGEMENT_VERSION: u32 = 1;
+
+/// What follows from what was seen. It can be made again from the rest of a report, at any time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// [`JUDGEMENT_VERSION`].
+    pub judgement_version: u32,
+    /// Version of candor that judged.
+    pub candor_version: String,
+    /// One per phase of the report, at the same index; absent for a phase that is not judged.
+    pub phases: Vec<Option<PhaseJudgement>>,
+    /// The worst verdict of any phase.
+    pub verdict: Verdict,
+    /// The verdict in one line.
+    pub headline: String,
+}
+
+impl Judgement {
+    /// The judgement on the phase at that index of the report.
+    pub fn of(&self, index: usize) -> Option<&PhaseJudgement> {
+        self.phases.get(index)?.as_ref()
+    }
+}
+
+/// What follows from what was seen of one phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseJudgement {
+    /// Diagnoses, heaviest first.
+    pub findings: Vec<Finding>,
+    /// Rules that could not be evaluated for lack of facts.
+    pub not_evaluated: Vec<NotEvaluated>,
+    /// What the path to the device could carry at best.
+    pub ceilings: Vec<Ceiling>,
+    /// Whether the result can be believed.
+    pub verdict: Verdict,
+    /// The verdict in one line.
+    pub headline: String,
+    /// What limited it.
+    pub limited_by: Option<Limit>,
+    /// What each follow-up of the phase showed and what it cost, in a sentence or two.
+    pub follow_ups: Vec<String>,
+}
+
+impl PhaseJudgement {
+    /// The rules that found something, in the order of the findings.
+    pub fn rules(&self) -> Vec<&str> {
+        self.findings.iter().map(|finding| finding.rule.as_str()).collect()
+    }
+
+    /// What limited it, in words.
+    pub fn limit(&self) -> Option<String> {
+        self.limited_by.as_ref().map(Limit::to_string)
+    }
+
+    /// What a rule found.
+    pub fn finding(&self, rule: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.rule == rule)
+    }
+}
+
+/// What one element of the path can carry.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// The element: a link, a device, a limit.
+    pub element: String,
+    /// Bytes per second, where it is bounded in bytes.
+    pub bytes_per_s: Option<f64>,
+    /// Operations per second, where it is bounded in operations.
+    pub ops_per_s: Option<f64>,
+    /// How the number comes about.
+    pub arithmetic: String,
+    /// Measured ÷ ceiling, where the phase has a measurement; the nearer to 1, the likelier the
+    /// limit. Above 1.02 the ceiling is wrong or the data did not pass it.
+    pub used: Option<f64>,
+}

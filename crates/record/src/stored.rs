@@ -1,0 +1,104 @@
+//! Reading a report that was written before.
+
+use serde_json::Value;
+
+use crate::{JUDGEMENT_VERSION, Judgement, REPORT_VERSION, Report};
+
+/// Bytes of the longest report that is read.
+pub const REPORT_BYTES_MAX: u64 = 256 << 20;
+
+/// Reads a report with its judgement.
+///
+/// # Errors
+/// A sentence: the text is no report, or the report or its judgement has another version.
+pub fn read(text: &str) -> Result<Report, String> {
+    let document = document(text)?;
+    match document["judgement"]["judgement_version"].as_u64() {
+        Some(version) if version == u64::from(JUDGEMENT_VERSION) => report(document),
+        found => Err(format!(
+            "its judgement has version {}, and this candor reads version {JUDGEMENT_VERSION}; \
+             `candor judge` judges the report again",
+            found.map_or("unknown".to_owned(), |version| version.to_string())
+        )),
+    }
+}
+
+/// Reads a report without its judgement, whatever version that has.
+///
+/// # Errors
+/// A sentence: the text is no report, or the report has another version.
+pub fn read_unjudged(text: &str) -> Result<Report, String> {
+    let mut document = document(text)?;
+    document["judgement"] =
+        serde_json::to_value(Judgement::default()).map_err(|error| error.to_string())?;
+    report(document)
+}
+
+/// The text as a JSON document of a version that can be read.
+fn document(text: &str) -> Result<Value, String> {
+    let document: Value =
+        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+    match document.get("report_version").map(Value::as_u64) {
+        None => Err("it is no report of candor: it has no `report_version`".to_owned()),
+        Some(Some(version)) if version == u64::from(REPORT_VERSION) => Ok(document),
+        Some(found) => Err(format!(
+            "it is a report of version {}, and this candor reads version {REPORT_VERSION}",
+            found.map_or("unknown".to_owned(), |version| version.to_string())
+        )),
+    }
+}
+
+fn report(document: Value) -> Result<Report, String> {
+    let report: Report = serde_json::from_value(document)
+        .map_err(|error| format!("it is no report of candor: {error}"))?;
+    let phases = report.plan.phases.len();
+    let stray = report.phases.iter().find(|phase| !phase.search_step && phase.phase >= phases);
+    match stray {
+        None => Ok(report),
+        Some(phase) => Err(format!(
+            "`{}` is of phase {} of the plan, which has {phases}",
+            phase.name, phase.phase
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PhaseRecord;
+
+    fn text(change: impl FnOnce(&mut Report)) -> String {
+        let judgement = Judgement { judgement_version: JUDGEMENT_VERSION, ..Judgement::default() };
+        let mut report = Report { report_version: REPORT_VERSION, judgement, ..Report::default() };
+        change(&mut report);
+        serde_json::to_string(&report).expect("it can be written")
+    }
+
+    #[test]
+    fn other_versions_and_other_documents_are_refused() {
+        assert!(read(&text(|_| {})).is_ok());
+        for (text, word) in [
+            ("{".to_owned(), "not JSON"),
+            ("{}".to_owned(), "no `report_version`"),
+            (r#"{"report_version": 2}"#.to_owned(), "version unknown"),
+            (text(|report| report.report_version = 1), "a report of version 1, and this candor"),
+            (text(|report| report.judgement.judgement_version = 9), "judgement has version 9"),
+            (text(|report| report.phases = vec![PhaseRecord::default()]), "is of phase 0"),
+        ] {
+            let refused = read(&text).expect_err(&text);
+            assert!(refused.contains(word), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_was_seen_can_be_read_whatever_was_concluded() {
+        let other = text(|report| {
+            report.candor_version = "0.0.9".into();
+            report.judgement.judgement_version = 9;
+        });
+        let other = other.replace(r#""headline":"""#, r#""headline":{"text":""}"#);
+        let report = read_unjudged(&other).expect("the record is of this version");
+        assert_eq!(report.candor_version, "0.0.9");
+        assert_eq!(report.judgement, Judgement::default());
+    }
+}
