@@ -38,6 +38,6 @@ fn troubled(measurement: &Measurement) -> bool {
         .verify
         .as_ref()
         .is_some_and(|v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign > 0);
-    let failed = measurement.ops.iter().any(|(_, stats)| stats.failed > 0);
+    let failed = measurement.directions().any(|(_, stats)| stats.failed > 0);
     wrong || failed || !measurement.errors.is_empty()
 }

@@ -28,7 +28,7 @@ pub fn preflight(plan: &Plan, phase: &Phase, facts: &Facts, before: &Snapshot) -
 /// Of what was said before a phase, what still has to be said after it: what its rule could not
 /// decide from the measurement. A phase in which nothing was done decides nothing.
 pub fn undecided(preflight: Vec<Finding>, report: &PhaseReport) -> Vec<Finding> {
-    let done = report.measurements.iter().any(|m| m.ops.iter().any(|(_, stats)| stats.ops > 0));
+    let done = report.measurements.iter().any(|m| m.directions().any(|(_, stats)| stats.ops > 0));
     let silent = |finding: &Finding| report.not_evaluated.iter().any(|s| s.rule == finding.rule);
     preflight.into_iter().filter(|finding| !done || silent(finding)).collect()
 }
@@ -50,7 +50,7 @@ mod tests {
             vec![NotEvaluated { rule: "A16".into(), lacked: "something".into() }];
         assert_eq!(undecided(preflight.clone(), &case.report), preflight);
         case.report.not_evaluated.clear();
-        case.measured().ops = Default::default();
+        case.measured().operations.clear();
         assert_eq!(undecided(preflight.clone(), &case.report), preflight);
     }
 }

@@ -62,7 +62,7 @@ impl TestCase {
             ..Workload::default()
         };
         let mut case = workload.case();
-        let bytes = case.report.measurements[0].ops.write.bytes;
+        let bytes = case.report.measurements[0].of(Direction::Write).bytes;
         case.after_disk(moved(Direction::Write, 100, bytes / 9));
         let cache = case.report.after.cache.as_mut().unwrap();
         (cache.resident_bytes, cache.dirty_bytes) = (1024 * MIB, Some(bytes / 10 * 8));
@@ -189,7 +189,7 @@ impl TestCase {
 
     /// A slice of half a second after the phase.
     pub fn slice(&mut self, change: Change, workers: u32, depth: u32, ops_per_s: f64) {
-        let main = match self.report.measurements[0].ops.write.ops {
+        let main = match self.report.measurements[0].of(Direction::Write).ops {
             0 => Direction::Read,
             _ => Direction::Write,
         };
@@ -198,7 +198,7 @@ impl TestCase {
             Workload { op: main, bs, depth, workers, ops_per_s, ..Workload::default() }.case();
         let mut measurement = of.measured().clone();
         measurement.elapsed_ns /= 20;
-        let stats = measurement.ops.of_mut(main);
+        let stats = measurement.of_mut(main);
         (stats.ops, stats.bytes) = (stats.ops / 20, stats.bytes / 20);
         self.report.slices.push(Slice {
             change,
