@@ -60,7 +60,7 @@ fn moved(report: &Report, device: &str, counter: &str) -> u64 {
 }
 
 fn done(report: &Report, op: &str, what: &str) -> u64 {
-    let place = format!("/phases/0/measurements/0/ops/{op}/{what}");
+    let place = format!("/phases/0/measurements/0/operations/{op}/{what}");
     report.at(&place).as_u64().expect("a count")
 }
 
@@ -217,7 +217,8 @@ fn agrees(seen: &Value, sent: &BTreeMap<u64, u64>, missed: u64) {
 
 /// Operations per second of a measurement.
 fn rate(measured: &Value) -> f64 {
-    let ops = ["read", "write"].map(|op| measured["ops"][op]["ops"].as_f64().expect("a count"));
+    let ops =
+        ["read", "write"].map(|op| measured["operations"][op]["ops"].as_f64().expect("a count"));
     (ops[0] + ops[1]) * 1e9 / measured["elapsed_ns"].as_f64().expect("a time")
 }
 
@@ -399,7 +400,7 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     let (ran, report) = measured(&scratch, &["run", &scratch.file("plan.toml", &plan)]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let told = report.sentence("H1");
-    let per_s = report.number("/phases/0/measurements/0/ops/read/ops_per_s");
+    let per_s = report.number("/phases/0/measurements/0/operations/create/ops_per_s");
     let data = number::rate(per_s * 131_072.0);
     assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
     assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");

@@ -59,7 +59,7 @@ fn how_fast_memory_copies_is_told_after_fast_phases() {
         let words = [&words[..], &["--buffered", "--seconds", "2.2"], more].concat();
         let (ran, report) = measured(&scratch, &words);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        let rate = report.number("/phases/0/measurements/0/ops/read/bytes_per_s");
+        let rate = report.number("/phases/0/measurements/0/operations/read/bytes_per_s");
         (report, rate)
     };
     let (report, rate) = run(&[]);

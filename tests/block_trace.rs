@@ -50,7 +50,7 @@ fn the_cost_of_tracing_is_reported() {
             continue;
         }
         let cost = |key: &str| report.number(&format!("/phases/0/hosts/0/requests/cost/{key}"));
-        let reads = report.number("/phases/0/measurements/0/ops/read/ops");
+        let reads = report.number("/phases/0/measurements/0/operations/read/ops");
         assert!(!every || cost("events") >= reads, "{} of {reads}", cost("events"));
         assert!(every || cost("thread_ns") > 0.0, "its thread sees to the budget");
         let elapsed_ns = report.number("/phases/0/measurements/0/elapsed_ns");
@@ -76,7 +76,7 @@ fn every_request_of_a_quiet_run_is_traced() {
             return;
         }
         seen = requests(&report, device.name(), "read").expect("its requests").clone();
-        let ops = report.at("/phases/0/measurements/0/ops/read/ops").as_u64();
+        let ops = report.at("/phases/0/measurements/0/operations/read/ops").as_u64();
         assert_eq!(seen["counted"].as_u64(), ops, "{seen}");
         consistent(&seen);
         if seen["count"].as_u64() == ops && seen["placed"].as_u64() == ops {

@@ -16,7 +16,7 @@ fn phases(report: &Report) -> Vec<String> {
 fn written(report: &Report) -> u64 {
     let phases = report.list("/phases").iter();
     let jobs = phases.flat_map(|phase| phase["measurements"].as_array().into_iter().flatten());
-    jobs.filter_map(|job| job["ops"]["write"]["bytes"].as_u64()).sum()
+    jobs.filter_map(|job| job["operations"]["write"]["bytes"].as_u64()).sum()
 }
 
 #[test]
@@ -69,7 +69,8 @@ fn durable_writes_are_flushed_one_by_one() {
     let phases = report.list("/phases");
     let durable = phases.iter().find(|phase| phase["name"] == "durable write").unwrap();
     let job = &durable["measurements"][0];
-    let (writes, flushes) = (&job["ops"]["write"]["ops"], &job["sync"]["ops"]);
+    let (writes, flushes) =
+        (&job["operations"]["write"]["ops"], &job["operations"]["fsync"]["ops"]);
     let (writes, flushes) = (writes.as_f64().unwrap(), flushes.as_f64().unwrap());
     assert!(flushes >= writes - 1.0 && writes > 0.0, "{writes} writes, {flushes} flushes");
 }

@@ -34,7 +34,7 @@ fn a_read_error_ends_in_a_sentence_and_a_partial_report() {
         told(&ran, &report, "Input/output error");
         let cut = report.words("/cut_short");
         assert!(cut.contains(&device.node), "does not say where: {cut}");
-        let read = report.number("/phases/0/measurements/0/ops/read/bytes");
+        let read = report.number("/phases/0/measurements/0/operations/read/bytes");
         assert!(read >= (15 * MIB) as f64, "what ran before the error is lost: {read} bytes");
         let error = report.at("/phases/0/measurements/0/errors/0");
         assert_eq!(error["errno"], 5, "{error}");
@@ -51,7 +51,7 @@ fn a_write_error_ends_in_a_sentence_and_a_partial_report() {
     let file = mount.path("own");
     let (ran, report) = measured(&scratch, &[&words[..], &["--target", &file]].concat());
     told(&ran, &report, "No space left on device");
-    let written = report.number("/phases/0/measurements/0/ops/write/bytes");
+    let written = report.number("/phases/0/measurements/0/operations/write/bytes");
     assert!(written >= (7 * MIB) as f64, "what ran before the error is lost: {written} bytes");
     assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
 }
@@ -100,7 +100,7 @@ job = [{{ targets = ["large"], work.blocks = {{ mix = "write", size = "64k" }} }
     let (ran, report) = measured(&scratch, &["run", &plan]);
     told(&ran, &report, "No space left on device");
     assert_eq!(report.words("/phases/0/name"), "fits");
-    assert_eq!(report.number("/phases/0/measurements/0/ops/write/bytes"), MIB as f64);
+    assert_eq!(report.number("/phases/0/measurements/0/operations/write/bytes"), MIB as f64);
     assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
 }
 
@@ -111,7 +111,7 @@ fn errors_can_be_counted_instead() {
     let words = ["run", "--target", &device.node, "--rw", "randread", "--direct", "--seconds", "1"];
     let (ran, report) = measured(&scratch, &[&words[..], &["--continue-on-error"]].concat());
     assert_eq!(ran.code, Some(1), "{}", ran.err);
-    let read = report.at("/phases/0/measurements/0/ops/read");
+    let read = report.at("/phases/0/measurements/0/operations/read");
     let (done, failed) = (read["ops"].as_f64().unwrap(), read["failed"].as_f64().unwrap());
     assert!(failed > 0.0 && done > 0.0, "{done} done, {failed} failed");
     let share = failed / (done + failed);

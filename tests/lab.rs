@@ -100,7 +100,7 @@ fn number(value: &Value) -> f64 {
 
 /// Mean operations in flight by Little's law, from rate and mean latency of the reads.
 fn in_flight(report: &Report) -> f64 {
-    let reads = report.at("/phases/0/measurements/0/ops/read");
+    let reads = report.at("/phases/0/measurements/0/operations/read");
     number(&reads["ops_per_s"]) * number(&reads["latency"]["mean_ns"]) * 1e-9
 }
 
@@ -128,7 +128,8 @@ fn t05_a_deep_queue_reaches_the_device() {
 fn t08_more_load_until_the_device_is_full() {
     let Some(case) = case("t08") else { return };
     let one = report(&case, "1.json");
-    let rate = |report: &Report| number(report.at("/phases/0/measurements/0/ops/read/ops_per_s"));
+    let rate =
+        |report: &Report| number(report.at("/phases/0/measurements/0/operations/read/ops_per_s"));
     has(&one.limited_by(0), "the load: twice the workers (2) moved");
     let four = report(&case, "4.json");
     has(&four.limited_by(0), "the device at depth 4: twice the workers (8) moved");
@@ -146,7 +147,7 @@ fn t09_a_sata_link() {
     has(&sata["link"].to_string(), "1.5 Gbps");
     has(&case.said, "1.5 Gb/s × 8/10 ÷ 8 = 150 MB/s");
     // The emulated disk is as fast as this host, which the link of the real one would not allow.
-    let reads = report.at("/phases/0/measurements/0/ops/read");
+    let reads = report.at("/phases/0/measurements/0/operations/read");
     let beyond = number(&reads["bytes_per_s"]) > 1.02 * 150e6;
     assert_eq!(report.finding("D9").is_some(), beyond, "{}", report.told());
     has(report.sentence("C1"), "128 KiB");
@@ -228,7 +229,7 @@ fn extra_a_mirror_writes_twice() {
     let report = report(&case, "report.json");
     has(report.sentence("E8"), "queue figures are those of one1, two1");
     let written = |name: &str| moved(&report, name, "write_sectors");
-    let sectors = number(report.at("/phases/0/measurements/0/ops/write/bytes")) / 512.0;
+    let sectors = number(report.at("/phases/0/measurements/0/operations/write/bytes")) / 512.0;
     for name in ["md1", "one1", "two1"] {
         // The array notes now and then on its members what it is doing.
         let (least, most) = (sectors, 1.2 * sectors + 4096.0);
@@ -307,7 +308,7 @@ fn extra_paths_mapped_as_one() {
         let names: Vec<&str> = devices.map(|of| of["name"].as_str().expect("a name")).collect();
         let [map, one, two] = names[..] else { panic!("{names:?}") };
         let read = |name: &str| moved(report, name, "read_sectors") * 512.0;
-        let asked = number(report.at("/phases/0/measurements/0/ops/read/bytes"));
+        let asked = number(report.at("/phases/0/measurements/0/operations/read/bytes"));
         assert_eq!((read(map), read(one) + read(two)), (asked, asked), "each byte once");
     }
     assert!(turns.finding("D7").is_none(), "{}", turns.told());
@@ -352,8 +353,8 @@ fn extra_a_zoned_device_is_written_in_order() {
     has(&case.said, "zoned: host-managed");
     let unaware = self::report(&case, "unaware.json");
     has(unaware.sentence("F12"), "it refused a write that was not where its zone goes on");
-    assert!(number(report.at("/phases/0/measurements/0/ops/write/ops")) > 0.0);
-    assert_eq!(report.at("/phases/0/measurements/0/ops/write/failed"), 0);
+    assert!(number(report.at("/phases/0/measurements/0/operations/write/ops")) > 0.0);
+    assert_eq!(report.at("/phases/0/measurements/0/operations/write/failed"), 0);
 }
 
 #[test]
@@ -480,5 +481,5 @@ fn extra_the_eye_works_under_lockdown() {
     let report = report(&case, "report.json");
     let name = report.words("/phases/0/hosts/0/facts/devices/0/name").to_owned();
     let seen = reads(report.at("/phases/0/hosts/0/requests/requests"), &name);
-    assert_eq!(seen["count"], report.at("/phases/0/measurements/0/ops/read/ops").clone());
+    assert_eq!(seen["count"], report.at("/phases/0/measurements/0/operations/read/ops").clone());
 }

@@ -219,7 +219,7 @@ fn a_run_directory_repeats_its_run() {
     let ops = |dir: &str| {
         let text = std::fs::read_to_string(report(dir)).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
-        let ops = &value["phases"][0]["measurements"][0]["ops"];
+        let ops = &value["phases"][0]["measurements"][0]["operations"];
         [&ops["read"]["ops"], &ops["read"]["bytes"], &ops["write"]["ops"], &ops["write"]["bytes"]]
             .map(Value::as_u64)
     };
@@ -250,7 +250,7 @@ fn phases_and_repeats_run_in_order() {
     for (i, phase) in phases.iter().enumerate().filter(|(_, phase)| phase["name"] == "look") {
         let jobs = phase["measurements"].as_array().unwrap();
         assert_eq!((jobs[0]["job"].as_str(), jobs[1]["job"].as_str()), (Some("a"), Some("b")));
-        assert_eq!(jobs[0]["ops"]["read"]["ops"], 256, "phase {i}");
+        assert_eq!(jobs[0]["operations"]["read"]["ops"], 256, "phase {i}");
         assert_eq!(jobs[1]["workers"], 2);
         assert_eq!(jobs[1]["per_worker"].as_array().unwrap().len(), 2);
     }

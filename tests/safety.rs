@@ -161,7 +161,7 @@ fn an_interrupt_leaves_a_partial_report() {
         let report = Report::read(&json).expect("a partial report");
         assert_eq!(report.at("/interrupted"), true);
         assert!(report.at("/cut_short").is_string() || ran.out.contains("nterrupt"), "{}", ran.out);
-        assert!(report.number("/phases/0/measurements/0/ops/read/ops") > 0.0);
+        assert!(report.number("/phases/0/measurements/0/operations/read/ops") > 0.0);
         assert_eq!(report.words("/phases/0/measurements/0/ended"), "interrupted");
         assert!(ran.out.contains("IOPS"), "{}", ran.out);
         assert_eq!(scratch.entries(), [""; 0]);

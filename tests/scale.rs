@@ -74,10 +74,10 @@ fn every_worker_works_and_is_accounted_for() {
     let workers = job["per_worker"].as_array().unwrap();
     assert_eq!(workers.len(), 64);
     let sum = |key: &str| workers.iter().filter_map(|worker| worker[key].as_u64()).sum::<u64>();
-    assert_eq!(Some(sum("ops")), job["ops"]["read"]["ops"].as_u64());
-    assert_eq!(Some(sum("bytes")), job["ops"]["read"]["bytes"].as_u64());
-    assert_eq!(job["ops"]["read"]["latency"]["count"], job["ops"]["read"]["ops"]);
-    assert_eq!(job["last_done"]["ops"], job["ops"]["read"]["ops"]);
+    assert_eq!(Some(sum("ops")), job["operations"]["read"]["ops"].as_u64());
+    assert_eq!(Some(sum("bytes")), job["operations"]["read"]["bytes"].as_u64());
+    assert_eq!(job["operations"]["read"]["latency"]["count"], job["operations"]["read"]["ops"]);
+    assert_eq!(job["last_done"]["ops"], job["operations"]["read"]["ops"]);
     assert!(job["first_done"]["ops"].as_u64() <= job["last_done"]["ops"].as_u64());
     let busy = workers.iter().filter(|worker| worker["ops"].as_u64() > Some(0)).count();
     assert_eq!(busy, 64, "some workers did nothing");
@@ -93,11 +93,12 @@ fn samples_of_every_second_add_up() {
     let job = report.at("/phases/0/measurements/0");
     let samples = job["samples"].as_array().unwrap();
     assert!((3..=4).contains(&samples.len()), "{} samples of 3 s", samples.len());
-    let sum: u64 = samples.iter().filter_map(|sample| sample["ops"]["read"].as_u64()).sum();
-    assert_eq!(Some(sum), job["ops"]["read"]["ops"].as_u64());
+    let sum: u64 =
+        samples.iter().filter_map(|sample| sample["operations"]["read"]["ops"].as_u64()).sum();
+    assert_eq!(Some(sum), job["operations"]["read"]["ops"].as_u64());
     let elapsed = job["elapsed_ns"].as_u64().unwrap();
     assert!((2_900_000_000..3_500_000_000).contains(&elapsed), "the ramp is counted: {elapsed}");
-    let rate = job["ops"]["read"]["ops_per_s"].as_f64().unwrap();
+    let rate = job["operations"]["read"]["ops_per_s"].as_f64().unwrap();
     let own = sum as f64 / (elapsed as f64 / 1e9);
     assert!((rate / own - 1.0).abs() < 0.001, "{rate} is not {own}");
 }
@@ -108,7 +109,7 @@ fn paced(scratch: &Scratch, file: &str, words: &str) -> (f64, Value) {
     all.extend(words.split(' '));
     let (ran, report) = measured(scratch, &all);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let read = report.at("/phases/0/measurements/0/ops/read").clone();
+    let read = report.at("/phases/0/measurements/0/operations/read").clone();
     (read["ops_per_s"].as_f64().unwrap(), read)
 }
 
@@ -155,6 +156,6 @@ fn the_null_engine_measures_candor_itself() {
     let words = ["run", "--engine", "null", "--rw", "randread", "--seconds", "2"];
     let (ran, report) = measured(&scratch, &words);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let read = report.at("/phases/0/measurements/0/ops/read");
+    let read = report.at("/phases/0/measurements/0/operations/read");
     assert_eq!(read["latency"]["count"], read["ops"]);
 }

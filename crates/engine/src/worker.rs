@@ -155,8 +155,6 @@ pub struct WorkerEnd {
     pub read_back: Option<Spent>,
     /// Zones that it reset so that they could be written.
     pub zone_resets: u64,
-    /// Calls of `fsync` that were handed over.
-    pub fsyncs: u64,
     /// Counts of depth, where they are asked for.
     pub depths: Option<Depths>,
     /// The greatest depth that met the latency goal, where there is one.
@@ -391,7 +389,6 @@ impl Worker {
         self.usage_before = Usage::of_this_thread();
         (self.fill_ticks, self.verify_ticks, self.paced_ticks) = (0, 0, 0);
         self.depths = self.depths.map(|_| Depths::default());
-        self.syncs.forget_count();
         self.parts.stream.bound(self.parts.budget);
         if let Some(zones) = &mut self.parts.zones {
             zones.forget_resets();
@@ -614,7 +611,6 @@ impl Worker {
     fn flush(&mut self, index: u32) {
         match self.in_flight {
             0 => {
-                self.syncs.flushes(self.slots[index as usize].kind);
                 self.issue(index);
             }
             _ => self.deferred = Some(index),

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, Share, Verify};
-use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
+use candor_plan::work::Figure;
 use candor_plan::{Bytes, Nanos, OpsPerSec, Stop};
 use candor_record::{Ended, Measurement};
 use common::{FILE_BYTES, lay_out, plan, run, scratch};
@@ -45,8 +46,12 @@ fn every_engine_moves_every_byte_once() {
             assert_eq!(measured.ended, Ended::Done, "{engine:?} {mix} {:?}", measured.errors);
             assert_eq!(measured.bytes_moved(), FILE_BYTES, "{engine:?} {mix}");
             assert_eq!(measured.ops_done(), FILE_BYTES / 4096, "{engine:?} {mix}");
-            let stats = if mix == Mix::READ { measured.ops.read } else { measured.ops.write };
-            assert_eq!(stats.latency.map(|l| l.count), Some(FILE_BYTES / 4096));
+            let stats = if mix == Mix::READ {
+                measured.of(Direction::Read)
+            } else {
+                measured.of(Direction::Write)
+            };
+            assert_eq!(stats.latency.as_ref().map(|l| l.count), Some(FILE_BYTES / 4096));
         }
     }
 }
@@ -88,10 +93,10 @@ fn time_ramp_and_samples() {
     let seconds = measured.elapsed_ns as f64 / 1e9;
     assert!((1.19..1.5).contains(&seconds), "{seconds} s");
     assert_eq!(measured.ended, Ended::Time);
-    let sampled: u64 = measured.samples.iter().map(|s| s.ops.read).sum();
-    let counted = measured.ops.read.ops;
+    let sampled: u64 = measured.samples.iter().map(|s| s.ops(Direction::Read)).sum();
+    let counted = measured.of(Direction::Read).ops;
     assert!(sampled <= counted && sampled > counted / 2, "{sampled} of {counted}");
-    assert_eq!(measured.ops.read.latency.map(|l| l.count), Some(counted));
+    assert_eq!(measured.of(Direction::Read).latency.as_ref().map(|l| l.count), Some(counted));
 }
 
 #[test]
@@ -112,8 +117,9 @@ fn rates_hold_on_every_engine() {
         let measured = run(&mut session, &plan(&path, 2, stop, blocks));
         let ops = measured.ops_done();
         assert!((380..=402).contains(&ops), "{engine:?}: {ops} operations at 400 a second");
-        let intended = measured.ops.read.from_intended.expect("recorded under a rate");
-        let service = measured.ops.read.latency.expect("recorded").mean_ns;
+        let intended =
+            measured.of(Direction::Read).from_intended.as_ref().expect("recorded under a rate");
+        let service = measured.of(Direction::Read).latency.as_ref().expect("recorded").mean_ns;
         assert!(intended.mean_ns >= service, "{engine:?}");
     }
 }
@@ -134,7 +140,7 @@ fn flushes_come_after_every_n_writes() {
         };
         let stop = Stop { ops: Some(100), ..Stop::default() };
         let measured = run(&mut session, &plan(&path, 1, stop, blocks));
-        assert_eq!(measured.sync.ops, 10, "{engine:?} {:?}", measured.errors);
+        assert_eq!(measured.figure(Figure::Flush).ops, 10, "{engine:?} {:?}", measured.errors);
         assert!(measured.elapsed_with_flush_ns >= Some(measured.elapsed_ns), "{engine:?}");
     }
 }
@@ -161,7 +167,7 @@ fn trims_punch_holes() {
     lay_out(&mut session, &path, None);
     let blocks = Blocks { mix: Mix::TRIM, engine: Engine::IO_URING, ..Blocks::default() };
     let measured = run(&mut session, &plan(&path, 1, Stop::default(), blocks));
-    assert_eq!(measured.ops.trim.bytes, FILE_BYTES, "{:?}", measured.errors);
+    assert_eq!(measured.of(Direction::Trim).bytes, FILE_BYTES, "{:?}", measured.errors);
     use std::os::unix::fs::MetadataExt;
     assert_eq!(path.metadata().expect("there").blocks(), 0);
 }
@@ -293,7 +299,7 @@ fn trimmed_blocks_are_no_mismatch() {
     let stop = Stop { ops: Some(3000), ..Stop::default() };
     let measured = run(&mut session, &plan(&path, 2, stop, blocks));
     assert_eq!(measured.ended, Ended::Done, "{:?} {:?}", measured.verify, measured.errors);
-    assert!(measured.ops.trim.ops > 500);
+    assert!(measured.of(Direction::Trim).ops > 500);
 }
 
 #[test]

@@ -75,10 +75,11 @@ fn a_rate_in_bytes_holds_per_direction() {
     let rates = PerDirection { read: 8 << 20, write: 2 << 20, trim: 0 }.map(BytesPerSec);
     let pace = Pace { bytes_per_direction: Some(rates), ..Pace::default() };
     let mix = Mix { read: 50, write: 50, trim: 0 };
-    let ops = run(Blocks { mix, ..null(pace) }, time(500)).ops;
-    assert!(ops.read.bytes.abs_diff(4 << 20) <= 128 << 10, "{}", ops.read.bytes);
-    assert!(ops.write.bytes.abs_diff(1 << 20) <= 64 << 10, "{}", ops.write.bytes);
-    assert!(ops.read.from_intended.is_some());
+    let measured = run(Blocks { mix, ..null(pace) }, time(500));
+    let bytes = |op| measured.of(op).bytes;
+    assert!(bytes(Direction::Read).abs_diff(4 << 20) <= 128 << 10, "{measured:?}");
+    assert!(bytes(Direction::Write).abs_diff(1 << 20) <= 64 << 10, "{measured:?}");
+    assert!(measured.of(Direction::Read).from_intended.is_some());
 }
 
 #[test]
@@ -180,11 +181,11 @@ fn only_the_errors_that_are_tolerated_are_survived() {
     };
     let tolerated = |op, errno| past_the_end(vec![Tolerated { op, errno }]);
     assert_eq!(tolerated(Direction::Read, 0).ended, Ended::Time);
-    assert!(tolerated(Direction::Read, 0).ops.read.failed > 1);
+    assert!(tolerated(Direction::Read, 0).of(Direction::Read).failed > 1);
     for other in
         [tolerated(Direction::Write, 0), tolerated(Direction::Read, 5), past_the_end(Vec::new())]
     {
-        assert_eq!((other.ended, other.ops.read.failed), (Ended::Failed, 1));
+        assert_eq!((other.ended, other.of(Direction::Read).failed), (Ended::Failed, 1));
     }
 }
 

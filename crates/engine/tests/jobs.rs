@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Blocks, Durability};
-use candor_plan::units::Mix;
+use candor_plan::units::{Direction, Mix};
 use candor_plan::{Bytes, Job, Nanos, OnFailure, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
 
@@ -54,7 +54,7 @@ fn a_job_starts_when_those_it_waits_for_have_ended() {
     let began: Vec<u64> = all.iter().map(|m| m.start_unix_ms.expect("known")).collect();
     let since = |at: usize| began[at].saturating_sub(began[0]);
     assert!(since(1) < 100 && since(2) >= 149 && since(3) >= since(2), "{began:?}");
-    assert!(all.iter().skip(1).all(|m| m.ops.write.ops == 16), "{all:?}");
+    assert!(all.iter().skip(1).all(|m| m.of(Direction::Write).ops == 16), "{all:?}");
     assert!(all[2].elapsed_ns < 100_000_000, "its own time counts from its own start");
 }
 
@@ -68,7 +68,7 @@ fn a_job_without_its_file_fails_alone() {
     assert_eq!(ends(&all), [Ended::Failed, Ended::Done]);
     assert_eq!((all[0].job.as_str(), all[0].errors[0].errno), ("skipped", libc::ENOENT));
     assert!(all[0].errors[0].path.contains("no-such-file"), "{:?}", all[0].errors);
-    assert_eq!(all[1].ops.write.ops, 16);
+    assert_eq!(all[1].of(Direction::Write).ops, 16);
     let together = plan(&paths, jobs(), OnFailure::EndRun);
     let refused = Prepared::new(&mut Session::new(), &together, &together.phases[0], 0);
     assert!(refused.is_err(), "unless asked otherwise, nothing runs");
@@ -95,7 +95,7 @@ fn no_space_left_is_an_end_where_asked() {
     let full = Job { stop, ..writer("full") };
     let all = run(&plan(&[("full", Path::new(FULL))], vec![full], OnFailure::EndRun));
     assert_eq!(ends(&all), [Ended::Done]);
-    assert!(all[0].errors.is_empty() && all[0].ops.write.failed == 0, "{all:?}");
+    assert!(all[0].errors.is_empty() && all[0].of(Direction::Write).failed == 0, "{all:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is measured beside counts and latency.
 
+use candor_plan::units::Direction;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -69,11 +70,11 @@ fn submission_and_completion_make_up_latency_on_every_asynchronous_engine() {
             let blocks = Blocks { engine, mix, depth: 8, measure, ..Blocks::default() };
             let measurement = run_job(file.path(), job("split", blocks, ops(500)));
             assert_eq!(measurement.ops_done(), 500, "{engine:?}: {:?}", measurement.errors);
-            adds_up(&measurement.ops.read);
+            adds_up(measurement.of(Direction::Read));
             if mix.write > 0 {
-                adds_up(&measurement.ops.write);
+                adds_up(measurement.of(Direction::Write));
             }
-            assert!(sum_ns(&measurement.ops.read.submission) > 0.0, "{engine:?}");
+            assert!(sum_ns(&measurement.of(Direction::Read).submission) > 0.0, "{engine:?}");
         }
     }
 }
@@ -83,7 +84,8 @@ fn nothing_is_split_where_it_is_not_asked_for_or_cannot_be() {
     let file = file();
     for (engine, measure) in [(Engine::Psync, measured()), (Engine::IO_URING, Measure::default())] {
         let blocks = Blocks { engine, measure, ..Blocks::default() };
-        let read = run_job(file.path(), job("whole", blocks, ops(100))).ops.read;
+        let read = run_job(file.path(), job("whole", blocks, ops(100)));
+        let read = read.of(Direction::Read);
         assert!(read.latency.is_some() && read.submission.is_none() && read.completion.is_none());
     }
 }
@@ -137,9 +139,12 @@ fn a_job_is_sampled_only_while_it_works() {
         // A sample may be taken before word of a worker's end arrives.
         let end_ns = from_ns + measurement.elapsed_ns + 20 * MS;
         let within = |at_ns: u64| (from_ns..=end_ns).contains(&at_ns);
-        assert!(samples.iter().all(|s| within(s.at_ns) && s.ops.read > 0), "{samples:?}");
-        let counted: u64 = samples.iter().map(|sample| sample.ops.read).sum();
-        assert!(counted as f64 > measurement.ops.read.ops as f64 * 0.8);
+        assert!(
+            samples.iter().all(|s| within(s.at_ns) && s.ops(Direction::Read) > 0),
+            "{samples:?}"
+        );
+        let counted: u64 = samples.iter().map(|sample| sample.ops(Direction::Read)).sum();
+        assert!(counted as f64 > measurement.of(Direction::Read).ops as f64 * 0.8);
     }
     let starts = [early, late].map(|job| job.start_unix_ms.unwrap());
     assert!(starts[0] >= before && (249..=251).contains(&(starts[1] - starts[0])), "{starts:?}");
@@ -150,10 +155,11 @@ fn directions_have_their_own_ends() {
     let file = file();
     let mix = Mix { read: 99, write: 1, trim: 0 };
     let blocks = Blocks { engine: Engine::Null, mix, ..Blocks::default() };
-    let ops = run_job(file.path(), job("mixed", blocks, ops(20_000))).ops;
-    assert!(ops.read.elapsed_ns > 0 && ops.write.elapsed_ns > 0);
-    assert_ne!(ops.read.elapsed_ns, ops.write.elapsed_ns);
-    assert_eq!(ops.trim.elapsed_ns, 0);
+    let measured = run_job(file.path(), job("mixed", blocks, ops(20_000)));
+    let elapsed_ns = |op| measured.of(op).elapsed_ns;
+    assert!(elapsed_ns(Direction::Read) > 0 && elapsed_ns(Direction::Write) > 0);
+    assert_ne!(elapsed_ns(Direction::Read), elapsed_ns(Direction::Write));
+    assert_eq!(elapsed_ns(Direction::Trim), 0);
 }
 
 fn logged(engine: Engine, mix: Mix, log: LogPlan, stop: Stop) -> Measurement {
@@ -177,7 +183,7 @@ fn every_operation_is_logged_with_its_place_and_times() {
         assert!(log.ops.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns));
         assert!(log.ops[255].at_ns <= measurement.elapsed_ns + 1000);
         let sum: u64 = log.ops.iter().map(|op| op.latency_ns).sum();
-        let off = sum as f64 - sum_ns(&measurement.ops.read.latency);
+        let off = sum as f64 - sum_ns(&measurement.of(Direction::Read).latency);
         assert!(off.abs() <= 512.0, "{off} ns apart");
         assert_eq!((log.lost, log.windows.len(), log.histograms.len()), (0, 0, 0));
     }
@@ -207,8 +213,11 @@ fn windows_add_up_to_what_was_done() {
         assert!(log.windows.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
         let sum = |value: fn(&candor_record::LogWindow) -> u64| log.windows.iter().map(value).sum();
         let (reads, writes): (u64, u64) = (sum(|w| w.ops.read.ops), sum(|w| w.ops.write.ops));
-        assert_eq!((reads, writes), (measurement.ops.read.ops, measurement.ops.write.ops));
-        let read = measurement.ops.read.latency.as_ref().expect("latency");
+        assert_eq!(
+            (reads, writes),
+            (measurement.of(Direction::Read).ops, measurement.of(Direction::Write).ops)
+        );
+        let read = measurement.of(Direction::Read).latency.as_ref().expect("latency");
         assert_eq!(sum(|w| w.ops.read.latency.sum_ns), read.histogram.sum_ns() as u64);
         let peak = log.windows.iter().map(|w| w.ops.read.latency.max_ns).max();
         assert_eq!(peak, Some(read.max_ns), "{engine:?}");

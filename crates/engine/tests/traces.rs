@@ -72,7 +72,11 @@ fn every_engine_does_the_steps_in_order_and_logs_them() {
         let blocks = Blocks { engine, depth: 8, ..Blocks::default() };
         let measured = follow(folder.path(), steps(0), blocks);
         assert!(measured.errors.is_empty(), "{engine:?}: {:?}", measured.errors);
-        assert_eq!((measured.ops.read.ops, measured.ops.write.ops), (43, 29), "{engine:?}");
+        assert_eq!(
+            (measured.of(Direction::Read).ops, measured.of(Direction::Write).ops),
+            (43, 29),
+            "{engine:?}"
+        );
         let log = measured.log.expect("a log");
         let logged: Vec<Step> = log.trace.iter().map(|step| Step { at_ns: 0, ..*step }).collect();
         assert_eq!(logged, steps(0), "{engine:?}");

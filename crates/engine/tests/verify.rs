@@ -9,7 +9,7 @@ use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{
     Access, Blocks, Content, Engine, Fill, Format, Pattern, ReadBack, Sum, TrimWritten, Verify,
 };
-use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
 
@@ -72,8 +72,11 @@ fn what_was_written_is_read_back_through_every_engine() {
             let path = dir.path().join(engine.name());
             let measured = run(&path, Stop::default(), blocks);
             assert_eq!(all_intact(&measured), FILE_BYTES / BLOCK, "{engine:?}");
-            assert_eq!(measured.ops.write.ops, FILE_BYTES / BLOCK);
-            assert_eq!((measured.ops.read.ops, read_back(&measured)), (0, FILE_BYTES / BLOCK));
+            assert_eq!(measured.of(Direction::Write).ops, FILE_BYTES / BLOCK);
+            assert_eq!(
+                (measured.of(Direction::Read).ops, read_back(&measured)),
+                (0, FILE_BYTES / BLOCK)
+            );
             let back = measured.read_back.expect("read back");
             assert_eq!(back.reads.latency.map(|l| l.count), Some(FILE_BYTES / BLOCK));
             assert!(back.elapsed_ns > 0 && measured.elapsed_ns > 0);
@@ -109,9 +112,12 @@ fn mixed_work_reads_back_only_its_writes() {
     // What was there before is nobody's data.
     blocks.verify.as_mut().expect("there").reads = false;
     let measured = run(&dir.path().join("file"), Stop::default(), blocks);
-    assert_eq!(all_intact(&measured), measured.ops.write.ops);
-    assert_eq!(measured.ops.read.ops + measured.ops.write.ops, FILE_BYTES / BLOCK);
-    assert_eq!(read_back(&measured), measured.ops.write.ops);
+    assert_eq!(all_intact(&measured), measured.of(Direction::Write).ops);
+    assert_eq!(
+        measured.of(Direction::Read).ops + measured.of(Direction::Write).ops,
+        FILE_BYTES / BLOCK
+    );
+    assert_eq!(read_back(&measured), measured.of(Direction::Write).ops);
 }
 
 #[test]
@@ -140,9 +146,9 @@ fn some_of_what_was_written_is_trimmed_and_reads_as_zeros() {
         let mut blocks = Blocks { engine, depth, access, ..writing(CRC32C, back) };
         blocks.verify.as_mut().expect("there").zeros_after_trim = zeros;
         let measured = run(&path, Stop::default(), blocks);
-        let (all, trimmed) = (FILE_BYTES / BLOCK, measured.ops.trim.ops);
+        let (all, trimmed) = (FILE_BYTES / BLOCK, measured.of(Direction::Trim).ops);
         assert!(trimmed > all / 4 && trimmed < all / 2, "{trimmed} of {all}");
-        assert_eq!(measured.ops.write.ops, all);
+        assert_eq!(measured.of(Direction::Write).ops, all);
         let checked = if zeros { all } else { all - trimmed };
         assert_eq!((all_intact(&measured), read_back(&measured)), (checked, checked));
         let bytes = std::fs::read(&path).expect("read");
@@ -158,7 +164,7 @@ fn each_pass_is_read_back_before_the_next() {
     let blocks = writing(CRC32C, ReadBack::default());
     let measured = run(&dir.path().join("file"), stop, blocks);
     assert_eq!(all_intact(&measured), 3 * FILE_BYTES / BLOCK);
-    assert_eq!(measured.ops.write.ops, 3 * FILE_BYTES / BLOCK);
+    assert_eq!(measured.of(Direction::Write).ops, 3 * FILE_BYTES / BLOCK);
 }
 
 #[test]
@@ -172,7 +178,7 @@ fn data_of_an_earlier_run_is_checked_without_writing() {
     let only = ReadBack { only: true, ..ReadBack::default() };
     let measured = run(&path, Stop::default(), Blocks { size, ..writing(CRC32C, only) });
     assert_eq!(all_intact(&measured), FILE_BYTES / BLOCK);
-    assert_eq!(measured.ops.write.ops, 0);
+    assert_eq!(measured.of(Direction::Write).ops, 0);
     assert_eq!(std::fs::read(&path).expect("read"), before);
 }
 

@@ -10,6 +10,7 @@ use candor_plan::blocks::{
     PriorityShare, RangeSync, Uring,
 };
 use candor_plan::units::{Direction, Mix};
+use candor_plan::work::Figure;
 use candor_plan::{Burn, Bytes, Job, Measure, Nanos, Program, Stop, Target};
 use candor_record::Ended;
 use common::{FILE_BYTES, lay_out, plan, run, scratch};
@@ -83,9 +84,11 @@ fn latencies_are_told_apart_by_priority() {
             ..Blocks::default()
         };
         let measured = whole_pass(blocks);
-        let [usual, own] = &measured.ops.read.by_priority[..] else { panic!("two priorities") };
+        let [usual, own] = &measured.of(Direction::Read).by_priority[..] else {
+            panic!("two priorities")
+        };
         assert_eq!((usual.priority(), own.priority()), (IoPriority::default(), priority));
-        let all = measured.ops.read.latency.as_ref().expect("latencies");
+        let all = measured.of(Direction::Read).latency.as_ref().expect("latencies");
         let both = [usual, own].map(|of| of.latency.as_ref().expect("some of each"));
         assert_eq!(both[0].count + both[1].count, all.count);
         assert!(both[1].count.abs_diff(all.count * 2 / 5) < all.count / 8, "{}", both[1].count);
@@ -95,7 +98,7 @@ fn latencies_are_told_apart_by_priority() {
         let parts = [usual, own].map(|of| of.completion.as_ref().map_or(0, |part| part.count));
         let splits = submission || engine == Engine::LIBAIO;
         assert_eq!(parts[0] + parts[1], if splits { all.count } else { 0 }, "{engine:?}");
-        assert!(measured.ops.write.by_priority.is_empty());
+        assert!(measured.of(Direction::Write).by_priority.is_empty());
     }
 }
 
@@ -157,7 +160,7 @@ fn ftruncate_sets_the_size_to_each_offset() {
     std::fs::File::create_new(&path).expect("created");
     let blocks = Blocks { engine: Engine::Ftruncate, mix: Mix::WRITE, ..Blocks::default() };
     let measured = run(&mut Session::new(), &plan(&path, 1, Stop::default(), blocks));
-    assert_eq!(measured.ops.write.ops, FILE_BYTES / 4096, "{:?}", measured.errors);
+    assert_eq!(measured.of(Direction::Write).ops, FILE_BYTES / 4096, "{:?}", measured.errors);
     assert_eq!(path.metadata().expect("there").len(), FILE_BYTES - 4096);
 }
 
@@ -168,7 +171,7 @@ fn the_cpu_is_burnt_for_as_long_as_asked() {
         let burn = Burn { chunk: Nanos(20_000_000), sort, ..Burn::default() };
         let stop = Stop { ops: Some(5), ..Stop::default() };
         let measured = run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, burn));
-        let latency = measured.ops.read.latency.as_ref().expect("measured");
+        let latency = measured.of(Direction::Read).latency.as_ref().expect("measured");
         assert!(latency.min_ns >= 19_000_000, "{latency:?}");
         assert_eq!((measured.ops_done(), measured.bytes_moved()), (5, 0));
         let user: u64 = measured.per_worker.iter().map(|worker| worker.cpu_user_ns).sum();
@@ -250,7 +253,7 @@ fn trims_are_queued_on_files() {
         Blocks { engine: Engine::IO_URING, depth: 16, mix: Mix::TRIM, ..Blocks::default() };
     let measured = whole_pass(blocks);
     assert!(measured.engine.features.contains(&"queued-trims".to_owned()));
-    assert_eq!(measured.ops.trim.bytes, FILE_BYTES);
+    assert_eq!(measured.of(Direction::Trim).bytes, FILE_BYTES);
 }
 
 /// A block device over a file, for tests that run as root.
@@ -336,8 +339,8 @@ fn syncs(files: u64, durability: Durability, engine: Engine) -> u64 {
         file.set_len(target.size.expect("set").0).expect("made as long");
     }
     let measured = run(&mut Session::new(), &plan);
-    assert_eq!(measured.ops.write.ops, 64, "{durability:?} {engine:?} {files}");
-    measured.sync.ops
+    assert_eq!(measured.of(Direction::Write).ops, 64, "{durability:?} {engine:?} {files}");
+    measured.figure(Figure::Flush).ops
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session};
 use candor_plan::blocks::{Access, Blocks, Engine, Format, ReadBack, Sum, Verify, Zones};
+use candor_plan::units::Direction;
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, LogPlan, Measure, OnFailure, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
@@ -155,7 +156,11 @@ fn what_is_written_in_zones_is_read_back_from_where_it_went() {
             assert!(found.first.is_empty(), "{:?}", found.first);
             let read = measured.read_back.as_ref().expect("read back").reads.ops;
             // Nothing is written over before it was read back.
-            assert_eq!((measured.ops.write.ops, read), (kib / 4, kib / 4), "{engine:?} {every}");
+            assert_eq!(
+                (measured.of(Direction::Write).ops, read),
+                (kib / 4, kib / 4),
+                "{engine:?} {every}"
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Access, Durability, Hints};
-use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, Job, Layout, Nanos, Phase, Plan, Stop, Target};
 use candor_record::{PhaseRecord, Report};
 use candor_run::{Events, Local, Options, RunError, Runner, Step, cut_short};
@@ -197,7 +197,7 @@ impl Check {
         let phase = self.phase("sequential write", write, 1, self.times.sequential);
         let record = runner.phase(Step::Added(&phase), events)?;
         go_on(record)?;
-        let written = record.measurements.first().map_or(0, |m| m.ops.write.bytes);
+        let written = record.measurements.first().map_or(0, |m| m.of(Direction::Write).bytes);
         let size = runner.plan().target(TARGET).and_then(|target| target.size);
         let size = size.map(|size| size.0).or_else(|| length(&target.path)).unwrap_or(written);
         runner.resize(TARGET, written_part(written, size));

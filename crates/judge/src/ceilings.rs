@@ -217,7 +217,7 @@ fn group_bound(
 
 fn pace(ran: &Ran) -> Vec<Bound> {
     let seconds = ran.measured.elapsed_ns as f64 / 1e9;
-    let sides = ran.measured.ops.iter().map(|(_, stats)| stats);
+    let sides = ran.measured.directions().map(|(_, stats)| stats);
     let (bytes, ops) = sides.fold((0.0, 0.0), |(b, o), s| (b + s.bytes as f64, o + s.ops as f64));
     let pace = &ran.blocks.pace;
     let element = format!("rate that the plan asks for in job {}", ran.job.name);

@@ -18,14 +18,14 @@ use crate::thresholds::MUCH_SMALLER;
 pub fn bounds(observed: &Observed) -> Vec<Bound> {
     let [ran] = observed.ran.as_slice() else { return Vec::new() };
     let Some((op, size)) = single(ran.blocks) else { return Vec::new() };
-    let stats = ran.measured.ops.of(op);
+    let stats = ran.measured.of(op);
     let alike = observed.believed_before().filter_map(|report| {
         let blocks = alike(observed.only_job_of(report)?, ran, op)?;
         Some((report, blocks))
     });
     let mut bounds = Vec::new();
     for (report, blocks) in alike {
-        let before = report.measurements[0].ops.of(op);
+        let before = report.measurements[0].of(op);
         bounds.extend(as_sequential(blocks, before, size, stats, &report.name));
         bounds.extend(as_one_at_a_time(blocks, before, ran, size, stats));
     }
@@ -43,7 +43,7 @@ pub fn one_at_a_time<'a>(observed: &Observed<'a>, ran: &Ran) -> Option<(&'a str,
             && blocks.depth == 1
             && job.workers == 1
             && blocks.access.is_random() == ran.blocks.access.is_random();
-        let mean_ns = report.measurements[0].ops.of(op).latency.as_ref()?.mean_ns;
+        let mean_ns = report.measurements[0].of(op).latency.as_ref()?.mean_ns;
         (same && mean_ns > 0.0).then_some((report.name.as_str(), mean_ns))
     };
     observed.believed_before().rev().find_map(latency)

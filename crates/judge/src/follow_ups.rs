@@ -332,7 +332,7 @@ fn alone_takes(beside: &Beside) -> String {
 
 fn cost(slice: &FollowUp) -> String {
     let bytes = slice.measurement.bytes_moved() as f64;
-    let did = if slice.measurement.ops.write.ops > 0 { "moved" } else { "read" };
+    let did = if slice.measurement.of(Direction::Write).ops > 0 { "moved" } else { "read" };
     format!("It took {} and {did} {}.", fmt::time(slice.cost_s * 1e9), fmt::size(bytes))
 }
 

@@ -70,7 +70,7 @@ fn what(observed: &Observed) -> String {
 }
 
 fn own_cost(observed: &Observed) -> String {
-    let ops = observed.record.measurements.iter().flat_map(|m| m.ops.iter());
+    let ops = observed.record.measurements.iter().flat_map(|m| m.directions());
     let ops: f64 = ops.map(|(_, stats)| stats.ops as f64).sum();
     let what = if entry_jobs::ran(observed).is_empty() { "that move nothing" } else { "on names" };
     format!("{} operations/s {what}", fmt::count(ratio(ops, observed.elapsed_s())))

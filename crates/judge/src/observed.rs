@@ -92,7 +92,7 @@ impl<'a> Observed<'a> {
 
     /// What the application moved in one direction.
     pub fn app(&self, op: Direction) -> Moved {
-        let sides = self.ran.iter().map(|ran| ran.measured.ops.of(op));
+        let sides = self.ran.iter().map(|ran| ran.measured.of(op));
         sides.fold(Moved::default(), |sum, side| Moved {
             ops: sum.ops + side.ops as f64,
             bytes: sum.bytes + side.bytes as f64,
@@ -245,7 +245,7 @@ impl<'a> Observed<'a> {
 
     /// No operation completed.
     pub fn nothing_done(&self) -> bool {
-        let did = |m: &Measurement| m.ops.iter().any(|(_, stats)| stats.ops > 0);
+        let did = |m: &Measurement| m.directions().any(|(_, stats)| stats.ops > 0);
         !self.record.measurements.iter().any(did)
     }
 
@@ -288,7 +288,7 @@ impl<'a> Observed<'a> {
         let wrote = |report: &PhaseRecord| {
             let jobs = self.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
             jobs.flat_map(|job| &job.targets).any(ours)
-                && report.measurements.iter().any(|m| m.ops.write.ops > 0)
+                && report.measurements.iter().any(|m| m.of(Direction::Write).ops > 0)
         };
         self.written_by().is_some() || self.earlier.iter().any(wrote)
     }
@@ -296,14 +296,15 @@ impl<'a> Observed<'a> {
     /// The job that moved the most bytes.
     pub fn main_job(&self) -> Option<Ran<'a>> {
         let bytes = |ran: &&Ran| {
-            u128::from(ran.measured.ops.read.bytes) + u128::from(ran.measured.ops.write.bytes)
+            u128::from(ran.measured.of(Direction::Read).bytes)
+                + u128::from(ran.measured.of(Direction::Write).bytes)
         };
         self.ran.iter().max_by_key(bytes).copied()
     }
 
     /// Mean latency over all directions of all jobs, weighted by operations.
     pub fn mean_latency_ns(&self) -> Option<f64> {
-        let sides = self.ran.iter().flat_map(|ran| ran.measured.ops.iter());
+        let sides = self.ran.iter().flat_map(|ran| ran.measured.directions());
         mean(sides.filter_map(|(_, stats)| stats.latency.as_ref()))
     }
 }
@@ -325,12 +326,8 @@ pub fn mean<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Option<f64> {
 
 /// The direction with the most operations of a job.
 pub fn busiest(measured: &Measurement) -> (Direction, &OpStats) {
-    let ops = &measured.ops;
-    if ops.write.ops > ops.read.ops {
-        (Direction::Write, &ops.write)
-    } else {
-        (Direction::Read, &ops.read)
-    }
+    let (read, write) = (measured.of(Direction::Read), measured.of(Direction::Write));
+    if write.ops > read.ops { (Direction::Write, write) } else { (Direction::Read, read) }
 }
 
 /// The value, or zero for what is no number.

@@ -29,7 +29,7 @@ pub fn preflight(case: &Case) -> Vec<Finding> {
 /// done decides nothing.
 pub fn undecided(case: &Case, judged: &PhaseJudgement) -> Vec<Finding> {
     let done =
-        case.record.measurements.iter().any(|m| m.ops.iter().any(|(_, stats)| stats.ops > 0));
+        case.record.measurements.iter().any(|m| m.directions().any(|(_, stats)| stats.ops > 0));
     let open = |finding: &Finding| judged.not_evaluated.iter().any(|s| s.rule == finding.rule);
     preflight(case).into_iter().filter(|finding| !done || open(finding)).collect()
 }
@@ -52,7 +52,7 @@ mod tests {
             vec![NotEvaluated { rule: "A16".into(), lacked: "something".into() }];
         assert_eq!(undecided(&case.case(), &judged), preflight);
         judged.not_evaluated.clear();
-        case.measured().ops = Default::default();
+        case.measured().operations.clear();
         assert_eq!(undecided(&case.case(), &judged), preflight);
     }
 }

@@ -46,10 +46,10 @@ pub fn ops_rates(measured: &Measurement) -> Vec<f64> {
 }
 
 fn sums(sample: &Sample, does: impl Fn(Direction) -> bool) -> (f64, f64) {
-    let of = |values: &candor_plan::units::PerDirection<u64>| -> f64 {
-        values.iter().filter(|(op, _)| does(*op)).map(|(_, value)| *value as f64).sum()
-    };
-    (of(&sample.ops), of(&sample.bytes))
+    let used = || Direction::ALL.into_iter().filter(|op| does(*op));
+    let ops: u64 = used().map(|op| sample.ops(op)).sum();
+    let bytes: u64 = used().map(|op| sample.bytes(op)).sum();
+    (ops as f64, bytes as f64)
 }
 
 /// A level that gives way to a lower one.

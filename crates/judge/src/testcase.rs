@@ -63,7 +63,7 @@ impl TestCase {
             ..Workload::default()
         };
         let mut case = workload.case();
-        let bytes = case.record.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
         case.after_disk(moved(Direction::Write, 100, bytes / 9));
         let cache = case.host.after.cache.as_mut().unwrap();
         (cache.resident_bytes, cache.dirty_bytes) = (1024 * MIB, Some(bytes / 10 * 8));
@@ -190,7 +190,7 @@ impl TestCase {
 
     /// A slice of half a second after the phase.
     pub fn slice(&mut self, change: Change, workers: u32, depth: u32, ops_per_s: f64) {
-        let main = match self.record.measurements[0].ops.write.ops {
+        let main = match self.record.measurements[0].of(Direction::Write).ops {
             0 => Direction::Read,
             _ => Direction::Write,
         };
@@ -199,7 +199,7 @@ impl TestCase {
             Workload { op: main, bs, depth, workers, ops_per_s, ..Workload::default() }.case();
         let mut measurement = of.measured().clone();
         measurement.elapsed_ns /= 20;
-        let stats = measurement.ops.of_mut(main);
+        let stats = measurement.of_mut(main);
         (stats.ops, stats.bytes) = (stats.ops / 20, stats.bytes / 20);
         self.record.follow_ups.push(FollowUp {
             change,

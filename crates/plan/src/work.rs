@@ -197,11 +197,16 @@ pub enum BlocksOp {
     Fsync = 3,
     /// `fdatasync`.
     Fdatasync = 4,
+    /// `sync_file_range`, which makes nothing durable.
+    SyncFileRange = 5,
     /// Reads that read back what was written.
-    ReadBack = 5,
+    ReadBack = 6,
 }
 
 impl BlocksOp {
+    /// Number of operations.
+    pub const COUNT: usize = BlocksOp::TABLE.len();
+
     /// One row per operation, in the order of their numbers.
     pub const TABLE: &'static [Operation] = &[
         Operation::of("read", Figure::Read).moving(),
@@ -209,6 +214,7 @@ impl BlocksOp {
         Operation::of("trim", Figure::Trim).destroying(),
         Operation::of("fsync", Figure::Flush),
         Operation::of("fdatasync", Figure::Flush),
+        Operation::of("sync_file_range", Figure::Flush),
         Operation::of("read_back", Figure::ReadBack).moving(),
     ];
 
@@ -241,7 +247,14 @@ mod tests {
         {
             assert_eq!(BlocksOp::from(direction).operation().name, name);
         }
-        assert_eq!(BlocksOp::ReadBack.operation().name, "read_back");
+        for (op, name) in [
+            (BlocksOp::Fsync, "fsync"),
+            (BlocksOp::Fdatasync, "fdatasync"),
+            (BlocksOp::SyncFileRange, "sync_file_range"),
+            (BlocksOp::ReadBack, "read_back"),
+        ] {
+            assert_eq!(op.operation().name, name);
+        }
         for step in Step::ALL {
             assert_eq!(step.operation().name, step.name());
         }

@@ -8,6 +8,7 @@
 //! Renderers read these types and compute nothing.
 
 mod activity;
+pub mod by_name;
 mod cached;
 mod event;
 mod explanation;

@@ -2,9 +2,11 @@
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{IoPriority, PriorityClass};
-use candor_plan::units::{Direction, PerDirection, spelt_out};
+use candor_plan::units::Direction;
+use candor_plan::work::{BlocksOp, Figure, Operation};
 use serde::{Deserialize, Serialize};
 
+use crate::by_name::Named;
 use crate::{Histogram, Log};
 
 /// What the workers of one job did in one phase, merged over them.
@@ -18,11 +20,10 @@ pub struct Measurement {
     pub elapsed_ns: u64,
     /// From the release to the end of the final flush, where one was asked for or made.
     pub elapsed_with_flush_ns: Option<u64>,
-    /// Counters and latencies per direction.
-    #[serde(serialize_with = "spelt_out")]
-    pub ops: PerDirection<OpStats>,
-    /// `fsync` and `fdatasync` calls.
-    pub sync: OpStats,
+    /// Counters and latencies of each operation that was to occur, in the order of the work's
+    /// table ([`candor_plan::Work::operations`]).
+    #[serde(with = "crate::by_name")]
+    pub operations: Vec<OpStats>,
     /// All workers' counts when the first of them ended.
     pub first_done: Option<Progress>,
     /// All workers' counts at the end.
@@ -35,7 +36,7 @@ pub struct Measurement {
     pub errors: Vec<IoFailure>,
     /// What verification found, where it was on.
     pub verify: Option<VerifyStats>,
-    /// Reads that read back what was written; not part of `ops` nor `elapsed_ns`.
+    /// Reads that read back what was written; not part of `operations` nor `elapsed_ns`.
     #[serde(default)]
     pub read_back: Option<ReadBack>,
     /// What the engine really used.
@@ -54,9 +55,6 @@ pub struct Measurement {
     /// Zones that were reset so that they could be written again.
     #[serde(default)]
     pub zone_resets: u64,
-    /// How many of `sync` were calls of `fsync` itself.
-    #[serde(default)]
-    pub fsyncs: u64,
     /// How steady it had become, where that was a way to end.
     #[serde(default)]
     pub steady: Option<SteadyState>,
@@ -70,20 +68,72 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Bytes moved in all directions that move bytes.
+    /// Bytes moved by all operations.
     pub fn bytes_moved(&self) -> u64 {
-        self.ops.read.bytes + self.ops.write.bytes
+        let moved = self.operations.iter().filter(|op| op.figure != Figure::Trim);
+        moved.map(|op| op.bytes).sum()
     }
 
-    /// Operations of all directions.
+    /// Operations done, flushes apart.
     pub fn ops_done(&self) -> u64 {
-        self.ops.read.ops + self.ops.write.ops + self.ops.trim.ops
+        self.operations.iter().filter(|op| op.figure != Figure::Flush).map(|op| op.ops).sum()
+    }
+
+    /// The operation of that name; one that never occurred, where there is none.
+    pub fn operation(&self, name: &str) -> &OpStats {
+        static NONE: OpStats = OpStats::NONE;
+        self.operations.iter().find(|op| op.name == name).unwrap_or(&NONE)
+    }
+
+    /// Reads, writes or trims.
+    pub fn of(&self, direction: Direction) -> &OpStats {
+        self.operation(direction.name())
+    }
+
+    /// The same, to be changed; it is added where there is none.
+    pub fn of_mut(&mut self, direction: Direction) -> &mut OpStats {
+        self.operation_mut(BlocksOp::from(direction).operation())
+    }
+
+    /// Sets the counters of a direction.
+    pub fn put(&mut self, direction: Direction, stats: OpStats) {
+        let row = BlocksOp::from(direction).operation();
+        let (name, figure) = (row.name.into(), row.figure);
+        *self.of_mut(direction) = OpStats { name, figure, ..stats };
+    }
+
+    /// An operation, to be changed; it is added where there is none.
+    pub fn operation_mut(&mut self, operation: &Operation) -> &mut OpStats {
+        let known = self.operations.iter().position(|op| op.name == operation.name);
+        let at = known.unwrap_or_else(|| {
+            self.operations.push(OpStats::of(operation));
+            self.operations.len() - 1
+        });
+        &mut self.operations[at]
+    }
+
+    /// Reads, writes and trims, each with its direction.
+    pub fn directions(&self) -> impl Iterator<Item = (Direction, &OpStats)> {
+        Direction::ALL.into_iter().map(|direction| (direction, self.of(direction)))
+    }
+
+    /// All operations of a figure together: `fsync` and `fdatasync` are both flushes.
+    pub fn figure(&self, figure: Figure) -> OpStats {
+        let mut all = self.operations.iter().filter(|op| op.figure == figure);
+        let mut sum = all.next().cloned().unwrap_or_default();
+        all.for_each(|op| sum.add(op));
+        sum
     }
 }
 
-/// Counters and latencies of one kind of operation.
+/// Counters and latencies of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpStats {
+    /// Its name in the work's table; the key under which it is written.
+    #[serde(skip)]
+    pub name: String,
+    /// Figure under which it is grouped.
+    pub figure: Figure,
     /// Operations that completed.
     pub ops: u64,
     /// Bytes they moved.
@@ -113,6 +163,56 @@ pub struct OpStats {
     /// all others.
     #[serde(default)]
     pub by_priority: Vec<OfPriority>,
+}
+
+impl OpStats {
+    /// An operation that never occurred.
+    pub const NONE: OpStats = OpStats {
+        name: String::new(),
+        figure: Figure::Read,
+        ops: 0,
+        bytes: 0,
+        short: 0,
+        failed: 0,
+        ops_per_s: 0.0,
+        bytes_per_s: 0.0,
+        elapsed_ns: 0,
+        latency: None,
+        submission: None,
+        completion: None,
+        from_intended: None,
+        by_priority: Vec::new(),
+    };
+
+    /// None done yet, of that row of a work's table.
+    pub fn of(operation: &Operation) -> OpStats {
+        OpStats { name: operation.name.into(), figure: operation.figure, ..OpStats::NONE }
+    }
+
+    /// Adds what was done beside it, in the same time.
+    pub fn add(&mut self, other: &OpStats) {
+        self.ops += other.ops;
+        self.bytes += other.bytes;
+        self.short += other.short;
+        self.failed += other.failed;
+        self.ops_per_s += other.ops_per_s;
+        self.bytes_per_s += other.bytes_per_s;
+        self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        Latency::merge(&mut self.latency, other.latency.as_ref());
+        Latency::merge(&mut self.submission, other.submission.as_ref());
+        Latency::merge(&mut self.completion, other.completion.as_ref());
+        Latency::merge(&mut self.from_intended, other.from_intended.as_ref());
+        for theirs in &other.by_priority {
+            let same = |mine: &&mut OfPriority| mine.priority() == theirs.priority();
+            match self.by_priority.iter_mut().find(same) {
+                Some(mine) => {
+                    Latency::merge(&mut mine.latency, theirs.latency.as_ref());
+                    Latency::merge(&mut mine.completion, theirs.completion.as_ref());
+                }
+                None => self.by_priority.push(theirs.clone()),
+            }
+        }
+    }
 }
 
 /// Latencies of operations of one I/O priority.
@@ -184,6 +284,14 @@ impl Latency {
             percentiles,
             histogram,
         })
+    }
+
+    /// Adds a distribution to another, exactly.
+    pub fn merge(into: &mut Option<Latency>, other: Option<&Latency>) {
+        let Some(other) = other else { return };
+        let mut sum = into.take().map(|latency| latency.histogram).unwrap_or_default();
+        sum.merge(&other.histogram);
+        *into = Latency::from_histogram(sum);
     }
 
     /// The value of a quoted percentile, if it is quoted.
@@ -286,21 +394,113 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-/// What happened within one interval of a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Counts within one interval of a phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// End of the interval, since the release of the barrier (after the ramp).
     pub at_ns: u64,
     /// Its length.
     pub length_ns: u64,
-    /// Operations per direction.
-    #[serde(serialize_with = "spelt_out")]
-    pub ops: PerDirection<u64>,
-    /// Bytes per direction.
-    #[serde(serialize_with = "spelt_out")]
-    pub bytes: PerDirection<u64>,
-    /// Sum of latencies of the operations that completed, over all directions.
+    /// Operations that completed, in the order of the work's table; reads that read back count as
+    /// reads.
+    #[serde(with = "crate::by_name")]
+    pub operations: Vec<OpSample>,
+}
+
+/// Operations of one kind that completed within an interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpSample {
+    /// Its name in the work's table; the key under which it is written.
+    #[serde(skip)]
+    pub name: String,
+    /// Figure under which it is grouped.
+    pub figure: Figure,
+    /// Operations.
+    pub ops: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Sum of their latencies.
     pub latency_sum_ns: u64,
+    /// Their median latency; absent where none completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_p50: Option<u64>,
+    /// Their 99th percentile, where ten of them lie beyond it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_p99: Option<u64>,
+}
+
+impl Named for OpStats {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rename(&mut self, name: String) {
+        self.name = name;
+    }
+}
+
+impl Named for OpSample {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rename(&mut self, name: String) {
+        self.name = name;
+    }
+}
+
+impl OpSample {
+    /// None done, of that row of a work's table.
+    pub fn of(operation: &Operation) -> OpSample {
+        OpSample { name: operation.name.into(), figure: operation.figure, ..OpSample::default() }
+    }
+}
+
+impl Sample {
+    /// Operations of all kinds, flushes apart.
+    pub fn ops_done(&self) -> u64 {
+        self.but_flushes().map(|op| op.ops).sum()
+    }
+
+    /// Bytes moved by all operations.
+    pub fn bytes_moved(&self) -> u64 {
+        self.operations.iter().filter(|op| op.figure != Figure::Trim).map(|op| op.bytes).sum()
+    }
+
+    /// Sum of the latencies of all operations, flushes apart.
+    pub fn latency_sum_ns(&self) -> u64 {
+        self.but_flushes().map(|op| op.latency_sum_ns).sum()
+    }
+
+    /// Operations in one direction.
+    pub fn ops(&self, direction: Direction) -> u64 {
+        self.of(direction).map_or(0, |op| op.ops)
+    }
+
+    /// Bytes in one direction.
+    pub fn bytes(&self, direction: Direction) -> u64 {
+        self.of(direction).map_or(0, |op| op.bytes)
+    }
+
+    /// Reads, writes or trims; none where there are no such operations.
+    pub fn of(&self, direction: Direction) -> Option<&OpSample> {
+        self.operations.iter().find(|op| op.name == direction.name())
+    }
+
+    /// Reads, writes or trims, to be changed; they are added where there are none.
+    pub fn of_mut(&mut self, direction: Direction) -> &mut OpSample {
+        let row = BlocksOp::from(direction).operation();
+        let known = self.operations.iter().position(|op| op.name == row.name);
+        let at = known.unwrap_or_else(|| {
+            self.operations.push(OpSample::of(row));
+            self.operations.len() - 1
+        });
+        &mut self.operations[at]
+    }
+
+    fn but_flushes(&self) -> impl Iterator<Item = &OpSample> {
+        self.operations.iter().filter(|op| op.figure != Figure::Flush)
+    }
 }
 
 /// One worker's own figures.

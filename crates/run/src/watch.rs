@@ -70,7 +70,7 @@ impl Watch for Watcher<'_, '_> {
             phase: self.phase.name.clone(),
             job: job.into(),
             in_ramp,
-            sample: *sample,
+            sample: sample.clone(),
         });
     }
 

@@ -1,5 +1,6 @@
 //! Whole runs: which files are there before, while and after.
 
+use candor_plan::units::Direction;
 use std::fs;
 use std::path::Path;
 
@@ -87,7 +88,7 @@ fn files_that_are_long_enough_are_used_as_they_are() {
     fs::write(&short, [7; 5000]).expect("written");
     let targets = vec![target("long", &long), target("short", &short)];
     let report = run(&plan(targets, vec![job("long", Mix::READ), job("short", Mix::READ)]));
-    assert!(measured(&report).iter().all(|m| m.ops.read.ops == 16), "{report:?}");
+    assert!(measured(&report).iter().all(|m| m.of(Direction::Read).ops == 16), "{report:?}");
     assert_eq!(fs::read(&long).expect("read"), vec![7; 100_000]);
     let short = fs::read(&short).expect("read");
     assert_eq!((short.len() as u64, &short[..5000]), (64 * KIB, &[7; 5000][..]));
@@ -114,7 +115,7 @@ fn files_of_a_set_have_names_and_sizes_of_their_own() {
         ..target("found", &dir.path().join("new"))
     };
     let report = run(&plan(vec![existing], vec![job("found", Mix::READ)]));
-    assert_eq!(measured(&report)[0].ops.read.ops, (8 + 64 + 16) / 4);
+    assert_eq!(measured(&report)[0].of(Direction::Read).ops, (8 + 64 + 16) / 4);
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! stderr. On a terminal the line is written over itself; elsewhere only beginnings and ends of
 //! phases are told, a line each, so that a log stays short.
 
-use candor_plan::units::Direction;
 use candor_record::{Event, Measurement, PrepareStep, Sample};
 
 use crate::layout::{cut, width};
@@ -71,7 +70,7 @@ impl Line {
                 self.begin(phase, *index, *expected_ns, now_ns)
             }
             Event::Sampled { job, sample, in_ramp, .. } => {
-                self.sampled(job, *sample, *in_ramp, now_ns)
+                self.sampled(job, sample.clone(), *in_ramp, now_ns)
             }
             Event::PhaseDone { measurements, .. } => self.end(measurements),
             Event::RunDone { .. } => self.clear(),
@@ -151,10 +150,8 @@ impl Line {
         let (mut ops_per_s, mut bytes_per_s) = (0.0, 0.0);
         for (_, sample) in self.phase.samples.iter().filter(|(_, sample)| sample.length_ns > 0) {
             let seconds = sample.length_ns as f64 / 1e9;
-            for op in Direction::ALL {
-                ops_per_s += *sample.ops.of(op) as f64 / seconds;
-                bytes_per_s += *sample.bytes.of(op) as f64 / seconds;
-            }
+            ops_per_s += sample.ops_done() as f64 / seconds;
+            bytes_per_s += sample.bytes_moved() as f64 / seconds;
         }
         let ramp = if in_ramp { " (ramp)" } else { "" };
         let rates = rates(ops_per_s, bytes_per_s);
@@ -165,7 +162,7 @@ impl Line {
         if self.terminal {
             return String::new();
         }
-        let all = measurements.iter().flat_map(|m| m.ops.iter().map(|(_, stats)| stats));
+        let all = measurements.iter().flat_map(|m| m.directions().map(|(_, stats)| stats));
         let (ops, bytes) =
             all.fold((0.0, 0.0), |(ops, bytes), s| (ops + s.ops_per_s, bytes + s.bytes_per_s));
         format!("{}: {}\n", self.head(), rates(ops, bytes))
@@ -215,8 +212,9 @@ fn rates(ops_per_s: f64, bytes_per_s: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::units::PerDirection;
-    use candor_record::{Snapshot, Verdict};
+    use candor_plan::units::Direction;
+    use candor_plan::work::BlocksOp;
+    use candor_record::{OpSample, Snapshot, Verdict};
 
     use super::*;
     use crate::sample;
@@ -227,9 +225,12 @@ mod tests {
         let sample = Sample {
             at_ns: 4 * SECOND,
             length_ns: SECOND,
-            ops: PerDirection { read: 12_300, write: 0, trim: 0 },
-            bytes: PerDirection { read: 50_380_800, write: 0, trim: 0 },
-            latency_sum_ns: SECOND,
+            operations: vec![OpSample {
+                ops: 12_300,
+                bytes: 50_380_800,
+                latency_sum_ns: SECOND,
+                ..OpSample::of(BlocksOp::Read.operation())
+            }],
         };
         let name = "random read 4 KiB, depth 1".to_owned();
         let lay_out = |done| Event::Preparing {

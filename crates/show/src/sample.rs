@@ -2,7 +2,8 @@
 
 pub(crate) mod below;
 
-use candor_plan::units::{Direction, PerDirection};
+use candor_plan::units::Direction;
+use candor_plan::work::{BlocksOp, Figure, Operation};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Stop, Target};
 use candor_record::facts::*;
 use candor_record::requests::*;
@@ -33,13 +34,10 @@ pub(crate) fn stats(ops_per_s: f64, size: u64, median_ns: u64) -> OpStats {
 
 /// A job that went in one direction.
 pub(crate) fn measurement(op: Direction, stats: OpStats) -> Measurement {
-    let mut ops: PerDirection<OpStats> = PerDirection::default();
-    *ops.of_mut(op) = stats;
-    Measurement {
+    let mut measured = Measurement {
         job: "job".into(),
         workers: 1,
         elapsed_ns: 10_000_000_000,
-        ops,
         engine: EngineUsed {
             name: "io_uring".into(),
             features: vec!["fixed-buffers".into(), "defer-taskrun".into()],
@@ -49,7 +47,9 @@ pub(crate) fn measurement(op: Direction, stats: OpStats) -> Measurement {
         occupancy: 1.0,
         ended: Ended::Time,
         ..Measurement::default()
-    }
+    };
+    measured.put(op, stats);
+    measured
 }
 
 /// A phase with one job.
@@ -345,7 +345,8 @@ pub(crate) fn series() -> Vec<Judged> {
         })
         .collect();
     let mut durable = measurement(Direction::Write, stats(640.0, 4096, 48_000));
-    durable.sync = OpStats { bytes: 0, ..stats(640.0, 0, 1_500_000) };
+    let fsync = durable.operation_mut(BlocksOp::Fsync.operation());
+    *fsync = OpStats { name: "fsync".into(), figure: Figure::Flush, ..stats(640.0, 0, 1_500_000) };
     let mut durable = phase("durable write 4 KiB", durable);
     durable.judged.limited_by = Some(Limit::FlushLatency);
     phases.push(durable);
@@ -452,15 +453,23 @@ fn full_measurement() -> Measurement {
         ..stats(900.0, 4096, 80_000)
     };
     let progress = Progress { at_ns: 9_000_000_000, ops: 8_900, bytes: 36_454_400 };
+    let operation = |row: &Operation| {
+        let (name, figure) = (row.name.into(), row.figure);
+        OpStats { name, figure, ..stats.clone() }
+    };
     Measurement {
         elapsed_with_flush_ns: Some(11_000_000_000),
-        ops: PerDirection::all(stats.clone()),
-        sync: stats.clone(),
+        operations: BlocksOp::TABLE.iter().map(operation).collect(),
         first_done: Some(progress),
         last_done: progress,
         samples: vec![Sample {
             at_ns: 1_000_000_000,
-            ops: PerDirection::all(900),
+            operations: vec![OpSample {
+                ops: 900,
+                latency_ns_p50: Some(80_000),
+                latency_ns_p99: Some(90_000),
+                ..OpSample::of(BlocksOp::Read.operation())
+            }],
             ..Sample::default()
         }],
         per_worker: vec![WorkerStats {

@@ -2,6 +2,7 @@
 
 use candor_plan::trace::Action;
 use candor_plan::units::Direction;
+use candor_plan::work::BlocksOp;
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,16 +21,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Kinds with counters of their own: read, write, trim, both flushes together, and reads that
-    /// read back.
-    pub const COUNTED: usize = 5;
+    /// Number of operations with counters of their own: all of the table.
+    pub const COUNTED: usize = BlocksOp::COUNT;
     /// Index of the counters of reads that read back.
-    pub const READ_BACK: usize = 4;
+    pub const READ_BACK: usize = BlocksOp::ReadBack as usize;
+    /// Index of the counters of `sync_file_range`.
+    pub const SYNC_FILE_RANGE: usize = BlocksOp::SyncFileRange as usize;
 
     /// Index of its counters.
     #[inline(always)]
     pub fn counted(self) -> usize {
-        (self as usize).min(3)
+        self as usize
     }
 
     /// True for operations that move no bytes and are done once all before them have ended.

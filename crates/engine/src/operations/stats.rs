@@ -420,15 +420,37 @@ impl Live {
     }
 }
 
-/// Sums over workers at a moment, for samples.
+/// Sums over workers at a moment, for samples: one per operation of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Totals {
-    /// Operations per direction.
-    pub ops: PerDirection<u64>,
-    /// Bytes per direction.
-    pub bytes: PerDirection<u64>,
-    /// Sum of latencies of all directions.
+pub struct Totals(pub [OpTotals; Kind::COUNTED]);
+
+/// Sums of one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpTotals {
+    /// Operations.
+    pub ops: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Sum of latencies.
     pub latency_sum_ns: u64,
+}
+
+impl OpTotals {
+    /// Growth since an earlier moment.
+    #[must_use]
+    pub fn since(&self, before: &OpTotals) -> OpTotals {
+        OpTotals {
+            ops: self.ops.saturating_sub(before.ops),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            latency_sum_ns: self.latency_sum_ns.saturating_sub(before.latency_sum_ns),
+        }
+    }
+
+    fn add(&mut self, other: &OpTotals) {
+        self.ops += other.ops;
+        self.bytes += other.bytes;
+        self.latency_sum_ns += other.latency_sum_ns;
+    }
 }
 
 impl Totals {
@@ -436,33 +458,39 @@ impl Totals {
     pub fn of<'a>(workers: impl Iterator<Item = &'a Live>, counting: bool) -> Totals {
         let mut totals = Totals::default();
         for worker in workers {
-            let bank = worker.bank(counting);
-            for op in Direction::ALL {
-                let counters = bank.of(op.into());
-                *totals.ops.of_mut(op) += counters.ops.load(Relaxed);
-                *totals.bytes.of_mut(op) += counters.bytes.load(Relaxed);
-                let sum = counters.latency.as_ref().map_or(0, |l| l.sum_ns.load(Relaxed));
-                totals.latency_sum_ns += sum;
+            for (sum, counters) in totals.0.iter_mut().zip(worker.bank(counting).all()) {
+                let latency_sum_ns =
+                    counters.latency.as_ref().map_or(0, |l| l.sum_ns.load(Relaxed));
+                let (ops, bytes) = (counters.ops.load(Relaxed), counters.bytes.load(Relaxed));
+                sum.add(&OpTotals { ops, bytes, latency_sum_ns });
             }
         }
         totals
     }
 
-    /// With reads that read back taken for reads.
+    /// Sums of reads, writes or trims.
+    pub fn direction(&self, direction: Direction) -> &OpTotals {
+        &self.0[Kind::from(direction).counted()]
+    }
+
+    /// Sums of reads, writes and trims together.
+    pub fn work(&self) -> OpTotals {
+        let mut sum = OpTotals::default();
+        Direction::ALL.into_iter().for_each(|op| sum.add(self.direction(op)));
+        sum
+    }
+
+    /// The same with reads that read back taken for reads.
     #[must_use]
-    pub fn with_read_back<'a>(mut self, workers: impl Iterator<Item = &'a Live>) -> Totals {
-        for counters in workers.map(|worker| worker.bank(true).read_back()) {
-            self.ops.read += counters.ops.load(Relaxed);
-            self.bytes.read += counters.bytes.load(Relaxed);
-            let sum = counters.latency.as_ref().map_or(0, |l| l.sum_ns.load(Relaxed));
-            self.latency_sum_ns += sum;
-        }
+    pub fn with_read_back(mut self) -> Totals {
+        let back = self.0[Kind::READ_BACK];
+        self.0[Kind::Read.counted()].add(&back);
         self
     }
 
     /// As a progress mark.
     pub fn progress(&self, at_ns: u64) -> Progress {
-        let sum = |per: &PerDirection<u64>| per.read + per.write + per.trim;
-        Progress { at_ns, ops: sum(&self.ops), bytes: sum(&self.bytes) }
+        let done = self.work();
+        Progress { at_ns, ops: done.ops, bytes: done.bytes }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use candor_plan::Work;
 use candor_plan::blocks::IoPriority;
-use candor_plan::units::{Direction, PerDirection};
+use candor_plan::work::{BlocksOp, Figure, Operation};
 use candor_record::{
-    Depths, Ended, EngineUsed, Latency, Measurement, OfPriority, OpStats, Progress, ReadBack,
-    Sample, VerifyStats,
+    Depths, Ended, EngineUsed, Latency, Measurement, OfPriority, OpSample, OpStats, Progress,
+    ReadBack, Sample, VerifyStats,
 };
 
 use crate::clock::Clock;
@@ -17,20 +18,39 @@ use crate::phase::failures::Failures;
 use crate::phase::prepare::ReadyJob;
 use crate::worker::{Spent, WorkerEnd};
 
-/// What happened between two totals.
-pub fn sample(before: &Totals, after: &Totals, at_ns: u64, length_ns: u64) -> Sample {
-    let minus = |a: &PerDirection<u64>, b: &PerDirection<u64>| PerDirection {
-        read: a.read.saturating_sub(b.read),
-        write: a.write.saturating_sub(b.write),
-        trim: a.trim.saturating_sub(b.trim),
-    };
-    Sample {
-        at_ns,
-        length_ns,
-        ops: minus(&after.ops, &before.ops),
-        bytes: minus(&after.bytes, &before.bytes),
-        latency_sum_ns: after.latency_sum_ns.saturating_sub(before.latency_sum_ns),
+/// The operations of a job with the indices of their counters, in the order of its work's table.
+/// Reads that read back are told apart from the work.
+pub fn operations(job: &ReadyJob) -> Vec<(usize, &'static Operation)> {
+    match &job.job.work {
+        Work::Blocks(_) => {
+            let rows = BlocksOp::TABLE.iter().enumerate();
+            rows.filter(|(at, row)| job.recorded[*at] && row.figure != Figure::ReadBack).collect()
+        }
+        // Other work has one operation, which the loop counts in the first place.
+        Work::Entries(entries) => {
+            entries.single().map(|step| (0, step.operation())).into_iter().collect()
+        }
+        work => work.operations().iter().take(1).map(|row| (0, row)).collect(),
     }
+}
+
+/// Counts between two totals.
+pub fn sample(
+    operations: &[(usize, &Operation)],
+    [before, after]: [&Totals; 2],
+    at_ns: u64,
+    length_ns: u64,
+) -> Sample {
+    let of = |(at, row): &(usize, &Operation)| {
+        let grown = after.0[*at].since(&before.0[*at]);
+        OpSample {
+            ops: grown.ops,
+            bytes: if row.moves_bytes || row.figure == Figure::Trim { grown.bytes } else { 0 },
+            latency_sum_ns: grown.latency_sum_ns,
+            ..OpSample::of(row)
+        }
+    };
+    Sample { at_ns, length_ns, operations: operations.iter().map(of).collect() }
 }
 
 /// The measurement of a job whose workers have ended or, if `stalled`, were given up.
@@ -54,7 +74,6 @@ pub fn measurement(
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
     per_worker.sort_by_key(|stats| stats.rank);
     let zone_resets = ends.iter().map(|end| end.zone_resets).sum();
-    let fsyncs = ends.iter().map(|end| end.fsyncs).sum();
     let apart: Vec<_> = ends.iter().filter_map(|end| end.read_back).collect();
     for end in ends {
         failures.merge(end.failures);
@@ -65,26 +84,22 @@ pub fn measurement(
             depths.get_or_insert_default().merge(more);
         }
     }
-    let stats = |kind: Kind| op_stats(job, kind.counted(), elapsed_ns, &clock);
-    let ops = PerDirection {
-        read: stats(Kind::Read),
-        write: stats(Kind::Write),
-        trim: stats(Kind::Trim),
-    };
-    let sync = stats(Kind::Fsync);
-    let latency_sum_ns = latency_sum_ns(&ops, &sync);
+    let rows = operations(job).into_iter();
+    let operations: Vec<_> =
+        rows.map(|(at, row)| op_stats(job, (at, row), elapsed_ns, &clock)).collect();
+    let latency_sum_ns = latency_sum_ns(&operations);
+    let but_flushes = || operations.iter().filter(|op| op.figure != Figure::Flush);
     Measurement {
         job: job.job.name.clone(),
         workers: job.job.workers,
         elapsed_ns,
         last_done: Progress {
             at_ns: elapsed_ns,
-            ops: Direction::ALL.iter().map(|op| ops.of(*op).ops).sum(),
-            bytes: Direction::ALL.iter().map(|op| ops.of(*op).bytes).sum(),
+            ops: but_flushes().map(|op| op.ops).sum(),
+            bytes: but_flushes().map(|op| op.bytes).sum(),
         },
         occupancy: if elapsed_ns == 0 { 0.0 } else { latency_sum_ns / elapsed_ns as f64 },
-        sync,
-        ops,
+        operations,
         per_worker,
         errors: failures.into_list(),
         verify: job.blocks.verify.as_ref().map(|_| verify),
@@ -98,7 +113,6 @@ pub fn measurement(
         depths,
         depth_reached,
         zone_resets,
-        fsyncs,
         ended,
         ..Measurement::default()
     }
@@ -106,9 +120,8 @@ pub fn measurement(
 
 /// Latencies of all operations together, in ns. A worker that waits for a flush is as busy as one
 /// that waits for a write.
-fn latency_sum_ns(ops: &PerDirection<OpStats>, sync: &OpStats) -> f64 {
-    let all = ops.iter().map(|(_, stats)| stats).chain([sync]);
-    let latencies = all.filter_map(|stats| stats.latency.as_ref());
+fn latency_sum_ns(operations: &[OpStats]) -> f64 {
+    let latencies = operations.iter().filter_map(|stats| stats.latency.as_ref());
     latencies.map(|latency| latency.histogram.sum_ns() as f64).sum()
 }
 
@@ -117,20 +130,14 @@ fn engine_name(job: &ReadyJob) -> &'static str {
     let step = job.job.entries().and_then(candor_plan::Entries::single);
     match (&job.job.work, step) {
         (_, Some(step)) => step.name(),
-        (candor_plan::Work::Blocks(blocks), _) => blocks.engine.name(),
+        (Work::Blocks(blocks), _) => blocks.engine.name(),
         (work, _) => work.name(),
     }
 }
 
-/// Takes bytes out of a measurement of work that moved none.
+/// Takes bytes out of the marks of work that moved none; each operation knows for itself.
 pub fn forget_bytes(measurement: &mut Measurement) {
-    for op in Direction::ALL {
-        let stats = measurement.ops.of_mut(op);
-        (stats.bytes, stats.bytes_per_s) = (0, 0.0);
-    }
     measurement.per_worker.iter_mut().for_each(|worker| worker.bytes = 0);
-    measurement.samples.iter_mut().for_each(|sample| sample.bytes = PerDirection::all(0));
-    measurement.last_done.bytes = 0;
     if let Some(first) = &mut measurement.first_done {
         first.bytes = 0;
     }
@@ -155,7 +162,8 @@ fn read_back(job: &ReadyJob, apart: &[Spent], elapsed_ns: u64, clock: &Clock) ->
     let alone_ns = clock.ns(apart.iter().map(|spent| spent.ticks).max().unwrap_or(0));
     let beside = plan.every > 0 || plan.only;
     let elapsed_ns = if beside { elapsed_ns + alone_ns } else { alone_ns };
-    let mut reads = op_stats(job, Kind::READ_BACK, elapsed_ns, clock);
+    let row = (Kind::READ_BACK, BlocksOp::ReadBack.operation());
+    let mut reads = op_stats(job, row, elapsed_ns, clock);
     reads.elapsed_ns = elapsed_ns;
     Some(ReadBack {
         reads,
@@ -165,9 +173,17 @@ fn read_back(job: &ReadyJob, apart: &[Spent], elapsed_ns: u64, clock: &Clock) ->
     })
 }
 
-fn op_stats(job: &ReadyJob, counted: usize, elapsed_ns: u64, clock: &Clock) -> OpStats {
+fn op_stats(
+    job: &ReadyJob,
+    (counted, row): (usize, &Operation),
+    elapsed_ns: u64,
+    clock: &Clock,
+) -> OpStats {
     let mut sum = CounterSum::default();
     job.live.iter().for_each(|live| live.bank(true).all()[counted].add_to(&mut sum));
+    if !row.moves_bytes && row.figure != Figure::Trim {
+        sum.bytes = 0;
+    }
     let per_second = |count: u64| match elapsed_ns {
         0 => 0.0,
         ns => count as f64 * 1e9 / ns as f64,
@@ -190,6 +206,7 @@ fn op_stats(job: &ReadyJob, counted: usize, elapsed_ns: u64, clock: &Clock) -> O
         completion: Latency::from_histogram(sum.completion),
         from_intended: Latency::from_histogram(sum.intended),
         by_priority: sum.by_priority.into_iter().map(of_priority).collect(),
+        ..OpStats::of(row)
     }
 }
 

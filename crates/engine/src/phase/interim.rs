@@ -71,7 +71,6 @@ fn counted(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock) -> Worker
         verify: None,
         read_back: None,
         zone_resets: 0,
-        fsyncs: 0,
         depths: None,
         depth_reached: None,
         features: Vec::new(),

@@ -50,7 +50,7 @@ impl JobMonitor {
         JobMonitor {
             ends: Vec::new(),
             left: job.job.workers,
-            sampling: Sampling::new(job.job.delay.0),
+            sampling: Sampling::new(gather::operations(job), job.job.delay.0),
             logging: Logging::new(log, rings, job.live.clone(), length),
             steady: job.stop.steady.as_ref().map(SteadyWatch::new),
             from: job.job.after.is_empty().then_some(release),
@@ -166,7 +166,7 @@ impl JobMonitor {
         let job = &self.job;
         let totals = || {
             let totals = Totals::of(job.live.iter(), zero_ns.is_some());
-            if zero_ns.is_some() { totals.with_read_back(job.live.iter()) } else { totals }
+            if zero_ns.is_some() { totals.with_read_back() } else { totals }
         };
         self.sampling.take(totals, until_ns, zero_ns.unwrap_or(0), short_ns)
     }

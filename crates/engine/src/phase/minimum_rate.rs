@@ -51,7 +51,8 @@ impl MinimumRateWatch {
     }
 
     fn look_at(&mut self, op: Direction, totals: &Totals, now_ns: u64) -> Option<String> {
-        let now = Cycle { ops: *totals.ops.of(op), bytes: *totals.bytes.of(op), from_ns: now_ns };
+        let done = totals.direction(op);
+        let now = Cycle { ops: done.ops, bytes: done.bytes, from_ns: now_ns };
         let last = *self.cycles.of(op);
         let length_ns = now_ns - last.from_ns;
         if now.ops == last.ops || length_ns < self.floor.cycle.0 {
@@ -92,12 +93,14 @@ mod tests {
     use candor_plan::Nanos;
 
     use super::*;
+    use crate::operations::stats::OpTotals;
 
     const SECOND: u64 = 1_000_000_000;
 
     fn totals(reads: u64) -> Totals {
-        let of = |read| PerDirection { read, ..PerDirection::default() };
-        Totals { ops: of(reads), bytes: of(reads * 4096), latency_sum_ns: 0 }
+        let mut totals = Totals::default();
+        totals.0[0] = OpTotals { ops: reads, bytes: reads * 4096, latency_sum_ns: 0 };
+        totals
     }
 
     fn floor(ops: u64, bytes: u64) -> MinimumRateWatch {

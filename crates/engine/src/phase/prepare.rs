@@ -74,6 +74,8 @@ pub struct ReadyJob {
     pub files: Arc<Files>,
     /// Counters of its workers.
     pub live: Arc<[Live]>,
+    /// Operations that are counted, by the indices of their counters.
+    pub recorded: [bool; Kind::COUNTED],
     /// Shared with its workers.
     pub shared: Arc<Shared>,
     /// What all had done when the first of them ended.
@@ -138,6 +140,7 @@ impl ReadyJob {
         let fills = blocks.mix.write > 0 && job.blocks().is_some();
         let pool = fills.then(|| content::pool(of_headers.unwrap_or(seed)));
         let mut ready = ReadyJob {
+            recorded: recorded.kinds,
             _group: group,
             shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
             job: job.clone(),
@@ -743,15 +746,15 @@ fn usual_priority(job: &Job) -> u16 {
 
 fn recorded(blocks: &Blocks, trace: Option<&Trace>, usual: u16) -> Recorded {
     let durability = &blocks.durability;
-    let every =
-        durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.range.is_some();
-    let syncs = every || trace.is_some_and(has_flushes);
+    let flushes = trace.is_some_and(has_flushes);
     let mut kinds = [false; Kind::COUNTED];
     for op in Direction::ALL {
         kinds[Kind::from(op).counted()] = blocks.mix.of(op) > 0;
     }
     kinds[Kind::from(Direction::Trim).counted()] |= trims_written(blocks);
-    kinds[Kind::Fsync.counted()] = syncs;
+    kinds[Kind::Fsync.counted()] = durability.fsync_every > 0 || flushes;
+    kinds[Kind::Fdatasync.counted()] = durability.fdatasync_every > 0 || flushes;
+    kinds[Kind::SYNC_FILE_RANGE] = durability.range.is_some();
     kinds[Kind::READ_BACK] = reads_back(blocks);
     Recorded {
         kinds,

@@ -113,7 +113,7 @@ fn window(before: &Totals, now: &Totals, from_ns: u64, now_ns: u64) -> SteadyWin
     let (then, since) = (before.progress(from_ns), now_sum.progress(now_ns));
     let ops = since.ops.saturating_sub(then.ops);
     let seconds = (now_ns - from_ns).max(1) as f64 / 1e9;
-    let latency_ns = now_sum.latency_sum_ns.saturating_sub(before.latency_sum_ns);
+    let latency_ns = now_sum.work().since(&before.work()).latency_sum_ns;
     SteadyWindow {
         at_ns: now_ns,
         ops_per_s: ops as f64 / seconds,
@@ -152,9 +152,9 @@ fn slope(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use candor_plan::Nanos;
-    use candor_plan::units::PerDirection;
 
     use super::*;
+    use crate::operations::stats::OpTotals;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -166,8 +166,9 @@ mod tests {
         for (nth, rate) in rates.iter().enumerate() {
             done += rate;
             now += SECOND;
-            let ops = PerDirection { read: done, ..PerDirection::default() };
-            if watch.look(&Totals { ops, bytes: ops, latency_sum_ns: done * 1000 }, now) {
+            let mut totals = Totals::default();
+            totals.0[0] = OpTotals { ops: done, bytes: done, latency_sum_ns: done * 1000 };
+            if watch.look(&totals, now) {
                 return Some(nth + 1);
             }
         }

@@ -56,7 +56,6 @@ impl Worker {
             verify: self.parts.verifier.as_ref().map(Verifier::stats),
             read_back,
             zone_resets: self.parts.zones.as_ref().map_or(0, Visit::resets),
-            fsyncs: self.syncs.fsyncs(),
             depths: match self.parts.measure.depths {
                 true => self.depths.or_else(|| Some(Depths::one_at_a_time(sum(tried)))),
                 false => None,

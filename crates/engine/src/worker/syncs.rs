@@ -33,7 +33,6 @@ pub struct Syncs {
     any: bool,
     ranges: Option<Ranges>,
     writes: u64,
-    fsyncs: u64,
     /// Nothing was issued since the last one.
     just_done: bool,
     due: Option<Due>,
@@ -49,7 +48,6 @@ impl Syncs {
             ranges: plan.range.map(|range| Ranges::new(range, files.all().len())),
             plan,
             writes: 0,
-            fsyncs: 0,
             just_done: false,
             due: None,
             held: None,
@@ -74,21 +72,6 @@ impl Syncs {
         if self.any {
             self.notes(slot);
         }
-    }
-
-    /// A flush is handed over.
-    pub fn flushes(&mut self, kind: Kind) {
-        self.fsyncs += u64::from(kind == Kind::Fsync);
-    }
-
-    /// Calls of `fsync` that were handed over.
-    pub fn fsyncs(&self) -> u64 {
-        self.fsyncs
-    }
-
-    /// What was handed over until now does not count.
-    pub fn forget_count(&mut self) {
-        self.fsyncs = 0;
     }
 
     fn notes(&mut self, slot: &Slot) {
@@ -140,7 +123,6 @@ impl Worker {
         (slot.kind, slot.read_back) = (kind, false);
         (slot.file, slot.length, slot.offset) = (file, 0, 0);
         self.hand_over(index);
-        self.syncs.flushes(kind);
         self.syncs.due = Some(Due { done: due.done + 1, ..due });
     }
 
@@ -187,7 +169,7 @@ impl Worker {
         if only.is_some() && calls == 0 {
             // Nothing was written to the file whose turn it is: a sync that is done at once.
             let live = &self.parts.live[self.parts.rank as usize];
-            live.bank(self.counting).of(Kind::Fsync).completed(1, 0, 0);
+            live.bank(self.counting).all()[Kind::SYNC_FILE_RANGE].completed(1, 0, 0);
         }
     }
 
@@ -195,7 +177,7 @@ impl Worker {
         let Some(ranges) = &self.syncs.ranges else { return };
         let (clock, flags) = (self.parts.clock, ranges.flags());
         let live = &self.parts.live[self.parts.rank as usize];
-        let counters = live.bank(self.counting).of(Kind::Fsync);
+        let counters = &live.bank(self.counting).all()[Kind::SYNC_FILE_RANGE];
         let descriptor = self.parts.files.get(file).raw();
         let (from, length) = (first as libc::off64_t, (end - first) as libc::off64_t);
         let began = clock.now();

@@ -1,6 +1,7 @@
 //! What can lie below an honest run: links, arrays, networks.
 
 use candor_plan::entries::{Entries, Over, Step};
+use candor_plan::units::Direction;
 use candor_record::facts::*;
 use candor_record::*;
 
@@ -94,17 +95,19 @@ impl TestCase {
         });
         self.host.facts.devices.clear();
         self.host.before.devices.clear();
-        let app = self.record.measurements[0].ops.clone();
+        let app = self.record.measurements[0].clone();
+        let bytes = |op| app.of(op).bytes;
+        let (read_bytes, written_bytes) = (bytes(Direction::Read), bytes(Direction::Write));
         for (state, scale) in [(&mut self.host.before.state, 0), (&mut self.host.after.state, 1)] {
             state.interfaces = vec![InterfaceBytes {
                 interface: "eth1".into(),
-                received_bytes: app.read.bytes * scale,
-                sent_bytes: app.write.bytes * scale,
+                received_bytes: read_bytes * scale,
+                sent_bytes: written_bytes * scale,
             }];
             state.mounts = vec![MountBytes {
                 mount_point: "/data".into(),
-                app_read_bytes: app.read.bytes * scale,
-                server_read_bytes: app.read.bytes * scale,
+                app_read_bytes: read_bytes * scale,
+                server_read_bytes: read_bytes * scale,
                 ..MountBytes::default()
             }];
         }
@@ -123,7 +126,7 @@ impl TestCase {
         target.size = Some(candor_plan::Bytes(128 << 10));
         let facts = &mut case.host.facts.targets[0];
         (facts.path, facts.kind) = ("/data/names".into(), PathKind::Directory);
-        case.measured().ops.read.bytes = 0;
+        case.measured().of_mut(Direction::Read).bytes = 0;
         case.process_read(0);
         case.after_disk(DiskCounters::default());
         case
@@ -132,12 +135,12 @@ impl TestCase {
     /// The rate of every second, made from the second's number.
     pub fn seconds(mut self, count: u64, ops_per_s: impl Fn(u64) -> f64) -> TestCase {
         let measured = self.measured();
-        let op = if measured.ops.write.ops > 0 {
+        let op = if measured.of(Direction::Write).ops > 0 {
             candor_plan::units::Direction::Write
         } else {
             candor_plan::units::Direction::Read
         };
-        let stats = measured.ops.of(op).clone();
+        let stats = measured.of(op).clone();
         let bs = stats.bytes / stats.ops.max(1);
         let second = |i: u64| {
             let mut sample = Sample {
@@ -145,14 +148,14 @@ impl TestCase {
                 length_ns: 1_000_000_000,
                 ..Sample::default()
             };
-            *sample.ops.of_mut(op) = ops_per_s(i) as u64;
-            *sample.bytes.of_mut(op) = ops_per_s(i) as u64 * bs;
+            let side = sample.of_mut(op);
+            (side.ops, side.bytes) = (ops_per_s(i) as u64, ops_per_s(i) as u64 * bs);
             sample
         };
         measured.samples = (0..count).map(second).collect();
-        let ops: u64 = measured.samples.iter().map(|sample| *sample.ops.of(op)).sum();
+        let ops: u64 = measured.samples.iter().map(|sample| sample.ops(op)).sum();
         measured.elapsed_ns = count * 1_000_000_000;
-        let side = measured.ops.of_mut(op);
+        let side = measured.of_mut(op);
         (side.ops, side.bytes) = (ops, ops * bs);
         self
     }

@@ -101,13 +101,10 @@ impl Workload {
             latency: Some(latency(self.ops(), mean_ns)),
             ..OpStats::default()
         };
-        let mut ops = PerDirection::<OpStats>::default();
-        *ops.of_mut(self.op) = stats;
-        Measurement {
+        let mut measured = Measurement {
             job: "job".into(),
             workers: self.workers,
             elapsed_ns: self.seconds * 1_000_000_000,
-            ops,
             samples: self.samples(),
             per_worker: self.worker_stats(),
             engine: EngineUsed {
@@ -119,7 +116,9 @@ impl Workload {
             occupancy: self.in_flight(),
             ended: Ended::Time,
             ..Measurement::default()
-        }
+        };
+        measured.put(self.op, stats);
+        measured
     }
 
     fn samples(&self) -> Vec<Sample> {
@@ -131,8 +130,8 @@ impl Workload {
                 length_ns: 1_000_000_000,
                 ..Sample::default()
             };
-            *sample.ops.of_mut(self.op) = ops as u64;
-            *sample.bytes.of_mut(self.op) = ops as u64 * self.bs;
+            let side = sample.of_mut(self.op);
+            (side.ops, side.bytes) = (ops as u64, ops as u64 * self.bs);
             sample
         };
         (0..self.seconds).map(second).collect()

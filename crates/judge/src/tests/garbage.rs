@@ -1,5 +1,6 @@
 //! Whatever comes in, a judgement comes out, without panic and without NaN.
 
+use candor_plan::units::Direction;
 use candor_plan::{Job, Plan};
 use candor_record::*;
 
@@ -50,7 +51,7 @@ fn a_plan_without_measurements() {
 fn errors_are_quoted_where_nothing_was_done() {
     let mut case = TestCase::direct(4096, 1, 1, 1000.0);
     let measured = case.measured();
-    measured.ops = Default::default();
+    measured.operations.clear();
     measured.errors.push(IoFailure {
         op: None,
         path: "/data/file".into(),
@@ -107,9 +108,9 @@ fn breakers() -> Vec<fn(&mut TestCase)> {
         |case| case.measured().occupancy = f64::NAN,
         |case| case.measured().occupancy = f64::INFINITY,
         |case| case.measured().engine.clock_cost_ns = f64::NAN,
-        |case| case.measured().ops.read.ops = u64::MAX,
-        |case| case.measured().ops.write.bytes = u64::MAX,
-        |case| case.measured().ops.read.ops = 0,
+        |case| case.measured().of_mut(Direction::Read).ops = u64::MAX,
+        |case| case.measured().of_mut(Direction::Write).bytes = u64::MAX,
+        |case| case.measured().of_mut(Direction::Read).ops = 0,
         |case| case.measured().per_worker.clear(),
         |case| case.measured().per_worker[0] = WorkerStats::default(),
         |case| case.measured().per_worker[0].cpu_user_ns = u64::MAX,
@@ -133,9 +134,9 @@ fn breakers() -> Vec<fn(&mut TestCase)> {
         |case| case.plan.phases[0].jobs[0].workers = u32::MAX,
         |case| case.plan.phases[0].jobs.push(Job::default()),
         |case| case.plan.phases[0].ramp = candor_plan::Nanos(u64::MAX),
-        |case| case.measured().ops.read.latency = None,
+        |case| case.measured().of_mut(Direction::Read).latency = None,
         |case| {
-            if let Some(latency) = case.measured().ops.read.latency.as_mut() {
+            if let Some(latency) = case.measured().of_mut(Direction::Read).latency.as_mut() {
                 (latency.mean_ns, latency.count) = (f64::NAN, u64::MAX);
             }
         },

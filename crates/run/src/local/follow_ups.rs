@@ -11,7 +11,7 @@ use candor_engine::{Prepared, Watch};
 use candor_judge::thresholds::AGAIN;
 use candor_judge::{Question, nears_memory};
 use candor_observe::{Sampler, SnapshotDetail};
-use candor_plan::units::{Extent, SizeSpec};
+use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Sharing, Stop};
 use candor_record::{
     Change, Event, FollowUp, Measurement, Note, PhaseRecord, PrepareStep, Snapshot,
@@ -138,7 +138,7 @@ impl Local {
         let SizeSpec::Fixed(each) = blocks.size.read else { return None };
         let done = measured.bytes_moved();
         let at = done % size / each.0.max(1) * each.0;
-        let second = measured.ops.read.bytes_per_s as u64;
+        let second = measured.of(Direction::Read).bytes_per_s as u64;
         // What was read several times over is as it was, wherever the follow-up begins.
         if size - at < second.saturating_mul(2) {
             return (done >= size).then_some(());
@@ -315,7 +315,7 @@ mod tests {
     use std::path::Path;
 
     use candor_plan::blocks::Access;
-    use candor_plan::units::{Direction, Mix, PerDirection};
+    use candor_plan::units::Mix;
     use candor_plan::{Layout, Target};
     use candor_record::OpStats;
 
@@ -343,9 +343,8 @@ mod tests {
     /// A phase that read so many bytes.
     fn read(bytes: u64) -> PhaseRecord {
         let stats = OpStats { ops: 1, bytes, bytes_per_s: 4096.0, ..OpStats::default() };
-        let mut ops = PerDirection::default();
-        *ops.of_mut(Direction::Read) = stats;
-        let measurement = Measurement { ops, ..Measurement::default() };
+        let mut measurement = Measurement::default();
+        measurement.put(Direction::Read, stats);
         PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() }
     }
 

@@ -1,6 +1,7 @@
 //! The table of results, expectation beside measurement.
 
 use candor_plan::units::Direction;
+use candor_plan::work::Figure;
 use candor_record::{
     Ceiling, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Severity, Verdict,
 };
@@ -67,7 +68,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 /// The steps of a search, in one line: they chose what was measured, and are no results.
 fn search_steps(page: &mut Page, report: &Report) {
     let step = |phase: &PhaseRecord| {
-        let all = phase.measurements.iter().flat_map(|m| Direction::ALL.map(|op| m.ops.of(op)));
+        let all = phase.measurements.iter().flat_map(|m| Direction::ALL.map(|op| m.of(op)));
         let rates = all.filter(|stats| stats.ops > 0).map(|stats| number::iops(stats.ops_per_s));
         format!("{}: {} IOPS", phase.name, rates.collect::<Vec<_>>().join(" and "))
     };
@@ -236,7 +237,7 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
     };
     let mut rows = Vec::new();
     for op in Direction::ALL {
-        let stats = measurement.ops.of(op);
+        let stats = measurement.of(op);
         if stats.ops == 0 && stats.failed == 0 {
             continue;
         }
@@ -247,9 +248,9 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
             rows.push(row(&format!("{} from intended start", op.name()), numbers, None));
         }
     }
-    if measurement.sync.ops > 0 {
-        let latency = measurement.sync.latency.as_ref();
-        let [iops, _, _, p50, p99] = numbers(&measurement.sync, latency, verdict);
+    let flushes = measurement.figure(Figure::Flush);
+    if flushes.ops > 0 {
+        let [iops, _, _, p50, p99] = numbers(&flushes, flushes.latency.as_ref(), verdict);
         rows.push(row("flush", [iops, Cell::default(), Cell::default(), p50, p99], None));
     }
     rows

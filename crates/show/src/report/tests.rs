@@ -247,7 +247,7 @@ fn interrupted() {
 fn out_of_space_and_corrupted() {
     let mut full = measurement(Direction::Write, stats(900.0, 65536, 400_000));
     full.ended = Ended::Failed;
-    full.ops.write.short = 1;
+    full.of_mut(Direction::Write).short = 1;
     full.errors = vec![IoFailure {
         op: Some(Direction::Write),
         path: "/data/candor.0".into(),

@@ -38,7 +38,7 @@ fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {
     let told = |of: &IoFailure| failure(of, step);
     let mut lines: Vec<String> = measurement.errors.iter().map(told).collect();
     for op in Direction::ALL {
-        let short = measurement.ops.of(op).short;
+        let short = measurement.of(op).short;
         if short > 0 {
             lines.push(format!("{} moved fewer bytes than asked", counted(short, op.name())));
         }

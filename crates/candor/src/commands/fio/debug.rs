@@ -120,9 +120,9 @@ fn steady_limit(value: &str) -> String {
 }
 
 fn moved(job: &Measurement) -> impl Iterator<Item = String> {
-    let done = Direction::ALL.into_iter().filter(|op| job.ops.of(*op).ops > 0);
+    let done = Direction::ALL.into_iter().filter(|op| job.of(*op).ops > 0);
     done.map(|op| {
-        let stats = job.ops.of(op);
+        let stats = job.of(op);
         format!("job `{}`: {}: {} operations, {} bytes", job.job, op.name(), stats.ops, stats.bytes)
     })
 }

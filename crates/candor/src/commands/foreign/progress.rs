@@ -29,9 +29,12 @@ impl Counts {
             self.tick_ns = sample.at_ns;
             self.length_ns += sample.length_ns;
         }
+        // What has no direction, such as names made, counts with the reads.
+        let directed: u64 = Direction::ALL.into_iter().map(|op| sample.ops(op)).sum();
+        self.ops.read += sample.ops_done() - directed;
         for op in Direction::ALL {
-            *self.ops.of_mut(op) += sample.ops.of(op);
-            *self.bytes.of_mut(op) += sample.bytes.of(op);
+            *self.ops.of_mut(op) += sample.ops(op);
+            *self.bytes.of_mut(op) += sample.bytes(op);
         }
     }
 
@@ -111,8 +114,9 @@ mod tests {
     use super::*;
 
     fn sample(at_ns: u64, reads: u64) -> Sample {
-        let ops = PerDirection { read: reads, ..PerDirection::default() };
-        Sample { at_ns, length_ns: 500_000_000, ops, ..Sample::default() }
+        let mut sample = Sample { at_ns, length_ns: 500_000_000, ..Sample::default() };
+        sample.of_mut(Direction::Read).ops = reads;
+        sample
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(super) mod steady;
 use std::borrow::Cow;
 
 use candor_plan::units::{Direction, PerDirection};
+use candor_plan::work::{BlocksOp, Figure};
 use candor_record::{Depths, Measurement, ReadBack, Report, SteadyState};
 
 use crate::fio::job::{FioJob, Reporting};
@@ -33,12 +34,12 @@ pub(super) struct Entry<'a> {
 /// The measurement as fio counts it: work that is no I/O under the direction of `rw`.
 fn as_counted<'m>(measured: &'m Measurement, job: &FioJob) -> Cow<'m, Measurement> {
     let Some(direction) = job.counted_as else { return Cow::Borrowed(measured) };
-    let mut counted = measured.clone();
-    let stats = std::mem::take(&mut counted.ops.read);
-    *counted.ops.of_mut(direction) = stats;
-    for sample in &mut counted.samples {
-        let ops = std::mem::take(&mut sample.ops.read);
-        *sample.ops.of_mut(direction) = ops;
+    let (mut counted, row) = (measured.clone(), BlocksOp::from(direction).operation());
+    for operation in &mut counted.operations {
+        (operation.name, operation.figure) = (row.name.into(), row.figure);
+    }
+    for operation in counted.samples.iter_mut().flat_map(|sample| &mut sample.operations) {
+        (operation.name, operation.figure) = (row.name.into(), row.figure);
     }
     Cow::Owned(counted)
 }
@@ -185,8 +186,8 @@ impl Figures {
             .map_or(0, |v| v.flipped + v.torn + v.misdirected + v.stale + v.foreign);
         Figures {
             ops: PerDirection { read, write, trim },
-            sync: Spread::of(measured.sync.latency.as_ref()),
-            fsyncs: measured.fsyncs,
+            sync: Spread::of(measured.figure(Figure::Flush).latency.as_ref()),
+            fsyncs: measured.operation("fsync").ops,
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
             trouble: trouble(measured, job, verify),
             errors: measured.errors.iter().map(|error| error.count).sum::<u64>() + verify,
@@ -282,8 +283,9 @@ fn batches(depths: Depths, job: &FioJob) -> Depths {
 
 /// Reading back as a measurement of its own.
 fn as_measured(back: &ReadBack) -> Measurement {
-    let ops = PerDirection { read: back.reads.clone(), ..PerDirection::default() };
-    Measurement { ops, elapsed_ns: back.elapsed_ns, ..Measurement::default() }
+    let mut measured = Measurement { elapsed_ns: back.elapsed_ns, ..Measurement::default() };
+    measured.put(Direction::Read, back.reads.clone());
+    measured
 }
 
 /// Shares of a row of depths in percent; fio shows a trace as 0.1.

@@ -1,4 +1,5 @@
 use candor_plan::units::{Direction, PerDirection};
+use candor_plan::work::BlocksOp;
 use candor_record::facts::{DeviceFacts, DeviceKind, Fact, TargetFacts};
 use candor_record::*;
 use jiff::tz::TimeZone;
@@ -33,12 +34,14 @@ fn stats(ops: u64, middle_ns: u64) -> OpStats {
 
 /// Two seconds of reads and writes with libaio.
 fn measurement(reads: u64, writes: u64) -> Measurement {
-    let sample = |second: u64, reads: u64| Sample {
-        at_ns: second * 1_000_000_000,
-        length_ns: 1_000_000_000,
-        ops: PerDirection { read: reads, write: writes / 2, trim: 0 },
-        bytes: PerDirection { read: reads * 4096, write: writes * 2048, trim: 0 },
-        latency_sum_ns: 0,
+    let sample = |second: u64, reads: u64| {
+        let (at_ns, length_ns) = (second * 1_000_000_000, 1_000_000_000);
+        let mut sample = Sample { at_ns, length_ns, ..Sample::default() };
+        let read = sample.of_mut(Direction::Read);
+        (read.ops, read.bytes) = (reads, reads * 4096);
+        let write = sample.of_mut(Direction::Write);
+        (write.ops, write.bytes) = (writes / 2, writes * 2048);
+        sample
     };
     let worker = WorkerStats {
         elapsed_ns: 2_000_400_000,
@@ -50,17 +53,15 @@ fn measurement(reads: u64, writes: u64) -> Measurement {
         thread_id: Some(4711),
         ..WorkerStats::default()
     };
-    Measurement {
+    let mut measured = Measurement {
         job: "mix".into(),
         workers: 1,
         elapsed_ns: 2_000_400_000,
-        ops: PerDirection {
-            read: stats(reads, 150_000),
-            write: stats(writes, 90_000),
-            ..PerDirection::default()
-        },
-        sync: OpStats { ops: 40, latency: latency(40, 1_500_000), ..OpStats::default() },
-        fsyncs: 40,
+        operations: vec![OpStats {
+            ops: 40,
+            latency: latency(40, 1_500_000),
+            ..OpStats::of(BlocksOp::Fsync.operation())
+        }],
         samples: vec![sample(1, reads / 2), sample(2, (reads / 2).saturating_sub(100))],
         per_worker: vec![worker],
         depths: Some(Depths {
@@ -80,7 +81,10 @@ fn measurement(reads: u64, writes: u64) -> Measurement {
         start_unix_ms: Some(1_795_260_000_123),
         ended: Ended::Time,
         ..Measurement::default()
-    }
+    };
+    measured.put(Direction::Read, stats(reads, 150_000));
+    measured.put(Direction::Write, stats(writes, 90_000));
+    measured
 }
 
 fn job(name: &str, number: u32) -> FioJob {

@@ -126,7 +126,7 @@ mod tests {
         assert!(judgement.finding("A2").is_none());
         let told = &judgement.finding("A1").unwrap().consequences;
         assert!(told.iter().any(|of| of.is_reason && of.rule == "A2"), "{told:?}");
-        let read = case.measured().ops.read.bytes;
+        let read = case.measured().of(Direction::Read).bytes;
         case.process_read(read);
         assert_eq!(case.found(&RULE), []);
         case.host.after.process_io = None;

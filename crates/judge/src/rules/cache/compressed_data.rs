@@ -127,7 +127,7 @@ mod tests {
 
     fn compressed(options: &str) -> TestCase {
         let mut case = on_btrfs(TestCase::direct_write(), options);
-        let bytes = case.record.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
         case.after_disk(counters(Direction::Write, 100, bytes / 32));
         case
     }

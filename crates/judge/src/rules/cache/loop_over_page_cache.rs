@@ -175,7 +175,7 @@ mod tests {
         case.after_disk(moved(
             Direction::Read,
             100,
-            case.record.measurements[0].ops.read.bytes / 3,
+            case.record.measurements[0].of(Direction::Read).bytes / 3,
         ));
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::MeasuresElse);

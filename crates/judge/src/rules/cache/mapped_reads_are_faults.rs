@@ -34,7 +34,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn of(ran: &Ran) -> Option<Finding> {
-    let reads = &ran.measured.ops.read;
+    let reads = ran.measured.of(Direction::Read);
     let major: f64 = ran.measured.per_worker.iter().map(|w| w.faults_major as f64).sum();
     let minor: f64 = ran.measured.per_worker.iter().map(|w| w.faults_minor as f64).sum();
     let told =

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn half_a_pass_is_a_mix() {
         let mut case = TestCase::buffered_read();
-        let bytes = case.record.measurements[0].ops.read.bytes;
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
         case.process_read(bytes / 2);
         let found = case.found(&RULE);
         assert_eq!(
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_few_kilobytes_are_no_ratio() {
         let mut case = TestCase::buffered_read();
-        case.measured().ops.read.bytes = 4096 * 10;
+        case.measured().of_mut(Direction::Read).bytes = 4096 * 10;
         assert_eq!(case.found(&RULE), []);
     }
 }

@@ -83,12 +83,12 @@ fn before_writing(observed: &Observed, ran: &Ran) -> Option<Finding> {
     if !reads_only(ran) || !ran.blocks.direct || observed.ran.len() > 1 {
         return None;
     }
-    let now = ran.measured.ops.read.bytes_per_s;
+    let now = ran.measured.of(Direction::Read).bytes_per_s;
     // The first phase that wrote, and one before it that read: whatever came later was not blank.
     let written = observed.earlier.iter().position(|report| wrote(observed, report, ran))?;
     let mut before = observed.earlier.iter().take(written).filter(|report| !report.search_step);
     let blank = before.find(|report| reads_alike(observed, report, ran))?;
-    let before = blank.measurements.first()?.ops.read.bytes_per_s;
+    let before = blank.measurements.first()?.of(Direction::Read).bytes_per_s;
     let times = ratio(before, now);
     (times > BLANK.value).then(|| {
         let sentence = format!(
@@ -113,7 +113,10 @@ fn before_writing(observed: &Observed, ran: &Ran) -> Option<Finding> {
 fn wrote(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> bool {
     let jobs = observed.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
     let ours = jobs.flat_map(|job| &job.targets).any(|name| ran.job.targets.contains(name));
-    ours && report.measurements.iter().any(|m| m.ops.write.bytes as f64 >= BYTES_MIN.value)
+    ours && report
+        .measurements
+        .iter()
+        .any(|m| m.of(Direction::Write).bytes as f64 >= BYTES_MIN.value)
 }
 
 fn reads_alike(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> bool {
@@ -166,10 +169,10 @@ mod tests {
         write.jobs[0].blocks_mut().unwrap().mix = Mix::WRITE;
         case.plan.phases = vec![read.clone(), write, read];
         let mut first = case.record.clone();
-        first.measurements[0].ops.read.bytes_per_s *= faster;
+        first.measurements[0].of_mut(Direction::Read).bytes_per_s *= faster;
         let mut second = case.record.clone();
         second.phase = 1;
-        second.measurements[0].ops.write.bytes = 1024 * MIB;
+        second.measurements[0].of_mut(Direction::Write).bytes = 1024 * MIB;
         case.record.phase = 2;
         case.earlier = vec![first, second];
         case

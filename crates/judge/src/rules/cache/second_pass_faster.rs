@@ -82,7 +82,7 @@ fn covered(observed: &Observed, ran: &Ran, before: &Measurement) -> bool {
     let ours = |other: &crate::setup::Planned| other.index == ran.index;
     let targets = observed.targets_of(ours);
     let files: f64 = observed.files(&targets).iter().map(|file| file.size_bytes as f64).sum();
-    files > 0.0 && before.ops.read.bytes as f64 >= COVERED.value * files
+    files > 0.0 && before.of(Direction::Read).bytes as f64 >= COVERED.value * files
 }
 
 /// A short slice read the same blocks faster than the phase did, and than other blocks.
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(sliced(3.0, Some(2.8)).found(&RULE), [], "it was the moment");
         assert_eq!(sliced(1.3, Some(1.0)).found(&RULE), []);
         let mut noisy = sliced(3.0, Some(1.0));
-        noisy.measured().samples[3].ops.read *= 4;
+        noisy.measured().samples[3].of_mut(Direction::Read).ops *= 4;
         assert_eq!(noisy.found(&RULE), [], "one second of the phase was as fast");
     }
 
@@ -184,10 +184,10 @@ mod tests {
     fn passes_that_are_alike_or_differ_in_work_are_silent() {
         assert_eq!(again(1.2).found(&RULE), []);
         let mut noisy = again(1.7);
-        noisy.earlier[0].measurements[0].samples[3].bytes.read *= 2;
+        noisy.earlier[0].measurements[0].samples[3].of_mut(Direction::Read).bytes *= 2;
         assert_eq!(noisy.found(&RULE), [], "one second of the first was as fast");
         let mut partial = again(1.7);
-        partial.earlier[0].measurements[0].ops.read.bytes = 100 * MIB;
+        partial.earlier[0].measurements[0].of_mut(Direction::Read).bytes = 100 * MIB;
         assert_eq!(partial.found(&RULE), [], "the first pass met other blocks");
         assert_eq!(TestCase::direct(MIB, 4, 1, 500.0).found(&RULE), []);
         let mut buffered = again(1.7);

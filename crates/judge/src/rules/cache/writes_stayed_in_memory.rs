@@ -54,7 +54,8 @@ impl WriteProgress {
 fn after(observed: &Observed) -> Outcome {
     let writers: Vec<Ran> =
         observed.ran.iter().filter(|ran| absorbs(observed, ran)).copied().collect();
-    let written: f64 = writers.iter().map(|ran| ran.measured.ops.write.bytes as f64).sum();
+    let written: f64 =
+        writers.iter().map(|ran| ran.measured.of(Direction::Write).bytes as f64).sum();
     if written < BYTES_MIN.value {
         return Outcome::Nothing;
     }
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn a_long_run_that_the_kernel_wrote_out_is_silent() {
         let mut case = TestCase::buffered_write();
-        let bytes = case.record.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
         case.after_disk(moved(Direction::Write, 1000, bytes / 100 * 97));
         case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
         assert_eq!(case.found(&RULE), []);
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn pages_that_somebody_else_made_dirty_are_not_ours() {
         let mut case = TestCase::buffered_write();
-        let bytes = case.record.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
         case.after_disk(moved(Direction::Write, 1000, bytes));
         case.host.after.cache.as_mut().unwrap().dirty_bytes = None;
         let idle = VmStat::default();

@@ -109,13 +109,15 @@ fn finding(
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::{TestCase, fact};
 
     /// A minute of such seconds in a virtual machine.
     fn rates(at: impl Fn(u64) -> f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 3000.0).seconds(60, at);
-        let ops = case.measured().ops.read.ops;
+        let ops = case.measured().of(Direction::Read).ops;
         case.process_read(ops * 4096);
         let top = case.after_top();
         (top.reads, top.read_sectors, top.weighted_ms) = (ops, ops * 8, 31 * 60_000);

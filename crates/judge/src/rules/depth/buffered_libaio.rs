@@ -97,6 +97,8 @@ fn draft(
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::{Workload, latency};
 
@@ -106,7 +108,7 @@ mod tests {
         let mut case = workload.case();
         if !direct {
             case.after_top().weighted_ms = 5800;
-            case.measured().ops.read.submission = Some(latency(1000, 3.1e6));
+            case.measured().of_mut(Direction::Read).submission = Some(latency(1000, 3.1e6));
         }
         case
     }

@@ -36,7 +36,7 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let Some((from, alone_ns)) = alone(observed, ran) else { return Outcome::Nothing };
-    let ops_per_s: f64 = ran.measured.ops.iter().map(|(_, stats)| finite(stats.ops_per_s)).sum();
+    let ops_per_s: f64 = ran.measured.directions().map(|(_, stats)| finite(stats.ops_per_s)).sum();
     let needed = (ops_per_s * alone_ns / 1e9).max(1.0);
     match (observed.mean_latency_ns(), ran.concurrency() > KNEE.value * needed) {
         (Some(mean_ns), true) => {

@@ -84,6 +84,8 @@ fn finding(observed: &Observed, bound: &Bound, used: f64) -> Finding {
 mod tests {
     use candor_record::MemoryCopy;
 
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload};
 
@@ -98,7 +100,8 @@ mod tests {
     fn cached() -> TestCase {
         let mut case = TestCase::buffered_read();
         let bytes = 220_000_000_000;
-        (case.measured().ops.read.bytes, case.measured().ops.read.ops) = (bytes, bytes / MIB);
+        let read = case.measured().of_mut(Direction::Read);
+        (read.bytes, read.ops) = (bytes, bytes / MIB);
         case
     }
 

@@ -39,7 +39,7 @@ fn after(observed: &Observed) -> Outcome {
 fn of_job(ran: &Ran, page_bytes: f64) -> Option<Finding> {
     let workers = &ran.measured.per_worker;
     let faults: f64 = workers.iter().map(|worker| worker.faults_minor as f64).sum();
-    let moved: f64 = ran.measured.ops.iter().map(|(_, stats)| stats.bytes as f64).sum();
+    let moved: f64 = ran.measured.directions().map(|(_, stats)| stats.bytes as f64).sum();
     let faulted = faults * page_bytes;
     let many =
         moved >= BYTES_MIN.value && faulted >= BYTES_MIN.value && faulted >= FAULTED.value * moved;
@@ -64,6 +64,8 @@ fn finding(ran: &Ran, faults: f64, share: f64) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::{MIB, TestCase};
 
@@ -72,7 +74,7 @@ mod tests {
         let mut case = TestCase::buffered_read();
         case.blocks().engine = engine;
         let measured = case.measured();
-        measured.ops.read.bytes = 64 * MIB;
+        measured.of_mut(Direction::Read).bytes = 64 * MIB;
         measured.per_worker[0].faults_minor = 16_384;
         case
     }

@@ -194,7 +194,7 @@ mod tests {
         case.slice(Change::FilesOfTheirOwn, 8, 1, 31_000.0);
         let found = case.found(&RULE);
         assert!(found[0].sentence.starts_with("Sharing files cost 3.1×"), "{found:?}");
-        case.record.follow_ups[0].measurement.ops.read.ops /= 2;
+        case.record.follow_ups[0].measurement.of_mut(Direction::Read).ops /= 2;
         assert_eq!(case.found(&RULE), []);
     }
 }

@@ -109,6 +109,8 @@ fn by_threads(observed: &Observed) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::TestCase;
 
@@ -149,7 +151,7 @@ mod tests {
         let judgement = case.judge();
         assert_eq!(judgement.limit().as_deref(), Some("one thread"));
         assert!(judgement.finding("B4").is_none(), "it follows");
-        case.record.follow_ups[0].measurement.ops.read.ops = 40_000;
+        case.record.follow_ups[0].measurement.of_mut(Direction::Read).ops = 40_000;
         assert_eq!(case.found(&RULE), [], "not half as much again");
         assert!(case.judge().limit().unwrap().starts_with("the way to the device"));
     }

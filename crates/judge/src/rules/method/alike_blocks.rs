@@ -33,7 +33,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn of_job(ran: &Ran) -> Option<Finding> {
-    let written = ran.measured.ops.write.bytes as f64;
+    let written = ran.measured.of(Direction::Write).bytes as f64;
     let how = alike(&ran.blocks.content)?;
     (ran.does(Direction::Write) && written >= BYTES_MIN.value).then(|| finding(ran, &how))
 }

@@ -29,7 +29,8 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let sides = observed.ran.iter().flat_map(|ran| ran.measured.ops.iter().map(move |s| (ran, s)));
+    let sides =
+        observed.ran.iter().flat_map(|ran| ran.measured.directions().map(move |s| (ran, s)));
     let found = sides.filter_map(|(ran, (op, stats))| of_side(ran, op, stats));
     found.collect::<Vec<_>>().into()
 }
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_long_stall_hides_operations() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-        case.measured().ops.read.latency.as_mut().unwrap().max_ns = 800_000_000;
+        case.measured().of_mut(Direction::Read).latency.as_mut().unwrap().max_ns = 800_000_000;
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn a_short_one_does_not() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-        case.measured().ops.read.latency.as_mut().unwrap().max_ns = 20_000_000;
+        case.measured().of_mut(Direction::Read).latency.as_mut().unwrap().max_ns = 20_000_000;
         assert_eq!(case.found(&RULE), []);
     }
 
@@ -118,10 +119,11 @@ mod tests {
     fn under_a_rate_the_intended_start_tells() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
         case.blocks().pace.ops = Some(candor_plan::OpsPerSec(10_000));
-        case.measured().ops.read.latency.as_mut().unwrap().max_ns = 800_000_000;
-        case.measured().ops.read.from_intended = Some(latency(100_000, 120_000.0));
+        case.measured().of_mut(Direction::Read).latency.as_mut().unwrap().max_ns = 800_000_000;
+        case.measured().of_mut(Direction::Read).from_intended = Some(latency(100_000, 120_000.0));
         assert_eq!(case.found(&RULE), []);
-        case.measured().ops.read.from_intended = Some(latency(100_000, 412_000_000.0));
+        case.measured().of_mut(Direction::Read).from_intended =
+            Some(latency(100_000, 412_000_000.0));
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("p99 of reads is 412 ms, not 100 µs"), "{found:?}");
     }

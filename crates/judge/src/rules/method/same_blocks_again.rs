@@ -39,7 +39,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn of_job(observed: &Observed, ran: &Ran) -> Option<Finding> {
-    let read = ran.measured.ops.read.bytes as f64;
+    let read = ran.measured.of(Direction::Read).bytes as f64;
     let range = range(observed, ran)?;
     let few = read >= BYTES_MIN.value && range < REPEATED.value * read;
     (few && ran.does(Direction::Read)).then(|| finding(ran, read, range))

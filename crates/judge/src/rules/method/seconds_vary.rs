@@ -69,6 +69,8 @@ fn finding(observed: &Observed, measured: &Measurement, spread: f64, rates: &[f6
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::TestCase;
 
@@ -76,7 +78,7 @@ mod tests {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
         for (i, sample) in case.measured().samples.iter_mut().enumerate() {
             let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
-            sample.ops.read = (10_000.0 * (1.0 + sign * by)) as u64;
+            sample.of_mut(Direction::Read).ops = (10_000.0 * (1.0 + sign * by)) as u64;
         }
         case
     }
@@ -98,7 +100,7 @@ mod tests {
     fn few_operations_vary_by_counting_alone() {
         let mut case = varying(0.0);
         for (i, sample) in case.measured().samples.iter_mut().enumerate() {
-            sample.ops.read = 10 + 3 * (i as u64 % 2);
+            sample.of_mut(Direction::Read).ops = 10 + 3 * (i as u64 % 2);
         }
         assert_eq!(case.found(&RULE), []);
     }
@@ -107,7 +109,8 @@ mod tests {
     fn the_cut_last_interval_and_short_runs_do_not_count() {
         let mut case = varying(0.02);
         let last = case.measured().samples.last_mut().unwrap();
-        (last.length_ns, last.ops.read) = (10_000_000, 3);
+        last.length_ns = 10_000_000;
+        last.of_mut(Direction::Read).ops = 3;
         assert_eq!(case.found(&RULE), []);
         let mut case = varying(0.4);
         case.measured().samples.truncate(4);

@@ -29,7 +29,9 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let done = |m: &candor_record::Measurement| {
-        m.ops.read.ops > 0 || m.ops.write.ops > 0 || m.ops.trim.ops > 0
+        m.of(Direction::Read).ops > 0
+            || m.of(Direction::Write).ops > 0
+            || m.of(Direction::Trim).ops > 0
     };
     let seconds = observed.elapsed_s() + observed.phase.ramp.as_secs_f64();
     if !observed.record.measurements.iter().any(done) {
@@ -71,7 +73,7 @@ fn writes_behind(ran: &Ran) -> bool {
     !ran.blocks.direct
         && !ran.durable()
         && !ran.blocks.durability.fsync_at_end
-        && ran.measured.ops.of(Direction::Write).bytes as f64 >= BYTES_MIN.value
+        && ran.measured.of(Direction::Write).bytes as f64 >= BYTES_MIN.value
 }
 
 #[cfg(test)]

@@ -74,6 +74,8 @@ fn finding(observed: &Observed, measured: &Measurement, change: f64, seconds: us
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::{TestCase, Workload};
 
@@ -83,7 +85,8 @@ mod tests {
         for (i, sample) in case.measured().samples.iter_mut().enumerate() {
             let at = (i as f64 - 10.0).max(0.0) / 9.0;
             let sign = if i % 3 == 0 { 1.0 } else { -0.5 };
-            sample.ops.read = (10_000.0 * (1.0 + change * at + sign * scatter)) as u64;
+            sample.of_mut(Direction::Read).ops =
+                (10_000.0 * (1.0 + change * at + sign * scatter)) as u64;
         }
         case
     }

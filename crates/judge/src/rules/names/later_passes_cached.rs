@@ -76,7 +76,7 @@ fn within(observed: &Observed, fetched: f64) -> Option<Passes> {
 fn before<'a>(observed: &Observed<'a>, share: f64) -> Option<&'a PhaseRecord> {
     let from_storage = |report: &&PhaseRecord| {
         let of = |at: &candor_record::Snapshot| at.process_io.map(|io| io.read_bytes);
-        let read: u64 = report.measurements.iter().map(|m| m.ops.read.bytes).sum();
+        let read: u64 = report.measurements.iter().map(|m| m.of(Direction::Read).bytes).sum();
         let fetched = of(&report.host().after).zip(of(&report.host().before));
         let fetched = fetched.and_then(|(after, before)| after.checked_sub(before));
         read as f64 >= BYTES_MIN.value
@@ -140,8 +140,9 @@ fn mean(seconds: &[Second]) -> Option<f64> {
 
 fn after_phase(observed: &Observed, first: &PhaseRecord) -> Finding {
     let rate = |report: &PhaseRecord| {
-        let of =
-            |m: &candor_record::Measurement| ratio(m.ops.read.bytes as f64, m.elapsed_ns as f64);
+        let of = |m: &candor_record::Measurement| {
+            ratio(m.of(Direction::Read).bytes as f64, m.elapsed_ns as f64)
+        };
         report.measurements.iter().map(of).sum::<f64>() * 1e9
     };
     let now = fmt::rate(observed.bytes_per_s(Direction::Read));
@@ -196,7 +197,7 @@ mod tests {
         let mut case = reading(4, 1024);
         // The first 3 s at 300 MiB/s, the rest of it and three passes in the seven after.
         for (i, sample) in case.measured().samples.iter_mut().enumerate() {
-            sample.bytes.read = if i < 3 { 300 * MIB } else { 450 * MIB };
+            sample.of_mut(Direction::Read).bytes = if i < 3 { 300 * MIB } else { 450 * MIB };
         }
         let judgement = case.judge();
         assert_eq!(judgement.rules()[0], "H5");

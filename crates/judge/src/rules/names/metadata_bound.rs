@@ -94,6 +94,8 @@ fn advice(step: Step) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::{TestCase, Workload};
 
@@ -121,7 +123,8 @@ mod tests {
         let mut measured = data.record.measurements[0].clone();
         measured.job = "data".into();
         case.record.measurements.push(measured);
-        case.record.measurements[0].ops.read.latency.as_mut().unwrap().mean_ns = 1000.0;
+        case.record.measurements[0].of_mut(Direction::Read).latency.as_mut().unwrap().mean_ns =
+            1000.0;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(data.found(&RULE), []);
     }

@@ -1,6 +1,7 @@
 //! C9: what flushing costs.
 
 use candor_plan::units::Direction;
+use candor_plan::work::Figure;
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
@@ -39,7 +40,7 @@ struct Flushes {
 fn after(observed: &Observed) -> Outcome {
     let writers: Vec<Ran> =
         observed.ran.iter().filter(|ran| writes_durably(ran)).copied().collect();
-    let writes: f64 = writers.iter().map(|ran| ran.measured.ops.write.ops as f64).sum();
+    let writes: f64 = writers.iter().map(|ran| ran.measured.of(Direction::Write).ops as f64).sum();
     if writes <= 0.0 {
         return Outcome::Nothing;
     }
@@ -58,9 +59,12 @@ fn writes_durably(ran: &Ran) -> bool {
 
 /// Calls of fsync and fdatasync, where workers made them.
 fn calls(writers: &[Ran]) -> Option<Flushes> {
-    let syncs = || writers.iter().map(|ran| &ran.measured.sync);
+    let syncs = || writers.iter().map(|ran| ran.measured.figure(Figure::Flush));
     let count: f64 = syncs().map(|sync| sync.ops as f64).sum();
-    let mean_ns = mean(syncs().filter_map(|sync| sync.latency.as_ref()))?;
+    let mean_ns = {
+        let latencies: Vec<_> = syncs().filter_map(|sync| sync.latency).collect();
+        mean(latencies.iter())?
+    };
     let share = ratio(count * mean_ns, workers_ns(writers)).min(1.0);
     (count > 0.0).then_some(Flushes { count, mean_ns, share, from: "fsync and fdatasync calls" })
 }
@@ -115,11 +119,14 @@ mod tests {
     use super::*;
     use crate::testcase::{TestCase, latency};
     use candor_plan::blocks::OpenSync;
+    use candor_plan::work::BlocksOp;
 
     fn synced() -> TestCase {
         let mut case = TestCase::direct(4096, 1, 1, 646.0);
         let measured = case.measured();
-        (measured.ops.write, measured.ops.read) = (measured.ops.read.clone(), Default::default());
+        let stats = measured.of(Direction::Read).clone();
+        measured.operations.clear();
+        measured.put(Direction::Write, stats);
         let blocks = case.blocks();
         blocks.mix = candor_plan::units::Mix::WRITE;
         blocks.durability.fsync_every = 1;
@@ -129,7 +136,7 @@ mod tests {
     #[test]
     fn an_fsync_per_write_is_the_limit() {
         let mut case = synced();
-        let sync = &mut case.measured().sync;
+        let sync = case.measured().operation_mut(BlocksOp::Fsync.operation());
         (sync.ops, sync.latency) = (6460, Some(latency(6460, 1.5e6)));
         let found = case.found(&RULE);
         assert_eq!(
@@ -158,7 +165,7 @@ mod tests {
     #[test]
     fn rare_flushes_are_not_worth_a_word() {
         let mut case = synced();
-        let sync = &mut case.measured().sync;
+        let sync = case.measured().operation_mut(BlocksOp::Fsync.operation());
         (sync.ops, sync.latency) = (60, Some(latency(60, 1.5e6)));
         assert_eq!(case.found(&RULE), []);
     }

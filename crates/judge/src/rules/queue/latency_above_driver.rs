@@ -65,6 +65,8 @@ fn finding(observed: &Observed, share: f64, mean_ns: f64) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::units::Direction;
+
     use super::*;
     use crate::testcase::{TestCase, Workload};
 
@@ -87,7 +89,7 @@ mod tests {
         deep.after_top().weighted_ms = 5900;
         assert_eq!(deep.found(&RULE), []);
         let mut short = Workload { seconds: 0, ..Workload::default() }.case();
-        short.measured().ops.read.bytes = 1 << 21;
+        short.measured().of_mut(Direction::Read).bytes = 1 << 21;
         assert!(short.lacked(&RULE).is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! C10: direct is not durable.
 
 use candor_plan::units::Direction;
+use candor_plan::work::Figure;
 use candor_record::facts::{DeviceFacts, value};
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
@@ -75,10 +76,10 @@ fn quick(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
 /// Direct writes of some size with no flush at all, not even at the end.
 fn quoted_without_flush(ran: &&Ran) -> bool {
     ran.blocks.direct
-        && ran.measured.ops.write.bytes as f64 >= BYTES_MIN.value
+        && ran.measured.of(Direction::Write).bytes as f64 >= BYTES_MIN.value
         && !ran.durable()
         && !ran.blocks.durability.fsync_at_end
-        && ran.measured.sync.ops == 0
+        && ran.measured.figure(Figure::Flush).ops == 0
 }
 
 fn finding(observed: &Observed, ran: &Ran, device: &DeviceFacts) -> Finding {

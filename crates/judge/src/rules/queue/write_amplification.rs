@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_journal_of_data_writes_everything_twice() {
         let mut case = TestCase::direct_write();
-        let bytes = case.record.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
         case.after_disk(moved(Direction::Write, 200_000, 2 * bytes));
         let found = case.found(&RULE);
         assert_eq!(found[0].sentence, "vda wrote 2 bytes for each byte of ours.");
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn the_final_flush_counts() {
         let mut case = TestCase::direct_write();
-        let bytes = case.record.measurements[0].ops.write.bytes;
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
         let mut flushed = case.host.after.clone();
         flushed.devices[0].1 = moved(Direction::Write, 200_000, 2 * bytes);
         case.host.after_flush = Some(flushed);

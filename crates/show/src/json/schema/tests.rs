@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use candor_plan::units::PerDirection;
 use candor_record::Report;
 use candor_record::facts::*;
 use candor_record::requests::*;
@@ -153,8 +152,7 @@ fn lean_measurement() -> Measurement {
         count: 0,
     };
     Measurement {
-        ops: PerDirection::all(stats.clone()),
-        sync: stats.clone(),
+        operations: vec![stats.clone()],
         read_back: Some(ReadBack { reads: stats, ..ReadBack::default() }),
         depths: Some(Depths::default()),
         steady: Some(SteadyState::default()),

@@ -70,11 +70,11 @@ fn on_a_narrow_terminal() {
 fn many_kinds_of_rows() {
     let mut mixed = measurement(Direction::Read, stats(7_000.0, 4096, 90_000));
     mixed.job = "users".into();
-    mixed.ops.write = stats(3_000.0, 4096, 120_000);
-    mixed.ops.read.from_intended = sample::latency(4000, 350_000);
+    mixed.put(Direction::Write, stats(3_000.0, 4096, 120_000));
+    mixed.of_mut(Direction::Read).from_intended = sample::latency(4000, 350_000);
     let mut trims = measurement(Direction::Trim, stats(50.0, 1 << 20, 2_000_000));
     trims.job = "cleaner".into();
-    trims.ops.trim.bytes = 0;
+    trims.of_mut(Direction::Trim).bytes = 0;
     let name = "a phase with a name that is longer than the room there is for names";
     let mut both = phase(name, mixed);
     both.record.measurements.push(trims);

@@ -44,7 +44,7 @@ pub(in crate::fio::output) struct Interval {
 impl DirectionFigures {
     /// Of one measurement.
     pub fn of(op: Direction, measured: &Measurement, job: &FioJob) -> DirectionFigures {
-        let stats = measured.ops.of(op);
+        let stats = measured.of(op);
         let (slat, clat, lat) = latencies(stats, &job.reporting);
         let by_priority = ByPriority::of(stats, job);
         // All directions ran as long as the job, also if one had little to do.
@@ -174,8 +174,8 @@ fn samples(samples: &[Sample], op: Direction) -> Vec<Interval> {
             let length_s = sample.length_ns as f64 / 1e9;
             let per_second = |n: u64| n as f64 / length_s;
             Interval {
-                bytes_per_s: per_second(*sample.bytes.of(op)),
-                ops_per_s: per_second(*sample.ops.of(op)),
+                bytes_per_s: per_second(sample.bytes(op)),
+                ops_per_s: per_second(sample.ops(op)),
             }
         })
         .collect()

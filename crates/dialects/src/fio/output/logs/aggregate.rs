@@ -36,7 +36,7 @@ fn rates(report: &Report) -> Vec<(u64, PerDirection<f64>)> {
             *end_ns = (*end_ns).max(begin_ns + sample.at_ns);
             let per_second = 1e9 / sample.length_ns.max(1) as f64;
             for op in Direction::ALL {
-                *all.of_mut(op) += *sample.bytes.of(op) as f64 * per_second;
+                *all.of_mut(op) += sample.bytes(op) as f64 * per_second;
             }
         }
         rates.extend(intervals.into_values());
@@ -54,11 +54,10 @@ mod tests {
 
     #[test]
     fn jobs_are_summed_and_phases_follow_each_other() {
-        let sample = |at_ns, read| Sample {
-            at_ns,
-            length_ns: 500_000_000,
-            bytes: PerDirection { read, ..PerDirection::default() },
-            ..Sample::default()
+        let sample = |at_ns, read| {
+            let mut sample = Sample { at_ns, length_ns: 500_000_000, ..Sample::default() };
+            sample.of_mut(Direction::Read).bytes = read;
+            sample
         };
         let job = |reads: [u64; 2]| Measurement {
             elapsed_ns: 1_000_000_000,

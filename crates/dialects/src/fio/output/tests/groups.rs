@@ -45,13 +45,14 @@ fn means_of_submission_and_completion_add_up() {
         clat.record(after);
         lat.record(before + after);
     }
-    whole.ops.read = OpStats {
+    let read = OpStats {
         ops: 10_000,
         submission: Latency::from_histogram(slat),
         completion: Latency::from_histogram(clat),
         latency: Latency::from_histogram(lat),
         ..OpStats::default()
     };
+    whole.put(Direction::Read, read);
     let document = json(&report(vec![whole]), &[job("mix", 1)]);
     let read = &document["jobs"][0]["read"];
     let mean = |key: &str| read[key]["mean"].as_f64().unwrap();
@@ -61,7 +62,9 @@ fn means_of_submission_and_completion_add_up() {
 #[test]
 fn one_call_has_no_submission_latency() {
     let mut plain = measurement(1000, 0);
-    (plain.ops.read.submission, plain.ops.read.completion, plain.depths) = (None, None, None);
+    plain.depths = None;
+    let read = plain.of_mut(Direction::Read);
+    (read.submission, read.completion) = (None, None);
     let mut sync = job("mix", 1);
     sync.shape.engine = "psync".into();
     let report = report(vec![plain]);
