@@ -35,6 +35,6 @@ pub fn of(report: &Report) -> u8 {
 
 fn troubled(measurement: &Measurement) -> bool {
     let wrong = measurement.verify.as_ref().is_some_and(|verify| verify.mismatches() > 0);
-    let failed = measurement.directions().any(|(_, stats)| stats.failed > 0);
+    let failed = measurement.operations.iter().any(|stats| stats.failed > 0);
     wrong || failed || !measurement.errors.is_empty()
 }

@@ -1,6 +1,5 @@
 //! Steps over names of targets.
 
-use candor_plan::units::Direction;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -48,7 +47,7 @@ fn names_are_made_looked_at_and_removed_once_each() {
         for step in [make, Step::Stat, Step::Lstat, Step::Statx, remove] {
             let measured = done(dir.path(), over, step);
             assert_eq!(measured.ended, Ended::Done, "{:?}", measured.errors);
-            let stats = measured.of(Direction::Read);
+            let stats = measured.operation(step.name());
             assert_eq!((stats.ops, stats.failed, stats.bytes), (50, 0, 0), "{step:?}");
             assert_eq!(stats.latency.as_ref().map(|latency| latency.count), Some(50));
             assert_eq!(measured.engine.name, step.name());
@@ -62,7 +61,7 @@ fn names_are_made_looked_at_and_removed_once_each() {
 fn names_that_are_not_there_are_failures_with_their_path() {
     let dir = tempfile::tempdir().expect("a scratch directory");
     let measured = done(dir.path(), Over::TargetFiles, Step::Stat);
-    assert_eq!(measured.of(Direction::Read).failed, 50);
+    assert_eq!(measured.operation("stat").failed, 50);
     assert!(measured.errors.iter().all(|error| error.errno == libc::ENOENT));
     assert!(measured.errors[0].path.starts_with(&dir.path().display().to_string()));
 }

@@ -171,7 +171,7 @@ fn the_cpu_is_burnt_for_as_long_as_asked() {
         let burn = Burn { chunk: Nanos(20_000_000), sort, ..Burn::default() };
         let stop = Stop { ops: Some(5), ..Stop::default() };
         let measured = run(&mut Session::new(), &plan(&dir.path().join("no"), 1, stop, burn));
-        let latency = measured.of(Direction::Read).latency.as_ref().expect("measured");
+        let latency = measured.operation("burn").latency.as_ref().expect("measured");
         assert!(latency.min_ns >= 19_000_000, "{latency:?}");
         assert_eq!((measured.ops_done(), measured.bytes_moved()), (5, 0));
         let user: u64 = measured.per_worker.iter().map(|worker| worker.cpu_user_ns).sum();

@@ -22,7 +22,7 @@ pub struct EntryJob<'a> {
 impl<'a> EntryJob<'a> {
     /// Steps done.
     pub fn ops(&self) -> f64 {
-        self.measured.directions().map(|(_, stats)| stats.ops as f64).sum()
+        self.measured.ops_done() as f64
     }
 
     /// Steps per second.
@@ -61,6 +61,6 @@ pub fn ran<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
 
 /// Time that workers spent in operations, in ns, whatever their direction.
 pub fn busy_ns(measured: &Measurement) -> f64 {
-    let sides = measured.directions().filter_map(|(_, stats)| stats.latency.as_ref());
+    let sides = measured.work_operations().filter_map(|stats| stats.latency.as_ref());
     sides.map(|latency| finite(latency.mean_ns) * latency.count as f64).sum()
 }

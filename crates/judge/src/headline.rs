@@ -70,8 +70,8 @@ fn what(observed: &Observed) -> String {
 }
 
 fn own_cost(observed: &Observed) -> String {
-    let ops = observed.record.measurements.iter().flat_map(|m| m.directions());
-    let ops: f64 = ops.map(|(_, stats)| stats.ops as f64).sum();
+    let ops = observed.record.measurements.iter();
+    let ops: f64 = ops.map(|measured| measured.ops_done() as f64).sum();
     let what = if entry_jobs::ran(observed).is_empty() { "that move nothing" } else { "on names" };
     format!("{} operations/s {what}", fmt::count(ratio(ops, observed.elapsed_s())))
 }

@@ -42,7 +42,7 @@ fn starvation(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
 
 /// Jobs that move nothing measure candor.
 fn own_cost(observed: &Observed) -> Option<Limit> {
-    let ran = observed.record.measurements.iter().any(|m| m.directions().any(|(_, s)| s.ops > 0));
+    let ran = observed.record.measurements.iter().any(|m| m.ops_done() > 0);
     ran.then_some(Limit::Candor)
 }
 

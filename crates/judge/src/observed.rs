@@ -245,7 +245,7 @@ impl<'a> Observed<'a> {
 
     /// No operation completed.
     pub fn nothing_done(&self) -> bool {
-        let did = |m: &Measurement| m.directions().any(|(_, stats)| stats.ops > 0);
+        let did = |m: &Measurement| m.ops_done() > 0;
         !self.record.measurements.iter().any(did)
     }
 

@@ -28,8 +28,7 @@ pub fn preflight(case: &Case) -> Vec<Finding> {
 /// Those findings whose rule could not decide from the measurement. A phase in which nothing was
 /// done decides nothing.
 pub fn undecided(case: &Case, judged: &PhaseJudgement) -> Vec<Finding> {
-    let done =
-        case.record.measurements.iter().any(|m| m.directions().any(|(_, stats)| stats.ops > 0));
+    let done = case.record.measurements.iter().any(|m| m.ops_done() > 0);
     let open = |finding: &Finding| judged.not_evaluated.iter().any(|s| s.rule == finding.rule);
     preflight(case).into_iter().filter(|finding| !done || open(finding)).collect()
 }

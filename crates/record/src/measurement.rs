@@ -71,12 +71,12 @@ impl Measurement {
     /// Bytes moved by all operations.
     pub fn bytes_moved(&self) -> u64 {
         let moved = self.operations.iter().filter(|op| op.figure != Figure::Trim);
-        moved.map(|op| op.bytes).sum()
+        moved.fold(0, |sum, op| sum.saturating_add(op.bytes))
     }
 
     /// Operations done, flushes apart.
     pub fn ops_done(&self) -> u64 {
-        self.operations.iter().filter(|op| op.figure != Figure::Flush).map(|op| op.ops).sum()
+        self.work_operations().fold(0, |sum, op| sum.saturating_add(op.ops))
     }
 
     /// The operation of that name; one that never occurred, where there is none.
@@ -110,6 +110,11 @@ impl Measurement {
             self.operations.len() - 1
         });
         &mut self.operations[at]
+    }
+
+    /// All operations but flushes, which belong to writes.
+    pub fn work_operations(&self) -> impl Iterator<Item = &OpStats> {
+        self.operations.iter().filter(|op| op.figure != Figure::Flush)
     }
 
     /// Reads, writes and trims, each with its direction.

@@ -162,7 +162,7 @@ impl Line {
         if self.terminal {
             return String::new();
         }
-        let all = measurements.iter().flat_map(|m| m.directions().map(|(_, stats)| stats));
+        let all = measurements.iter().flat_map(Measurement::work_operations);
         let (ops, bytes) =
             all.fold((0.0, 0.0), |(ops, bytes), s| (ops + s.ops_per_s, bytes + s.bytes_per_s));
         format!("{}: {}\n", self.head(), rates(ops, bytes))

@@ -49,6 +49,11 @@ fn check(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
             }
         }
     }
+    if let (Value::Object(_), Some(object)) = (&schema["additionalProperties"], value.as_object()) {
+        for (key, value) in object {
+            check(&schema["additionalProperties"], value, &format!("{path}.{key}"), found);
+        }
+    }
     if let (Value::Object(_), Some(elements)) = (&schema["items"], value.as_array()) {
         for (i, element) in elements.iter().enumerate() {
             check(&schema["items"], element, &format!("{path}[{i}]"), found);

@@ -1,6 +1,5 @@
 //! The table of results, expectation beside measurement.
 
-use candor_plan::units::Direction;
 use candor_plan::work::Figure;
 use candor_record::{
     Ceiling, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Severity, Verdict,
@@ -21,7 +20,7 @@ const NAME_COLUMNS_MIN: usize = 12;
 struct Row {
     name: String,
     /// What it counts; absent where it only adds to the row above.
-    direction: Option<Direction>,
+    operation: Option<String>,
     /// IOPS, MB/s, MiB/s, median and 99th percentile.
     numbers: [Cell; 5],
     /// Set in the first row of a phase.
@@ -68,7 +67,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 /// The steps of a search, in one line: they chose what was measured, and are no results.
 fn search_steps(page: &mut Page, report: &Report) {
     let step = |phase: &PhaseRecord| {
-        let all = phase.measurements.iter().flat_map(|m| Direction::ALL.map(|op| m.of(op)));
+        let all = phase.measurements.iter().flat_map(Measurement::work_operations);
         let rates = all.filter(|stats| stats.ops > 0).map(|stats| number::iops(stats.ops_per_s));
         format!("{}: {} IOPS", phase.name, rates.collect::<Vec<_>>().join(" and "))
     };
@@ -205,47 +204,44 @@ fn phase_rows(phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
         .iter()
         .flat_map(|measurement| job_rows(measurement, many_jobs, judged.verdict))
         .collect();
-    let mut rows = match rows.iter().filter(|row| row.direction.is_some()).count() {
+    let mut rows = match rows.iter().filter(|row| row.operation.is_some()).count() {
         // The first row is the phase; what follows (flushes, intended starts) belongs to it.
         1 => rows,
         _ => std::iter::once(Row::default()).chain(rows).collect(),
     };
     let first = &mut rows[0];
-    first.name = title(phase, first.direction);
+    first.name = title(phase, first.operation.as_deref());
     first.phase = Some(About::of(phase, judged));
     rows
 }
 
 /// The name of a phase, with what tells its only row from others.
-fn title(phase: &PhaseRecord, direction: Option<Direction>) -> String {
-    let unnamed = |op: &Direction| !phase.name.to_lowercase().contains(op.name());
-    let direction = direction.filter(unnamed).map(|op| format!(", {}", op.name()));
+fn title(phase: &PhaseRecord, operation: Option<&str>) -> String {
+    let unnamed = |name: &&str| !phase.name.to_lowercase().contains(*name);
+    let operation = operation.filter(unnamed).map(|name| format!(", {name}"));
     let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
-    let after = [direction, repeat].into_iter().flatten().collect::<String>();
+    let after = [operation, repeat].into_iter().flatten().collect::<String>();
     // The end stays: it is what differs.
     format!("{}{after}", cut(&phase.name, NAME_COLUMNS_MAX - width(&after)))
 }
 
-/// One row per direction that a job used, each followed by what belongs to it.
+/// One row per operation that a job did, each followed by what belongs to it.
 fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row> {
     let prefix = if named { format!("  {} ", measurement.job) } else { "  ".to_owned() };
-    let row = |name: &str, numbers, direction| Row {
+    let row = |name: &str, numbers, operation| Row {
         name: format!("{prefix}{name}"),
         numbers,
-        direction,
+        operation,
         ..Row::default()
     };
     let mut rows = Vec::new();
-    for op in Direction::ALL {
-        let stats = measurement.of(op);
-        if stats.ops == 0 && stats.failed == 0 {
-            continue;
-        }
-        rows.push(row(op.name(), numbers(stats, stats.latency.as_ref(), verdict), Some(op)));
+    for stats in measurement.work_operations().filter(|op| op.ops > 0 || op.failed > 0) {
+        let name = Some(stats.name.clone());
+        rows.push(row(&stats.name, numbers(stats, stats.latency.as_ref(), verdict), name));
         if let Some(latency) = &stats.from_intended {
             let [.., p50, p99] = numbers(stats, Some(latency), verdict);
             let numbers = [Cell::default(), Cell::default(), Cell::default(), p50, p99];
-            rows.push(row(&format!("{} from intended start", op.name()), numbers, None));
+            rows.push(row(&format!("{} from intended start", stats.name), numbers, None));
         }
     }
     let flushes = measurement.figure(Figure::Flush);

@@ -37,11 +37,8 @@ fn step(report: &Report, phase: &PhaseRecord, measurement: &Measurement) -> Opti
 fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {
     let told = |of: &IoFailure| failure(of, step);
     let mut lines: Vec<String> = measurement.errors.iter().map(told).collect();
-    for op in Direction::ALL {
-        let short = measurement.of(op).short;
-        if short > 0 {
-            lines.push(format!("{} moved fewer bytes than asked", counted(short, op.name())));
-        }
+    for op in measurement.operations.iter().filter(|op| op.short > 0) {
+        lines.push(format!("{} moved fewer bytes than asked", counted(op.short, &op.name)));
     }
     let Some(verify) = &measurement.verify else { return lines };
     if verify.mismatches() > 0 {

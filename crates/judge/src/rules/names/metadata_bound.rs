@@ -123,8 +123,7 @@ mod tests {
         let mut measured = data.record.measurements[0].clone();
         measured.job = "data".into();
         case.record.measurements.push(measured);
-        case.record.measurements[0].of_mut(Direction::Read).latency.as_mut().unwrap().mean_ns =
-            1000.0;
+        case.record.measurements[0].operations[0].latency.as_mut().unwrap().mean_ns = 1000.0;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(data.found(&RULE), []);
     }

@@ -73,8 +73,7 @@ fn first_pass<'a>(observed: &Observed<'a>, names: &EntryJob) -> Option<(&'a Phas
         };
         let job = phase.jobs.iter().find(alike)?;
         let measured = report.measurements.iter().find(|m| m.job == job.name)?;
-        let ops: f64 = measured.directions().map(|(_, stats)| stats.ops as f64).sum();
-        let rate = ratio(ops * 1e9, measured.elapsed_ns as f64);
+        let rate = ratio(measured.ops_done() as f64 * 1e9, measured.elapsed_ns as f64);
         (rate > 0.0).then(|| (report, ratio(names.ops_per_s(), rate)))
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use candor_plan::units::Direction;
+use candor_plan::work::Figure;
 use candor_record::facts::{AccountingOutcome, DeviceKind, PathKind};
 use candor_record::{
     Change, Confidence, Ended, MeasuredInstead, MismatchKind, REPORT_VERSION, Severity, Unit,
@@ -43,6 +44,13 @@ fn infer(values: &[&Value], path: &str) -> Value {
     // Each kind of limit has keys of its own.
     if path.ends_with("findings[].limits") || path.ends_with("limited_by") {
         return json!({ "type": ["object", "null"], "description": "a limit; see docs/report.md" });
+    }
+    // The operations of a work, by their names in its table.
+    if path.ends_with(".operations") {
+        let each = values.iter().filter_map(|value| value.as_object()).flat_map(Map::values);
+        let each: Vec<&Value> = each.collect();
+        let of_each = infer(&each, &format!("{path}[]"));
+        return json!({ "type": "object", "additionalProperties": of_each });
     }
     let mut schema = json!({ "type": types(values) });
     let objects: Vec<&Map<String, Value>> = values.iter().filter_map(|v| v.as_object()).collect();
@@ -109,6 +117,11 @@ fn words(path: &str) -> Option<Value> {
         "phases[].follow_ups[].change" => Words::of::<Change>(),
         "phases[].measurements[].ended" | "phases[].follow_ups[].measurement.ended" => {
             Words::of::<Ended>()
+        }
+        path if path.ends_with(".operations[].figure")
+            || path.ends_with("read_back.reads.figure") =>
+        {
+            Words::of::<Figure>()
         }
         "phases[].measurements[].errors[].op" => Words::of::<Direction>(),
         "phases[].measurements[].verify.first[].kind" => Words::of::<MismatchKind>(),
