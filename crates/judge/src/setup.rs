@@ -217,8 +217,8 @@ impl<'a> SetupFacts<'a> {
         let writes = |job: &Job| {
             job.blocks().is_some_and(|b| b.mix.write > 0) && job.targets.iter().any(ours)
         };
-        let earlier = earlier.filter(|phase| phase.jobs.iter().any(writes));
-        earlier.last().map(|phase| phase.name.as_str())
+        let mut earlier = earlier.filter(|phase| phase.jobs.iter().any(writes));
+        earlier.next_back().map(|phase| phase.name.as_str())
     }
 
     /// The filesystem says of a file of these targets that it does no direct I/O.
