@@ -426,11 +426,9 @@ pub struct OpSample {
     pub bytes: u64,
     /// Sum of their latencies.
     pub latency_sum_ns: u64,
-    /// Their median latency; absent where none completed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Their median latency; absent where none completed, and in intervals under a second.
     pub latency_ns_p50: Option<u64>,
     /// Their 99th percentile, where ten of them lie beyond it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_p99: Option<u64>,
 }
 

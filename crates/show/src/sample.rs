@@ -440,7 +440,8 @@ pub(crate) fn follow_up() -> FollowUp {
     }
 }
 
-fn full_measurement() -> Measurement {
+/// Counters of every operation that blocks can do.
+fn full_operations() -> Vec<OpStats> {
     let stats = OpStats {
         submission: latency(4000, 1000),
         completion: latency(4000, 79_000),
@@ -452,24 +453,31 @@ fn full_measurement() -> Measurement {
         }],
         ..stats(900.0, 4096, 80_000)
     };
-    let progress = Progress { at_ns: 9_000_000_000, ops: 8_900, bytes: 36_454_400 };
     let operation = |row: &Operation| {
         let (name, figure) = (row.name.into(), row.figure);
         OpStats { name, figure, ..stats.clone() }
     };
+    BlocksOp::TABLE.iter().map(operation).collect()
+}
+
+fn full_measurement() -> Measurement {
+    let progress = Progress { at_ns: 9_000_000_000, ops: 8_900, bytes: 36_454_400 };
     Measurement {
         elapsed_with_flush_ns: Some(11_000_000_000),
-        operations: BlocksOp::TABLE.iter().map(operation).collect(),
+        operations: full_operations(),
         first_done: Some(progress),
         last_done: progress,
         samples: vec![Sample {
             at_ns: 1_000_000_000,
-            operations: vec![OpSample {
-                ops: 900,
-                latency_ns_p50: Some(80_000),
-                latency_ns_p99: Some(90_000),
-                ..OpSample::of(BlocksOp::Read.operation())
-            }],
+            operations: vec![
+                OpSample {
+                    ops: 900,
+                    latency_ns_p50: Some(80_000),
+                    latency_ns_p99: Some(90_000),
+                    ..OpSample::of(BlocksOp::Read.operation())
+                },
+                OpSample::of(BlocksOp::Write.operation()),
+            ],
             ..Sample::default()
         }],
         per_worker: vec![WorkerStats {
@@ -512,12 +520,12 @@ fn full_measurement() -> Measurement {
             ..VerifyStats::default()
         }),
         read_back: Some(ReadBack {
-            reads: stats.clone(),
+            reads: stats(900.0, 4096, 80_000),
             elapsed_ns: 500_000_000,
             cpu_user_ns: 1_000_000,
             cpu_system_ns: 2_000_000,
         }),
-        ..measurement(Direction::Write, stats)
+        ..measurement(Direction::Write, stats(900.0, 4096, 80_000))
     }
 }
 

@@ -401,6 +401,17 @@ impl Live {
         if counting { &self.counted } else { &self.ramp }
     }
 
+    /// Latencies of one operation of all workers, in the ramp or while counting.
+    pub fn latencies(workers: &[Live], counting: bool, operation: usize) -> Histogram {
+        let mut sum = Histogram::new();
+        for worker in workers {
+            if let Some(latency) = &worker.bank(counting).all()[operation].latency {
+                sum.merge(&latency.to_histogram());
+            }
+        }
+        sum
+    }
+
     /// Leaves word of how far the worker is: for the rare moments when it is asked.
     pub fn tell(&self, interim: WorkerEnd) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(interim));

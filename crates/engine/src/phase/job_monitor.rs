@@ -7,7 +7,7 @@ use candor_plan::Bytes;
 use candor_record::{Ended, IoFailure, Measurement, Sample};
 
 use crate::clock::Clock;
-use crate::operations::stats::Totals;
+use crate::operations::stats::{Live, Totals};
 use crate::phase::gather;
 use crate::phase::logging::Logging;
 use crate::phase::minimum_rate::MinimumRateWatch;
@@ -168,6 +168,9 @@ impl JobMonitor {
             let totals = Totals::of(job.live.iter(), zero_ns.is_some());
             if zero_ns.is_some() { totals.with_read_back() } else { totals }
         };
-        self.sampling.take(totals, until_ns, zero_ns.unwrap_or(0), short_ns)
+        let mut sample = self.sampling.take(totals, until_ns, zero_ns.unwrap_or(0), short_ns)?;
+        let latencies = |at| Live::latencies(&job.live, zero_ns.is_some(), at);
+        self.sampling.add_percentiles(&mut sample, latencies);
+        Some(sample)
     }
 }

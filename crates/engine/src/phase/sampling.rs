@@ -1,7 +1,7 @@
 //! Interval samples of one job, from totals that grow.
 
 use candor_plan::work::Operation;
-use candor_record::Sample;
+use candor_record::{Histogram, Latency, Sample};
 
 use crate::operations::stats::Totals;
 use crate::phase::gather;
@@ -13,17 +13,46 @@ pub struct Sampling {
     until_ns: u64,
     samples: Vec<Sample>,
     operations: Vec<(usize, &'static Operation)>,
+    /// Latencies of each operation until the last sample.
+    latencies: Vec<Histogram>,
 }
+
+/// Shortest interval whose percentiles are computed: they take a pass over all buckets.
+const PERCENTILES_FROM_NS: u64 = 900_000_000;
 
 impl Sampling {
     /// Of a job with these operations that begins at that time.
     pub fn new(operations: Vec<(usize, &'static Operation)>, begins_ns: u64) -> Sampling {
-        Sampling { last: Totals::default(), until_ns: begins_ns, samples: Vec::new(), operations }
+        Sampling {
+            last: Totals::default(),
+            until_ns: begins_ns,
+            samples: Vec::new(),
+            latencies: vec![Histogram::new(); operations.len()],
+            operations,
+        }
     }
 
     /// Counts begin anew at that time: the ramp is over.
     pub fn count_from(&mut self, begins_ns: u64) {
         (self.last, self.until_ns) = (Totals::default(), begins_ns);
+        self.latencies.fill(Histogram::new());
+    }
+
+    /// Adds percentiles to a sample; `latencies` gives the distribution of an operation by the
+    /// index of its counters.
+    pub fn add_percentiles(&mut self, sample: &mut Sample, latencies: impl Fn(usize) -> Histogram) {
+        if sample.length_ns < PERCENTILES_FROM_NS {
+            return;
+        }
+        let places = self.operations.iter().zip(&mut self.latencies);
+        for (op, ((at, _), last)) in sample.operations.iter_mut().zip(places) {
+            let until_now = latencies(*at);
+            let within = until_now.since(last);
+            *last = until_now;
+            let latency = Latency::from_histogram(within);
+            let percentile = |p| latency.as_ref().and_then(|latency| latency.percentile_ns(p));
+            (op.latency_ns_p50, op.latency_ns_p99) = (percentile(50.0), percentile(99.0));
+        }
     }
 
     /// What happened since the last sample; nothing if that was less than `short_ns` ago, in which
@@ -97,5 +126,26 @@ mod tests {
         sampling.count_from(400);
         let sample = sampling.take(|| totals(7), 500, 400, 50).unwrap();
         assert_eq!((sample.at_ns, sample.length_ns, sample.ops_done()), (100, 100, 7));
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_interval() {
+        let mut sampling = sampling(0);
+        let latencies = |slow: u64| {
+            let mut all = Histogram::new();
+            (0..1000).for_each(|_| all.record(1_000));
+            (0..slow).for_each(|_| all.record(1_000_000));
+            all
+        };
+        let second = 1_000_000_000;
+        let mut first = sampling.take(|| totals(1000), second, 0, 50).unwrap();
+        sampling.add_percentiles(&mut first, |_| latencies(0));
+        assert!(first.operations[0].latency_ns_p99.is_some_and(|ns| ns < 1_100));
+        let mut next = sampling.take(|| totals(3000), 2 * second, 0, 50).unwrap();
+        sampling.add_percentiles(&mut next, |_| latencies(2000));
+        assert!(next.operations[0].latency_ns_p50.is_some_and(|ns| ns > 900_000));
+        let mut short = sampling.take(|| totals(3100), 2 * second + second / 10, 0, 50).unwrap();
+        sampling.add_percentiles(&mut short, |_| latencies(2100));
+        assert_eq!(short.operations[0].latency_ns_p50, None);
     }
 }

@@ -385,17 +385,6 @@ fn errors_in_plans_and_targets() {
         ("tree-limit", "target[0].tree.items",
          "[[target]]\npath = \"/x\"\n\
           tree = { depth = 2, width = 9, items = 18446744073709551615 }"),
-        ("program", "phase[0].job[0].work.program.command",
-         "[[phase]]\n[[phase.job]]\nwork.program = {}"),
-        ("burn", "phase[0].job[0].work.burn.chunk",
-         "[[phase]]\n[[phase.job]]\nwork.burn.chunk = 0"),
-        ("not-yet-entries", "phase[0].job[0].work.entries",
-         "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
-        ("no-steps", "phase[0].job[0].work.entries.steps",
-         "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
-        ("loader", "phase[0].job[0].work.entries.loader.batch",
-         "[[phase]]\n[[phase.job]]\n\
-          work.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
         ("blocks-on-tree", "phase[0].job[0].targets[0]",
          "[[target]]\nkind = \"tree\"\n[[phase]]\n[[phase.job]]\n\
           targets = [\"target\"]\nwork.blocks = {}"),
@@ -415,6 +404,29 @@ fn errors_in_plans_and_targets() {
           [[phase.job]]\nwork.blocks = {}\nworkers = 4000"),
         ("buffers", "phase[0].job[0].work.blocks.depth",
          "[[phase]]\n[[phase.job]]\nworkers = 4096\nwork.blocks = { depth = 4096, size = \"1m\" }"),
+    ];
+    for (rule, place, text) in cases {
+        let problems = found(text);
+        let said = problems.iter().any(|p| p.rule == rule && p.place.as_str() == place);
+        assert!(said, "{rule} {place}: {problems:#?}");
+    }
+}
+
+#[test]
+fn errors_in_other_kinds_of_work() {
+    #[rustfmt::skip]
+    let cases = [
+        ("program", "phase[0].job[0].work.program.command",
+         "[[phase]]\n[[phase.job]]\nwork.program = {}"),
+        ("burn", "phase[0].job[0].work.burn.chunk",
+         "[[phase]]\n[[phase.job]]\nwork.burn.chunk = 0"),
+        ("not-yet-entries", "phase[0].job[0].work.entries",
+         "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("no-steps", "phase[0].job[0].work.entries.steps",
+         "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("loader", "phase[0].job[0].work.entries.loader.batch",
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
     ];
     for (rule, place, text) in cases {
         let problems = found(text);

@@ -94,8 +94,6 @@ fn advice(step: Step) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use candor_plan::units::Direction;
-
     use super::*;
     use crate::testcase::{TestCase, Workload};
 

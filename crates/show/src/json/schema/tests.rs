@@ -152,7 +152,10 @@ fn lean_measurement() -> Measurement {
         count: 0,
     };
     Measurement {
-        operations: vec![stats.clone()],
+        operations: vec![
+            OpStats { name: "read".into(), ..stats.clone() },
+            OpStats { name: "write".into(), ..OpStats::default() },
+        ],
         read_back: Some(ReadBack { reads: stats, ..ReadBack::default() }),
         depths: Some(Depths::default()),
         steady: Some(SteadyState::default()),
