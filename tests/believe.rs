@@ -29,7 +29,7 @@ fn t06_the_same_file_three_ways() {
     let reread = second(&scratch, &file, "--rw randread --buffered");
     let finding = reread.denies("A1");
     assert_eq!(finding["measures"], "page_cache", "{finding}");
-    assert!(reread.words("/headline").contains("page cache"), "{}", reread.told());
+    assert!(reread.words("/judgement/headline").contains("page cache"), "{}", reread.told());
     let write = second(&scratch, &file, "--rw randwrite --buffered --overwrite");
     let finding = write.denies("A3");
     assert_eq!(finding["measures"], "page_cache_writes", "{finding}");

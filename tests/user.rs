@@ -44,7 +44,7 @@ fn enables(missing: &[(String, String)], what: &str) -> String {
     found[0].1.clone()
 }
 
-const REQUESTS: &str = "the sizes and places of requests";
+const REQUESTS: &str = "single requests of the devices";
 
 #[test]
 fn what_a_user_may_not_know_is_told_once_with_what_would_help() {

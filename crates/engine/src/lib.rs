@@ -20,4 +20,4 @@ mod worker;
 pub use error::{EngineError, remedy};
 pub use phase::session::Session;
 pub use phase::skipped::SkippedJob;
-pub use phase::{Prepared, Watch};
+pub use phase::{Prepared, Task, Watch};

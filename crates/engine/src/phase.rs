@@ -72,6 +72,40 @@ pub(crate) enum Message {
     Ended { job: usize, rank: u32, end: Box<Result<WorkerEnd, EngineError>> },
 }
 
+/// A phase that is to run, and how its random choices are told from those of others.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The plan that it uses the targets of.
+    pub plan: &'a Plan,
+    /// The phase.
+    pub phase: &'a Phase,
+    /// Index of the phase in the plan, whose random choices it makes; none for one that is not part
+    /// of the plan, which makes those of its name.
+    pub index: Option<usize>,
+    /// Times that it ran before.
+    pub repeat: u32,
+}
+
+impl<'a> Task<'a> {
+    /// A phase of a plan, run for the first time.
+    pub fn of(plan: &'a Plan, index: usize) -> Task<'a> {
+        Task { plan, phase: &plan.phases[index], index: Some(index), repeat: 0 }
+    }
+
+    /// Seed of all random choices of one worker of the job with this index; `--debug=random`
+    /// reports it.
+    pub fn worker_seed(&self, job: usize, rank: u32) -> u64 {
+        mix(self.job_seed(job), u64::from(rank))
+    }
+
+    fn job_seed(&self, job: usize) -> u64 {
+        let name = self.phase.name.bytes();
+        let by_name = || name.fold(u64::MAX, |salt, byte| mix(salt, u64::from(byte)));
+        let salt = mix(self.index.map_or_else(by_name, |at| at as u64), u64::from(self.repeat));
+        mix(mix(salt, job as u64), self.plan.seed)
+    }
+}
+
 /// A phase whose workers wait at the barrier.
 pub struct Prepared {
     pub(crate) jobs: Vec<Arc<ReadyJob>>,
@@ -88,17 +122,12 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Makes everything ready; `repeat` tells the repeats of a phase apart.
+    /// Makes everything ready.
     ///
     /// # Errors
     /// The first thing that could not be made ready.
-    pub fn new(
-        session: &mut Session,
-        plan: &Plan,
-        phase: &Phase,
-        repeat: u32,
-    ) -> Result<Prepared, EngineError> {
-        Prepared::without(session, plan, phase, repeat, Vec::new())
+    pub fn new(session: &mut Session, task: &Task<'_>) -> Result<Prepared, EngineError> {
+        Prepared::without(session, task, Vec::new())
     }
 
     /// The same, without jobs that are known not to run. Where jobs fail alone, those that cannot
@@ -108,11 +137,10 @@ impl Prepared {
     /// The first thing that could not be made ready.
     pub fn without(
         session: &mut Session,
-        plan: &Plan,
-        phase: &Phase,
-        repeat: u32,
+        task: &Task<'_>,
         mut skipped: Vec<SkippedJob>,
     ) -> Result<Prepared, EngineError> {
+        let Task { plan, phase, .. } = *task;
         let is_absent: HashSet<usize> = skipped.iter().map(|skipped| skipped.job).collect();
         let (mut jobs, mut flows, mut locks) = (Vec::new(), HashMap::new(), HashMap::new());
         for (index, job) in phase.jobs.iter().enumerate() {
@@ -120,7 +148,7 @@ impl Prepared {
                 continue;
             }
             let stop = job.stop.as_ref().unwrap_or(&phase.stop);
-            match ReadyJob::new(session, plan, job, stop, job_seed(plan, phase, repeat, index)) {
+            match ReadyJob::new(session, plan, job, stop, task.job_seed(index)) {
                 Ok(mut ready) => {
                     ready.join_flow(&mut flows);
                     ready.join_locks(&mut locks);
@@ -277,23 +305,4 @@ impl Drop for Prepared {
             let _ = thread.join();
         }
     }
-}
-
-/// The seed of all random choices of one worker: of the job with this index in a phase that runs
-/// for the `repeat`th time, both from zero. What `--debug=random` tells.
-pub fn worker_seed(plan: &Plan, phase: &Phase, repeat: u32, job: usize, rank: u32) -> u64 {
-    mix(job_seed(plan, phase, repeat, job), u64::from(rank))
-}
-
-fn job_seed(plan: &Plan, phase: &Phase, repeat: u32, job: usize) -> u64 {
-    let salt = mix(phase_salt(plan, phase), u64::from(repeat));
-    mix(mix(salt, job as u64), plan.seed)
-}
-
-/// What tells the random choices of phases apart: the place in the plan, or for a phase that is
-/// not part of it, its name.
-fn phase_salt(plan: &Plan, phase: &Phase) -> u64 {
-    let place = plan.phases.iter().position(|known| known == phase);
-    let by_name = || phase.name.bytes().fold(u64::MAX, |salt, byte| mix(salt, u64::from(byte)));
-    place.map_or_else(by_name, |place| place as u64)
 }

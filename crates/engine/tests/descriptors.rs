@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Job, Layout, Member, Phase, Plan, Target, TargetKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -32,7 +32,7 @@ fn a_job_may_have_more_files_than_the_limit_allows_at_first() {
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
     let limit = Rlimit { current: Some(100), ..getrlimit(Resource::Nofile) };
     setrlimit(Resource::Nofile, limit).expect("lowered");
-    let prepared = Prepared::new(&mut Session::new(), &plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(&mut Session::new(), &Task::of(&plan, 0)).expect("prepared");
     let all = prepared.run(&AtomicBool::new(false), &mut ());
     assert_eq!((all[0].of(Direction::Read).ops, all[0].errors.len()), (2 * FILES * 2, 0));
 }

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, Share, Verify};
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::work::Figure;
@@ -192,7 +192,7 @@ fn a_user_who_stops_gets_what_was_done() {
     let blocks = Blocks { engine: Engine::Null, ..Blocks::default() };
     let stop = Stop { time: Some(Nanos::from_secs(600)), ..Stop::default() };
     let plan = plan(&path, 2, stop, blocks);
-    let prepared = Prepared::new(&mut Session::new(), &plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(&mut Session::new(), &Task::of(&plan, 0)).expect("prepared");
     static STOP: AtomicBool = AtomicBool::new(false);
     std::thread::spawn(|| {
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -311,6 +311,6 @@ fn work_that_leaves_its_range_is_refused() {
     let blocks =
         Blocks { share: Share::Segments { block: Bytes(1 << 20), count: 5 }, ..Blocks::default() };
     let plan = plan(&path, 1, Stop::default(), blocks);
-    let refused = Prepared::new(&mut session, &plan, &plan.phases[0], 0).err().expect("refused");
+    let refused = Prepared::new(&mut session, &Task::of(&plan, 0)).err().expect("refused");
     assert!(refused.to_string().contains("5MiB of it up to 5MiB"), "{refused}");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{
     Access, Blocks, Engine, Floor, Flow, LatencyGoal, Pace, Think, ThinkCount,
 };
@@ -31,7 +31,7 @@ fn run_all(path: &Path, jobs: Vec<Job>) -> Vec<Measurement> {
     let phase = Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
     let mut session = Session::new();
-    let prepared = Prepared::new(&mut session, &plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(&mut session, &Task::of(&plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ())
 }
 
@@ -174,7 +174,7 @@ fn only_the_errors_that_are_tolerated_are_survived() {
         let phase = Phase { jobs, ..Phase::default() };
         let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
         let mut session = Session::new();
-        let prepared = Prepared::new(&mut session, &plan, &plan.phases[0], 0).expect("prepared");
+        let prepared = Prepared::new(&mut session, &Task::of(&plan, 0)).expect("prepared");
         // Nothing is left to read.
         file.as_file().set_len(0).expect("cut");
         prepared.run(&AtomicBool::new(false), &mut ()).remove(0)

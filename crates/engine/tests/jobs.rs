@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Blocks, Durability};
 use candor_plan::units::{Direction, Mix};
 use candor_plan::{Bytes, Job, Nanos, OnFailure, Phase, Plan, Stop, Target};
@@ -32,7 +32,7 @@ fn plan(paths: &[(&str, &Path)], jobs: Vec<Job>, on_failure: OnFailure) -> Plan 
 }
 
 fn run(plan: &Plan) -> Vec<Measurement> {
-    let prepared = Prepared::new(&mut Session::new(), plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(&mut Session::new(), &Task::of(plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ())
 }
 
@@ -70,7 +70,7 @@ fn a_job_without_its_file_fails_alone() {
     assert!(all[0].errors[0].path.contains("no-such-file"), "{:?}", all[0].errors);
     assert_eq!(all[1].of(Direction::Write).ops, 16);
     let together = plan(&paths, jobs(), OnFailure::EndRun);
-    let refused = Prepared::new(&mut Session::new(), &together, &together.phases[0], 0);
+    let refused = Prepared::new(&mut Session::new(), &Task::of(&together, 0));
     assert!(refused.is_err(), "unless asked otherwise, nothing runs");
 }
 

@@ -4,7 +4,7 @@ use candor_plan::units::Direction;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Blocks, Engine};
 use candor_plan::units::Mix;
 use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, Phase, Plan, Stop, Target};
@@ -27,7 +27,7 @@ fn run(path: &std::path::Path, phase: Phase) -> Vec<Measurement> {
     let target = Target { path: path.into(), size: Some(Bytes(1 << 20)), ..Target::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
     let mut session = Session::new();
-    let prepared = Prepared::new(&mut session, &plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(&mut session, &Task::of(&plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ())
 }
 

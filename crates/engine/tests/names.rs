@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::{Job, Phase, Plan, Stop, Target, TargetKind, check};
 use candor_record::{Ended, Measurement};
@@ -29,7 +29,7 @@ fn done(directory: &Path, over: Over, step: Step) -> Measurement {
     let errors: Vec<_> =
         check::check(&plan).into_iter().filter(candor_plan::Problem::is_error).collect();
     assert!(errors.is_empty(), "{errors:#?}");
-    let prepared = Prepared::new(&mut Session::new(), &plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(&mut Session::new(), &Task::of(&plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Access, Blocks, Engine, TraceFile};
 use candor_plan::trace::{Action, Step, Trace};
 use candor_plan::units::{Direction, Mix};
@@ -56,7 +56,7 @@ fn follow(folder: &Path, steps: Vec<Step>, blocks: Blocks) -> Measurement {
     let targets = vec![target("a"), target("b")];
     let plan = Plan { targets, phases: vec![phase], ..Plan::default() };
     let mut session = Session::new();
-    let prepared = Prepared::new(&mut session, &plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(&mut session, &Task::of(&plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{
     Access, Blocks, Content, Engine, Fill, Format, Pattern, ReadBack, Sum, TrimWritten, Verify,
 };
@@ -35,7 +35,7 @@ fn run_with(session: &mut Session, path: &Path, stop: Stop, blocks: Blocks) -> M
     let errors: Vec<_> =
         problems.iter().filter(|p| p.severity == candor_plan::Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:?}");
-    let prepared = Prepared::new(session, &plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(session, &Task::of(&plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Access, Blocks, Engine, Format, ReadBack, Sum, Verify, Zones};
 use candor_plan::units::Direction;
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
@@ -47,11 +47,11 @@ fn run(path: &Path, phases: Vec<Vec<Job>>) -> Vec<Vec<Measurement>> {
     let phases = phases.into_iter().map(phase).collect();
     let plan = Plan { targets: vec![target], phases, ..Plan::default() };
     let mut session = Session::new();
-    let mut run = |phase: &Phase| {
-        let prepared = Prepared::new(&mut session, &plan, phase, 0).expect("prepared");
+    let mut run = |index: usize| {
+        let prepared = Prepared::new(&mut session, &Task::of(&plan, index)).expect("prepared");
         prepared.run(&AtomicBool::new(false), &mut ())
     };
-    plan.phases.iter().map(&mut run).collect()
+    (0..plan.phases.len()).map(&mut run).collect()
 }
 
 /// Offsets in KiB, in the order of completion.
@@ -117,7 +117,7 @@ fn refusal(path: &Path, zones: Zones) -> String {
     let target = Target { path: path.into(), size: Some(Bytes(64 * KIB)), ..Target::default() };
     let phase = Phase { jobs: vec![job("write", blocks, KIB)], ..Phase::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
-    let prepared = Prepared::new(&mut Session::new(), &plan, &plan.phases[0], 0);
+    let prepared = Prepared::new(&mut Session::new(), &Task::of(&plan, 0));
     prepared.err().expect("an error").to_string()
 }
 

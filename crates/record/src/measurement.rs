@@ -612,10 +612,17 @@ pub struct FinishedWrite {
     pub offset: u64,
 }
 
+/// Reads the counters of an operation that has no key of its own.
+fn named_read_back<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<OpStats, D::Error> {
+    let name = BlocksOp::ReadBack.operation().name.to_owned();
+    Ok(OpStats { name, ..OpStats::deserialize(deserializer)? })
+}
+
 /// Reads that read back what the job had written, after the rest of its work or in between.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadBack {
     /// Their counters and latencies; rates are over `elapsed_ns`.
+    #[serde(deserialize_with = "named_read_back")]
     pub reads: OpStats,
     /// Time in which they ran: after the work, which has ended then, or beside it.
     pub elapsed_ns: u64,

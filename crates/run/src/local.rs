@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_engine::targets::files;
-use candor_engine::{Prepared, Session, SkippedJob};
+use candor_engine::{Prepared, Session, SkippedJob, Task};
 use candor_judge::{Case, conclude, judge, questions};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::{Bytes, Nanos, OnFailure, Phase, Plan, Problem};
@@ -142,7 +142,7 @@ impl Local {
     fn prepare(
         &mut self,
         phase: &Phase,
-        repeat: u32,
+        (index, repeat): (Option<usize>, u32),
         events: &mut Events<'_>,
     ) -> Result<(Prepared, Sampler, Option<IdleWindow>), RunError> {
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
@@ -154,7 +154,8 @@ impl Local {
         // Files may just have come into being.
         let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
         rest(phase.delay);
-        let prepared = Prepared::without(&mut self.session, &self.plan, phase, repeat, absent)?;
+        let task = Task { plan: &self.plan, phase, index, repeat };
+        let prepared = Prepared::without(&mut self.session, &task, absent)?;
         self.facts.missing.extend(self.tracer.failure(!self.options.at_once));
         if sampler.snapshot(SnapshotDetail::Full).cache.is_none() {
             let untold = ready::untold_pages(&self.files(phase));
@@ -381,7 +382,9 @@ impl Runner for Local {
     fn phase(&mut self, step: Step<'_>, events: &mut Events<'_>) -> Result<&PhaseRecord, RunError> {
         let (phase, index, repeat) = self.admit(step)?;
         let name = phase.name.clone();
-        let ready = self.prepare(&phase, repeat, events);
+        // A step of a search is no part of the plan.
+        let drawn_as = (!matches!(step, Step::Search(_))).then_some(index);
+        let ready = self.prepare(&phase, (drawn_as, repeat), events);
         let (prepared, mut sampler, idle) = match ready {
             Ok(ready) => ready,
             Err(error) => {

@@ -520,7 +520,7 @@ fn full_measurement() -> Measurement {
             ..VerifyStats::default()
         }),
         read_back: Some(ReadBack {
-            reads: stats(900.0, 4096, 80_000),
+            reads: full_operations().swap_remove(BlocksOp::ReadBack as usize),
             elapsed_ns: 500_000_000,
             cpu_user_ns: 1_000_000,
             cpu_system_ns: 2_000_000,

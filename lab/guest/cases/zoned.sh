@@ -2,7 +2,7 @@
 node=$(null zoned size=256 memory_backed=1 zoned=1 zone_size=16 zone_max_open=0)
 candor inspect "$node"
 cat >"$OUT/plan.toml" <<EOF
-version = 1
+version = 2
 [[target]]
 name = "zoned"
 path = "$node"

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::targets::layout::{self, Wanted};
-use candor_engine::{Prepared, Session};
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::Verify;
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, Work};
 use candor_record::Measurement;
@@ -23,7 +23,7 @@ pub fn plan(path: &Path, workers: u32, stop: Stop, work: impl Into<Work>) -> Pla
 
 /// Runs its only phase.
 pub fn run(session: &mut Session, plan: &Plan) -> Measurement {
-    let prepared = Prepared::new(session, plan, &plan.phases[0], 0).expect("prepared");
+    let prepared = Prepared::new(session, &Task::of(plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }
 

@@ -9,7 +9,9 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
     let root = PlanPath::root();
     if plan.version != PLAN_VERSION {
         let message = format!("the plan is of version {}", plan.version);
-        out.error("version", root.key("version"), message, format!("set it to {PLAN_VERSION}"));
+        let remedy =
+            format!("set it to {PLAN_VERSION}; each job's work stands under `work` since then");
+        out.error("version", root.key("version"), message, remedy);
     }
     out.count("repeats", root.key("repeats"), plan.repeats.into(), REPEATS_MAX.into());
     parts("no-targets", plan.targets.len(), &root, "target", out);

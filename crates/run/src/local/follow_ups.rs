@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use candor_engine::targets::files;
-use candor_engine::{Prepared, Watch};
+use candor_engine::{Prepared, Task, Watch};
 use candor_judge::thresholds::AGAIN;
 use candor_judge::{Question, nears_memory};
 use candor_observe::{Sampler, SnapshotDetail};
@@ -205,13 +205,14 @@ impl Local {
         let least = workers.map(|worker| worker.bytes).min().map(Bytes).filter(|_| writes);
         let stop = Stop { time, bytes: least, ..Stop::default() };
         let changed = Phase { stop, ..changed.clone() };
-        let plan = self.plan_with(&changed, question.change, record.phase);
         if writes {
             self.guard.admit(&Plan { phases: vec![changed.clone()], ..self.plan.clone() })?;
         }
         let mut sampler = Sampler::new(&self.facts, &self.files(&changed), &self.roots);
-        let repeat = record.repeat;
-        let prepared = Prepared::without(&mut self.session, &plan, &changed, repeat, Vec::new())?;
+        // A second pass makes the random choices of its phase; others make new ones.
+        let index = (question.change == Change::SamePlaces).then_some(record.phase);
+        let task = Task { plan: &self.plan, phase: &changed, index, repeat: record.repeat };
+        let prepared = Prepared::new(&mut self.session, &task)?;
         let mut ends = Ends { local: self, sampler: &mut sampler, at: Default::default() };
         let measurement = prepared.run(interrupted(), &mut ends).into_iter().next();
         let [before, after] = ends.at;
@@ -226,19 +227,6 @@ impl Local {
             before,
             after,
         })
-    }
-
-    /// The plan that random choices are made by: a second pass takes the place of its phase and
-    /// draws what that drew; others draw anew.
-    fn plan_with(&self, changed: &Phase, change: Change, index: usize) -> Plan {
-        let mut plan = self.plan.clone();
-        if change == Change::SamePlaces
-            && let Some(own) = plan.phases.get(index)
-            && let Some(first) = plan.phases.iter().position(|phase| phase == own)
-        {
-            plan.phases[first] = changed.clone();
-        }
-        plan
     }
 }
 
@@ -382,11 +370,6 @@ mod tests {
         let twice = random.0.changed(&random.1, &read(8192), Change::TwiceTheWorkers);
         let twice = twice.expect("it can");
         assert_eq!(twice.jobs[0].workers, 2);
-        let own = random.0.plan_with(&twice, Change::TwiceTheWorkers, 0);
-        assert_eq!(own, random.0.plan, "other random choices");
-        let same = random.0.changed(&random.1, &read(8192), Change::SamePlaces).expect("it can");
-        let again = random.0.plan_with(&same, Change::SamePlaces, 0);
-        assert_eq!(again.phases[0], same, "the same random choices");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::DebugKind;
-use candor_engine::phase::worker_seed;
+use candor_engine::Task;
 use candor_plan::units::Direction;
 use candor_plan::{Plan, text};
 use candor_record::{Event, Measurement};
@@ -90,11 +90,12 @@ impl<'a> Debug<'a> {
 /// The seed of the run and those that its workers draw from, in the words that scripts look for:
 /// how many a worker has, and each by its number.
 fn seeds(plan: &Plan) -> impl Iterator<Item = String> {
-    let phases = plan.phases.iter();
-    let jobs = phases.flat_map(|phase| phase.jobs.iter().enumerate().map(move |job| (phase, job)));
-    let own = jobs.flat_map(move |(phase, (index, job))| {
+    let phases = (0..plan.phases.len()).map(|index| Task::of(plan, index));
+    let jobs =
+        phases.flat_map(|task| task.phase.jobs.iter().enumerate().map(move |job| (task, job)));
+    let own = jobs.flat_map(move |(task, (index, job))| {
         (0..job.workers).flat_map(move |rank| {
-            let seed = worker_seed(plan, phase, 0, index, rank);
+            let seed = task.worker_seed(index, rank);
             let count = format!("job `{}`: FIO_RAND_NR_OFFS=1", job.name);
             [count, format!("job `{}`: rand_seeds[0]={seed}", job.name)]
         })
@@ -165,7 +166,7 @@ mod tests {
         let (one, two) = (told(1), told(2));
         assert_eq!((one.len(), &*one[1]), (5, "job `a`: FIO_RAND_NR_OFFS=1"));
         let seed = one[2].strip_prefix("job `a`: rand_seeds[0]=").unwrap().parse::<u64>();
-        assert_eq!(seed, Ok(worker_seed(&with(1), &with(1).phases[0], 0, 0, 0)));
+        assert_eq!(seed, Ok(Task::of(&with(1), 0).worker_seed(0, 0)));
         assert!(one[2] != one[4] && one[2] != two[2], "{one:?} {two:?}");
     }
 

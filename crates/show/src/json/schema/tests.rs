@@ -156,7 +156,10 @@ fn lean_measurement() -> Measurement {
             OpStats { name: "read".into(), ..stats.clone() },
             OpStats { name: "write".into(), ..OpStats::default() },
         ],
-        read_back: Some(ReadBack { reads: stats, ..ReadBack::default() }),
+        read_back: Some(ReadBack {
+            reads: OpStats { name: "read_back".into(), ..stats },
+            ..ReadBack::default()
+        }),
         depths: Some(Depths::default()),
         steady: Some(SteadyState::default()),
         per_worker: vec![WorkerStats::default()],
