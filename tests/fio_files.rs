@@ -54,6 +54,30 @@ fn readonly_makes_no_file() {
 }
 
 #[test]
+fn readonly_makes_and_removes_no_name() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (there, directory) = (scratch.path("there"), scratch.path("directory"));
+    fs::write(&there, [1; 4096]).unwrap();
+    fs::create_dir(&directory).unwrap();
+    let cases = [
+        ("filedelete", &there, "unlink"),
+        ("dirdelete", &directory, "rmdir"),
+        ("filecreate", &scratch.path("new"), "create"),
+        ("dircreate", &scratch.path("new"), "mkdir"),
+    ];
+    for (engine, path, step) in cases {
+        let (engine, path) = (format!("--ioengine={engine}"), format!("--filename={path}"));
+        let words = ["--readonly", "--name=n", &engine, &path, "--filesize=4k"];
+        let (ran, _) = fio(&words);
+        assert_eq!(ran.code, Some(1), "{engine}");
+        assert!(ran.err.contains(&format!("would {step} files; --readonly")), "{}", ran.err);
+        let mut left = scratch.entries();
+        left.sort_unstable();
+        assert_eq!(left, ["directory", "there"], "{engine}");
+    }
+}
+
+#[test]
 fn files_are_made_laid_out_and_stay() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let deep = scratch.path("a/b/file");

@@ -9,6 +9,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("iostat", "sysstat", "a second opinion on device counters"),
     ("mkfs.ext4", "e2fsprogs", "file systems on scratch devices"),
     ("mkfs.xfs", "xfsprogs", "file systems on scratch devices"),
+    ("mkfs.btrfs", "btrfs-progs", "file systems on scratch devices"),
     ("losetup", "mount", "scratch devices"),
     ("lsblk", "util-linux", "a second opinion on the block devices"),
     ("jq", "jq", "recipes that read JSON"),

@@ -12,10 +12,10 @@ use crate::{setup, tidy};
 /// How long the advisory database may take to arrive before that gate is skipped.
 const FETCH_LIMIT: Duration = Duration::from_secs(60);
 
-/// Tests that may be skipped: blktrace (twice) and perf where the kernel is locked down or keeps
-/// samples back, advisories without a network, and two more on a busy host. Above that, a run has
-/// shown too little to pass.
-const SKIPPED_MAX: u64 = 6;
+/// Tests that may be skipped: advisories without a network, two of the block tracer where the kernel
+/// is locked down or keeps samples back, and five more on a busy host. Above that, a run has shown
+/// too little to pass.
+const SKIPPED_MAX: u64 = 8;
 
 /// What the tests came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -256,6 +256,6 @@ test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
     fn skips_are_bounded() {
         let skipping = |skipped| Count { skipped, ..Count::default() }.too_many_skipped();
         assert_eq!(skipping(SKIPPED_MAX), None);
-        assert!(skipping(SKIPPED_MAX + 1).is_some_and(|said| said.starts_with("7 tests")));
+        assert!(skipping(SKIPPED_MAX + 1).is_some_and(|said| said.starts_with("9 tests")));
     }
 }
