@@ -12,9 +12,9 @@ use crate::{setup, tidy};
 /// How long the advisory database may take to arrive before that gate is skipped.
 const FETCH_LIMIT: Duration = Duration::from_secs(60);
 
-/// Tests that may be skipped: advisories without a network, two of the block tracer where the kernel
-/// is locked down or keeps samples back, and five more on a busy host. Above that, a run has shown
-/// too little to pass.
+/// Tests that may be skipped: advisories without a network, two of the block tracer where the
+/// kernel is locked down or keeps samples back, and five more on a busy host. Above that, a run has
+/// shown too little to pass.
 const SKIPPED_MAX: u64 = 8;
 
 /// What the tests came to.
