@@ -8,7 +8,75 @@
 pub mod check;
 
 use std::fs;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+/// A reading of a [`Clock`], or the difference of two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticks(pub u64);
+
+impl Ticks {
+    /// Later than any run lasts.
+    pub const MAX: Ticks = Ticks(u64::MAX);
+
+    /// Difference, 0 where the other one is later.
+    #[inline(always)]
+    #[must_use]
+    pub fn saturating_sub(self, other: Ticks) -> Ticks {
+        Ticks(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Ticks {
+    type Output = Ticks;
+
+    #[inline(always)]
+    fn add(self, other: Ticks) -> Ticks {
+        Ticks(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Ticks {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Ticks) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Ticks {
+    type Output = Ticks;
+
+    #[inline(always)]
+    fn sub(self, other: Ticks) -> Ticks {
+        Ticks(self.0 - other.0)
+    }
+}
+
+impl Sum for Ticks {
+    fn sum<I: Iterator<Item = Ticks>>(ticks: I) -> Ticks {
+        Ticks(ticks.map(|ticks| ticks.0).sum())
+    }
+}
+
+/// Ticks that one thread writes and others read.
+#[derive(Debug, Default)]
+pub struct AtomicTicks(AtomicU64);
+
+impl AtomicTicks {
+    /// The present value.
+    #[inline(always)]
+    pub fn load(&self, order: Ordering) -> Ticks {
+        Ticks(self.0.load(order))
+    }
+
+    /// Sets the value.
+    #[inline(always)]
+    pub fn store(&self, ticks: Ticks, order: Ordering) {
+        self.0.store(ticks.0, order);
+    }
+}
 
 /// A clock whose reading costs a few nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -95,20 +163,20 @@ impl Clock {
 
     /// The present tick.
     #[inline(always)]
-    pub fn now(&self) -> u64 {
-        if self.tsc { tsc() } else { monotonic_ns() }
+    pub fn now(&self) -> Ticks {
+        Ticks(if self.tsc { tsc() } else { monotonic_ns() })
     }
 
     /// Nanoseconds in a difference of ticks.
     #[inline(always)]
-    pub fn ns(&self, ticks: u64) -> u64 {
+    pub fn ns(&self, Ticks(ticks): Ticks) -> u64 {
         ((u128::from(ticks) * u128::from(self.scale)) >> FRACTION_BITS) as u64
     }
 
     /// Ticks in a length of time; saturates at a time later than any run lasts.
-    pub fn ticks(&self, ns: u64) -> u64 {
+    pub fn ticks(&self, ns: u64) -> Ticks {
         let ticks = (u128::from(ns) << FRACTION_BITS) / u128::from(self.scale.max(1));
-        u64::try_from(ticks).unwrap_or(u64::MAX / 4).min(u64::MAX / 4)
+        Ticks(u64::try_from(ticks).unwrap_or(u64::MAX / 4).min(u64::MAX / 4))
     }
 
     /// `tsc` or `monotonic`.
@@ -160,6 +228,6 @@ mod tests {
             let back = clock.ns(clock.ticks(ns));
             assert!(back.abs_diff(ns) <= ns / 1000 + 2, "{back} for {ns}");
         }
-        assert!(clock.ticks(u64::MAX) >= 1 << 61);
+        assert!(clock.ticks(u64::MAX) >= Ticks(1 << 61));
     }
 }

@@ -7,14 +7,14 @@ mod interim;
 mod job_monitor;
 mod logging;
 mod minimum_rate;
-mod prepare;
+mod ready_job;
 mod sampling;
 pub mod session;
 pub mod shared;
 pub mod skipped;
 mod steady;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::Release};
@@ -24,10 +24,11 @@ use std::thread::{self, JoinHandle};
 use candor_plan::{OnFailure, Phase, Plan};
 use candor_record::{Measurement, Sample};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Ticks};
 use crate::error::EngineError;
+use crate::family::Kept;
 use crate::phase::control::{Control, Flushed};
-use crate::phase::prepare::ReadyJob;
+use crate::phase::ready_job::ReadyJob;
 use crate::phase::session::Session;
 use crate::phase::shared::{Gate, NOT_YET};
 use crate::phase::skipped::SkippedJob;
@@ -140,20 +141,15 @@ impl Prepared {
         task: &Task<'_>,
         mut skipped: Vec<SkippedJob>,
     ) -> Result<Prepared, EngineError> {
-        let Task { plan, phase, .. } = *task;
+        let phase = task.phase;
         let is_absent: HashSet<usize> = skipped.iter().map(|skipped| skipped.job).collect();
-        let (mut jobs, mut flows, mut locks) = (Vec::new(), HashMap::new(), HashMap::new());
+        let (mut jobs, mut kept) = (Vec::new(), Kept::default());
         for (index, job) in phase.jobs.iter().enumerate() {
             if is_absent.contains(&index) {
                 continue;
             }
-            let stop = job.stop.as_ref().unwrap_or(&phase.stop);
-            match ReadyJob::new(session, plan, job, stop, task.job_seed(index)) {
-                Ok(mut ready) => {
-                    ready.join_flow(&mut flows);
-                    ready.join_locks(&mut locks);
-                    jobs.push(Arc::new(ready));
-                }
+            match ReadyJob::new(session, &mut kept, task, index) {
+                Ok(ready) => jobs.push(Arc::new(ready)),
                 Err(error) if phase.on_failure == OnFailure::EndRun => return Err(error),
                 Err(error) => skipped.push(SkippedJob::failed(index, job, error.failure())),
             }
@@ -194,16 +190,11 @@ impl Prepared {
         job: Arc<ReadyJob>,
         sender: Sender<Message>,
     ) -> Result<JoinHandle<()>, EngineError> {
-        let gate = self.gate.clone();
+        let (gate, clock) = (self.gate.clone(), self.clock);
         let body = move || {
             let ready = sender.clone();
             // A worker that panics must not leave the others waiting for ever.
-            let life = AssertUnwindSafe(|| {
-                job.live(rank, &gate, move || {
-                    // A control plane that has gone away needs no word.
-                    let _ = ready.send(Message::Ready);
-                })
-            });
+            let life = AssertUnwindSafe(|| job.live(rank, clock, gate, ready));
             let end = catch_unwind(life).unwrap_or_else(|_| {
                 job.shared.command.end();
                 let cause = std::io::Error::other("it panicked; this is a bug in candor");
@@ -267,7 +258,7 @@ impl Prepared {
     }
 
     /// Fixes all times, then opens the gate; the tick of the release.
-    fn release(&self) -> u64 {
+    fn release(&self) -> Ticks {
         let now = self.clock.now();
         for job in &self.jobs {
             match job.job.after.is_empty() {
@@ -283,10 +274,10 @@ impl Prepared {
     }
 
     /// Fixes the times of a job whose delay begins at that tick.
-    pub(crate) fn schedule(&self, job: &ReadyJob, from: u64) {
+    pub(crate) fn schedule(&self, job: &ReadyJob, from: Ticks) {
         let started = from + self.clock.ticks(job.job.delay.0);
         let count_from = started + self.clock.ticks(self.ramp_ns);
-        let time = job.stop.time.map_or(u64::MAX / 4, |time| self.clock.ticks(time.0));
+        let time = job.stop.time.map_or(Ticks(u64::MAX / 4), |time| self.clock.ticks(time.0));
         job.shared.count_from.store(count_from, Relaxed);
         job.shared.deadline.store(count_from + time, Relaxed);
         // Last: whoever sees it sees the others too.

@@ -39,6 +39,18 @@ impl Entries {
         }
     }
 
+    /// True where all steps are run: over the targets' own names, each on a file that an earlier
+    /// one has opened, where it needs one.
+    pub fn is_run(&self) -> bool {
+        let mut open = false;
+        let mut fits = |step: &Step| {
+            let fits = step.suits(self.over) && (open || !step.needs_open());
+            open = matches!(step, Step::Create | Step::Open) || (open && *step != Step::Close);
+            fits
+        };
+        !self.steps.is_empty() && self.steps.iter().all(|step| fits(step))
+    }
+
     /// True where the names must be there beforehand.
     pub fn needs_names(&self) -> bool {
         !self.steps.iter().any(|step| matches!(step, Step::Create | Step::Mkdir))
@@ -218,11 +230,22 @@ impl Step {
         self.operation().name
     }
 
+    /// True where it is done to a file that is open.
+    pub fn needs_open(self) -> bool {
+        matches!(self, Step::Read | Step::Write | Step::Fsync | Step::Close)
+    }
+
     /// True where it can be done to a target's own name.
     pub fn suits(self, over: Over) -> bool {
         let looks = matches!(self, Step::Stat | Step::Lstat | Step::Statx);
         match over {
-            Over::TargetFiles => looks || matches!(self, Step::Create | Step::Unlink),
+            Over::TargetFiles => {
+                let changes = matches!(
+                    self,
+                    Step::Create | Step::Open | Step::Write | Step::Truncate | Step::Unlink
+                );
+                looks || changes || self.needs_open()
+            }
             Over::TargetDirectories => looks || matches!(self, Step::Mkdir | Step::Rmdir),
             Over::Items | Over::Directories => false,
         }

@@ -171,6 +171,25 @@ pub enum Figure {
     Names,
     /// Work of the CPU alone.
     Compute,
+    /// Bytes moved within the host's memory.
+    Memory,
+}
+
+impl Figure {
+    /// The direction of its bytes, where they have one.
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            Figure::Read | Figure::ReadBack => Some(Direction::Read),
+            Figure::Write => Some(Direction::Write),
+            Figure::Trim => Some(Direction::Trim),
+            Figure::Flush | Figure::Names | Figure::Compute | Figure::Memory => None,
+        }
+    }
+
+    /// True for what a job was asked to do, apart from making it durable and checking it.
+    pub fn is_work(self) -> bool {
+        !matches!(self, Figure::Flush | Figure::ReadBack)
+    }
 }
 
 impl From<Direction> for Figure {

@@ -548,8 +548,9 @@ pub struct WorkerStats {
 /// Errors of one kind on one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoFailure {
-    /// Read, write, trim; absent for flushes and set-up.
-    pub op: Option<Direction>,
+    /// Name of the operation; absent for set-up and the final flush.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
     /// The file or device.
     pub path: String,
     /// Offset of the first one.
@@ -584,7 +585,28 @@ pub struct VerifyStats {
     pub last_writes: Option<LastWrites>,
 }
 
+/// Mismatches kept with all details.
+pub const MISMATCHES_KEPT: usize = 16;
+
 impl VerifyStats {
+    /// Adds findings of another worker.
+    pub fn merge(&mut self, found: VerifyStats) {
+        self.blocks += found.blocks;
+        self.flipped += found.flipped;
+        self.torn += found.torn;
+        self.misdirected += found.misdirected;
+        self.stale += found.stale;
+        self.foreign += found.foreign;
+        if let Some(last) = found.last_writes {
+            let sum = self.last_writes.get_or_insert_default();
+            sum.issued += last.issued;
+            sum.files = sum.files.max(last.files);
+            sum.finished.extend(last.finished);
+        }
+        let room = MISMATCHES_KEPT.saturating_sub(self.first.len());
+        self.first.extend(found.first.into_iter().take(room));
+    }
+
     /// Blocks that are not what was written, whatever is wrong with them.
     pub fn mismatches(&self) -> u64 {
         let kinds = [self.flipped, self.torn, self.misdirected, self.stale, self.foreign];

@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use candor_engine::targets::files;
+use candor_engine::names;
 use candor_observe::Roots;
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
@@ -86,7 +86,7 @@ impl Guard {
         if !target.remove {
             return Ok(());
         }
-        for path in files::paths(target) {
+        for path in names::paths(target) {
             if path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
                 std::fs::remove_file(&path).map_err(RunError::file("remove", &path))?;
             }
@@ -100,7 +100,7 @@ impl Guard {
         let makes = |job: &&Job| job.entries().is_some_and(|entries| !entries.needs_names());
         let jobs: Vec<_> = phase.jobs.iter().filter(makes).collect();
         let used = |target: &&Target| jobs.iter().any(|job| job.targets.contains(&target.name));
-        let paths = plan.targets.iter().filter(used).flat_map(files::paths);
+        let paths = plan.targets.iter().filter(used).flat_map(names::paths);
         paths.filter(|path| path.symlink_metadata().is_err()).collect()
     }
 
@@ -124,7 +124,7 @@ impl Guard {
             if destroys(plan, target).is_none() {
                 continue;
             }
-            for path in files::paths(target).into_iter().filter(|path| is_device(path)) {
+            for path in names::paths(target).filter(|path| is_device(path)) {
                 let name = candor_observe::device_of_path(&path, &self.roots).unwrap_or_default();
                 if self.forces(&name) {
                     continue;
@@ -152,7 +152,7 @@ impl Guard {
         }
         let (destroys, place) = (destroys(plan, target), place(index));
         let directories = names_directories(plan, target);
-        let paths = files::paths(target).into_iter();
+        let paths = names::paths(target);
         let mut checked = paths.map(|path| match directories {
             true => self.check_directory(target, &path, destroys, &place),
             false => self.check_path(target, &path, destroys, &place),

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_engine::targets::files;
-use candor_engine::targets::files::Named;
-use candor_engine::targets::layout::{self, Wanted};
+use candor_blocks::targets::layout::{self, Wanted};
+use candor_engine::names;
+use candor_engine::names::Named;
 use candor_engine::{Session, SkippedJob};
 use candor_plan::blocks::{Access, Engine, Share};
 use candor_plan::entries::{Entries, Over};
@@ -101,7 +101,7 @@ impl Laying<'_, '_> {
         };
         // What is appended lies behind what is there.
         let needed = needed && !target.append && target.kind != TargetKind::Existing;
-        for named in files::named(target) {
+        for named in names::named(target) {
             let size = named.size.filter(|_| needed);
             if (writes.is_some() || size.is_some()) && target.create != Create::Nothing {
                 self.guard.create(target, index, &named.path, writes)?;
@@ -126,7 +126,7 @@ impl Laying<'_, '_> {
         let plan = self.plan;
         let targets = plan.targets.iter().enumerate();
         for (index, target) in targets.filter(|(_, target)| job.targets.contains(&target.name)) {
-            for named in files::named(target) {
+            for named in names::named(target) {
                 self.name((job, entries), target, index, &named)?;
             }
         }
@@ -176,7 +176,7 @@ impl Laying<'_, '_> {
                 bytes_total: size,
             });
         };
-        layout::lay_out(self.session, &named.path, &wanted, interrupted(), &mut told)?;
+        layout::lay_out(self.session.kept.of(), &named.path, &wanted, interrupted(), &mut told)?;
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ mod cached;
 mod claims;
 mod consent;
 mod error;
+mod families;
 mod hooks;
 mod inspected;
 mod integrity;
@@ -209,7 +210,7 @@ fn interruption(phase: &str) -> String {
 
 fn failure(phase: &str, measurement: &candor_record::Measurement) -> String {
     if let Some(error) = measurement.errors.first() {
-        let op = error.op.map_or("flush", |op| op.name());
+        let op = error.op.as_deref().unwrap_or("flush");
         let (path, offset, message) = (&error.path, error.offset, &error.message);
         return format!("`{phase}` ended: {op} of `{path}` at offset {offset} failed: {message}");
     }
@@ -225,7 +226,7 @@ fn failure(phase: &str, measurement: &candor_record::Measurement) -> String {
 
 /// The best asynchronous engine of this host: io_uring where it is there and allowed.
 pub fn best_async_engine() -> Engine {
-    match candor_engine::engines::uring::is_available() {
+    match candor_blocks::engines::uring::is_available() {
         true => Engine::IO_URING,
         false => Engine::LIBAIO,
     }

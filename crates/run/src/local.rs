@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_engine::targets::files;
+use candor_engine::names;
 use candor_engine::{Prepared, Session, SkippedJob, Task};
 use candor_judge::{Case, conclude, judge, questions};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
@@ -19,6 +19,7 @@ use candor_record::{
 
 use crate::consent::Guard;
 use crate::error::RunError;
+use crate::families;
 use crate::schedulers::Schedulers;
 use crate::stop::interrupted;
 use crate::tracer::RunTracer;
@@ -60,7 +61,7 @@ impl Local {
     ) -> Result<Local, RunError> {
         let roots = Roots::default();
         // First of all, since its clock is calibrated meanwhile.
-        let session = Session::new();
+        let session = Session::new(families::of);
         let mut guard = Guard::new(&options.force, &roots);
         let warnings = match plan.phases.is_empty() {
             true => Vec::new(),
@@ -120,7 +121,7 @@ impl Local {
 
     fn files(&self, phase: &Phase) -> Vec<std::path::PathBuf> {
         let targets = ready::targets(&self.plan, phase);
-        targets.iter().flat_map(|(_, target, _)| files::paths(target)).collect()
+        targets.iter().flat_map(|(_, target, _)| names::paths(target)).collect()
     }
 
     /// Traffic of others on the devices, once per run, before candor does anything.

@@ -5,9 +5,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_engine::Session;
-use candor_engine::targets::files;
-use candor_engine::targets::layout::{self, Wanted};
+use candor_blocks::Known;
+use candor_blocks::targets::files;
+use candor_blocks::targets::layout::{self, Wanted};
+use candor_engine::names;
 use candor_observe::{Roots, accounting_probe, cache};
 use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
@@ -41,14 +42,10 @@ pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, 
 pub fn look(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
     count_names(facts, plan, phase);
     for (index, target, _) in targets(plan, phase) {
-        let paths = files::paths(target);
         // Files of a large set are alike; a few tell all.
         const FILES_MAX: usize = 32;
-        let seen: Vec<_> = paths
-            .iter()
-            .take(FILES_MAX)
-            .filter_map(|path| candor_observe::file_facts(path).ok())
-            .collect();
+        let paths: Vec<_> = names::paths(target).take(FILES_MAX).collect();
+        let seen = paths.iter().filter_map(|path| candor_observe::file_facts(path).ok()).collect();
         if let Some(target_facts) = facts.targets.get_mut(index) {
             target_facts.files = seen;
             if target_facts.kind == PathKind::Missing && target.path.is_file() {
@@ -115,7 +112,7 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         seed: u64::from(std::process::id()),
     };
     let laid_out =
-        layout::lay_out(&mut Session::new(), &probe, &wanted, interrupted(), &mut |_| {});
+        layout::lay_out(&mut Known::default(), &probe, &wanted, interrupted(), &mut |_| {});
     match laid_out {
         Ok(_) => prove(facts, index, &probe, roots),
         Err(error) => unproven(facts, path, &error.to_string()),
@@ -160,7 +157,7 @@ pub fn evict(plan: &Plan, phase: &Phase, events: &mut Events<'_>) -> Result<Vec<
         if !work.iter().any(|(_, blocks)| blocks.hints.evict) {
             continue;
         }
-        for path in files::paths(target).into_iter().filter(|path| path.exists()) {
+        for path in names::paths(target).filter(|path| path.exists()) {
             notes.extend(evict_one(&path, phase, events)?);
         }
     }
@@ -198,7 +195,7 @@ pub fn pre_read(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
             continue;
         }
         buffer.resize(CHUNK_BYTES, 0);
-        for path in files::paths(target).into_iter().filter(|path| path.exists()) {
+        for path in names::paths(target).filter(|path| path.exists()) {
             let mut file = File::open(&path).map_err(RunError::file("read", &path))?;
             while !interrupted().load(Relaxed)
                 && file.read(&mut buffer).map_err(RunError::file("read", &path))? > 0

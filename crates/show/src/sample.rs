@@ -494,7 +494,7 @@ fn full_measurement() -> Measurement {
         }),
         start_unix_ms: Some(1_795_260_000_000),
         errors: vec![IoFailure {
-            op: Some(Direction::Write),
+            op: Some("write".into()),
             path: "/data/candor.0".into(),
             offset: 4096,
             errno: 28,

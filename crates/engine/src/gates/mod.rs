@@ -1,6 +1,8 @@
-//! Gates: whether a worker's next operation may be issued now, beside what its source says.
+//! Gates: sources around another source that may hold its operations back.
 
 pub mod depth_search;
 pub mod flow;
-pub mod issue_gate;
+pub mod limits;
+pub mod overlap;
 pub mod pace;
+pub mod paced;

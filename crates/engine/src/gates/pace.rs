@@ -9,10 +9,17 @@ use candor_plan::blocks::{Arrival, Pace, Think, ThinkCount};
 use candor_plan::units::{Direction, Mix};
 
 use crate::random::Random;
-use crate::stream::trace::Cursor;
+
+/// Intended starts of operations that are known one by one: those of a trace.
+pub trait Timetable {
+    /// Intended start of the next operation, in ns since the start.
+    fn due_ns(&self) -> u64;
+
+    /// The next operation was issued.
+    fn step(&mut self);
+}
 
 /// One worker's schedule.
-#[derive(Clone)]
 pub struct Pacer {
     /// One for all operations, or one per direction that has a rate.
     lanes: Vec<Lane>,
@@ -25,7 +32,7 @@ pub struct Pacer {
     /// What was due during a rest is left out.
     shifts: bool,
     /// The trace whose times are kept too.
-    trace: Option<Cursor>,
+    trace: Option<Box<dyn Timetable>>,
 }
 
 /// A schedule of operations alike.
@@ -106,7 +113,7 @@ impl Pacer {
     }
 
     /// The schedule of a trace, on top of another where there is one.
-    pub fn following(pacer: Option<Pacer>, trace: Cursor) -> Pacer {
+    pub fn following(pacer: Option<Pacer>, trace: Box<dyn Timetable>) -> Pacer {
         let free = Lane { op: None, gap_op_ns: 0.0, gap_byte_ns: 0.0, next_ns: 0.0 };
         let pacer = pacer.unwrap_or_else(|| Pacer {
             lanes: vec![free],
@@ -163,7 +170,7 @@ impl Pacer {
     /// Intended start of the next operation under the rate and the trace alone. Without these that
     /// is at once.
     pub fn intended_ns(&self) -> u64 {
-        let due_ns = self.trace.as_ref().map_or(0, Cursor::due_ns);
+        let due_ns = self.trace.as_ref().map_or(0, |trace| trace.due_ns());
         due_ns.max(self.lanes[self.due].next_ns as u64)
     }
 
@@ -212,9 +219,9 @@ impl Pacer {
     }
 
     /// The operation that was due was issued, with that many bytes.
-    pub fn issued(&mut self, bytes: u32) {
+    pub fn issued(&mut self, bytes: u64) {
         let lane = &mut self.lanes[self.due];
-        let mean = lane.gap_op_ns.max(lane.gap_byte_ns * f64::from(bytes));
+        let mean = lane.gap_op_ns.max(lane.gap_byte_ns * bytes as f64);
         lane.next_ns += match &mut self.poisson {
             Some(random) => -mean * (1.0 - random.unit()).ln(),
             None => mean,
@@ -229,7 +236,7 @@ impl Pacer {
     /// What was issued was a step of the trace, where there is one.
     pub fn stepped(&mut self) {
         if let Some(trace) = &mut self.trace {
-            trace.next_step();
+            trace.step();
         }
     }
 
@@ -247,18 +254,27 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use candor_plan::trace::Trace;
     use candor_plan::units::PerDirection;
     use candor_plan::{BytesPerSec, OpsPerSec};
 
     use super::*;
-    use crate::stream::region::Rank;
+
+    /// Intended starts in ms.
+    struct Times(Vec<u64>);
+
+    impl Timetable for Times {
+        fn due_ns(&self) -> u64 {
+            self.0[0] * 1_000_000
+        }
+
+        fn step(&mut self) {
+            self.0.rotate_left(1);
+        }
+    }
 
     /// Runs a pacer for `seconds` of simulated time against a device that takes `service_ns`;
     /// returns the intended starts.
-    fn simulate(pace: &Pace, seconds: u64, service_ns: u64, bytes: u32) -> Vec<u64> {
+    fn simulate(pace: &Pace, seconds: u64, service_ns: u64, bytes: u64) -> Vec<u64> {
         let mut pacer = Pacer::new(pace, Mix::READ, 0, 1, Random::new(5, 0)).unwrap();
         let (mut now, mut intended) = (0, Vec::new());
         while pacer.next_ns() < seconds * 1_000_000_000 {
@@ -415,11 +431,8 @@ mod tests {
 
     #[test]
     fn a_trace_has_its_own_times_and_a_rate_may_be_slower() {
-        let trace = Trace::read("t", "read 0 1 0 1ms\nread 0 1 0 1ms\nread 0 1 0 9ms");
-        let trace = Arc::new(trace.expect("a trace"));
-        let rank = Rank { rank: 0, of: 1 };
         let starts = |pacer: Option<Pacer>| {
-            let mut pacer = Pacer::following(pacer, Cursor::new(trace.clone(), rank));
+            let mut pacer = Pacer::following(pacer, Box::new(Times(vec![1, 1, 9])));
             let mut due = || {
                 let due_ns = pacer.next_ns();
                 pacer.issued(1);

@@ -126,6 +126,13 @@ impl Mapping {
         }
     }
 
+    /// The part with that index, of parts of so many bytes that lie one behind the other.
+    pub fn part(&self, index: usize, bytes: usize) -> NonNull<u8> {
+        assert!((index + 1) * bytes <= self.len(), "a mapping holds all of its parts");
+        // SAFETY: the part lies within the mapping.
+        unsafe { self.start.add(self.offset + index * bytes) }
+    }
+
     /// Its first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         // SAFETY: the offset is less than the length.

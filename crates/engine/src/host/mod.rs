@@ -1,8 +1,6 @@
-//! Threads and memory of this host: CPUs, priorities, credentials, descriptors, buffers.
+//! Threads and memory of this host: CPUs, credentials, buffers.
 
-pub mod descriptors;
 pub mod idle;
 pub mod memory;
 pub mod placement;
-pub mod priority;
 pub mod thread_attributes;

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use candor_plan::{OnDone, OnFailure};
 use candor_record::{Ended, Measurement, Sample};
 
-use crate::clock::Clock;
-use crate::operations::stats::Live;
+use crate::clock::{Clock, Ticks};
+use crate::counters::Live;
 use crate::phase::failures::Failures;
 use crate::phase::interim;
 use crate::phase::job_monitor::JobMonitor;
-use crate::phase::prepare::{ReadyJob, longest_gap_ns};
+use crate::phase::ready_job::ReadyJob;
 use crate::phase::skipped;
 use crate::phase::{Message, Prepared, Watch};
 
@@ -37,7 +37,7 @@ pub struct Flushed {
 pub struct Control<'a> {
     phase: &'a Prepared,
     /// Tick of the release.
-    release: u64,
+    release: Ticks,
     released_unix_ns: u64,
     monitors: Vec<JobMonitor>,
     counting: bool,
@@ -49,7 +49,7 @@ pub struct Control<'a> {
 
 impl<'a> Control<'a> {
     /// Of a phase whose barrier was released at that tick, a moment ago.
-    pub fn new(phase: &'a Prepared, release: u64) -> Control<'a> {
+    pub fn new(phase: &'a Prepared, release: Ticks) -> Control<'a> {
         let since_ns = phase.clock.ns(phase.clock.now() - release);
         let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let mut monitors: Vec<JobMonitor> =
@@ -182,13 +182,7 @@ impl<'a> Control<'a> {
 
     /// The longest time in which a plan may want nothing to be issued.
     fn longest_rest(&self) -> Duration {
-        let rest = |job: &Arc<ReadyJob>| {
-            let pace = &job.blocks.pace;
-            let think = pace.think.map_or(0, |think| think.time.0);
-            // Gaps of a Poisson process rarely exceed thirty times their mean.
-            let gap = longest_gap_ns(pace, &job.blocks, job.job.workers);
-            think.saturating_add(gap.saturating_mul(30)).saturating_add(job.longest_gap_ns())
-        };
+        let rest = |job: &Arc<ReadyJob>| job.work.pause_ns_max();
         Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
     }
 
@@ -234,7 +228,7 @@ impl<'a> Control<'a> {
         let now_ns = self.since_release_ns();
         let mut taken: Vec<(usize, Sample)> = Vec::new();
         let zero_ns = self.counting.then_some(self.phase.ramp_ns);
-        let (at, short_ns) = ([self.release, now_ns], self.phase.interval_ns / 10);
+        let (at, short_ns) = ((self.release, now_ns), self.phase.interval_ns / 10);
         for (index, monitor) in self.monitors.iter_mut().enumerate() {
             let sample = monitor.sample(&self.phase.clock, at, zero_ns, short_ns);
             taken.extend(sample.map(|sample| (index, sample)));
@@ -255,7 +249,7 @@ impl<'a> Control<'a> {
         thread::scope(|scope| {
             let start = |job: &Arc<ReadyJob>| {
                 let job = job.clone();
-                job.flushes_at_end().then(|| scope.spawn(move || flush(&job, clock)))
+                job.work.flushes_at_end().then(|| scope.spawn(move || flush(&job, clock)))
             };
             let threads: Vec<_> = self.phase.jobs.iter().map(start).collect();
             let end = |thread: ScopedJoinHandle<'_, Flushed>| thread.join().ok();
@@ -265,7 +259,7 @@ impl<'a> Control<'a> {
 
     /// What is done so far, one measurement per job of the phase.
     fn interim(&self) -> Vec<Measurement> {
-        let since = [self.release, self.released_unix_ns];
+        let since = (self.release, self.released_unix_ns);
         let ran = interim::measurements(&self.monitors, self.phase.clock, since);
         skipped::merge(ran, self.phase.skipped.clone())
     }
@@ -278,7 +272,7 @@ impl<'a> Control<'a> {
         let gather = |(mut monitor, flushed): (JobMonitor, Flushed)| {
             let (log, ends) = (monitor.logging.take(), std::mem::take(&mut monitor.ends));
             let job = monitor.job.clone();
-            let since = [release, released_unix_ns];
+            let since = (release, released_unix_ns);
             let mut measurement = monitor.measured(ends, clock, stalled, since);
             measurement.log = log.map(|log| {
                 let zero = job.shared.count_from.load(Relaxed);
@@ -311,21 +305,9 @@ impl<'a> Control<'a> {
     }
 }
 
-/// Flushes the files of a job.
+/// Makes durable what a job wrote.
 fn flush(job: &ReadyJob, clock: Clock) -> Flushed {
-    let mut failures = Failures::default();
     let before = clock.now();
-    for file in job.files.all() {
-        let durability = &job.blocks.durability;
-        let synced = file.handle().map(|handle| match durability.syncfs_at_end {
-            true => rustix::fs::syncfs(handle).map_err(std::io::Error::from),
-            false => Ok(()),
-        });
-        let flushed = file.handle().filter(|_| durability.fsync_at_end);
-        let flushed = flushed.map(std::fs::File::sync_all);
-        for error in [synced, flushed].into_iter().flatten().filter_map(Result::err) {
-            failures.add_flush(&file.path, &error);
-        }
-    }
+    let failures = job.work.flush();
     Flushed { took_ns: Some(clock.ns(clock.now() - before)), failures }
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use candor_record::IoFailure;
 
-use crate::operations::slots::Slot;
-use crate::targets::files::Files;
+use crate::operation::{Failure, Slot};
 
 /// Different failures kept per worker; more are counted with the last.
 const KINDS_MAX: usize = 32;
@@ -16,32 +15,23 @@ const KINDS_MAX: usize = 32;
 pub struct Failures(Vec<IoFailure>);
 
 impl Failures {
-    /// Adds a failed operation. An `errno` of 0 means that no byte was moved and no error given.
-    pub fn add(&mut self, files: &Files, slot: &Slot, errno: i32) {
-        let message = match errno {
-            0 => format!("0 of {} bytes moved: end of the file or device", slot.length),
-            _ => io::Error::from_raw_os_error(errno).to_string(),
+    /// Adds a failed operation on the thing of that name.
+    pub fn add(&mut self, op: &str, path: String, slot: &Slot, failure: Failure) {
+        let message = match failure {
+            Failure::AtEnd => {
+                format!("0 of {} bytes moved: end of the file or device", slot.length)
+            }
+            Failure::Os(errno) => io::Error::from_raw_os_error(errno).to_string(),
         };
-        self.merge_one(IoFailure {
-            op: slot.kind.op(),
-            path: files.get(slot.file).path.display().to_string(),
-            offset: slot.offset,
-            errno,
-            message,
-            count: 1,
-        });
+        let (op, errno) = (Some(op.to_owned()), failure.errno());
+        self.merge_one(IoFailure { op, path, offset: slot.offset, errno, message, count: 1 });
     }
 
     /// Adds an operation that took longer than is allowed.
-    pub fn add_slow(&mut self, files: &Files, slot: &Slot, ns: u64, limit_ns: u64) {
-        self.merge_one(IoFailure {
-            op: slot.kind.op(),
-            path: files.get(slot.file).path.display().to_string(),
-            offset: slot.offset,
-            errno: libc::ETIMEDOUT,
-            message: format!("latency of {ns} ns, more than the {limit_ns} ns allowed"),
-            count: 1,
-        });
+    pub fn add_slow(&mut self, op: &str, path: String, slot: &Slot, [ns, limit_ns]: [u64; 2]) {
+        let message = format!("latency of {ns} ns, more than the {limit_ns} ns allowed");
+        let (op, errno) = (Some(op.to_owned()), libc::ETIMEDOUT);
+        self.merge_one(IoFailure { op, path, offset: slot.offset, errno, message, count: 1 });
     }
 
     /// Adds a final flush that failed.
@@ -58,7 +48,7 @@ impl Failures {
 
     fn merge_one(&mut self, failure: IoFailure) {
         let same = |known: &IoFailure| {
-            (known.op, known.errno, &known.path) == (failure.op, failure.errno, &failure.path)
+            (&known.op, known.errno, &known.path) == (&failure.op, failure.errno, &failure.path)
         };
         let full = self.0.len() >= KINDS_MAX;
         let known = match self.0.iter().position(same) {

@@ -2,37 +2,18 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_plan::Work;
 use candor_plan::blocks::IoPriority;
-use candor_plan::work::{BlocksOp, Figure, Operation};
+use candor_plan::work::{Figure, Operation};
 use candor_record::{
     Depths, Ended, EngineUsed, Latency, Measurement, OfPriority, OpSample, OpStats, Progress,
     ReadBack, Sample, VerifyStats,
 };
 
-use crate::clock::Clock;
-use crate::data::verifier;
-use crate::operations::slots::Kind;
-use crate::operations::stats::{ApartSum, CounterSum, Totals};
+use crate::clock::{Clock, Ticks};
+use crate::counters::{CounterSum, OfPrioritySum, Totals};
 use crate::phase::failures::Failures;
-use crate::phase::prepare::ReadyJob;
+use crate::phase::ready_job::ReadyJob;
 use crate::worker::{Spent, WorkerEnd};
-
-/// The operations of a job with the indices of their counters, in the order of its work's table.
-/// Reads that read back are told apart from the work.
-pub fn operations(job: &ReadyJob) -> Vec<(usize, &'static Operation)> {
-    match &job.job.work {
-        Work::Blocks(_) => {
-            let rows = BlocksOp::TABLE.iter().enumerate();
-            rows.filter(|(at, row)| job.recorded[*at] && row.figure != Figure::ReadBack).collect()
-        }
-        // Other work has one operation, which the loop counts in the first place.
-        Work::Entries(entries) => {
-            entries.single().map(|step| (0, step.operation())).into_iter().collect()
-        }
-        work => work.operations().iter().take(1).map(|row| (0, row)).collect(),
-    }
-}
 
 /// Counts between two totals.
 pub fn sample(
@@ -42,7 +23,7 @@ pub fn sample(
     length_ns: u64,
 ) -> Sample {
     let of = |(at, row): &(usize, &Operation)| {
-        let grown = after.0[*at].since(&before.0[*at]);
+        let grown = after.at(*at).since(&before.at(*at));
         OpSample {
             ops: grown.ops,
             bytes: if row.moves_bytes || row.figure == Figure::Trim { grown.bytes } else { 0 },
@@ -78,34 +59,34 @@ pub fn measurement(
     for end in ends {
         failures.merge(end.failures);
         if let Some(found) = end.verify {
-            verifier::add(&mut verify, found);
+            verify.merge(found);
         }
         if let Some(more) = &end.depths {
             depths.get_or_insert_default().merge(more);
         }
     }
-    let rows = operations(job).into_iter();
+    let rows = job.recorded.operations().into_iter();
     let operations: Vec<_> =
         rows.map(|(at, row)| op_stats(job, (at, row), elapsed_ns, &clock)).collect();
     let latency_sum_ns = latency_sum_ns(&operations);
-    let but_flushes = || operations.iter().filter(|op| op.figure != Figure::Flush);
-    Measurement {
+    let work = || operations.iter().filter(|op| op.figure.is_work());
+    let mut measurement = Measurement {
         job: job.job.name.clone(),
         workers: job.job.workers,
         elapsed_ns,
         last_done: Progress {
             at_ns: elapsed_ns,
-            ops: but_flushes().map(|op| op.ops).sum(),
-            bytes: but_flushes().map(|op| op.bytes).sum(),
+            ops: work().map(|op| op.ops).sum(),
+            bytes: work().map(|op| op.bytes).sum(),
         },
         occupancy: if elapsed_ns == 0 { 0.0 } else { latency_sum_ns / elapsed_ns as f64 },
         operations,
         per_worker,
         errors: failures.into_list(),
-        verify: job.blocks.verify.as_ref().map(|_| verify),
+        verify: job.work.verifies().then_some(verify),
         read_back: read_back(job, &apart, elapsed_ns, &clock),
         engine: EngineUsed {
-            name: engine_name(job).into(),
+            name: job.work.engine_name().into(),
             features,
             clock: clock.name().into(),
             clock_cost_ns: clock.cost_ns(),
@@ -115,7 +96,9 @@ pub fn measurement(
         zone_resets,
         ended,
         ..Measurement::default()
-    }
+    };
+    job.work.finish(&mut measurement);
+    measurement
 }
 
 /// Latencies of all operations together, in ns. A worker that waits for a flush is as busy as one
@@ -123,24 +106,6 @@ pub fn measurement(
 fn latency_sum_ns(operations: &[OpStats]) -> f64 {
     let latencies = operations.iter().filter_map(|stats| stats.latency.as_ref());
     latencies.map(|latency| latency.histogram.sum_ns() as f64).sum()
-}
-
-/// The engine, or the step that is done to names.
-fn engine_name(job: &ReadyJob) -> &'static str {
-    let step = job.job.entries().and_then(candor_plan::Entries::single);
-    match (&job.job.work, step) {
-        (_, Some(step)) => step.name(),
-        (Work::Blocks(blocks), _) => blocks.engine.name(),
-        (work, _) => work.name(),
-    }
-}
-
-/// Takes bytes out of the marks of work that moved none; each operation knows for itself.
-pub fn forget_bytes(measurement: &mut Measurement) {
-    measurement.per_worker.iter_mut().for_each(|worker| worker.bytes = 0);
-    if let Some(first) = &mut measurement.first_done {
-        first.bytes = 0;
-    }
 }
 
 /// Of several workers' reasons to end, the one that tells most.
@@ -155,15 +120,15 @@ fn severity(ended: &Ended) -> u8 {
     }
 }
 
-/// What reading back did: its time is that of reading back alone, and where it also ran beside the
-/// work, the work's as well.
+/// Figures of reading back: its time is that of reading back alone, and where it also ran beside
+/// the work, the work's as well.
 fn read_back(job: &ReadyJob, apart: &[Spent], elapsed_ns: u64, clock: &Clock) -> Option<ReadBack> {
-    let plan = job.blocks.verify.as_ref()?.read_back?;
-    let alone_ns = clock.ns(apart.iter().map(|spent| spent.ticks).max().unwrap_or(0));
-    let beside = plan.every > 0 || plan.only;
+    let beside = job.work.reads_back()?;
+    let at = job.recorded.index_of(Figure::ReadBack)?;
+    let ticks = apart.iter().map(|spent| spent.ticks).max().unwrap_or_default();
+    let alone_ns = clock.ns(ticks);
     let elapsed_ns = if beside { elapsed_ns + alone_ns } else { alone_ns };
-    let row = (Kind::READ_BACK, BlocksOp::ReadBack.operation());
-    let mut reads = op_stats(job, row, elapsed_ns, clock);
+    let mut reads = op_stats(job, (at, &job.recorded.table[at]), elapsed_ns, clock);
     reads.elapsed_ns = elapsed_ns;
     Some(ReadBack {
         reads,
@@ -198,7 +163,7 @@ fn op_stats(
         // The loop of plain reads does not note when the last one ended: it is the job's end.
         elapsed_ns: match (sum.ops, sum.last) {
             (0, _) => 0,
-            (_, 0) => elapsed_ns,
+            (_, Ticks(0)) => elapsed_ns,
             (_, last) => clock.ns(last.saturating_sub(job.shared.count_from.load(Relaxed))),
         },
         latency: Latency::from_histogram(sum.latency),
@@ -210,7 +175,7 @@ fn op_stats(
     }
 }
 
-fn of_priority(sum: ApartSum) -> OfPriority {
+fn of_priority(sum: OfPrioritySum) -> OfPriority {
     OfPriority {
         latency: Latency::from_histogram(sum.latency),
         completion: Latency::from_histogram(sum.completion),

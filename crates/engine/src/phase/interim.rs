@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use candor_record::{Ended, Measurement, WorkerStats};
 
-use crate::clock::Clock;
-use crate::operations::stats::{Live, Totals};
-use crate::phase::failures::Failures;
+use crate::clock::{Clock, Ticks};
+use crate::counters::{Live, Totals};
 use crate::phase::job_monitor::JobMonitor;
 use crate::worker::WorkerEnd;
 
@@ -19,12 +18,16 @@ const LOOK: Duration = Duration::from_micros(100);
 
 /// The measurements of all jobs; `since` is when they were released, as a tick and in ns since
 /// 1970.
-pub fn measurements(monitors: &[JobMonitor], clock: Clock, since: [u64; 2]) -> Vec<Measurement> {
+pub fn measurements(
+    monitors: &[JobMonitor],
+    clock: Clock,
+    since: (Ticks, u64),
+) -> Vec<Measurement> {
     let counts = |monitor: &JobMonitor| monitor.left > 0 && clock.now() >= monitor.zero();
     let asked: Vec<bool> = monitors.iter().map(counts).collect();
     for (monitor, _) in monitors.iter().zip(&asked).filter(|(_, asked)| **asked) {
         // An answer to an earlier question that came too late is not one to this.
-        monitor.job.live.iter().for_each(|live| drop(live.told()));
+        monitor.job.live.iter().for_each(|live| drop(live.take_interim()));
         monitor.job.shared.command.ask();
     }
     let until = Instant::now() + PATIENCE;
@@ -47,8 +50,8 @@ fn answers(monitor: &JobMonitor, clock: Clock, until: Instant) -> Vec<WorkerEnd>
 
 fn answer(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock, until: Instant) -> WorkerEnd {
     loop {
-        if let Some(told) = live.told() {
-            return told;
+        if let Some(interim) = live.take_interim() {
+            return interim;
         }
         if Instant::now() >= until {
             return counted(live, rank, monitor, clock);
@@ -64,15 +67,5 @@ fn counted(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock) -> Worker
     let done = Totals::of([live].into_iter(), true).progress(elapsed_ns);
     let stats =
         WorkerStats { rank, ops: done.ops, bytes: done.bytes, elapsed_ns, ..Default::default() };
-    WorkerEnd {
-        stats,
-        ended: Ended::Interrupted,
-        failures: Failures::default(),
-        verify: None,
-        read_back: None,
-        zone_resets: 0,
-        depths: None,
-        depth_reached: None,
-        features: Vec::new(),
-    }
+    WorkerEnd { stats, ended: Ended::Interrupted, ..WorkerEnd::default() }
 }

@@ -6,12 +6,12 @@ use std::sync::{Arc, PoisonError};
 use candor_plan::Bytes;
 use candor_record::{Ended, IoFailure, Measurement, Sample};
 
-use crate::clock::Clock;
-use crate::operations::stats::{Live, Totals};
+use crate::clock::{Clock, Ticks};
+use crate::counters::{Live, Totals};
 use crate::phase::gather;
 use crate::phase::logging::Logging;
 use crate::phase::minimum_rate::MinimumRateWatch;
-use crate::phase::prepare::ReadyJob;
+use crate::phase::ready_job::ReadyJob;
 use crate::phase::sampling::Sampling;
 use crate::phase::steady::SteadyWatch;
 use crate::worker::WorkerEnd;
@@ -31,7 +31,7 @@ pub struct JobMonitor {
     /// Whether it has become steady.
     pub steady: Option<SteadyWatch>,
     /// Tick at which its delay began; none while it waits for other jobs.
-    pub from: Option<u64>,
+    pub from: Option<Ticks>,
     /// It could not be made ready, or did not reach what was asked of it.
     pub failure: Option<IoFailure>,
     /// It was told to end without having failed, and counts as ended like this.
@@ -43,27 +43,26 @@ pub struct JobMonitor {
 
 impl JobMonitor {
     /// Of a job whose phase was released at that tick.
-    pub fn new(job: &Arc<ReadyJob>, release: u64) -> JobMonitor {
-        let log = &job.blocks.measure.log;
-        let length = Bytes(u64::from(job.length_max()));
-        let rings = [job.rings.clone(), job.hand_overs.clone()];
+    pub fn new(job: &Arc<ReadyJob>, release: Ticks) -> JobMonitor {
+        let (log, length_max) = job.work.log();
+        let logs = [job.ends.clone(), job.hand_overs.clone()];
         JobMonitor {
             ends: Vec::new(),
             left: job.job.workers,
-            sampling: Sampling::new(gather::operations(job), job.job.delay.0),
-            logging: Logging::new(log, rings, job.live.clone(), length),
+            sampling: Sampling::new(job.recorded.operations(), job.job.delay.0),
+            logging: Logging::new(&log, logs, job.live.clone(), &job.recorded, Bytes(length_max)),
             steady: job.stop.steady.as_ref().map(SteadyWatch::new),
             from: job.job.after.is_empty().then_some(release),
             failure: None,
             called_off: None,
-            floor: job.blocks.pace.floor.map(MinimumRateWatch::new),
+            floor: job.work.floor().map(MinimumRateWatch::new),
             sampled_out: false,
             job: job.clone(),
         }
     }
 
     /// Tick from which it counts.
-    pub fn zero(&self) -> u64 {
+    pub fn zero(&self) -> Ticks {
         self.job.shared.count_from.load(Relaxed)
     }
 
@@ -122,7 +121,7 @@ impl JobMonitor {
         ends: Vec<WorkerEnd>,
         clock: Clock,
         stalled: bool,
-        [release, released_unix_ns]: [u64; 2],
+        (release, released_unix_ns): (Ticks, u64),
     ) -> Measurement {
         let job = &self.job;
         let mut measurement = gather::measurement(job, ends, clock, stalled);
@@ -131,9 +130,6 @@ impl JobMonitor {
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
         measurement.samples = self.sampling.samples().to_vec();
         measurement.first_done = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
-        if job.job.blocks().is_none() {
-            gather::forget_bytes(&mut measurement);
-        }
         measurement.steady = self.steady.as_ref().map(SteadyWatch::state);
         measurement
     }
@@ -148,7 +144,7 @@ impl JobMonitor {
     pub fn sample(
         &mut self,
         clock: &Clock,
-        [release, now_ns]: [u64; 2],
+        (release, now_ns): (Ticks, u64),
         zero_ns: Option<u64>,
         short_ns: u64,
     ) -> Option<Sample> {
@@ -158,7 +154,7 @@ impl JobMonitor {
         let mut until_ns = now_ns;
         if self.left == 0 {
             self.sampled_out = true;
-            let apart = |end: &WorkerEnd| clock.ns(end.read_back.map_or(0, |spent| spent.ticks));
+            let apart = |end: &WorkerEnd| clock.ns(end.read_back.unwrap_or_default().ticks);
             let worked = self.ends.iter().map(|end| end.stats.elapsed_ns + apart(end));
             let worked = worked.max().unwrap_or(0);
             until_ns = now_ns.min(clock.ns(self.zero().saturating_sub(release)) + worked);

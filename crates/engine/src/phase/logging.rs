@@ -6,22 +6,26 @@
 
 use std::sync::Arc;
 
-use candor_plan::trace::Step;
+use candor_plan::trace::{Action, Step};
 use candor_plan::units::{Direction, PerDirection};
+use candor_plan::work::{Figure, Operation};
 use candor_plan::{Bytes, LogPlan};
 use candor_record::{Histogram, Log, LogHistogram, LogWindow, LoggedOp, SumAndMax, WindowSums};
 
-use crate::clock::Clock;
-use crate::operations::ring::Ring;
-use crate::operations::stats::Live;
+use crate::clock::{Clock, Ticks};
+use crate::counters::{Live, Recorded};
+use crate::operation_log::OperationLog;
 
 /// The log of one job. Times are ns since counting began in the job.
 pub struct Logging {
     plan: LogPlan,
     log: Log,
-    rings: Vec<Arc<Ring>>,
-    hand_overs: Vec<Arc<Ring>>,
+    rings: Vec<Arc<OperationLog>>,
+    hand_overs: Vec<Arc<OperationLog>>,
     live: Arc<[Live]>,
+    table: &'static [Operation],
+    /// Index of the operation of each direction.
+    directions: PerDirection<Option<usize>>,
     last: PerDirection<WindowSums>,
     window_from_ns: u64,
     window_due_ns: u64,
@@ -40,15 +44,24 @@ impl Logging {
     /// what was handed over; none where no log is asked for.
     pub fn new(
         plan: &LogPlan,
-        [rings, hand_overs]: [Vec<Arc<Ring>>; 2],
+        [rings, hand_overs]: [Vec<Arc<OperationLog>>; 2],
         live: Arc<[Live]>,
+        recorded: &Recorded,
         bytes_max: Bytes,
     ) -> Option<Logging> {
+        let index = |direction: Direction| recorded.index_of(direction.into());
+        let directions = PerDirection {
+            read: index(Direction::Read),
+            write: index(Direction::Write),
+            trim: index(Direction::Trim),
+        };
         (!plan.is_off()).then(|| Logging {
             log: Log::default(),
             rings,
             hand_overs,
             live,
+            table: recorded.table,
+            directions,
             last: PerDirection::default(),
             window_from_ns: 0,
             window_due_ns: plan.window.map_or(u64::MAX, |window| window.0),
@@ -67,7 +80,7 @@ impl Logging {
     }
 
     /// Takes what the workers logged, and what is due. Counting began at tick `zero`.
-    pub fn tick(&mut self, now_ns: u64, clock: &Clock, zero: u64) {
+    pub fn tick(&mut self, now_ns: u64, clock: &Clock, zero: Ticks) {
         self.pace_drains(now_ns);
         self.drain(clock, zero);
         if now_ns >= self.window_due_ns {
@@ -83,7 +96,7 @@ impl Logging {
     }
 
     /// The job has ended at that time: what is left goes into last, shorter intervals.
-    pub fn finish(mut self, end_ns: u64, clock: &Clock, zero: u64) -> Log {
+    pub fn finish(mut self, end_ns: u64, clock: &Clock, zero: Ticks) -> Log {
         self.drain(clock, zero);
         if self.plan.window.is_some() {
             self.window(end_ns.max(self.window_from_ns));
@@ -113,11 +126,12 @@ impl Logging {
         self.drain_due_ns = now_ns + self.drain_every_ns;
     }
 
-    fn drain(&mut self, clock: &Clock, zero: u64) {
+    fn drain(&mut self, clock: &Clock, zero: Ticks) {
         self.drain_ends(clock, zero);
-        let Logging { log, plan, .. } = self;
+        let Logging { log, plan, table, .. } = self;
         for ring in &self.hand_overs {
             ring.drain(|entry| {
+                let Some(action) = action(entry.op.row(table)) else { return };
                 if log.trace.len() as u64 >= plan.entries_max {
                     log.lost += 1;
                     return;
@@ -125,26 +139,23 @@ impl Logging {
                 log.trace.push(Step {
                     at_ns: clock.ns(entry.started.saturating_sub(zero)),
                     offset: entry.offset,
-                    length: entry.length,
+                    length: u32::try_from(entry.length).unwrap_or(u32::MAX),
                     file: entry.file,
-                    action: entry.kind.into(),
+                    action,
                 });
             });
         }
     }
 
-    fn drain_ends(&mut self, clock: &Clock, zero: u64) {
-        let Logging { log, plan, .. } = self;
+    fn drain_ends(&mut self, clock: &Clock, zero: Ticks) {
+        let Logging { log, plan, table, .. } = self;
         for ring in &self.rings {
             ring.drain(|entry| {
-                if !entry.moves() {
-                    return;
-                }
+                let Some(op) = entry.op.row(table).figure.direction() else { return };
                 if log.ops.len() as u64 >= plan.entries_max {
                     log.lost += 1;
                     return;
                 }
-                let op = Direction::ALL[entry.kind.counted()];
                 // A trim is no call of submission, also where others are.
                 let submitted = if op == Direction::Trim { entry.started } else { entry.submitted };
                 log.ops.push(LoggedOp {
@@ -152,7 +163,7 @@ impl Logging {
                     op,
                     priority: entry.priority,
                     file: entry.file,
-                    bytes: entry.length,
+                    bytes: u32::try_from(entry.length).unwrap_or(u32::MAX),
                     offset: entry.offset,
                     latency_ns: clock.ns(entry.ended.saturating_sub(entry.started)),
                     completion_ns: clock.ns(entry.ended.saturating_sub(submitted)),
@@ -165,7 +176,9 @@ impl Logging {
         let mut sums = PerDirection::<WindowSums>::default();
         for live in self.live.iter() {
             for op in Direction::ALL {
-                live.bank(true).of(op.into()).add_to_window(sums.of_mut(op));
+                if let Some(at) = self.directions.of(op) {
+                    live.bank(true).all()[*at].add_to_window(sums.of_mut(op));
+                }
             }
         }
         let mut ops = PerDirection::default();
@@ -184,7 +197,9 @@ impl Logging {
         for op in Direction::ALL {
             let mut now = Histogram::new();
             for live in self.live.iter() {
-                live.bank(true).of(op.into()).add_completions_to(&mut now);
+                if let Some(at) = self.directions.of(op) {
+                    live.bank(true).all()[*at].add_completions_to(&mut now);
+                }
             }
             let before = std::mem::replace(self.histograms.of_mut(op), now);
             let histogram = self.histograms.of(op).since(&before);
@@ -197,6 +212,15 @@ impl Logging {
 }
 
 /// The next multiple of a length after now; what was slept through is not made up for.
+/// Form of an operation in a trace; none where traces have none.
+fn action(row: &Operation) -> Option<Action> {
+    match (row.figure, row.name) {
+        (Figure::Flush, "fsync") => Some(Action::Fsync),
+        (Figure::Flush, "fdatasync") => Some(Action::Fdatasync),
+        (figure, _) => figure.direction().map(Action::Move),
+    }
+}
+
 fn next_due(due_ns: u64, length_ns: u64, now_ns: u64) -> u64 {
     due_ns.saturating_add(length_ns.saturating_mul((now_ns - due_ns) / length_ns.max(1) + 1))
 }

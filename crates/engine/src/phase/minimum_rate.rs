@@ -4,7 +4,7 @@ use candor_plan::blocks::Floor;
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::{Bytes, BytesPerSec, OpsPerSec};
 
-use crate::operations::stats::Totals;
+use crate::counters::Totals;
 
 /// A job may settle for this long before it is judged.
 const SETTLE_NS: u64 = 2_000_000_000;
@@ -51,7 +51,7 @@ impl MinimumRateWatch {
     }
 
     fn look_at(&mut self, op: Direction, totals: &Totals, now_ns: u64) -> Option<String> {
-        let done = totals.direction(op);
+        let done = totals.figure(op.into());
         let now = Cycle { ops: done.ops, bytes: done.bytes, from_ns: now_ns };
         let last = *self.cycles.of(op);
         let length_ns = now_ns - last.from_ns;
@@ -93,14 +93,12 @@ mod tests {
     use candor_plan::Nanos;
 
     use super::*;
-    use crate::operations::stats::OpTotals;
+    use crate::counters::OpTotals;
 
     const SECOND: u64 = 1_000_000_000;
 
     fn totals(reads: u64) -> Totals {
-        let mut totals = Totals::default();
-        totals.0[0] = OpTotals { ops: reads, bytes: reads * 4096, latency_sum_ns: 0 };
-        totals
+        Totals::of_reads(OpTotals { ops: reads, bytes: reads * 4096, latency_sum_ns: 0 })
     }
 
     fn floor(ops: u64, bytes: u64) -> MinimumRateWatch {

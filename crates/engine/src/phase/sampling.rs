@@ -3,7 +3,7 @@
 use candor_plan::work::Operation;
 use candor_record::{Histogram, Latency, Sample};
 
-use crate::operations::stats::Totals;
+use crate::counters::Totals;
 use crate::phase::gather;
 
 /// What was sampled of a job. Times are ns since the release of the barrier.
@@ -91,11 +91,10 @@ mod tests {
     use candor_plan::work::BlocksOp;
 
     use super::*;
+    use crate::counters::OpTotals;
 
     fn totals(reads: u64) -> Totals {
-        let mut totals = Totals::default();
-        totals.0[0].ops = reads;
-        totals
+        Totals::of_reads(OpTotals { ops: reads, ..OpTotals::default() })
     }
 
     fn sampling(begins_ns: u64) -> Sampling {

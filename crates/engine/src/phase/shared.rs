@@ -1,22 +1,22 @@
 //! What the workers of a job share with the control plane.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use crate::clock::Clock;
+use crate::clock::{AtomicTicks, Ticks};
 
 /// The start of a job that waits for others.
-pub const NOT_YET: u64 = u64::MAX / 2;
+pub const NOT_YET: Ticks = Ticks(u64::MAX / 2);
 
 /// Set before the gate opens, read by the workers.
 #[derive(Default)]
 pub struct Shared {
     /// Tick at which the job starts.
-    pub started: AtomicU64,
+    pub started: AtomicTicks,
     /// Tick from which operations count.
-    pub count_from: AtomicU64,
+    pub count_from: AtomicTicks,
     /// Tick at which time is up.
-    pub deadline: AtomicU64,
+    pub deadline: AtomicTicks,
     /// What the control plane wants of the workers.
     pub command: CommandWord,
 }
@@ -56,23 +56,9 @@ impl CommandWord {
         word & CommandWord::END != 0
     }
 
-    /// True where something was asked between two words.
-    pub fn asked_between(before: u32, after: u32) -> bool {
+    /// True where figures so far were asked for between two words.
+    pub fn wants_interim(before: u32, after: u32) -> bool {
         before / CommandWord::ASKED != after / CommandWord::ASKED
-    }
-}
-
-impl Shared {
-    /// Nanoseconds from the start of the job to a tick.
-    #[inline(always)]
-    pub fn elapsed_ns(&self, clock: &Clock, tick: u64) -> u64 {
-        clock.ns(tick.saturating_sub(self.started.load(Relaxed)))
-    }
-
-    /// The tick that many nanoseconds after the start of the job.
-    #[inline(always)]
-    pub fn tick_at(&self, clock: &Clock, ns: u64) -> u64 {
-        self.started.load(Relaxed) + clock.ticks(ns)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use candor_plan::{Steady, SteadyFigure, SteadyFit};
 use candor_record::{SteadyState, SteadyWindow};
 
-use crate::operations::stats::Totals;
+use crate::counters::Totals;
 
 /// SNIA's criterion: range and fitted change, in percent of the mean.
 const SNIA_RANGE_PERCENT: f64 = 20.0;
@@ -56,7 +56,7 @@ impl SteadyWatch {
             }
             self.attained = self.windows.len() == windows && self.is_met();
         }
-        (self.last, self.from_ns, self.begun) = (*totals, now_ns, true);
+        (self.last, self.from_ns, self.begun) = (totals.clone(), now_ns, true);
         self.attained
     }
 
@@ -109,11 +109,10 @@ impl SteadyWatch {
 }
 
 fn window(before: &Totals, now: &Totals, from_ns: u64, now_ns: u64) -> SteadyWindow {
-    let (before, now_sum) = (*before, *now);
-    let (then, since) = (before.progress(from_ns), now_sum.progress(now_ns));
+    let (then, since) = (before.progress(from_ns), now.progress(now_ns));
     let ops = since.ops.saturating_sub(then.ops);
     let seconds = (now_ns - from_ns).max(1) as f64 / 1e9;
-    let latency_ns = now_sum.work().since(&before.work()).latency_sum_ns;
+    let latency_ns = now.work().since(&before.work()).latency_sum_ns;
     SteadyWindow {
         at_ns: now_ns,
         ops_per_s: ops as f64 / seconds,
@@ -154,7 +153,7 @@ mod tests {
     use candor_plan::Nanos;
 
     use super::*;
-    use crate::operations::stats::OpTotals;
+    use crate::counters::OpTotals;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -166,8 +165,8 @@ mod tests {
         for (nth, rate) in rates.iter().enumerate() {
             done += rate;
             now += SECOND;
-            let mut totals = Totals::default();
-            totals.0[0] = OpTotals { ops: done, bytes: done, latency_sum_ns: done * 1000 };
+            let totals =
+                Totals::of_reads(OpTotals { ops: done, bytes: done, latency_sum_ns: done * 1000 });
             if watch.look(&totals, now) {
                 return Some(nth + 1);
             }

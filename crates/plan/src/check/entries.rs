@@ -33,18 +33,19 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// One step that the kernel can do to a name, in order.
+/// Steps that the kernel can do to a name, in order.
 fn of_targets(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    if entries.single().is_none() && !entries.steps.is_empty() {
+    if !entries.is_run() && !entries.steps.is_empty() {
         let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
         let message = format!("over names of targets, {} is not run", steps.join(" and "));
-        let remedy = "name one step: create, unlink, mkdir, rmdir, stat, lstat or statx";
+        let remedy = "over files: create or open, then read, write, fsync, close; truncate, stat, \
+                      lstat, statx, unlink; over directories: mkdir, stat, lstat, statx, rmdir";
         out.error("entries-step", at.key("steps"), message, remedy);
     }
     let plain = entries.select == Select::Sequential && entries.loader.is_none();
-    if !plain || entries.direct || entries.size.is_some() {
-        let message = "over names of targets, steps are done in order and move no bytes";
-        let remedy = "remove select, size, direct and loader";
+    if !plain {
+        let message = "over names of targets, steps are done in order";
+        let remedy = "remove select and loader";
         out.error("entries-plain", at.clone(), message, remedy);
     }
 }

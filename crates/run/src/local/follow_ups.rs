@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use candor_engine::targets::files;
+use candor_engine::names;
 use candor_engine::{Prepared, Task, Watch};
 use candor_judge::thresholds::AGAIN;
 use candor_judge::{Question, nears_memory};
@@ -149,9 +149,9 @@ impl Local {
 
     /// Nothing is written but to files that this run made and will remove.
     fn writes_own(&self, phase: &Phase) -> bool {
-        let mut paths = ready::targets(&self.plan, phase).into_iter().flat_map(|(_, target, _)| {
-            files::paths(target).into_iter().map(move |path| (target, path))
-        });
+        let mut paths = ready::targets(&self.plan, phase)
+            .into_iter()
+            .flat_map(|(_, target, _)| names::paths(target).map(move |path| (target, path)));
         let verified = self.plan.phases.iter().flat_map(|phase| &phase.jobs);
         let verified = verified.filter_map(|job| job.blocks()).any(|b| b.verify.is_some());
         !verified && paths.all(|(target, path)| !target.keep && self.guard.made(&path))

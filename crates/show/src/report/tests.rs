@@ -249,7 +249,7 @@ fn out_of_space_and_corrupted() {
     full.ended = Ended::Failed;
     full.of_mut(Direction::Write).short = 1;
     full.errors = vec![IoFailure {
-        op: Some(Direction::Write),
+        op: Some("write".into()),
         path: "/data/candor.0".into(),
         offset: 589_824_000,
         errno: 28,
@@ -314,7 +314,7 @@ fn out_of_space_and_corrupted() {
 fn names_that_cannot_be_made() {
     let mut made = measurement(Direction::Read, stats(900.0, 1, 400_000));
     made.errors = vec![IoFailure {
-        op: Some(Direction::Read),
+        op: Some("read".into()),
         path: "/data/a".into(),
         offset: 0,
         errno: 28,

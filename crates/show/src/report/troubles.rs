@@ -1,8 +1,6 @@
 //! What went wrong while it ran: failed operations, short ones, blocks that are not as written.
 
-use candor_plan::entries::Step;
-use candor_plan::units::Direction;
-use candor_record::{IoFailure, Measurement, PhaseRecord, Report, VerifyStats};
+use candor_record::{IoFailure, Measurement, Report, VerifyStats};
 
 use crate::layout::Page;
 use crate::number::{count, counted, size};
@@ -15,8 +13,8 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     let mut lines = Vec::new();
     for phase in &report.phases {
         for measurement in &phase.measurements {
-            let told = job(measurement, step(report, phase, measurement));
-            lines.extend(told.into_iter().map(|line| format!("{}: {line}", phase.name)));
+            lines
+                .extend(job(measurement).into_iter().map(|line| format!("{}: {line}", phase.name)));
         }
     }
     if !lines.is_empty() {
@@ -28,15 +26,8 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     verified(page, report);
 }
 
-/// What a job did with names, where that is all it did.
-fn step(report: &Report, phase: &PhaseRecord, measurement: &Measurement) -> Option<Step> {
-    let jobs = &report.plan.phases.get(phase.phase)?.jobs;
-    jobs.iter().find(|job| job.name == measurement.job)?.entries()?.single()
-}
-
-fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {
-    let told = |of: &IoFailure| failure(of, step);
-    let mut lines: Vec<String> = measurement.errors.iter().map(told).collect();
+fn job(measurement: &Measurement) -> Vec<String> {
+    let mut lines: Vec<String> = measurement.errors.iter().map(failure).collect();
     for op in measurement.operations.iter().filter(|op| op.short > 0) {
         lines.push(format!("{} moved fewer bytes than asked", counted(op.short, &op.name)));
     }
@@ -56,15 +47,16 @@ fn job(measurement: &Measurement, step: Option<Step>) -> Vec<String> {
     lines
 }
 
-fn failure(failure: &IoFailure, step: Option<Step>) -> String {
+fn failure(failure: &IoFailure) -> String {
     let IoFailure { path, offset, message, .. } = failure;
     let times = counted(failure.count, "time");
-    // Steps over names are counted as reads, writes or trims, and have no offset.
-    if let Some(step) = step {
-        return format!("{} of {path} failed {times}: {message}", step.name());
+    match failure.op.as_deref() {
+        None => format!("flush or set-up of {path} failed {times}: {message}"),
+        Some(op @ ("read" | "write" | "trim" | "read_back")) => {
+            format!("{op} of {path} failed {times}, first at offset {offset}: {message}")
+        }
+        Some(op) => format!("{op} of {path} failed {times}: {message}"),
     }
-    let what = failure.op.map_or("flush or set-up", Direction::name);
-    format!("{what} of {path} failed {times}, first at offset {offset}: {message}")
 }
 
 /// How many blocks are wrong in which way.

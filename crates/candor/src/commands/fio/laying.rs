@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::output;
-use candor_engine::targets::files;
+use candor_engine::names;
 use candor_plan::{Layout, Plan, Target, TargetKind};
 
 /// A line for each job that finds files missing or too short, in the order of the jobs. fio says
@@ -23,7 +23,7 @@ pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
         let (mut number, mut bytes) = (0, 0);
         let of = |target: &Target| {
             let layout = target.layout;
-            files::named(target).into_iter().map(move |named| (layout, named))
+            names::named(target).map(move |named| (layout, named))
         };
         for (layout, named) in made.flat_map(|target| of(target)) {
             let Some(wanted) = named.size else { continue };

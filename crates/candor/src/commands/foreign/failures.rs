@@ -12,8 +12,8 @@ pub fn mismatch(found: &Mismatch) -> String {
 pub fn reason(measured: &Measurement) -> String {
     if let Some(error) = measured.errors.first() {
         let (path, offset, message) = (&error.path, error.offset, &error.message);
-        return match error.op {
-            Some(op) => format!("{} of {path} at offset {offset}: {message}", op.name()),
+        return match &error.op {
+            Some(op) => format!("{op} of {path} at offset {offset}: {message}"),
             None if path.is_empty() => message.clone(),
             None => format!("{path}: {message}"),
         };

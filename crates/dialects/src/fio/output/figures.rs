@@ -297,11 +297,12 @@ pub(super) fn shares(counts: &[u64; 7]) -> [f64; 7] {
 /// The first error of a job.
 fn trouble(measured: &Measurement, job: &FioJob, mismatches: u64) -> Option<Trouble> {
     if let Some(error) = measured.errors.first() {
-        let doing = match error.op {
-            Some(Direction::Read) => "read",
-            Some(Direction::Write) => "write",
-            Some(Direction::Trim) => "trim",
-            None => "sync",
+        let doing = match error.op.as_deref() {
+            Some("write") => "write",
+            Some("trim") => "trim",
+            None | Some("fsync" | "fdatasync" | "sync_file_range") => "sync",
+            // Operations on names are reads to fio.
+            Some(_) => "read",
         };
         let errno = error.errno.unsigned_abs();
         let opens = measured.start_unix_ms.is_some() && job.per_name.is_none();

@@ -121,7 +121,7 @@ fn directions_may_be_mixed() {
 fn errors_have_number_and_text() {
     let mut failed = measurement(10, 0);
     failed.errors = vec![IoFailure {
-        op: Some(Direction::Read),
+        op: Some("read".into()),
         path: "/data".into(),
         offset: 0,
         errno: 5,

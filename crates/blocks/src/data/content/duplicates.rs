@@ -1,0 +1,74 @@
+//! Which blocks repeat earlier ones: a block is told by its key, so none has to be kept.
+
+use candor_plan::blocks::{Content as Plan, Duplicates};
+
+use super::Origin;
+use candor_engine::random::{Random, mix};
+
+/// Keys that every worker of the job knows.
+const FEW: u64 = 16;
+/// Tells keys of working sets from seeds used elsewhere.
+const SALT: u64 = 0x6475_7065;
+
+/// The keys of one worker's blocks, one after another.
+pub struct Keys {
+    percent: u8,
+    how: Duplicates,
+    /// From which the keys of blocks that are repeated follow.
+    base: u64,
+    /// Blocks of the working set.
+    set: u64,
+    /// Of these, blocks that were written already.
+    written: u64,
+    last: Option<u64>,
+}
+
+impl Keys {
+    /// For a worker.
+    pub fn new(plan: &Plan, origin: &Origin) -> Keys {
+        let (share, shared) = match plan.duplicates {
+            Duplicates::WorkingSet { percent, shared } => (u64::from(percent), shared),
+            Duplicates::Few | Duplicates::Last => (0, false),
+        };
+        let base = match plan.duplicates {
+            Duplicates::Few => mix(origin.seed, SALT),
+            Duplicates::WorkingSet { .. } if shared => mix(origin.plan_seed, SALT),
+            _ => mix(mix(origin.seed, SALT), u64::from(origin.rank)),
+        };
+        // A shared set was written by others as well, so all of it may be repeated at once.
+        let set = (origin.blocks * share).div_ceil(100).max(1);
+        let written = if shared { set } else { 0 };
+        Keys {
+            percent: plan.duplicate_percent,
+            how: plan.duplicates,
+            base,
+            set,
+            written,
+            last: None,
+        }
+    }
+
+    /// The key of the next block.
+    pub fn next(&mut self, random: &mut Random) -> u64 {
+        let repeats = random.percent(self.percent);
+        match (self.how, self.last) {
+            (Duplicates::Few, _) if repeats => mix(self.base, random.below(FEW)),
+            (Duplicates::Last, Some(last)) if repeats => last,
+            (Duplicates::WorkingSet { .. }, _) => self.of_set(repeats, random),
+            _ => {
+                let key = random.bits();
+                self.last = Some(key);
+                key
+            }
+        }
+    }
+
+    /// The first blocks make up the set; from then on it is repeated from.
+    fn of_set(&mut self, repeats: bool, random: &mut Random) -> u64 {
+        if self.written < self.set {
+            self.written += 1;
+            return mix(self.base, self.written - 1);
+        }
+        if repeats { mix(self.base, random.below(self.set)) } else { random.bits() }
+    }
+}

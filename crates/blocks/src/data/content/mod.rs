@@ -1,0 +1,248 @@
+//! What is written: bytes that neither a compressor nor deduplication can shrink, unless asked.
+//!
+//! Random bytes are made once, into a pool. A write of up to [`COPY_BYTES_MAX`] is copied from the
+//! pool, at a place that moves on; a longer one stays in its buffer, which was filled from its own
+//! random stream, unless reads go through that buffer as well. Every 512 bytes then get a stamp
+//! that never repeats. So equal bytes recur only at distances beyond the pool, and no two blocks
+//! are alike.
+//!
+//! Where a plan asks for compressible bytes or duplicates, and in blocks with headers, the bytes
+//! are a function of a key ([`Content::keyed`]): the same key gives the same bytes again, without
+//! any of them having been kept.
+
+mod duplicates;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use candor_plan::blocks::{Content as Plan, Fill};
+
+use self::duplicates::Keys;
+use candor_engine::operation::Slot;
+use candor_engine::random::{Random, mix};
+
+/// Smallest unit that is stamped.
+const SECTOR_BYTES: usize = 512;
+/// Length of the pool.
+const POOL_BYTES: usize = 1 << 20;
+/// Longer writes are stamped in place instead of being copied from the pool.
+pub const COPY_BYTES_MAX: usize = 64 << 10;
+
+/// Random bytes, shared by the workers of a job.
+pub type Pool = Arc<[u8]>;
+
+/// Makes the pool of a seed.
+pub fn pool(seed: u64) -> Pool {
+    // The tail lets a copy start anywhere without wrapping.
+    let mut bytes = vec![0; POOL_BYTES + COPY_BYTES_MAX];
+    Random::new(seed, 0x706f_6f6c).fill(&mut bytes);
+    bytes.into()
+}
+
+/// Whose content it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// Seed of the job's choices.
+    pub seed: u64,
+    /// Seed of the plan, the same for all jobs.
+    pub plan_seed: u64,
+    /// The worker's number.
+    pub rank: u32,
+    /// The same buffers are also read into.
+    pub reads: bool,
+    /// Number of blocks in the range, for a working set of duplicates.
+    pub blocks: u64,
+}
+
+/// One worker's way of filling its writes.
+pub struct Content {
+    plan: Plan,
+    pool: Pool,
+    random: Random,
+    /// Duplicates, where there are any.
+    keys: Option<Keys>,
+    /// Buffers do not keep what was put in before the start: reads or repeats go through them too.
+    overwritten: bool,
+    /// Every block is made from its key.
+    composed: bool,
+    at: usize,
+    /// The next stamp; the worker's number in the high bits keeps workers apart.
+    stamp: u64,
+}
+
+impl Content {
+    /// For a worker.
+    pub fn new(plan: Plan, pool: Pool, origin: &Origin) -> Content {
+        let mut random = Random::new(origin.seed, 0x0064_6174_6100 + u64::from(origin.rank));
+        let at = random.below((POOL_BYTES / SECTOR_BYTES) as u64) as usize * SECTOR_BYTES;
+        let keys = (plan.duplicate_percent > 0).then(|| Keys::new(&plan, origin));
+        let drawn = matches!(plan.fill, Fill::Pool | Fill::Fresh);
+        let composed = drawn && (keys.is_some() || plan.compressible_percent > 0);
+        Content {
+            overwritten: origin.reads,
+            stamp: (u64::from(origin.rank) + 1) << 40,
+            composed,
+            plan,
+            pool,
+            random,
+            keys,
+            at,
+        }
+    }
+
+    /// Fills a worker's buffers before the clock starts.
+    pub fn prepare(&mut self, buffers: &mut [u8]) {
+        match self.plan.fill {
+            Fill::Zero => buffers.fill(0),
+            _ => self.random.fill(buffers),
+        }
+    }
+
+    /// Makes the bytes of a write.
+    #[inline(always)]
+    pub fn write(&mut self, slot: &Slot) {
+        // SAFETY: the slot's buffer has room for its length and is not in flight.
+        let bytes =
+            unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
+        self.bytes(bytes, slot.offset);
+    }
+
+    /// Fills the bytes of a write at `offset` as the plan says.
+    #[inline(always)]
+    pub fn bytes(&mut self, bytes: &mut [u8], offset: u64) {
+        match self.plan.fill {
+            _ if self.composed => {
+                let key = self.next_key();
+                self.compose(bytes, key, offset);
+            }
+            Fill::Pool => self.draw_from_pool(bytes),
+            Fill::Stamp => self.stamp(bytes),
+            Fill::Fresh => self.random.fill(bytes),
+            Fill::Zero if self.overwritten => bytes.fill(0),
+            Fill::Zero | Fill::Once => {}
+            Fill::Pattern => self.fill_pattern(bytes, offset),
+        }
+    }
+
+    /// The bytes of a block that can be made again from its key.
+    #[inline(always)]
+    pub fn keyed(&self, bytes: &mut [u8], key: u64, offset: u64) {
+        match self.plan.fill {
+            Fill::Zero => bytes.fill(0),
+            Fill::Pattern => self.fill_pattern(bytes, offset),
+            _ => self.compose(bytes, key, offset),
+        }
+    }
+
+    /// True if a block's bytes depend on where its operation begins, and not on a key.
+    pub fn is_pattern(&self) -> bool {
+        self.plan.fill == Fill::Pattern
+    }
+
+    /// Fills with the plan's pattern, which begins with the operation.
+    pub fn fill_pattern(&self, bytes: &mut [u8], offset: u64) {
+        if let Some(pattern) = &self.plan.pattern {
+            pattern.fill(bytes, offset);
+        }
+    }
+
+    fn next_key(&mut self) -> u64 {
+        match &mut self.keys {
+            None => self.random.bits(),
+            Some(keys) => keys.next(&mut self.random),
+        }
+    }
+
+    /// Pieces of noise with something compressible behind each.
+    fn compose(&self, bytes: &mut [u8], key: u64, offset: u64) {
+        let mut noise = Noise::new(self, key);
+        if self.plan.compressible_percent == 0 {
+            return noise.fill(bytes);
+        }
+        let piece = match self.plan.compressible_piece.map(|piece| piece.0 as usize) {
+            None => SECTOR_BYTES,
+            Some(0) => bytes.len(),
+            Some(piece) => piece,
+        };
+        let kept_percent = 100 - usize::from(self.plan.compressible_percent.min(100));
+        for piece in bytes.chunks_mut(piece.max(1)) {
+            let (head, tail) = piece.split_at_mut(piece.len() * kept_percent / 100);
+            noise.fill(head);
+            match &self.plan.pattern {
+                None => tail.fill(0),
+                Some(pattern) => pattern.fill(tail, offset),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn draw_from_pool(&mut self, bytes: &mut [u8]) {
+        if bytes.len() <= COPY_BYTES_MAX || self.overwritten {
+            for part in bytes.chunks_mut(COPY_BYTES_MAX) {
+                part.copy_from_slice(&self.pool[self.at..self.at + part.len()]);
+                self.at = advanced(self.at, part.len());
+            }
+        }
+        self.stamp(bytes);
+    }
+
+    #[inline(always)]
+    fn stamp(&mut self, bytes: &mut [u8]) {
+        for sector in bytes.chunks_exact_mut(SECTOR_BYTES) {
+            self.stamp += 1;
+            // Spread over all bits, so that the stamp does not compress either.
+            let stamp = self.stamp.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            sector[..8].copy_from_slice(&stamp.to_le_bytes());
+        }
+    }
+}
+
+/// The place in the pool after some bytes were taken at `at`.
+#[inline(always)]
+fn advanced(at: usize, bytes: usize) -> usize {
+    match at + bytes.next_multiple_of(SECTOR_BYTES) {
+        at if at < POOL_BYTES => at,
+        // An odd number of sectors less than the pool: passes do not line up.
+        at => (at - POOL_BYTES + 7 * SECTOR_BYTES) % POOL_BYTES,
+    }
+}
+
+/// Random bytes of one key.
+enum Noise<'a> {
+    /// Copied from the pool, with a stamp per sector.
+    Pool { pool: &'a [u8], at: usize, key: u64 },
+    /// Drawn.
+    Fresh(Random),
+}
+
+impl<'a> Noise<'a> {
+    #[inline(always)]
+    fn new(content: &'a Content, key: u64) -> Noise<'a> {
+        match content.plan.fill {
+            Fill::Fresh => Noise::Fresh(Random::new(key, 0x6e6f_6973_6500)),
+            _ => {
+                let sectors = (POOL_BYTES / SECTOR_BYTES) as u64;
+                let at = (key % sectors) as usize * SECTOR_BYTES;
+                Noise::Pool { pool: &content.pool, at, key }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, bytes: &mut [u8]) {
+        let (pool, at, key) = match self {
+            Noise::Fresh(random) => return random.fill(bytes),
+            Noise::Pool { pool, at, key } => (pool, at, key),
+        };
+        for part in bytes.chunks_mut(COPY_BYTES_MAX) {
+            part.copy_from_slice(&pool[*at..*at + part.len()]);
+            *at = advanced(*at, part.len());
+        }
+        for sector in bytes.chunks_mut(SECTOR_BYTES) {
+            *key = mix(*key, 1);
+            let stamped = sector.len().min(8);
+            sector[..stamped].copy_from_slice(&key.to_le_bytes()[..stamped]);
+        }
+    }
+}

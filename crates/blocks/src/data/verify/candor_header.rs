@@ -1,0 +1,189 @@
+//! candor's own format.
+//!
+//! A block (the verify interval) starts with a header: magic, own offset, seed of the run,
+//! generation (how often this block was written), length, checksum over all of it. The last eight
+//! bytes of each 512-byte sector hold the generation again with a tag of place and seed, so that
+//! a block put together from several writes is told from one with flipped bits.
+
+use std::ops::Range;
+
+use candor_record::MismatchKind;
+use crc_fast::CrcAlgorithm;
+
+use super::map::UNKNOWN;
+use super::{Expected, Wrong, field};
+use candor_engine::random::mix;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"candorv1");
+const SECTOR_BYTES: usize = 512;
+const HEADER_BYTES: usize = 40;
+const CRC_AT: Range<usize> = 36..40;
+/// Bits that may differ between a damaged stamp and the right one for it to count as damaged
+/// rather than as another's.
+const DAMAGED_BITS_MAX: u32 = 8;
+
+/// Turns a block into a verifiable one; its payload stays as it is.
+pub fn seal(block: &mut [u8], as_of: &Expected) {
+    for (index, sector) in block.chunks_exact_mut(SECTOR_BYTES).enumerate() {
+        let offset = as_of.offset + (index * SECTOR_BYTES) as u64;
+        sector[SECTOR_BYTES - 8..].copy_from_slice(&sector_stamp(offset, as_of).to_le_bytes());
+    }
+    let length = block.len() as u32;
+    block[0..8].copy_from_slice(&MAGIC.to_le_bytes());
+    block[8..16].copy_from_slice(&as_of.offset.to_le_bytes());
+    block[16..24].copy_from_slice(&as_of.seed.to_le_bytes());
+    block[24..28].copy_from_slice(&as_of.generation.to_le_bytes());
+    block[28..32].copy_from_slice(&length.to_le_bytes());
+    block[32..36].fill(0);
+    let crc = checksum(block);
+    block[CRC_AT].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// Generation in the low half, a tag of place, seed and generation in the high half.
+fn sector_stamp(offset: u64, as_of: &Expected) -> u64 {
+    let tag = mix(offset ^ as_of.seed.rotate_left(32), u64::from(as_of.generation) + 1);
+    (tag & !u64::from(u32::MAX)) | u64::from(as_of.generation)
+}
+
+/// Checksum over all of the block but the checksum itself.
+fn checksum(block: &[u8]) -> u32 {
+    let mut digest = crc_fast::Digest::new(CrcAlgorithm::Crc32Iscsi);
+    digest.update(&block[..CRC_AT.start]);
+    digest.update(&block[HEADER_BYTES..]);
+    digest.finalize() as u32
+}
+
+/// Checks one block; what is wrong with it, with expected and found in words.
+pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
+    match wrong(block, expected) {
+        None => Ok(()),
+        Some((kind, detail)) => Err(Wrong { kind, detail, in_header: false }),
+    }
+}
+
+fn wrong(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
+    let magic = u64::from_le_bytes(field(block, 0));
+    let crc = u32::from_le_bytes(field(block, CRC_AT.start));
+    if magic != MAGIC || crc != checksum(block) {
+        return Some(dissect(block, expected));
+    }
+    let offset = u64::from_le_bytes(field(block, 8));
+    let seed = u64::from_le_bytes(field(block, 16));
+    let generation = u32::from_le_bytes(field(block, 24));
+    if offset != expected.offset {
+        return Some((MismatchKind::Misdirected, format!("holds the block of offset {offset}")));
+    }
+    if seed != expected.seed {
+        let what = format!("holds data of a run with seed {seed}, not {}", expected.seed);
+        return Some((MismatchKind::Stale, what));
+    }
+    if expected.generation != UNKNOWN && generation != expected.generation {
+        let what = format!("holds write {generation} to this block, not {}", expected.generation);
+        return Some((MismatchKind::Stale, what));
+    }
+    None
+}
+
+/// What one sector of a damaged block turns out to be.
+#[derive(Clone, Copy, PartialEq)]
+enum Sector {
+    /// Written here, in that generation.
+    Own(u32),
+    /// Written here, with bits flipped in its stamp.
+    Damaged,
+    /// Not written here.
+    Other,
+}
+
+fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32) -> Sector {
+    let found = u64::from_le_bytes(field(bytes, SECTOR_BYTES - 8));
+    let stamp = |generation| sector_stamp(offset, &Expected { generation, ..*expected });
+    if found == stamp(found as u32) {
+        return Sector::Own(found as u32);
+    }
+    // Generation 0 is that of no write, and zeros look like it by chance.
+    let near = |generation| {
+        generation != UNKNOWN && (found ^ stamp(generation)).count_ones() <= DAMAGED_BITS_MAX
+    };
+    if near(header_generation) || near(expected.generation) {
+        Sector::Damaged
+    } else {
+        Sector::Other
+    }
+}
+
+/// Tells flipped bits, torn writes and foreign data apart, once the checksum failed.
+fn dissect(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
+    let header_generation = u32::from_le_bytes(field(block, 24));
+    let sectors: Vec<Sector> = block
+        .chunks_exact(SECTOR_BYTES)
+        .enumerate()
+        .map(|(i, bytes)| {
+            let offset = expected.offset + (i * SECTOR_BYTES) as u64;
+            sector(bytes, offset, expected, header_generation)
+        })
+        .collect();
+    let own: Vec<u32> = sectors
+        .iter()
+        .filter_map(|s| if let Sector::Own(generation) = s { Some(*generation) } else { None })
+        .collect();
+    let damaged = sectors.contains(&Sector::Damaged);
+    let others = sectors.iter().filter(|s| **s == Sector::Other).count();
+    let mixed = own.windows(2).any(|pair| pair[0] != pair[1]);
+    if mixed || (others > 0 && !own.is_empty()) {
+        let what = format!(
+            "{} of {} sectors are of one write, the rest of another",
+            own.iter().filter(|g| Some(*g) == own.first()).count(),
+            sectors.len()
+        );
+        (MismatchKind::Torn, what)
+    } else if own.is_empty() && !damaged {
+        (MismatchKind::Foreign, "holds no block that candor wrote with this seed".into())
+    } else {
+        (MismatchKind::Flipped, "the checksum does not match; bits were changed".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_engine::random::Random;
+
+    fn written(offset: u64, generation: u32, random: &mut Random) -> Vec<u8> {
+        let mut block = vec![0; 4096];
+        random.fill(&mut block);
+        seal(&mut block, &Expected { offset, seed: 9, generation });
+        block
+    }
+
+    fn kind(block: &[u8], generation: u32) -> Option<MismatchKind> {
+        check(block, &Expected { offset: 8192, seed: 9, generation }).err().map(|w| w.kind)
+    }
+
+    #[test]
+    fn intact_blocks_pass() {
+        let block = written(8192, 3, &mut Random::new(1, 0));
+        assert_eq!(kind(&block, 3), None);
+        assert_eq!(kind(&block, UNKNOWN), None);
+    }
+
+    #[test]
+    fn a_thousand_of_each_corruption_are_found_and_named() {
+        let mut random = Random::new(2, 0);
+        for _ in 0..1000 {
+            let good = written(8192, 3, &mut random);
+            let older = written(8192, 2, &mut random);
+            let mut flipped = good.clone();
+            let bit = random.below(4096 * 8);
+            flipped[(bit / 8) as usize] ^= 1 << (bit % 8);
+            assert_eq!(kind(&flipped, 3), Some(MismatchKind::Flipped), "bit {bit}");
+            let cut = (1 + random.below(7)) as usize * 512;
+            let torn = [&good[..cut], &older[cut..]].concat();
+            assert_eq!(kind(&torn, 3), Some(MismatchKind::Torn));
+            let elsewhere = written(4096 * (100 + random.below(1000)), 3, &mut random);
+            assert_eq!(kind(&elsewhere, 3), Some(MismatchKind::Misdirected));
+            assert_eq!(kind(&older, 3), Some(MismatchKind::Stale));
+        }
+        assert_eq!(kind(&[0; 4096], 3), Some(MismatchKind::Foreign));
+    }
+}

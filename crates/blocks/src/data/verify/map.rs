@@ -1,0 +1,158 @@
+//! What is known about the blocks of a file: four bytes for each.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Set in an entry while a write to the block is under way.
+const WRITING: u32 = 1 << 31;
+/// The generation within an entry.
+const GENERATION: u32 = WRITING - 1;
+/// Generation of blocks whose content is not known: any own generation is right.
+pub const UNKNOWN: u32 = 0;
+/// Generation of blocks that hold nothing of ours for certain, after a trim or a failed write:
+/// they are not judged.
+pub const NOTHING: u32 = GENERATION;
+/// Generation of blocks that were trimmed and must read as zeros.
+pub const ZEROS: u32 = GENERATION - 1;
+
+/// How a write or trim left its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Written, with the next generation.
+    Written,
+    /// Nothing that could be judged.
+    Unsure,
+    /// Zeros.
+    Zeroed,
+}
+
+/// What is known about the blocks of one file.
+#[derive(Debug)]
+pub struct Map {
+    interval: u64,
+    /// Where the first block begins.
+    origin: u64,
+    entries: Box<[AtomicU32]>,
+}
+
+impl Map {
+    /// For `size` bytes in blocks of `interval`, all with that generation.
+    pub fn new(size: u64, interval: u64, generation: u32) -> Arc<Map> {
+        Map::from(0, size, interval, generation)
+    }
+
+    /// The same, where the first block begins at an origin and not at the start of the file.
+    pub fn from(origin: u64, size: u64, interval: u64, generation: u32) -> Arc<Map> {
+        let count = size.saturating_sub(origin).div_ceil(interval.max(1)) as usize;
+        let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
+        Arc::new(Map { interval, origin, entries })
+    }
+
+    /// True if it knows all blocks of so many bytes.
+    pub fn covers(&self, size: u64) -> bool {
+        self.entries.len() as u64 >= size.saturating_sub(self.origin).div_ceil(self.interval.max(1))
+    }
+
+    /// Number of its blocks.
+    pub fn blocks_known(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Which blocks an operation touches.
+    pub fn range(&self, offset: u64, length: u64) -> Range<usize> {
+        let from = offset.saturating_sub(self.origin);
+        let first = (from / self.interval) as usize;
+        let last = (from + length).div_ceil(self.interval) as usize;
+        first.min(self.entries.len())..last.min(self.entries.len())
+    }
+
+    fn blocks(&self, offset: u64, length: u64) -> &[AtomicU32] {
+        &self.entries[self.range(offset, length)]
+    }
+
+    /// Claims the blocks for a write; false, with nothing claimed, if one is being written.
+    pub fn begin_write(&self, offset: u64, length: u64) -> bool {
+        let blocks = self.blocks(offset, length);
+        for (claimed, block) in blocks.iter().enumerate() {
+            if block.fetch_or(WRITING, Ordering::Acquire) & WRITING != 0 {
+                for block in &blocks[..claimed] {
+                    block.fetch_and(!WRITING, Ordering::Release);
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Ends a write or trim.
+    pub fn end_write(&self, offset: u64, length: u64, left: Left) {
+        for block in self.blocks(offset, length) {
+            let new = match left {
+                Left::Written => next(block.load(Ordering::Relaxed) & GENERATION),
+                Left::Unsure => NOTHING,
+                Left::Zeroed => ZEROS,
+            };
+            block.store(new, Ordering::Release);
+        }
+    }
+
+    /// What a read that starts now will be compared with later; none if a block is being written.
+    pub fn begin_read(&self, offset: u64, length: u64) -> Option<u32> {
+        self.blocks(offset, length).iter().try_fold(0u32, |sum, block| {
+            let entry = block.load(Ordering::Acquire);
+            (entry & WRITING == 0).then(|| sum.wrapping_mul(31).wrapping_add(entry & GENERATION))
+        })
+    }
+
+    fn entry(&self, offset: u64) -> u32 {
+        self.blocks(offset, 1).first().map_or(UNKNOWN, |block| block.load(Ordering::Acquire))
+    }
+
+    /// The generation of the last finished write to the block at `offset`.
+    pub fn finished(&self, offset: u64) -> u32 {
+        self.entry(offset) & GENERATION
+    }
+
+    /// The generation of the write under way to the block at `offset`, which the caller has
+    /// claimed; where nothing is claimed, that of the last one.
+    pub fn under_way(&self, offset: u64) -> u32 {
+        let entry = self.entry(offset);
+        let generation = entry & GENERATION;
+        if entry & WRITING != 0 { next(generation) } else { generation }
+    }
+}
+
+/// The generation after `generation`; never one with a meaning of its own.
+fn next(generation: u32) -> u32 {
+    if generation + 1 >= ZEROS { 1 } else { generation + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlapping_writes_are_kept_apart() {
+        let map = Map::new(16 * 4096, 4096, UNKNOWN);
+        assert!(map.begin_write(0, 8192));
+        assert!(!map.begin_write(4096, 8192));
+        assert_eq!(map.begin_read(4096, 4096), None);
+        assert!(map.begin_read(8192, 4096).is_some(), "the failed claim left nothing behind");
+        map.end_write(0, 8192, Left::Written);
+        assert_eq!((map.finished(0), map.finished(8192)), (1, 0));
+        assert!(map.begin_write(0, 4096));
+        map.end_write(0, 4096, Left::Unsure);
+        assert_eq!(map.finished(0), NOTHING);
+        assert_eq!((next(NOTHING), next(ZEROS), next(ZEROS - 1)), (1, 1, 1));
+    }
+
+    #[test]
+    fn blocks_are_counted_from_the_origin() {
+        let map = Map::from(1024, 1024 + 3 * 4096, 4096, UNKNOWN);
+        assert_eq!((map.blocks_known(), map.range(1024 + 4096, 8192)), (3, 1..3));
+        assert!(map.begin_write(1024, 4096) && map.begin_write(5120, 4096));
+        assert!(!map.begin_write(5120, 8192), "one of them is being written");
+        assert!(map.covers(1024 + 3 * 4096) && !map.covers(1025 + 3 * 4096));
+    }
+}

@@ -1,0 +1,39 @@
+//! `fallocate` instead of I/O: reads reserve blocks and keep the size, writes reserve them and make
+//! the file longer, trims give them back.
+
+use std::sync::Arc;
+
+use super::{Context, all_or_error, blocking_call};
+use crate::kind::{BlocksSlot, Kind};
+use crate::targets::files::Files;
+use candor_engine::issue::Call;
+use candor_engine::operation::{Outcome, Slot};
+
+/// The engine.
+pub struct Fallocate {
+    files: Arc<Files>,
+}
+
+impl Fallocate {
+    /// Needs nothing beyond the files.
+    pub fn new(context: &Context<'_>) -> Fallocate {
+        Fallocate { files: context.files.clone() }
+    }
+}
+
+impl Call for Fallocate {
+    fn call(&mut self, slot: &Slot) -> Outcome {
+        let mode = match slot.kind() {
+            Kind::Read => libc::FALLOC_FL_KEEP_SIZE,
+            Kind::Write => 0,
+            Kind::Trim => libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE,
+            _ => return blocking_call(&self.files, slot),
+        };
+        let fd = self.files.get(slot.handle).raw();
+        // SAFETY: a plain system call on an open descriptor.
+        all_or_error(
+            unsafe { libc::fallocate(fd, mode, slot.offset as i64, slot.length as i64) },
+            slot,
+        )
+    }
+}

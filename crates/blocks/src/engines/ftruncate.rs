@@ -1,0 +1,34 @@
+//! `ftruncate` to the offset of each write.
+
+use std::sync::Arc;
+
+use super::{Context, all_or_error, blocking_call};
+use crate::kind::{BlocksSlot, Kind};
+use crate::targets::files::Files;
+use candor_engine::issue::Call;
+use candor_engine::operation::{Outcome, Slot};
+
+/// The engine.
+pub struct Ftruncate {
+    files: Arc<Files>,
+}
+
+impl Ftruncate {
+    /// Needs nothing beyond the files.
+    pub fn new(context: &Context<'_>) -> Ftruncate {
+        Ftruncate { files: context.files.clone() }
+    }
+}
+
+impl Call for Ftruncate {
+    fn call(&mut self, slot: &Slot) -> Outcome {
+        if slot.kind() != Kind::Write {
+            return blocking_call(&self.files, slot);
+        }
+        // SAFETY: a plain system call on an open descriptor.
+        all_or_error(
+            unsafe { libc::ftruncate(self.files.get(slot.handle).raw(), slot.offset as i64) },
+            slot,
+        )
+    }
+}

@@ -1,0 +1,260 @@
+//! The kernel's aio, with completions reaped from its ring in user space.
+//!
+//! Submitting is a call of its own and blocks for buffered files; its time is reported.
+
+use std::io;
+use std::mem;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Context, blocking_call};
+use candor_engine::clock::{Clock, Ticks};
+use candor_engine::issue::Io;
+use candor_engine::operation::{Done, Outcome, Slot};
+use candor_plan::Blocks;
+
+use super::flags::CallFlags;
+
+use crate::kind::{BlocksSlot, Kind};
+use crate::targets::files::Files;
+use candor_engine::EngineError;
+
+const IOCB_CMD_PREAD: u16 = 0;
+const IOCB_CMD_PWRITE: u16 = 1;
+/// A block with this flag has a priority of its own.
+const IOCB_FLAG_IOPRIO: u32 = 1 << 1;
+/// The kernel's mark of a completion ring whose layout is the one below.
+const RING_MAGIC: u32 = 0xa10a_10a1;
+
+#[repr(C)]
+struct Ring {
+    id: u32,
+    capacity: u32,
+    head: AtomicU32,
+    tail: AtomicU32,
+    magic: u32,
+    compat_features: u32,
+    incompat_features: u32,
+    header_bytes: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Event {
+    data: u64,
+    object: u64,
+    result: i64,
+    result2: i64,
+}
+
+/// The engine. The kernel's context is its own; dropping it waits for what is in flight.
+pub struct Libaio {
+    context: libc::c_ulong,
+    files: Arc<Files>,
+    clock: Clock,
+    blocks: Box<[libc::iocb]>,
+    /// Blocks to hand over, in order; filled from the front.
+    pending: Box<[*mut libc::iocb]>,
+    pending_count: usize,
+    in_kernel: usize,
+    /// Trims and flushes, done in the calling thread at the next turn.
+    blocking: Vec<u32>,
+    events: Box<[Event]>,
+    user_ring: bool,
+    flags: CallFlags,
+    /// Operations have priorities of their own.
+    priorities: bool,
+}
+
+impl Libaio {
+    /// Sets up a context of `depth` operations.
+    ///
+    /// # Errors
+    /// The kernel's, for instance when `/proc/sys/fs/aio-max-nr` is reached.
+    pub fn new(from: &Context<'_>, blocks: &Blocks) -> Result<Libaio, EngineError> {
+        let mut context: libc::c_ulong = 0;
+        // SAFETY: the call writes one number to a variable that outlives it.
+        let result = unsafe { libc::syscall(libc::SYS_io_setup, from.depth, &raw mut context) };
+        if result != 0 {
+            let what = format!("set up aio for {} operations in flight", from.depth);
+            return Err(EngineError::system(what)(io::Error::last_os_error()));
+        }
+        // SAFETY: an all-zero iocb is valid (it is a struct of integers).
+        let blank: libc::iocb = unsafe { mem::zeroed() };
+        let event = Event { data: 0, object: 0, result: 0, result2: 0 };
+        // SAFETY: the kernel maps the ring's header at the address it returned as the context.
+        let user_ring = unsafe { (*(context as *const Ring)).magic } == RING_MAGIC;
+        Ok(Libaio {
+            context,
+            files: from.files.clone(),
+            clock: from.clock,
+            blocks: vec![blank; from.depth].into(),
+            pending: vec![ptr::null_mut(); from.depth].into(),
+            pending_count: 0,
+            in_kernel: 0,
+            blocking: Vec::with_capacity(from.depth),
+            events: vec![event; from.depth].into(),
+            user_ring,
+            flags: CallFlags::new(blocks.engine.call_flags().unwrap_or_default()),
+            priorities: !blocks.priorities.is_empty(),
+        })
+    }
+
+    /// Hands over what is pending; what the kernel refuses for good becomes a completion, what it
+    /// cannot take now stays pending.
+    #[inline(always)]
+    fn submit(&mut self, done: &mut Done) {
+        let mut first = 0;
+        while first < self.pending_count {
+            let count = self.pending_count - first;
+            let blocks = self.pending[first..].as_mut_ptr();
+            // SAFETY: the pointers lead to blocks that live as long as this engine.
+            let taken = unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, blocks) };
+            if taken > 0 {
+                first += taken as usize;
+                self.in_kernel += taken as usize;
+            } else if self.refused(first, done) {
+                first += 1;
+            } else {
+                break;
+            }
+        }
+        self.pending.copy_within(first..self.pending_count, 0);
+        self.pending_count -= first;
+    }
+
+    /// The kernel took nothing: true if the first operation was turned into a failed completion,
+    /// false if it is worth another try once completions were reaped.
+    #[cold]
+    fn refused(&mut self, first: usize, done: &mut Done) -> bool {
+        let errno = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+        if errno == libc::EINTR || errno == libc::EAGAIN {
+            return false;
+        }
+        // SAFETY: pending pointers lead to blocks of this engine.
+        let index = unsafe { (*self.pending[first]).aio_data } as u32;
+        done.push(index, Outcome::error(errno));
+        true
+    }
+
+    /// Takes what has completed from the ring, without a system call.
+    #[inline(always)]
+    fn reap_ring(&mut self, done: &mut Done) {
+        // SAFETY: the ring is mapped as long as the context exists; `new` checked its layout.
+        let ring = unsafe { &*(self.context as *const Ring) };
+        let events = (self.context as usize + size_of::<Ring>()) as *const Event;
+        let mut head = ring.head.load(Ordering::Relaxed);
+        let tail = ring.tail.load(Ordering::Acquire);
+        let mut wanted = done.wanted();
+        while head != tail && wanted > 0 {
+            wanted -= 1;
+            // SAFETY: indices between head and tail are below the capacity and filled.
+            let event = unsafe { *events.add(head as usize) };
+            done.push(event.data as u32, Outcome::of_kernel(event.result));
+            self.in_kernel -= 1;
+            head += 1;
+            if head >= ring.capacity {
+                head = 0;
+            }
+        }
+        ring.head.store(head, Ordering::Release);
+    }
+
+    /// Waits in the kernel for at least `min` completions.
+    fn reap_call(&mut self, min: usize, wait_ns: Option<u64>, done: &mut Done) {
+        let room = done.wanted();
+        let timeout = wait_ns.map(|ns| libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as i64,
+            tv_nsec: (ns % 1_000_000_000) as i64,
+        });
+        let timeout = timeout.as_ref().map_or(ptr::null(), |t| t as *const libc::timespec);
+        // SAFETY: the array has room for as many events as are asked for; the timeout outlives
+        // the call.
+        let got = unsafe {
+            libc::syscall(
+                libc::SYS_io_getevents,
+                self.context,
+                min,
+                room,
+                self.events.as_mut_ptr(),
+                timeout,
+            )
+        };
+        self.in_kernel -= got.max(0) as usize;
+        for event in &self.events[..got.max(0) as usize] {
+            done.push(event.data as u32, Outcome::of_kernel(event.result));
+        }
+    }
+
+    #[inline(always)]
+    fn queue_one(&mut self, index: u32, slot: &Slot) {
+        let (opcode, flags) = match slot.kind() {
+            Kind::Read => (IOCB_CMD_PREAD, self.flags.read),
+            Kind::Write => (IOCB_CMD_PWRITE, self.flags.write),
+            _ => return self.blocking.push(index),
+        };
+        let block = &mut self.blocks[index as usize];
+        block.aio_data = u64::from(index);
+        block.aio_lio_opcode = opcode;
+        block.aio_rw_flags = flags;
+        if self.priorities {
+            block.aio_flags = if slot.priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
+            block.aio_reqprio = slot.priority as i16;
+        }
+        block.aio_fildes = self.files.get(slot.handle).raw() as u32;
+        block.aio_buf = slot.buffer.host() as u64;
+        block.aio_nbytes = slot.length;
+        block.aio_offset = slot.offset as i64;
+        self.pending[self.pending_count] = block;
+        self.pending_count += 1;
+    }
+}
+
+impl Io for Libaio {
+    #[inline(always)]
+    fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
+        for &index in batch {
+            self.queue_one(index, &slots[index as usize]);
+        }
+    }
+
+    #[inline(always)]
+    fn turn(
+        &mut self,
+        slots: &[Slot],
+        min: usize,
+        wait_ns: Option<u64>,
+        done: &mut Done,
+    ) -> Option<Ticks> {
+        let mut submitted = None;
+        if self.pending_count > 0 {
+            self.submit(done);
+            submitted = Some(self.clock.now());
+        }
+        while let Some(index) = self.blocking.pop() {
+            done.push(index, blocking_call(&self.files, &slots[index as usize]));
+        }
+        if self.user_ring {
+            self.reap_ring(done);
+        }
+        let missing = min.saturating_sub(done.len()).min(self.in_kernel);
+        if missing > 0 {
+            self.reap_call(missing, wait_ns, done);
+        }
+        submitted
+    }
+
+    fn features(&self) -> Vec<String> {
+        let reap = self.user_ring.then(|| "user-space-reap".to_owned());
+        reap.into_iter().chain(self.flags.names.clone()).collect()
+    }
+}
+
+impl Drop for Libaio {
+    fn drop(&mut self) {
+        // SAFETY: the context is this engine's; the call returns after all operations ended, so no
+        // buffer is written to afterwards.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+    }
+}

@@ -1,0 +1,212 @@
+//! Loads and stores on a mapping, `msync` for durability: one operation at a time.
+//!
+//! A page that cannot be read, or for which there is no space, raises SIGBUS at the load or store.
+//! The handler puts a page of zeros in its place so that the copy ends, and marks the operation as
+//! failed; the file's page is mapped back afterwards.
+
+use std::cell::Cell;
+use std::io;
+use std::ptr;
+use std::sync::atomic::{Ordering, compiler_fence};
+use std::sync::{Arc, Once};
+
+use super::{Context, blocking_call};
+use candor_engine::issue::Call;
+use candor_engine::operation::{Outcome, Slot};
+use candor_plan::Blocks;
+use candor_plan::blocks::Advice;
+
+use crate::kind::{BlocksSlot, Kind};
+use crate::targets::files::{Files, OpenFile};
+use candor_engine::EngineError;
+use candor_engine::host::memory::PAGE_BYTES;
+
+thread_local! {
+    /// The mapping that this thread copies from or to, as (address, length); length 0 for none.
+    static COPYING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// Address at which the copy faulted; 0 for none.
+    static FAULT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// One mapped file.
+struct Mapped {
+    start: *mut u8,
+    bytes: usize,
+    protection: libc::c_int,
+}
+
+// SAFETY: the mapping belongs to this value; threads may use it in turn.
+unsafe impl Send for Mapped {}
+
+impl Mapped {
+    fn new(file: &OpenFile, writes: bool, advice: Advice) -> io::Result<Mapped> {
+        let bytes = usize::try_from(file.size).map_err(io::Error::other)?.max(1);
+        let protection = libc::PROT_READ | if writes { libc::PROT_WRITE } else { 0 };
+        // SAFETY: a new shared mapping at an address of the kernel's choice.
+        let start = unsafe {
+            libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.raw(), 0)
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let advice = match advice {
+            Advice::None | Advice::Noreuse => libc::MADV_NORMAL,
+            Advice::Sequential => libc::MADV_SEQUENTIAL,
+            Advice::Random => libc::MADV_RANDOM,
+        };
+        // SAFETY: the range is the mapping just made; advice changes no content.
+        unsafe { libc::madvise(start, bytes, advice) };
+        Ok(Mapped { start: start.cast(), bytes, protection })
+    }
+
+    /// Copies between the mapping and a buffer; false if a page could not be had.
+    fn copy(&self, slot: &Slot, descriptor: libc::c_int) -> bool {
+        // SAFETY: the caller checked that offset and length lie within the mapping.
+        let place = unsafe { self.start.add(slot.offset as usize) };
+        COPYING.set((self.start as usize, self.bytes));
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: both ranges are mapped, `length` long, and do not overlap; a page that cannot be
+        // had is replaced by the handler below.
+        unsafe {
+            match slot.kind() {
+                Kind::Write => {
+                    ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize)
+                }
+                _ => ptr::copy_nonoverlapping(place, slot.buffer.host(), slot.length as usize),
+            }
+        }
+        compiler_fence(Ordering::SeqCst);
+        COPYING.set((0, 0));
+        let intact = FAULT.take() == 0;
+        if !intact {
+            self.map_back(slot, descriptor);
+        }
+        intact
+    }
+
+    /// Writes the pages of an operation back and drops them from the mapping.
+    fn drop_pages(&self, slot: &Slot) -> Outcome {
+        let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
+        let bytes = slot.offset as usize + slot.length as usize - first;
+        // SAFETY: the pages lie within the mapping; the file keeps what they hold.
+        Outcome::of_call(unsafe {
+            let start = self.start.add(first).cast();
+            match libc::msync(start, bytes, libc::MS_SYNC) {
+                0 => libc::madvise(start, bytes, libc::MADV_DONTNEED),
+                error => error,
+            }
+        } as isize)
+    }
+
+    fn flush(&self) -> Outcome {
+        // SAFETY: the range is the whole mapping.
+        Outcome::of_call(
+            unsafe { libc::msync(self.start.cast(), self.bytes, libc::MS_SYNC) } as isize
+        )
+    }
+
+    /// Puts the file's pages back where the handler put zeros: any of those of the operation.
+    #[cold]
+    fn map_back(&self, slot: &Slot, descriptor: libc::c_int) {
+        let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
+        let end = (slot.offset as usize + slot.length as usize).next_multiple_of(PAGE_BYTES);
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        // SAFETY: the pages lie within this mapping, which nobody else uses. If the kernel has no
+        // memory for it, zeros stay in their place, of operations that were reported as failed.
+        unsafe {
+            let start = self.start.add(first).cast();
+            libc::mmap(start, end - first, self.protection, flags, descriptor, first as i64)
+        };
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: start and length are those of the mapping made in `new`.
+        unsafe { libc::munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+/// Replaces the page a copy faulted on. A fault anywhere else is a bug and kills the process.
+extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid record to a handler installed with SA_SIGINFO.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let (start, bytes) = COPYING.get();
+    let page = (address / PAGE_BYTES * PAGE_BYTES) as *mut libc::c_void;
+    if bytes > 0 && (start..start + bytes).contains(&address) {
+        FAULT.set(address);
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: the page lies within the mapping that this thread alone copies from or to.
+        unsafe { libc::mmap(page, PAGE_BYTES, protection, flags, -1, 0) };
+    } else {
+        // SAFETY: with the default action back, the faulting instruction ends the process.
+        unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
+    }
+}
+
+fn install_handler() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // SAFETY: an all-zero sigaction is valid; the handler only makes async-signal-safe calls
+        // and touches constant-initialised thread locals.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_bus_error as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut());
+        }
+    });
+}
+
+/// The engine.
+pub struct Mmap {
+    files: Arc<Files>,
+    mapped: Vec<Mapped>,
+    drops: bool,
+}
+
+impl Mmap {
+    /// Maps every file of the worker.
+    ///
+    /// # Errors
+    /// The kernel's, for a file that cannot be mapped.
+    pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Mmap, EngineError> {
+        install_handler();
+        let (writes, advice) = (blocks.mix.write > 0, blocks.hints.advice);
+        let map = |file: &OpenFile| {
+            Mapped::new(file, writes, advice).map_err(EngineError::file("map", &file.path))
+        };
+        let mapped = context.files.all().iter().map(map).collect::<Result<_, _>>()?;
+        Ok(Mmap {
+            files: context.files.clone(),
+            mapped,
+            drops: matches!(blocks.engine, candor_plan::Engine::Mmap(options) if options.drop),
+        })
+    }
+}
+
+impl Call for Mmap {
+    fn call(&mut self, slot: &Slot) -> Outcome {
+        let mapped = &self.mapped[slot.handle as usize];
+        let end = slot.offset.saturating_add(slot.length);
+        match slot.kind() {
+            Kind::Read | Kind::Write if end > mapped.bytes as u64 => Outcome::error(libc::EINVAL),
+            Kind::Read | Kind::Write => {
+                if !mapped.copy(slot, self.files.get(slot.handle).raw()) {
+                    return Outcome::error(libc::EIO);
+                }
+                match self.drops.then(|| mapped.drop_pages(slot)) {
+                    Some(failed @ Outcome::Failed(_)) => failed,
+                    _ => Outcome::Done(slot.length),
+                }
+            }
+            Kind::Fsync | Kind::Fdatasync => mapped.flush(),
+            Kind::Trim | Kind::SyncFileRange => blocking_call(&self.files, slot),
+        }
+    }
+
+    fn features(&self) -> Vec<String> {
+        if self.drops { vec!["drops-pages".into()] } else { Vec::new() }
+    }
+}

@@ -1,0 +1,131 @@
+//! The ways to issue reads, writes and trims, one file each.
+//!
+//! Inside the loop they are used with static dispatch; which engine it is, is decided once, in
+//! [`crate::ready`]. A new engine is a file here and a row there; its capabilities stand in
+//! [`candor_plan::Engine`].
+//!
+//! | engine | calls | in flight | moves bytes |
+//! | --- | --- | --- | --- |
+//! | [`psync`] | `pread`, `pwrite` | one | yes |
+//! | [`sync`] | `lseek`, `read`, `write` | one | yes |
+//! | [`vsync`] | `readv`, `writev` over neighbours | one call | yes |
+//! | [`pvsync`] | `preadv2`, `pwritev2` with flags | one | yes |
+//! | [`libaio`] | `io_submit`, `io_getevents` | depth | yes |
+//! | [`threads`] | `pread`, `pwrite` in threads | depth | yes |
+//! | [`uring`] | `io_uring_enter` | depth | yes |
+//! | [`mmap`] | loads and stores, `msync` | one | yes |
+//! | [`splice`] | `splice`, `vmsplice` | one | yes |
+//! | [`fallocate`] | `fallocate` | one | no |
+//! | [`ftruncate`] | `ftruncate` | one | no |
+//! | [`null`] | none | depth | no |
+
+pub mod fallocate;
+pub mod flags;
+pub mod ftruncate;
+pub mod libaio;
+pub mod locked;
+pub mod mmap;
+pub mod null;
+pub mod psync;
+pub mod pvsync;
+pub mod splice;
+pub mod sync;
+pub mod threads;
+pub mod uring;
+pub mod vsync;
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use candor_engine::clock::Clock;
+use candor_engine::host::memory::Mapping;
+use candor_engine::operation::{Outcome, Slot};
+
+use crate::kind::{BlocksSlot, Kind};
+use crate::targets::files::Files;
+use crate::targets::zones::backend;
+
+/// Parts of which every engine takes what it needs.
+pub struct Context<'a> {
+    /// The worker's files.
+    pub files: &'a Arc<Files>,
+    /// Operations in flight at most.
+    pub depth: usize,
+    /// The worker's buffers: one mapping, `depth` parts of `buffer_bytes`.
+    pub buffers: &'a Mapping,
+    /// Bytes per buffer.
+    pub buffer_bytes: usize,
+    /// The clock.
+    pub clock: Clock,
+    /// Submitting is to be a call of its own, with the tick of its return told by [`Io::turn`].
+    pub split: bool,
+    /// For choices of the engine's own.
+    pub seed: u64,
+}
+
+/// Does a trim or a flush in the calling thread: there is no faster way for these on most kernels.
+#[cold]
+pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
+    let file = files.get(slot.handle);
+    let fd = file.raw();
+    match slot.kind() {
+        // SAFETY: plain system calls on an open descriptor.
+        Kind::Fsync => Outcome::of_call(unsafe { libc::fsync(fd) } as isize),
+        // SAFETY: as above.
+        Kind::Fdatasync => Outcome::of_call(unsafe { libc::fdatasync(fd) } as isize),
+        Kind::SyncFileRange => sync_range(fd, slot),
+        Kind::Trim if file.in_zones => backend::trim(file, slot.offset, slot.length),
+        Kind::Trim if file.is_device => discard(fd, slot),
+        Kind::Trim => punch_hole(fd, slot),
+        Kind::Read | Kind::Write => Outcome::error(libc::EINVAL),
+    }
+}
+
+/// Discards a range of a device. The run has claimed the device with another descriptor, so the
+/// kernel does not drop the pages that its cache has of the range, and says busy while some of them
+/// are yet to be written: then they are written first.
+fn discard(fd: RawFd, slot: &Slot) -> Outcome {
+    match discard_clean(fd, slot) {
+        busy if busy == Outcome::error(libc::EBUSY) => match write_back(fd, slot) {
+            Outcome::Done(_) => discard_clean(fd, slot),
+            failed => failed,
+        },
+        done => done,
+    }
+}
+
+fn discard_clean(fd: RawFd, slot: &Slot) -> Outcome {
+    const BLKDISCARD: libc::Ioctl = 0x1277;
+    let range = [slot.offset, slot.length];
+    // SAFETY: the ioctl reads two 64-bit numbers, which outlive the call.
+    all_or_error(unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) }, slot)
+}
+
+fn write_back(fd: RawFd, slot: &Slot) -> Outcome {
+    let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+        | libc::SYNC_FILE_RANGE_WRITE
+        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    sync_range(fd, &Slot { tag: all, ..*slot })
+}
+
+/// A range without bytes is done at once: to the kernel it would be the rest of the file.
+fn sync_range(fd: RawFd, slot: &Slot) -> Outcome {
+    if slot.length == 0 {
+        return Outcome::Done(0);
+    }
+    let (offset, length) = (slot.offset as i64, slot.length as i64);
+    // SAFETY: a plain system call on an open descriptor.
+    all_or_error(unsafe { libc::sync_file_range(fd, offset, length, slot.tag) }, slot)
+}
+
+fn punch_hole(fd: RawFd, slot: &Slot) -> Outcome {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: a plain system call on an open descriptor.
+    let punched = unsafe { libc::fallocate(fd, mode, slot.offset as i64, slot.length as i64) };
+    all_or_error(punched, slot)
+}
+
+/// From a call that does all or nothing: 0 or -1.
+pub(crate) fn all_or_error(returned: libc::c_int, slot: &Slot) -> Outcome {
+    if returned == 0 { Outcome::Done(slot.length) } else { Outcome::last_error() }
+}

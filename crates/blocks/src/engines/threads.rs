@@ -1,0 +1,169 @@
+//! `pread` and `pwrite` in threads of its own: as many operations at once as there are threads.
+//!
+//! What the C library does behind `aio_read` and `aio_write`, without its limit of one operation
+//! at a time per file.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::psync::Psync;
+
+use candor_engine::EngineError;
+
+/// Most threads of one worker; more operations wait for one.
+const THREADS_MAX: usize = 256;
+/// Stack of a thread, which makes system calls and nothing else.
+const STACK_BYTES: usize = 64 << 10;
+
+/// An operation on its way to a thread.
+struct Order {
+    index: u32,
+    slot: Slot,
+}
+
+// SAFETY: the buffer that the slot points to belongs to the operation until it completes, and the
+// worker keeps it mapped until the threads have ended.
+unsafe impl Send for Order {}
+
+#[derive(Default)]
+struct State {
+    orders: VecDeque<Order>,
+    completed: Vec<Completion>,
+    closed: bool,
+}
+
+/// What worker and threads share.
+#[derive(Default)]
+struct Desk {
+    state: Mutex<State>,
+    ordered: Condvar,
+    completed: Condvar,
+}
+
+impl Desk {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next operation; none once the engine has gone.
+    fn next(&self) -> Option<Order> {
+        let mut state = self.state();
+        loop {
+            if let Some(order) = state.orders.pop_front() {
+                return Some(order);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self.ordered.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn work(&self, mut calls: Psync) {
+        while let Some(order) = self.next() {
+            let outcome = calls.call(&order.slot);
+            self.state().completed.push(Completion { slot: order.index, outcome });
+            self.completed.notify_one();
+        }
+    }
+}
+
+/// The engine.
+pub struct Threads {
+    desk: Arc<Desk>,
+    threads: Vec<JoinHandle<()>>,
+    pending: Vec<u32>,
+    /// Tells the end of handing over, where that is wanted.
+    clock: Option<Clock>,
+}
+
+impl Threads {
+    /// Starts as many threads as there are operations in flight.
+    ///
+    /// # Errors
+    /// The kernel's, when it allows no more threads.
+    pub fn new(context: &Context<'_>) -> Result<Threads, EngineError> {
+        let desk = Arc::<Desk>::default();
+        desk.state().completed.reserve(context.depth);
+        desk.state().orders.reserve(context.depth);
+        let mut engine = Threads {
+            desk,
+            threads: Vec::new(),
+            pending: Vec::with_capacity(context.depth),
+            clock: context.split.then_some(context.clock),
+        };
+        let count = context.depth.min(THREADS_MAX);
+        for number in 0..count {
+            let (desk, calls) = (engine.desk.clone(), Psync::new(context));
+            let what = || format!("start thread {} of {count} for I/O", number + 1);
+            let thread = thread::Builder::new()
+                .stack_size(STACK_BYTES)
+                .spawn(move || desk.work(calls))
+                .map_err(|cause| EngineError::system(what())(cause))?;
+            engine.threads.push(thread);
+        }
+        Ok(engine)
+    }
+}
+
+impl Io for Threads {
+    fn queue(&mut self, _: &[Slot], batch: &[u32]) {
+        self.pending.extend(batch);
+    }
+
+    fn turn(
+        &mut self,
+        slots: &[Slot],
+        min: usize,
+        wait_ns: Option<u64>,
+        done: &mut Done,
+    ) -> Option<Ticks> {
+        let orders =
+            self.pending.drain(..).map(|index| Order { index, slot: slots[index as usize] });
+        let mut state = self.desk.state();
+        let before = state.orders.len();
+        state.orders.extend(orders);
+        for _ in before..state.orders.len() {
+            self.desk.ordered.notify_one();
+        }
+        let submitted = self.clock.map(|clock| clock.now());
+        let too_few = |state: &mut State| state.completed.len() < min;
+        state = match wait_ns {
+            None => {
+                let waited = self.desk.completed.wait_while(state, too_few);
+                waited.unwrap_or_else(PoisonError::into_inner)
+            }
+            Some(ns) => {
+                let limit = Duration::from_nanos(ns);
+                let waited = self.desk.completed.wait_timeout_while(state, limit, too_few);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
+        let taken = state.completed.len().min(done.wanted());
+        for completion in state.completed.drain(..taken) {
+            done.push(completion.slot, completion.outcome);
+        }
+        submitted
+    }
+
+    fn features(&self) -> Vec<String> {
+        vec![format!("{} threads", self.threads.len())]
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.desk.state().closed = true;
+        self.desk.ordered.notify_all();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has told so; nothing is left to do here.
+            let _ = thread.join();
+        }
+    }
+}
+use super::Context;
+use candor_engine::clock::{Clock, Ticks};
+use candor_engine::issue::{Call, Io};
+use candor_engine::operation::{Completion, Done, Slot};

@@ -1,0 +1,166 @@
+//! How operations become entries of the ring.
+
+use std::sync::Arc;
+
+use candor_engine::operation::Slot;
+use candor_plan::Blocks;
+use io_uring::{opcode, squeue, types};
+
+use crate::engines::Context;
+use crate::engines::flags::CallFlags;
+use crate::kind::{BlocksSlot, Kind};
+use crate::targets::files::Files;
+
+/// How an operation becomes an entry of the ring.
+pub struct How {
+    /// The worker's files.
+    pub files: Arc<Files>,
+    /// They are registered.
+    pub fixed_files: bool,
+    /// The buffers are registered.
+    pub fixed_buffers: bool,
+    /// No-ops instead of operations.
+    pub no_ops: bool,
+}
+
+impl How {
+    /// The file of an operation: a registered one is named by its index, marked by a flag.
+    #[inline(always)]
+    fn file(&self, slot: &Slot) -> (types::Fd, squeue::Flags) {
+        match self.fixed_files {
+            true => (types::Fd(slot.handle as i32), squeue::Flags::FIXED_FILE),
+            false => (types::Fd(self.files.get(slot.handle).raw()), squeue::Flags::empty()),
+        }
+    }
+
+    /// The entry of an operation.
+    #[inline(always)]
+    pub fn entry(&self, slot: &Slot) -> squeue::Entry {
+        if self.no_ops {
+            return opcode::Nop::new().build();
+        }
+        let (buffer, length, offset) = (slot.buffer.host(), slot.length as u32, slot.offset);
+        let (file, flags) = self.file(slot);
+        let entry = match (slot.kind(), self.fixed_buffers) {
+            (Kind::Read, true) => {
+                opcode::ReadFixed::new(file, buffer, length, 0).offset(offset).build()
+            }
+            (Kind::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
+            (Kind::Write, true) => {
+                opcode::WriteFixed::new(file, buffer, length, 0).offset(offset).build()
+            }
+            (Kind::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).build(),
+            (Kind::Fdatasync, _) => {
+                opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
+            }
+            (Kind::Fsync, _) => opcode::Fsync::new(file).build(),
+            (Kind::Trim | Kind::SyncFileRange, _) => self.trim(slot, file),
+        };
+        entry.flags(flags)
+    }
+
+    /// Blocks given back: by a command to a device, by a hole in a file.
+    #[cold]
+    fn trim(&self, slot: &Slot, file: types::Fd) -> squeue::Entry {
+        match self.files.get(slot.handle).is_device {
+            true => discard(file, slot.offset, slot.length),
+            false => opcode::Fallocate::new(file, slot.length)
+                .offset(slot.offset)
+                .mode(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE)
+                .build(),
+        }
+    }
+}
+
+/// The command that discards a range of a device. Its length stands where other commands have
+/// their first eight bytes.
+pub fn discard(file: types::Fd, offset: u64, length: u64) -> squeue::Entry {
+    const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
+    let mut command = [0; 16];
+    command[..8].copy_from_slice(&length.to_ne_bytes());
+    opcode::UringCmd16::new(file, BLOCK_URING_CMD_DISCARD).cmd(command).addr(Some(offset)).build()
+}
+
+/// What reads and writes carry beside the usual: flags, priorities, vectors, their own threads.
+pub struct SqeOptions {
+    flags: CallFlags,
+    /// Operations have priorities of their own.
+    priorities: bool,
+    /// One per slot, where operations name their buffers by vectors.
+    vectors: Option<Box<[libc::iovec]>>,
+    /// Every so many operations one goes to a kernel thread; 0 for none.
+    async_every: u32,
+    count: u32,
+}
+
+impl SqeOptions {
+    /// None where nothing is out of the usual.
+    pub fn new(context: &Context<'_>, blocks: &Blocks) -> Option<Box<SqeOptions>> {
+        let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        let options = blocks.engine.uring().copied().unwrap_or_default();
+        let dress = SqeOptions {
+            flags: CallFlags::new(options.flags),
+            priorities: !blocks.priorities.is_empty(),
+            vectors: options.vectored.then(|| vec![vector; context.depth].into()),
+            async_every: options.force_async_every,
+            count: 0,
+        };
+        let usual = dress.flags.is_empty() && !dress.priorities;
+        let plain = usual && dress.vectors.is_none() && dress.async_every == 0;
+        (!plain).then(|| Box::new(dress))
+    }
+
+    /// What is in use, for the report.
+    pub fn features(&self) -> Vec<String> {
+        let own = [
+            (self.priorities, "priorities"),
+            (self.vectors.is_some(), "vectored"),
+            (self.async_every > 0, "force-async"),
+        ];
+        let own = own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.to_owned());
+        self.flags.names.iter().cloned().chain(own).collect()
+    }
+
+    /// The entry of an operation.
+    pub fn entry(&mut self, how: &How, slot: &Slot, index: u32) -> squeue::Entry {
+        let mut entry = match slot.kind() {
+            Kind::Read | Kind::Write if !how.no_ops => self.transfer(how, slot, index),
+            _ => how.entry(slot),
+        };
+        if self.async_every > 0 {
+            self.count += 1;
+            if self.count == self.async_every {
+                self.count = 0;
+                entry = entry.flags(squeue::Flags::ASYNC);
+            }
+        }
+        entry
+    }
+
+    fn transfer(&mut self, how: &How, slot: &Slot, index: u32) -> squeue::Entry {
+        let (file, flags) = how.file(slot);
+        let (buffer, length, offset) = (slot.buffer.host(), slot.length as u32, slot.offset);
+        let priority = if self.priorities { slot.priority } else { 0 };
+        let of_call = if slot.kind() == Kind::Read { self.flags.read } else { self.flags.write };
+        // One build for each of the kinds of call, which differ in type only.
+        macro_rules! build {
+            ($call:expr) => {
+                $call.offset(offset).ioprio(priority).rw_flags(of_call).build().flags(flags)
+            };
+        }
+        if let Some(vectors) = &mut self.vectors {
+            let vector = &mut vectors[index as usize];
+            *vector = libc::iovec { iov_base: buffer.cast(), iov_len: length as usize };
+            return match slot.kind() {
+                Kind::Read => build!(opcode::Readv::new(file, vector, 1)),
+                _ => build!(opcode::Writev::new(file, vector, 1)),
+            };
+        }
+        match (slot.kind(), how.fixed_buffers) {
+            (Kind::Read, true) => build!(opcode::ReadFixed::new(file, buffer, length, 0)),
+            (Kind::Read, false) => build!(opcode::Read::new(file, buffer, length)),
+            (_, true) => build!(opcode::WriteFixed::new(file, buffer, length, 0)),
+            (_, false) => build!(opcode::Write::new(file, buffer, length)),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What is known of files over all phases of a session: verified blocks, and zones.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use candor_plan::blocks::{Verify, Zones};
+
+use crate::data::verify::{Map, UNKNOWN};
+use crate::targets::files::OpenFile;
+use crate::targets::zones;
+
+/// Knowledge of files.
+#[derive(Default)]
+pub struct Known {
+    /// By path, distance of places, and the first place.
+    maps: HashMap<(PathBuf, u64, u64), Arc<Map>>,
+    zones: HashMap<PathBuf, Arc<zones::Map>>,
+}
+
+impl Known {
+    /// Knowledge of the blocks of a file: nothing at first, and nothing again once it is
+    /// used further than before. Every operation begins and ends at a multiple of `step`
+    /// behind `origin`.
+    pub fn map(&mut self, path: &Path, size: u64, step: u64, origin: u64) -> Arc<Map> {
+        let new = || Map::from(origin, size, step, UNKNOWN);
+        let key = (path.to_owned(), step, origin);
+        let map = self.maps.entry(key).or_insert_with(new);
+        if !map.covers(size) {
+            *map = new();
+        }
+        map.clone()
+    }
+
+    /// Notes that a file was laid out with headers of the first generation.
+    pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
+        let interval = verify.interval.0;
+        self.maps.insert((path.to_owned(), interval, 0), Map::new(size, interval, 1));
+    }
+
+    /// Zones of a file, shared by all names that reach the same one.
+    ///
+    /// # Errors
+    /// The part of the plan that does not fit, and a remedy.
+    pub fn zones(
+        &mut self,
+        file: &OpenFile,
+        plan: &Zones,
+    ) -> Result<Arc<zones::Map>, (String, &'static str)> {
+        let real = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+        let map = match self.zones.get(&real) {
+            Some(map) => map.clone(),
+            None => Arc::new(zones::Map::of(file, plan)?),
+        };
+        if !map.agrees(plan) {
+            let message =
+                format!("jobs say different things of zones of `{}`", file.path.display());
+            return Err((message, "give their zones the same length and capacity"));
+        }
+        map.reach(file.size);
+        self.zones.insert(real, map.clone());
+        Ok(map)
+    }
+}

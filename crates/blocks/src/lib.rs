@@ -1,0 +1,13 @@
+//! Blocks: reads, writes and trims of bytes of files and devices, and ways to issue them.
+
+pub mod data;
+pub mod engines;
+mod kind;
+mod known;
+mod ready;
+mod sources;
+pub mod stream;
+pub mod targets;
+
+pub use known::Known;
+pub use ready::BlocksFamily;

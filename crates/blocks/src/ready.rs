@@ -1,0 +1,828 @@
+//! From a job of a plan to workers that only wait for the barrier.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use candor_engine::clock::Clock;
+use candor_engine::counters::Recorded;
+use candor_engine::family::{Family, JobContext, JobWork, Seat};
+use candor_engine::gates::flow::{FlowShare, FlowSum};
+use candor_engine::gates::limits::{Limited, Limits};
+use candor_engine::gates::overlap::Serialized;
+use candor_engine::gates::pace::Pacer;
+use candor_engine::gates::paced::Paced;
+use candor_engine::host::memory::{Mapping, PAGE_BYTES};
+use candor_engine::host::thread_attributes;
+use candor_engine::issue::OneAtATime;
+use candor_engine::random::{Random, mix};
+use candor_engine::source::Source;
+use candor_engine::worker::{self, Buffers, Shape, WorkerEnd};
+use candor_engine::{EngineError, Failures};
+use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Floor, Format, IoPriority, Pace};
+use candor_plan::rank::{self, Seat as Place};
+use candor_plan::trace::{Action, Trace};
+use candor_plan::units::{Direction, PerDirection};
+use candor_plan::work::{BlocksOp, Figure};
+use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Stop};
+
+use crate::data::content::{self, Content, Origin, Pool};
+use crate::data::verifier::Verifier;
+use crate::data::verify::Map;
+use crate::engines::Context;
+use crate::engines::{
+    fallocate::Fallocate,
+    ftruncate::Ftruncate,
+    libaio::Libaio,
+    locked::{Held, Locked, Locks},
+    mmap::Mmap,
+    null::Null,
+    psync::Psync,
+    pvsync::Pvsync,
+    splice::Splice,
+    sync::Sync as Seeking,
+    threads::Threads,
+    uring,
+    uring::Uring,
+    vsync::Vsync,
+};
+use crate::known::Known;
+use crate::sources::filled::Filled;
+use crate::sources::ordered::{FlushOrdered, TrimsLast};
+use crate::sources::prioritised::{self, Priorities, Prioritised};
+use crate::sources::read_back::{self, ReadBack};
+use crate::sources::synced::{Synced, syncs};
+use crate::sources::trims::Trims;
+use crate::sources::verified::{SharedVerifier, Verified};
+use crate::sources::work::Work;
+use crate::sources::zoned::Zoned;
+use crate::stream::offsets::{Offsets, Own, Shapes, fixed_size};
+use crate::stream::region::{Rank, Region};
+use crate::stream::trace;
+use crate::stream::{self, Budget, Stream};
+use crate::targets::files::{Files, OpenFile};
+use crate::targets::zones::{self, Visit};
+
+/// Offsets nearer to each other than a sector would take more memory than what they say is worth.
+const STEP_MIN: u64 = 512;
+/// Blocks of a file that are kept in mind at most: 64 GiB of memory.
+const BLOCKS_MAX: u64 = 1 << 34;
+
+/// The family of blocks.
+pub struct BlocksFamily;
+
+impl Family for BlocksFamily {
+    fn prepare(&self, context: &mut JobContext<'_>) -> Result<Box<dyn JobWork>, EngineError> {
+        match context.job.blocks() {
+            Some(blocks) => Ok(Box::new(ReadyBlocks::new(blocks, context)?)),
+            None => Err(context.unfit("has no blocks", "give it blocks")),
+        }
+    }
+}
+
+/// Flows of a phase, by their numbers.
+type Flows = HashMap<u32, Arc<FlowSum>>;
+
+/// A job's blocks, ready but for its workers.
+pub struct ReadyBlocks {
+    job: Job,
+    blocks: Blocks,
+    stop: Stop,
+    files: Arc<Files>,
+    flow: Option<Arc<FlowSum>>,
+    held: Option<Held>,
+    clock: Clock,
+    seed: u64,
+    plan_seed: u64,
+    pool: Option<Pool>,
+    maps: Vec<Arc<Map>>,
+    zones: Vec<Arc<zones::Map>>,
+    trace: Option<Arc<Trace>>,
+    /// Trims are queued like other operations.
+    queues_trims: bool,
+    shapes: Shapes,
+}
+
+impl ReadyBlocks {
+    /// Opens the files, reads the trace, finds what is known of both.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or does not fit the work.
+    fn new(blocks: &Blocks, context: &mut JobContext<'_>) -> Result<ReadyBlocks, EngineError> {
+        let (plan, job, mut blocks) = (context.plan, context.job, blocks.clone());
+        let open = || Files::open(plan, job, &blocks);
+        let files = Arc::new(thread_attributes::as_user(&job.threads, open)?);
+        blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
+        let trace = match &blocks.access {
+            Access::Trace(given) => Some(trace::load(given)),
+            _ => None,
+        };
+        let trace = trace.transpose().map_err(|why| context.unfit(why, "mend the trace file"))?;
+        let known = context.session.of::<Known>();
+        let zones = blocks.zones.iter();
+        let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
+        let zones = zones.map(|(file, plan)| known.zones(file, plan)).collect::<Result<_, _>>();
+        let zones = zones.map_err(|(message, remedy)| context.unfit(message, remedy))?;
+        // Blocks with headers can be made again by whoever knows the seed of the headers.
+        let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
+        let pool = || content::pool(of_headers.unwrap_or(context.seed));
+        let flows = context.phase.of::<Flows>();
+        let flow = blocks.pace.flow.as_ref().map(|flow| flows.entry(flow.id).or_default().clone());
+        let mut ready = ReadyBlocks {
+            shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
+            job: job.clone(),
+            stop: context.stop.clone(),
+            flow,
+            held: Held::join(blocks.lock, &files, context.phase.of::<Locks>()),
+            clock: context.clock,
+            seed: context.seed,
+            plan_seed: plan.seed,
+            pool: (blocks.mix.write > 0).then(pool),
+            maps: Vec::new(),
+            zones,
+            trace,
+            queues_trims: uring::queues_trims(&files, &blocks),
+            files,
+            blocks,
+        };
+        ready.check_fit().map_err(|(message, remedy)| context.unfit(message, remedy))?;
+        ready.maps = ready.verified_maps(context.session.of());
+        Ok(ready)
+    }
+
+    /// What is known about the verified blocks of each file; nothing where nothing is verified.
+    fn verified_maps(&self, known: &mut Known) -> Vec<Arc<Map>> {
+        if self.blocks.verify.is_none() {
+            return Vec::new();
+        }
+        let step = self.verified_step();
+        let from = |file: &OpenFile| self.verified_from(file);
+        let map = |file: &OpenFile| known.map(&file.path, file.reach(), step, from(file));
+        self.files.all().iter().map(map).collect()
+    }
+
+    /// What the text of the plan alone does not tell: whether everything fits its files.
+    fn check_fit(&self) -> Result<(), (String, &'static str)> {
+        self.check_sizes()?;
+        self.check_trace()?;
+        self.check_zones()?;
+        self.check_verify()
+    }
+
+    /// A trace lies within the files, and its directions are those of the mix, for which files are
+    /// opened and buffers filled.
+    fn check_trace(&self) -> Result<(), (String, &'static str)> {
+        let Some(trace) = &self.trace else { return Ok(()) };
+        let sizes: Vec<u64> = self.files.all().iter().map(|file| file.size).collect();
+        trace::check_fit(trace, &sizes).map_err(|why| (why, "set a larger size, or mend it"))?;
+        let ops = trace.steps().iter().filter_map(|step| step.action.op());
+        match ops.into_iter().find(|op| self.blocks.mix.of(*op) == 0) {
+            None => Ok(()),
+            Some(op) => {
+                let message = format!("the trace has {}s, but the mix has none", op.name());
+                Err((message, "give each direction of the trace a share of the mix"))
+            }
+        }
+    }
+
+    /// Every worker has a zone in each of its files, in which every operation fits.
+    fn check_zones(&self) -> Result<(), (String, &'static str)> {
+        for (file, map) in self.files.all().iter().zip(&self.zones) {
+            let shown = file.path.display();
+            if self.zones_of(0, file, map).is_empty() {
+                let message =
+                    format!("no whole zone of {} of `{shown}` is in range", Bytes(map.length()));
+                return Err((message, "set a larger size, or shorter zones"));
+            }
+            let (least, most) = (Bytes(map.least_capacity()), self.blocks.size.write.max());
+            if self.blocks.mix.write > 0 && least < most {
+                let message = format!("a zone of `{shown}` holds {least}, a write {most}");
+                return Err((message, "make zones longer, or sizes smaller"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The zones of a file that a worker may use.
+    fn zones_of(&self, rank: u32, file: &OpenFile, map: &zones::Map) -> std::ops::Range<u32> {
+        let space = Region::new(&self.blocks, file.extent(), self.seat(rank).1);
+        map.between(space.start(), space.limit())
+    }
+
+    fn visit(&self, rank: u32) -> Option<Visit> {
+        let each = self.files.all().iter().zip(&self.zones);
+        let ranges = each.map(|(file, map)| self.zones_of(rank, file, map)).collect();
+        Visit::new(&self.blocks, &self.stop, &self.files, &self.zones, ranges)
+    }
+
+    /// Operations begin and end at places that are few enough to keep a record of each.
+    fn check_verify(&self) -> Result<(), (String, &'static str)> {
+        let Some(verify) = &self.blocks.verify else { return Ok(()) };
+        let interval = verify.interval.0;
+        let step = self.verified_step();
+        if let Some(file) = self.files.all().iter().find(|file| file.reach() / step > BLOCKS_MAX) {
+            let of = Bytes(file.reach());
+            let message =
+                format!("to verify {of} in blocks of {} takes too much memory", Bytes(interval));
+            return Err((message, "verify larger blocks, or less"));
+        }
+        if step >= interval.min(STEP_MIN) {
+            return Ok(());
+        }
+        let at = self.places().find(|at| at % interval != 0).unwrap_or(0);
+        let interval = Bytes(interval);
+        let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
+        Err((message, "start and leave out whole verified blocks"))
+    }
+
+    /// Every operation begins and ends at a multiple of it behind the first place of its file:
+    /// the verified interval, or less where work begins within one.
+    fn verified_step(&self) -> u64 {
+        let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
+        self.places().fold(interval, gcd)
+    }
+
+    /// The first place of a file, less whole intervals: headers that other tools know stand
+    /// wherever operations begin, candor's own at multiples of the interval.
+    fn verified_from(&self, file: &OpenFile) -> u64 {
+        match &self.blocks.verify {
+            Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
+                let all = Rank { rank: 0, of: 1 };
+                let start = Region::new(&self.blocks, file.extent(), all).offset(0);
+                start % verify.interval.0.max(1)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Where work begins, what it leaves out, and what a trace touches.
+    fn places(&self) -> impl Iterator<Item = u64> {
+        let hole = match self.blocks.access {
+            Access::Holes { hole } => hole.0,
+            Access::Back { step } => step.0,
+            _ => 0,
+        };
+        let traced = self.trace.iter().flat_map(|trace| trace.steps());
+        let traced = traced.flat_map(|step| [step.offset, u64::from(step.length)]);
+        let from = |file| self.verified_from(file);
+        let starts = self.shares().map(move |(file, _, space)| space.offset(0) - from(file));
+        starts.chain(traced).chain([hole])
+    }
+
+    /// Every worker's share of every size of files, with an example of such a file.
+    fn shares(&self) -> impl Iterator<Item = (&OpenFile, Rank, Region)> {
+        let files = self.files.all();
+        let mut examples = vec![0; self.shapes.extents.len()];
+        for index in (0..files.len()).rev() {
+            examples[self.shapes.index(index as u32)] = index;
+        }
+        (0..self.job.workers).flat_map(move |worker| {
+            let (own, rank) = self.seat(worker);
+            let one = || vec![own.first as usize; own.count.min(1) as usize];
+            let all = own.count as usize == files.len();
+            let indices = if all { examples.clone() } else { one() };
+            indices.into_iter().map(move |index| {
+                let file = &files[index];
+                (file, rank, Region::new(&self.blocks, file.extent(), rank))
+            })
+        })
+    }
+
+    /// Every worker's share holds at least one operation of each direction.
+    fn check_sizes(&self) -> Result<(), (String, &'static str)> {
+        if self.trace.is_some() {
+            return Ok(());
+        }
+        let length = self.length_needed();
+        for (open, rank, space) in self.shares() {
+            if !space.holds(length) || space.end() > space.limit() {
+                let message = format!(
+                    "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
+                     operations of {}",
+                    open.path.display(),
+                    Bytes(space.limit().saturating_sub(space.start())),
+                    rank.rank + 1,
+                    rank.of,
+                    Bytes(space.length()),
+                    Bytes(space.end()),
+                    Bytes(u64::from(length)),
+                );
+                return Err((message, "set a larger size, or smaller operations"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What must fit everywhere: the least length of any direction.
+    fn length_needed(&self) -> u32 {
+        let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
+        let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
+        specs.map(|size| size.min().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// The longest operation.
+    fn length_max(&self) -> u32 {
+        if let Some(trace) = &self.trace {
+            return trace.length_max();
+        }
+        let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
+        let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
+        specs.map(|size| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+    }
+
+    fn flow_share(&self) -> Option<FlowShare> {
+        let (sum, flow) = self.flow.as_ref().zip(self.blocks.pace.flow.as_ref())?;
+        Some(FlowShare::new(sum.clone(), flow))
+    }
+
+    /// Operations in flight: one for engines that cannot have more.
+    fn depth(&self) -> usize {
+        // Trims may block their thread, so that one is in flight at a time whatever was asked for.
+        let one = !self.takes_many() || (self.blocks.mix.trim == 100 && !self.queues_trims);
+        if one { 1 } else { self.blocks.depth.max(1) as usize }
+    }
+
+    /// True where more than one operation is handed over at a time. Operations at random places
+    /// have no neighbours that could become one call.
+    fn takes_many(&self) -> bool {
+        let merges = self.blocks.engine == Engine::Vsync && !self.blocks.access.is_random();
+        self.blocks.engine.is_async() || merges
+    }
+
+    /// The files of a worker, and its rank among those who use the same ones.
+    fn seat(&self, rank: u32) -> (Own, Rank) {
+        let (workers, files) = (u64::from(self.job.workers), self.files.all().len() as u64);
+        let data_rank = rank::data_rank(u64::from(rank), workers, self.job.rank_shift);
+        let seat = Place::of(self.job.sharing, data_rank, workers, files);
+        let own = match seat.file {
+            Some(file) => Own { first: file as u32, step: 1, count: 1 },
+            None => Own { first: 0, step: 1, count: files as u32 },
+        };
+        (own, Rank { rank: seat.seat, of: seat.seats })
+    }
+
+    /// The files of a worker.
+    fn own_files(&self, rank: u32) -> Box<[u32]> {
+        self.seat(rank).0.files().collect()
+    }
+
+    fn stream(&self, rank: u32) -> Stream {
+        let (own, seat) = self.seat(rank);
+        let seed = mix(self.seed, u64::from(rank));
+        let rank = Rank { rank: u64::from(rank), of: u64::from(self.job.workers) };
+        Stream::new(stream::Parts {
+            blocks: &self.blocks,
+            random: Random::new(self.seed, rank.rank),
+            seed,
+            places: Offsets::new(&self.blocks, &self.shapes, own, seat, seed),
+            wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
+            trace: self.cursor(rank),
+        })
+    }
+
+    fn cursor(&self, rank: Rank) -> Option<trace::Cursor> {
+        self.trace.clone().map(|trace| trace::Cursor::new(trace, rank))
+    }
+
+    /// What bounds a worker's stream, beside time.
+    fn budget(&self, rank: u32) -> Budget {
+        let stop = &self.stop;
+        let timed = stop.time.is_some() || stop.steady.is_some();
+        let unbounded = timed || stop.bytes.is_some() || stop.ops.is_some();
+        let bounded = stop.passes.is_some() || stop.at_least.is_some();
+        let mut budget = Budget {
+            ops: stop.ops.unwrap_or(u64::MAX),
+            bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
+            ..Budget::NONE
+        };
+        if unbounded && !bounded {
+            return budget;
+        }
+        let passes = u64::from(stop.passes.unwrap_or(1)) / self.rounds();
+        if let Some(trace) = &self.trace {
+            let steps = trace.steps().len().div_ceil(self.job.workers.max(1) as usize) as u64;
+            budget.ops = budget.ops.min(passes.saturating_mul(steps));
+            return budget;
+        }
+        let whole = Bytes(self.share_bytes(rank));
+        budget.passes = passes;
+        budget.at_least = stop.at_least.map_or(0, |extent| extent.of(whole).0);
+        if !self.ends() {
+            // What has no end of its own ends when as much was moved as there is.
+            budget.pass_bytes = self.whole_operations(rank);
+        }
+        budget
+    }
+
+    /// True where a pass uses up all files.
+    fn ends(&self) -> bool {
+        let skewed = !matches!(
+            self.blocks.rotation.order,
+            FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential
+        );
+        self.blocks.access.is_finite() && !(skewed && self.files.all().len() > 1)
+    }
+
+    /// Bytes of a worker's shares, in whole operations where all have one length.
+    fn whole_operations(&self, rank: u32) -> u64 {
+        let length = fixed_size(&self.blocks).map_or(1, u64::from).max(1);
+        self.sum_of_shares(rank, |bytes| bytes / length * length)
+    }
+
+    fn share_bytes(&self, rank: u32) -> u64 {
+        self.sum_of_shares(rank, |bytes| bytes)
+    }
+
+    fn sum_of_shares(&self, rank: u32, part: impl Fn(u64) -> u64) -> u64 {
+        let (own, rank) = self.seat(rank);
+        let files = own.files().map(|file| self.files.get(file));
+        let share = |file: &OpenFile| part(Region::new(&self.blocks, file.extent(), rank).length());
+        files.map(share).sum()
+    }
+
+    fn shape(&self) -> Shape {
+        let (blocks, depth) = (&self.blocks, self.depth());
+        Shape {
+            depth,
+            batch: blocks.batch_submit.map_or(depth, |batch| batch as usize).clamp(1, depth),
+            reap: (blocks.batch_reap.max(1) as usize).min(depth),
+            reap_max: blocks.batch_reap_max.map_or(depth, |most| most.max(1) as usize).min(depth),
+            priority: usual_priority(&self.job),
+        }
+    }
+
+    /// The work alone, where it needs nothing around it; else the chain of sources around it,
+    /// the innermost first.
+    fn source(&self, rank: u32, content: Option<Content>) -> Feed {
+        let (blocks, depth) = (&self.blocks, self.depth());
+        let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
+        let limits =
+            Limits::new(depth, blocks.depth_low, blocks.pace.goal, &self.stop, self.flow_share());
+        let seed = mix(self.seed, u64::from(rank));
+        let usual = usual_priority(&self.job);
+        let priorities = Priorities::new(seed, &blocks.priorities, usual);
+        let pacer = self.pacer(rank);
+        let trims = trims_written(blocks) || (blocks.mix.trim > 0 && !self.queues_trims);
+        let flushes = self.trace.as_deref().is_some_and(has_flushes);
+        // In zones no write falls on another's bytes but behind a reset, which waits for all.
+        let serializes = blocks.serialize_overlap && blocks.zones.is_none();
+        let syncs = syncs(&blocks.durability);
+        let is_bare = verifier.is_none()
+            && blocks.zones.is_none()
+            && limits.is_none()
+            && priorities.is_none()
+            && pacer.is_none()
+            && !(trims || flushes || serializes || syncs);
+        let work = Work::new(self.stream(rank), self.budget(rank));
+        if is_bare {
+            return match content {
+                None => Feed::Bare(work),
+                Some(content) => Feed::Chain(Box::new(Filled::new(work, content))),
+            };
+        }
+        let mut chain = self.base(rank, work, verifier.as_ref());
+        if serializes {
+            chain = Box::new(Serialized::new(chain, depth));
+        }
+        match (verifier, content) {
+            (Some(verifier), content) => {
+                chain = Box::new(Verified::new(chain, verifier, content, self.files.clone()));
+            }
+            (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
+            (None, None) => {}
+        }
+        if let Some(priorities) = priorities {
+            chain = Box::new(Prioritised::new(chain, priorities));
+        }
+        if let Some(pacer) = pacer {
+            chain = Box::new(Paced::new(chain, pacer));
+        }
+        if let Some(limits) = limits {
+            chain = Box::new(Limited::new(chain, limits));
+        }
+        if flushes {
+            chain = Box::new(FlushOrdered::new(chain));
+        }
+        if trims {
+            chain = Box::new(TrimsLast::new(chain));
+        }
+        if syncs {
+            chain = Box::new(Synced::new(chain, blocks.durability, self.own_files(rank)));
+        }
+        Feed::Chain(chain)
+    }
+
+    /// The work with its reading back and in its zones, as far as there are any.
+    fn base(&self, rank: u32, work: Work, verifier: Option<&SharedVerifier>) -> Box<dyn Source> {
+        let reading = self.blocks.verify.as_ref().and_then(|verify| verify.read_back);
+        let zones = || self.visit(rank);
+        let (Some(plan), Some(known)) = (reading, verifier) else {
+            return match zones() {
+                Some(zones) => Box::new(Zoned::new(work, zones, verifier.cloned())),
+                None => Box::new(work),
+            };
+        };
+        let parts = read_back::Parts {
+            plan,
+            work,
+            verifier: known.clone(),
+            files: self.files.clone(),
+            own_files: self.own_files(rank),
+        };
+        let random = || Random::new(self.seed, 0x7472_696d ^ u64::from(rank) << 32);
+        let trims = plan.trims.map(|plan| Trims::new(plan, self.stream(rank), random()));
+        let again = self.blocks.zones.is_none().then(|| self.stream(rank));
+        let back = ReadBack::new(parts, again, self.rounds(), trims);
+        match zones() {
+            Some(zones) => Box::new(Zoned::new(back, zones, verifier.cloned())),
+            None => Box::new(back),
+        }
+    }
+
+    fn pacer(&self, rank: u32) -> Option<Pacer> {
+        let (blocks, workers) = (&self.blocks, self.job.workers);
+        let random = Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32);
+        let pacer = Pacer::new(&blocks.pace, blocks.mix, rank, workers, random);
+        let timed = self.trace.as_ref().is_some_and(|trace| trace.is_timed());
+        match self.cursor(Rank { rank: u64::from(rank), of: u64::from(workers) }) {
+            Some(cursor) if timed => Some(Pacer::following(pacer, Box::new(cursor))),
+            _ => pacer,
+        }
+    }
+
+    /// Buffers of that many bytes, and what a worker pins beside them.
+    fn memory(&self, bytes: usize) -> Result<(Mapping, Option<Mapping>), EngineError> {
+        let (memory, huge_pages) = (&self.blocks.buffers, self.blocks.hints.huge_pages);
+        let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
+        let buffers = Mapping::of(memory, bytes * self.depth(), huge_pages)
+            .map_err(EngineError::system(what))?;
+        let pinned = memory.lock.map(|bytes| {
+            let what = format!("pin {bytes} of memory");
+            Mapping::pinned(bytes.0 as usize).map_err(EngineError::system(what))
+        });
+        Ok((buffers, pinned.transpose()?))
+    }
+
+    fn verifier(&self, rank: u32) -> Option<Verifier> {
+        let verify = self.blocks.verify.clone()?;
+        let content = self.blocks.content.clone();
+        Some(Verifier::new(verify, content, self.maps.clone(), self.clock, rank))
+    }
+
+    /// How often a worker does its work, where it is read back each time.
+    fn rounds(&self) -> u64 {
+        let stop = &self.stop;
+        let by_passes = reads_back(&self.blocks) && stop.bytes.is_none() && stop.ops.is_none();
+        if by_passes { stop.passes.map_or(1, u64::from) } else { 1 }
+    }
+
+    fn origin(&self, rank: u32) -> Origin {
+        let size = self.files.all().iter().map(|file| file.size).sum::<u64>();
+        Origin {
+            seed: self.seed,
+            plan_seed: self.plan_seed,
+            rank,
+            reads: self.blocks.mix.read > 0 || reads_back(&self.blocks),
+            blocks: size / u64::from(self.length_max().max(1)),
+        }
+    }
+
+    /// What a worker writes; what it reads into is touched, so that no page is faulted in during
+    /// the measurement.
+    fn content(&self, rank: u32, buffers: &mut Mapping) -> Option<Content> {
+        let pool = self.pool.clone();
+        let plan = || self.blocks.content.clone();
+        let mut content = pool.map(|pool| Content::new(plan(), pool, &self.origin(rank)));
+        match &mut content {
+            Some(content) => content.prepare(buffers.as_mut_slice()),
+            None => touch(buffers.as_mut_slice()),
+        }
+        content
+    }
+
+    /// Runs a worker through its engine.
+    fn run(
+        &self,
+        seat: Seat,
+        context: &Context<'_>,
+        source: Feed,
+    ) -> Result<WorkerEnd, EngineError> {
+        let (blocks, shape) = (&self.blocks, self.shape());
+        let buffers = &Buffers::Host(context.buffers, context.buffer_bytes);
+        macro_rules! run {
+            ($engine:expr) => {{
+                let mut engine = $engine;
+                Ok(match source {
+                    Feed::Bare(work) => worker::run(seat, shape, buffers, &mut engine, work),
+                    Feed::Chain(chain) => {
+                        worker::run_gated(seat, shape, buffers, &mut engine, chain)
+                    }
+                })
+            }};
+        }
+        macro_rules! run_calls {
+            ($engine:expr) => {{
+                let engine = $engine;
+                Ok(match (source, &self.held) {
+                    (source, Some(held)) => {
+                        let mut engine = OneAtATime::new(Locked::new(engine, held.clone()));
+                        worker::run_gated(seat, shape, buffers, &mut engine, source.chain())
+                    }
+                    (Feed::Bare(work), None) => {
+                        worker::run_calls(seat, shape, buffers, engine, work)
+                    }
+                    (Feed::Chain(chain), None) => {
+                        let mut engine = OneAtATime::new(engine);
+                        worker::run_gated(seat, shape, buffers, &mut engine, chain)
+                    }
+                })
+            }};
+        }
+        match blocks.engine {
+            Engine::Psync => run_calls!(Psync::new(context)),
+            Engine::Sync => run_calls!(Seeking::new(context)?),
+            Engine::Vsync => run!(Vsync::new(context)?),
+            Engine::Pvsync(options) => run_calls!(Pvsync::new(context, options)),
+            Engine::Libaio(_) => run!(Libaio::new(context, blocks)?),
+            Engine::Threads => run!(Threads::new(context)?),
+            Engine::IoUring(_) => run!(Uring::new(context, blocks)?),
+            Engine::Mmap(_) => run_calls!(Mmap::new(context, blocks)?),
+            Engine::Splice => run_calls!(Splice::new(context)?),
+            Engine::Fallocate => run_calls!(Fallocate::new(context)),
+            Engine::Ftruncate => run_calls!(Ftruncate::new(context)),
+            Engine::Null => run!(Null::new(context)),
+        }
+    }
+}
+
+/// Operations of a worker: the bare work, or a chain of sources around it.
+enum Feed {
+    Bare(Work),
+    Chain(Box<dyn Source>),
+}
+
+impl Feed {
+    fn chain(self) -> Box<dyn Source> {
+        match self {
+            Feed::Bare(work) => Box::new(work),
+            Feed::Chain(chain) => chain,
+        }
+    }
+}
+
+impl JobWork for ReadyBlocks {
+    fn recorded(&self) -> Recorded {
+        let (blocks, usual) = (&self.blocks, usual_priority(&self.job));
+        let trace = self.trace.as_deref();
+        let occurring = |direction| prioritised::occurring(direction, &blocks.priorities, usual);
+        let occurs = |at| occurs(blocks, trace, at);
+        Recorded {
+            table: BlocksOp::TABLE,
+            occurs: (0..BlocksOp::COUNT).map(occurs).collect(),
+            submission: blocks.engine.is_kind_of(Engine::LIBAIO)
+                || (blocks.measure.submission && blocks.engine.is_async()),
+            intended: blocks.pace.is_rated() || trace.is_some_and(Trace::is_timed),
+            peaks: blocks.measure.log.peaks,
+            priorities: PerDirection {
+                read: occurring(Direction::Read),
+                write: occurring(Direction::Write),
+                trim: Box::default(),
+            },
+        }
+    }
+
+    fn engine_name(&self) -> &'static str {
+        self.blocks.engine.name()
+    }
+
+    fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
+        let rank = seat.rank;
+        let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
+        // Declared before the engine, so that it outlives whatever the engine has in flight.
+        let (mut buffers, _pinned) = self.memory(bytes)?;
+        let content = self.content(rank, &mut buffers);
+        let context = Context {
+            files: &self.files,
+            depth: self.depth(),
+            buffers: &buffers,
+            buffer_bytes: bytes,
+            clock: self.clock,
+            split: self.blocks.measure.submission,
+            seed: seat.seed_for(u64::from(rank)),
+        };
+        let source = self.source(rank, content);
+        self.run(seat, &context, source)
+    }
+
+    fn name_of(&self, handle: u32) -> String {
+        self.files.get(handle).path.display().to_string()
+    }
+
+    fn measure(&self) -> Measure {
+        self.blocks.measure
+    }
+
+    fn log(&self) -> (LogPlan, u64) {
+        (self.blocks.measure.log, u64::from(self.length_max()))
+    }
+
+    fn floor(&self) -> Option<Floor> {
+        self.blocks.pace.floor
+    }
+
+    /// Gaps of a Poisson process rarely exceed thirty times their mean.
+    fn pause_ns_max(&self) -> u64 {
+        let pace = &self.blocks.pace;
+        let think = pace.think.map_or(0, |think| think.time.0);
+        let gap = longest_gap_ns(pace, &self.blocks, self.job.workers).saturating_mul(30);
+        let of_trace = self.trace.as_ref().map_or(0, |trace| trace.longest_gap_ns());
+        think.saturating_add(gap).saturating_add(of_trace)
+    }
+
+    fn flushes_at_end(&self) -> bool {
+        let durability = &self.blocks.durability;
+        (durability.fsync_at_end || durability.syncfs_at_end) && self.blocks.mix.write > 0
+    }
+
+    fn flush(&self) -> Failures {
+        let (durability, mut failures) = (&self.blocks.durability, Failures::default());
+        for file in self.files.all() {
+            let synced = file.handle().filter(|_| durability.syncfs_at_end);
+            let synced = synced.map(|file| rustix::fs::syncfs(file).map_err(io::Error::from));
+            let flushed = file.handle().filter(|_| durability.fsync_at_end).map(File::sync_all);
+            for error in [synced, flushed].into_iter().flatten().filter_map(Result::err) {
+                failures.add_flush(&file.path, &error);
+            }
+        }
+        failures
+    }
+
+    fn verifies(&self) -> bool {
+        self.blocks.verify.is_some()
+    }
+
+    fn reads_back(&self) -> Option<bool> {
+        let plan = self.blocks.verify.as_ref()?.read_back?;
+        Some(plan.every > 0 || plan.only)
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn touch(buffers: &mut [u8]) {
+    buffers.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
+}
+
+fn reads_back(blocks: &Blocks) -> bool {
+    blocks.verify.as_ref().is_some_and(|verify| verify.read_back.is_some())
+}
+
+/// True where some of what was written is trimmed again.
+fn trims_written(blocks: &Blocks) -> bool {
+    blocks.verify.as_ref().and_then(|verify| verify.read_back).is_some_and(|b| b.trims.is_some())
+}
+
+/// The longest gap between operations of one worker that a rate asks for, 0 without a rate.
+fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
+    let gap = |per_s: u64| 1_000_000_000u64.saturating_mul(u64::from(workers)) / per_s.max(1);
+    let size = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(0);
+    let of_bytes = |rate: BytesPerSec| gap(rate.0).saturating_mul(size);
+    let used = |op: Direction| blocks.mix.of(op) > 0;
+    let ops = pace.per_direction.iter().flat_map(PerDirection::iter);
+    let ops = ops.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, rate)| gap(rate.0));
+    let bytes = pace.bytes_per_direction.iter().flat_map(PerDirection::iter);
+    let bytes = bytes.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, r)| of_bytes(*r));
+    let whole = [pace.ops.map(|rate| gap(rate.0)), pace.bytes.map(of_bytes)];
+    whole.into_iter().flatten().chain(ops).chain(bytes).max().unwrap_or(0)
+}
+
+fn has_flushes(trace: &Trace) -> bool {
+    trace.steps().iter().any(|step| matches!(step.action, Action::Fsync | Action::Fdatasync))
+}
+
+/// The I/O priority of operations that have none of their own, in the kernel's form.
+fn usual_priority(job: &Job) -> u16 {
+    job.threads.io_priority.map_or(0, IoPriority::bits)
+}
+
+/// True if the operation with that index in the table occurs.
+fn occurs(blocks: &Blocks, trace: Option<&Trace>, at: usize) -> bool {
+    const FSYNC: usize = BlocksOp::Fsync as usize;
+    const FDATASYNC: usize = BlocksOp::Fdatasync as usize;
+    let (durability, flushes) = (&blocks.durability, trace.is_some_and(has_flushes));
+    match (at, BlocksOp::TABLE[at].figure) {
+        (FSYNC, _) => durability.fsync_every > 0 || flushes,
+        (FDATASYNC, _) => durability.fdatasync_every > 0 || flushes,
+        (_, Figure::Flush) => durability.range.is_some(),
+        (_, Figure::ReadBack) => reads_back(blocks),
+        (_, figure) => {
+            let mixed = figure.direction().is_some_and(|op| blocks.mix.of(op) > 0);
+            mixed || (figure == Figure::Trim && trims_written(blocks))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Sources of a worker's operations: its stream, and wrappers that each own what they add.
+//!
+//! From the outside in: syncs, flushes of a trace in order, limits, a schedule, priorities,
+//! contents or verification, zones or overlaps, reading back, the work itself. A job has those
+//! that it uses and no others ([`crate::ready`] builds the chain).
+
+pub mod filled;
+pub mod ordered;
+pub mod prioritised;
+mod ranges;
+pub mod read_back;
+pub mod synced;
+pub mod trims;
+pub mod verified;
+pub mod work;
+pub mod zoned;

@@ -1,0 +1,130 @@
+//! Syncs between writes: `fsync`, `fdatasync` or `sync_file_range`, after so many writes at once to
+//! all of the worker's files, or in place of the next turn to the file whose turn it is.
+
+use candor_engine::operation::Slot;
+use candor_engine::source::{Next, Source, Turn, Wait};
+use candor_plan::blocks::Durability;
+
+use super::ranges::{Range, Ranges};
+use crate::kind::{BlocksSlot, Kind};
+
+/// A sync that waits or goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Due {
+    kind: Kind,
+    /// The only file, or all.
+    file: Option<u32>,
+    /// Syncs of it that were handed over.
+    done: usize,
+}
+
+/// A source with syncs between its writes.
+pub struct Synced<S> {
+    inner: S,
+    plan: Durability,
+    /// Files that are synced.
+    files: Box<[u32]>,
+    ranges: Option<Ranges>,
+    writes: u64,
+    /// Nothing was issued since the last one.
+    just_done: bool,
+    due: Option<Due>,
+}
+
+/// True where a job syncs between its writes.
+pub fn syncs(plan: &Durability) -> bool {
+    plan.fsync_every > 0 || plan.fdatasync_every > 0 || plan.range.is_some()
+}
+
+impl<S: Source> Synced<S> {
+    /// Around a source that writes to these files.
+    pub fn new(inner: S, plan: Durability, files: Box<[u32]>) -> Synced<S> {
+        let ranges = plan.range.map(|range| Ranges::new(range, files.len()));
+        Synced { inner, plan, files, ranges, writes: 0, just_done: false, due: None }
+    }
+
+    /// The sync that is to follow as many writes as there were; of several the most thorough.
+    fn kind(&self) -> Option<Kind> {
+        let ends = |every: u64| every > 0 && self.writes > 0 && self.writes.is_multiple_of(every);
+        let range = self.plan.range.is_some_and(|range| ends(range.every));
+        match (ends(self.plan.fsync_every), ends(self.plan.fdatasync_every), range) {
+            (true, ..) => Some(Kind::Fsync),
+            (_, true, _) => Some(Kind::Fdatasync),
+            (.., true) => Some(Kind::SyncFileRange),
+            _ => None,
+        }
+    }
+
+    /// The sync that takes the next turn, if there is one to take.
+    fn turn_to_sync(&mut self) -> Option<Due> {
+        let kind = self.kind().filter(|_| self.plan.in_turn && !self.just_done)?;
+        Some(Due { kind, file: Some(self.inner.pass_over()?), done: 0 })
+    }
+
+    /// The next operation of a sync; false once it is done.
+    fn sync(&mut self, due: Due, slot: &mut Slot) -> bool {
+        let part = match due.kind {
+            Kind::SyncFileRange => self.next_range(due),
+            _ => {
+                let files = due.file.as_ref().map_or(&*self.files, std::slice::from_ref);
+                files.get(due.done).map(|file| Range { file: *file, first: 0, end: 0 })
+            }
+        };
+        let Some(Range { file, first, end }) = part else {
+            (self.due, self.just_done) = (None, true);
+            return false;
+        };
+        slot.set(due.kind);
+        (slot.handle, slot.offset, slot.length) = (file, first, end - first);
+        slot.tag = self.ranges.as_ref().map_or(0, Ranges::flags);
+        self.due = Some(Due { done: due.done + 1, ..due });
+        true
+    }
+
+    /// The next range of a file that was written to. Where nothing was written to the file whose
+    /// turn it is, the sync is one of no bytes.
+    fn next_range(&mut self, due: Due) -> Option<Range> {
+        let range = self.ranges.as_mut()?.take(due.file);
+        let empty = due.file.filter(|_| due.done == 0);
+        range.or_else(|| empty.map(|file| Range { file, first: 0, end: 0 }))
+    }
+
+    fn wrote(&mut self, slot: &Slot) {
+        self.just_done = false;
+        if slot.kind() != Kind::Write {
+            return;
+        }
+        if let Some(ranges) = &mut self.ranges {
+            ranges.wrote(slot);
+        }
+        self.writes += 1;
+        if !self.plan.in_turn {
+            self.due = self.kind().map(|kind| Due { kind, file: None, done: 0 });
+        }
+    }
+}
+
+impl<S: Source> Source for Synced<S> {
+    fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        if self.due.is_none() {
+            self.due = self.turn_to_sync();
+        }
+        if let Some(due) = self.due {
+            if turn.in_flight > 0 {
+                return Next::Wait(Wait::InFlight);
+            }
+            if self.sync(due, slot) {
+                return Next::Ready;
+            }
+        }
+        let next = self.inner.next(slot, turn);
+        if next == Next::Ready {
+            self.wrote(slot);
+        }
+        next
+    }
+
+    fn inner(&mut self) -> Option<&mut dyn Source> {
+        Some(&mut self.inner)
+    }
+}

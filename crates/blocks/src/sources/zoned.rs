@@ -1,0 +1,100 @@
+//! Operations go where zones with write pointers allow.
+
+use candor_engine::operation::{Failure, Outcome, Slot};
+use candor_engine::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
+use candor_engine::worker::WorkerEnd;
+use candor_record::Ended;
+
+use super::verified::SharedVerifier;
+use super::work::Base;
+use crate::kind::{BlocksSlot, Kind};
+use crate::targets::zones::{Placed, Visit};
+
+/// A source whose operations keep to zones.
+pub struct Zoned<B> {
+    inner: B,
+    zones: Visit,
+    verifier: Option<SharedVerifier>,
+    /// An operation that waits for others in its zone.
+    held: Option<Slot>,
+}
+
+impl<B: Base> Zoned<B> {
+    /// Around the work, or the work with its reading back.
+    pub fn new(inner: B, zones: Visit, verifier: Option<SharedVerifier>) -> Zoned<B> {
+        Zoned { inner, zones, verifier, held: None }
+    }
+
+    fn place(&mut self, slot: &mut Slot) -> Placed {
+        if slot.reads_back() {
+            self.zones.keep(slot);
+            return Placed::There;
+        }
+        let holds = self.inner.holds();
+        let mut placed = self.zones.place(slot, self.inner.stream(), holds);
+        if placed == Placed::ReadBackFirst {
+            if self.inner.park(slot) {
+                self.zones.keep(slot);
+                return Placed::There;
+            }
+            placed = self.zones.place(slot, self.inner.stream(), false);
+        }
+        if placed == Placed::There {
+            if let (Some((file, bytes)), Some(verifier)) = (self.zones.emptied(), &self.verifier) {
+                verifier.borrow().forget(file, bytes);
+            }
+            if slot.kind() == Kind::Write {
+                self.inner.moved(slot);
+            }
+        }
+        placed
+    }
+}
+
+impl<B: Base> Source for Zoned<B> {
+    fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        match self.held.take() {
+            Some(held) => slot.take_over(&held),
+            None => match self.inner.next(slot, turn) {
+                Next::Ready => {}
+                other => return other,
+            },
+        }
+        match self.place(slot) {
+            Placed::There => Next::Ready,
+            Placed::Wait | Placed::ReadBackFirst => {
+                self.held = Some(*slot);
+                Next::Wait(Wait::Others(LOOK_AGAIN_NS))
+            }
+            Placed::Nowhere => Next::End(Ended::Done),
+            Placed::Failed(errno) => {
+                turn.fail(slot, Failure::Os(errno));
+                Next::End(Ended::Failed)
+            }
+        }
+    }
+
+    fn inner(&mut self) -> Option<&mut dyn Source> {
+        Some(&mut self.inner)
+    }
+
+    fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        self.zones.completed(slot);
+        self.inner.completed(slot, outcome, turn);
+    }
+
+    fn begin(&mut self) {
+        self.zones.forget_resets();
+        self.inner.begin();
+    }
+
+    fn give_up(&mut self, slot: &Slot) {
+        self.zones.completed(slot);
+        self.inner.give_up(slot);
+    }
+
+    fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
+        end.zone_resets = self.zones.resets();
+        self.inner.tell(end, turn);
+    }
+}

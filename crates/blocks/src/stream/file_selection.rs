@@ -1,0 +1,212 @@
+//! Which of a worker's files comes next.
+
+use candor_plan::blocks::{FileOrder, Rotation as Plan};
+
+use super::permutation::Permutation;
+use super::skew::{Normal, Zipf};
+use candor_engine::random::{Random, mix};
+
+/// The order of files with its state.
+pub struct Rotation {
+    choice: Choice,
+    /// Operations on a file before the next is chosen.
+    every: u32,
+    /// Operations left of the turn.
+    left: u32,
+    /// The file at hand.
+    at: usize,
+    files: usize,
+    /// Files that the pass has not used up.
+    staying: Bits,
+    /// Files that take part, where their number is limited.
+    open: Bits,
+    open_count: usize,
+    open_max: usize,
+}
+
+enum Choice {
+    /// The one behind the last; a turn never ends by itself where `whole` is set.
+    Next {
+        whole: bool,
+    },
+    Random,
+    Zipf(Zipf, Permutation),
+    Pareto(f64, Permutation),
+    Normal(Normal),
+}
+
+impl Rotation {
+    /// Over that many files.
+    pub fn new(plan: &Plan, files: usize, seed: u64) -> Rotation {
+        let scatter = || Permutation::new(files as u64, mix(seed, 0x6669_6c65));
+        let choice = match plan.order {
+            FileOrder::RoundRobin => Choice::Next { whole: false },
+            FileOrder::Sequential => Choice::Next { whole: true },
+            FileOrder::Random => Choice::Random,
+            FileOrder::Zipf { theta } => Choice::Zipf(Zipf::new(files as u64, theta), scatter()),
+            FileOrder::Pareto { h } => Choice::Pareto(h.ln() / (1.0 - h).ln(), scatter()),
+            FileOrder::Normal { deviation_percent } => {
+                Choice::Normal(Normal::new(deviation_percent / 100.0, 0.5))
+            }
+        };
+        let limited = plan.at_once.map_or(files, |most| (most as usize).clamp(1, files.max(1)));
+        let mut rotation = Rotation {
+            choice,
+            every: plan.every.max(1),
+            left: 0,
+            at: files.saturating_sub(1),
+            files,
+            staying: Bits::new(files),
+            open: Bits::new(if limited < files { files } else { 0 }),
+            open_count: 0,
+            open_max: limited,
+        };
+        rotation.restart();
+        rotation
+    }
+
+    /// The file of the next operation.
+    #[inline(always)]
+    pub fn current(&mut self, random: &mut Random) -> usize {
+        if self.left == 0 && self.files > 1 {
+            self.choose(random);
+        }
+        self.at
+    }
+
+    /// An operation went to the file at hand.
+    #[inline(always)]
+    pub fn served(&mut self) {
+        self.left = self.left.saturating_sub(1);
+    }
+
+    /// True where files never leave, but start over by themselves.
+    pub fn is_skewed(&self) -> bool {
+        matches!(self.choice, Choice::Zipf(..) | Choice::Pareto(..) | Choice::Normal(_))
+    }
+
+    /// True where a file keeps its turn until it is used up.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.choice, Choice::Next { whole: true })
+    }
+
+    /// The file at hand is used up; false if it was the last one.
+    pub fn leave(&mut self) -> bool {
+        self.left = 0;
+        self.staying.clear(self.at);
+        if self.open_max < self.files && self.open.clear(self.at) {
+            self.open_count -= 1;
+        }
+        self.staying.next(0).is_some()
+    }
+
+    /// All files take part again.
+    pub fn restart(&mut self) {
+        self.left = 0;
+        self.staying.fill();
+        self.open.words.fill(0);
+        self.open_count = 0;
+    }
+
+    /// The same, from the first file on.
+    pub fn reset(&mut self) {
+        self.restart();
+        self.at = self.files.saturating_sub(1);
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let files = self.files as u64;
+        self.left = self.every;
+        let index = match &self.choice {
+            Choice::Next { whole } => {
+                if *whole {
+                    self.left = u32::MAX;
+                }
+                return self.take((self.at + 1) % self.files);
+            }
+            Choice::Random => return self.take_any(random),
+            Choice::Zipf(zipf, scatter) => scatter.at(zipf.rank(random)),
+            Choice::Pareto(power, scatter) => {
+                scatter.at((random.unit().powf(*power) * files as f64) as u64)
+            }
+            Choice::Normal(normal) => (normal.unit(random) * files as f64) as u64,
+        };
+        self.at = index.min(files - 1) as usize;
+    }
+
+    /// Any file that takes part; few tries where few are left, then the next one.
+    fn take_any(&mut self, random: &mut Random) {
+        const TRIES: u32 = 16;
+        let mut index = 0;
+        for _ in 0..TRIES {
+            index = random.below(self.files as u64) as usize;
+            if self.candidates().has(index) {
+                break;
+            }
+        }
+        self.take(index);
+    }
+
+    fn candidates(&self) -> &Bits {
+        let full = self.open_max < self.files && self.open_count == self.open_max;
+        if full { &self.open } else { &self.staying }
+    }
+
+    /// The first file that may take part, from that one on.
+    fn take(&mut self, from: usize) {
+        let candidates = self.candidates();
+        let index = candidates.next(from).or_else(|| candidates.next(0));
+        self.at = index.unwrap_or(from);
+        if self.open_max < self.files && self.open.set(self.at) {
+            self.open_count += 1;
+        }
+    }
+}
+
+/// A set of files.
+struct Bits {
+    words: Box<[u64]>,
+    bits: usize,
+}
+
+impl Bits {
+    fn new(bits: usize) -> Bits {
+        Bits { words: vec![0; bits.div_ceil(64)].into(), bits }
+    }
+
+    fn fill(&mut self) {
+        self.words.fill(u64::MAX);
+        if let (Some(last), 1..) = (self.words.last_mut(), self.bits % 64) {
+            *last = !(u64::MAX << (self.bits % 64));
+        }
+    }
+
+    fn has(&self, bit: usize) -> bool {
+        self.words[bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    /// True if it was not in the set.
+    fn set(&mut self, bit: usize) -> bool {
+        let was = self.has(bit);
+        self.words[bit / 64] |= 1 << (bit % 64);
+        !was
+    }
+
+    /// True if it was in the set.
+    fn clear(&mut self, bit: usize) -> bool {
+        let was = self.has(bit);
+        self.words[bit / 64] &= !(1 << (bit % 64));
+        was
+    }
+
+    /// The first of the set that is not before `from`.
+    fn next(&self, from: usize) -> Option<usize> {
+        let first = self.words.get(from / 64)? & (u64::MAX << (from % 64));
+        if first != 0 {
+            return Some(from / 64 * 64 + first.trailing_zeros() as usize);
+        }
+        let rest = self.words.iter().enumerate().skip(from / 64 + 1);
+        let (index, word) = rest.into_iter().find(|(_, word)| **word != 0)?;
+        Some(index * 64 + word.trailing_zeros() as usize)
+    }
+}

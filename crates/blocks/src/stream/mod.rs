@@ -1,0 +1,394 @@
+//! The stream of operations of one worker: direction, file, offset, length, one after another.
+//!
+//! `mod.rs` draws directions and keeps count; [`rotation`] says which file is next, [`places`]
+//! where in it, with one [`order`] per size of files over the worker's share, its [`space`].
+
+pub mod file_selection;
+pub mod offsets;
+pub mod pattern;
+pub mod permutation;
+pub mod random_map;
+pub mod region;
+pub mod sizes;
+pub mod skew;
+pub mod trace;
+
+use candor_plan::blocks::{Access, Blocks, Stay};
+use candor_plan::units::{Direction, Mix, PerDirection};
+use std::ops::Range;
+
+use self::file_selection::Rotation;
+use self::offsets::{How, Offsets, fixed_size};
+use self::trace::Cursor as TraceCursor;
+use crate::kind::{BlocksSlot, Kind};
+use candor_engine::operation::Slot;
+use candor_engine::random::Random;
+
+/// What bounds a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Operations it may still give.
+    pub ops: u64,
+    /// Bytes it may still give.
+    pub bytes: u64,
+    /// Passes after which it ends.
+    pub passes: u64,
+    /// Bytes after which a pass ends, even if nothing is used up.
+    pub pass_bytes: u64,
+    /// Passes go on until it has given so many bytes.
+    pub at_least: u64,
+}
+
+impl Budget {
+    /// No bound at all.
+    pub const NONE: Budget = Budget {
+        ops: u64::MAX,
+        bytes: u64::MAX,
+        passes: u64::MAX,
+        pass_bytes: u64::MAX,
+        at_least: 0,
+    };
+}
+
+/// What a stream has given of its passes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Given {
+    /// In all passes.
+    bytes: u64,
+    /// In this pass.
+    pass_bytes: u64,
+    /// Passes that ended.
+    passes: u64,
+}
+
+/// The second of a pair of operations at one place.
+#[derive(Clone, Copy)]
+struct Second {
+    op: Direction,
+    file: u32,
+    offset: u64,
+    length: u32,
+}
+
+/// One worker's operations.
+pub struct Stream {
+    random: Random,
+    mix: Mix,
+    /// The only direction, or the one that a schedule wants next.
+    direction: Option<Direction>,
+    /// Both directions of a pair, in order.
+    pair: Option<(Direction, Direction)>,
+    second: Option<Second>,
+    random_percent: PerDirection<u8>,
+    any_random_percent: bool,
+    stay: Stay,
+    stays: bool,
+    run_left: u32,
+    places: Offsets,
+    rotation: Rotation,
+    /// Bytes of the turn of a file, where a file is left once it was worked on as a whole.
+    turn_bytes: u64,
+    leaves_by_bytes: bool,
+    /// A direction that has used up the only file starts over by itself.
+    wraps: bool,
+    length_max: u64,
+    trace: Option<TraceCursor>,
+    budget: Budget,
+    given: Given,
+    uniform: Option<Uniform>,
+}
+
+/// The commonest stream, with everything worked out beforehand: one direction, one file, one
+/// length, uniform over a contiguous share.
+#[derive(Clone, Copy)]
+struct Uniform {
+    op: Direction,
+    file: u32,
+    length: u32,
+    start: u64,
+    step: u64,
+    positions: u64,
+}
+
+impl Uniform {
+    fn of(parts: &Parts<'_>) -> Option<Uniform> {
+        let (blocks, places) = (parts.blocks, &parts.places);
+        let op = only_direction(blocks.mix)?;
+        let start = places.contiguous()?;
+        let length = fixed_size(blocks)?;
+        let plain = parts.trace.is_none()
+            && blocks.access == Access::Random
+            && blocks.stay.is_never()
+            && blocks.windows.is_none()
+            && *blocks.random_percent.of(op) == 0;
+        let (step, positions) = (places.align(op), places.positions(length, op));
+        plain.then_some(Uniform { op, file: places.file(0), length, start, step, positions })
+    }
+}
+
+fn only_direction(mix: Mix) -> Option<Direction> {
+    Direction::ALL.into_iter().find(|op| mix.of(*op) == 100)
+}
+
+/// What a stream is made from.
+pub struct Parts<'p> {
+    /// Its words.
+    pub blocks: &'p Blocks,
+    /// Its source of choices.
+    pub random: Random,
+    /// Tells its permutations from those of other streams.
+    pub seed: u64,
+    /// Where operations fall.
+    pub places: Offsets,
+    /// A direction that has used up the only file starts over by itself, and no pass ends.
+    pub wraps: bool,
+    /// The trace, which then decides everything else.
+    pub trace: Option<TraceCursor>,
+}
+
+impl Stream {
+    /// From its parts.
+    pub fn new(parts: Parts<'_>) -> Stream {
+        let (uniform, blocks) = (Uniform::of(&parts), parts.blocks);
+        let rotation = Rotation::new(&blocks.rotation, parts.places.files(), parts.seed);
+        let sizes = blocks.size.iter().map(|(_, size)| size).chain(&blocks.jump_size);
+        Stream {
+            random: parts.random,
+            mix: blocks.mix,
+            direction: only_direction(blocks.mix),
+            pair: blocks.pairs.then(|| pair(blocks.mix)).flatten(),
+            second: None,
+            any_random_percent: blocks.random_percent.iter().any(|(_, percent)| *percent > 0),
+            random_percent: blocks.random_percent,
+            stay: blocks.stay,
+            stays: !blocks.stay.is_never(),
+            run_left: 0,
+            leaves_by_bytes: rotation.is_whole() && !blocks.access.is_finite(),
+            wraps: parts.wraps && parts.places.files() == 1,
+            places: parts.places,
+            rotation,
+            turn_bytes: 0,
+            length_max: sizes.map(|size| size.max().0).max().unwrap_or(1),
+            trace: parts.trace,
+            budget: Budget::NONE,
+            given: Given::default(),
+            uniform,
+        }
+    }
+
+    /// From now on it gives no more than that, in passes that begin now.
+    pub fn bound(&mut self, budget: Budget) {
+        if budget.passes != u64::MAX && self.given.bytes > 0 {
+            self.places.restart();
+            self.rotation.reset();
+        }
+        (self.budget, self.given, self.turn_bytes) = (budget, Given::default(), 0);
+        if self.places.files() == 0 {
+            self.budget.ops = 0;
+        }
+        if let Some(uniform) = &self.uniform {
+            let length = u64::from(uniform.length.max(1));
+            self.budget.ops = budget.ops.min(budget.bytes.div_ceil(length));
+            if budget.passes != u64::MAX {
+                // A whole number of passes, and more of them where that is not enough.
+                let pass = budget.pass_bytes.div_ceil(length).max(1);
+                let passes = budget.passes.saturating_mul(pass);
+                let ops = passes.max(budget.at_least.div_ceil(length));
+                self.budget.ops = self.budget.ops.min(ops);
+            }
+        }
+    }
+
+    /// Writes the next operation into `slot`; false when the budget is spent.
+    #[inline(always)]
+    pub fn next(&mut self, slot: &mut Slot) -> bool {
+        if self.budget.ops == 0 {
+            return false;
+        }
+        if let Some(uniform) = &self.uniform {
+            self.budget.ops -= 1;
+            slot.set(Kind::from(uniform.op));
+            slot.handle = uniform.file;
+            slot.length = u64::from(uniform.length);
+            slot.offset = uniform.start + self.random.below(uniform.positions) * uniform.step;
+            return true;
+        }
+        self.next_general(slot)
+    }
+
+    fn next_general(&mut self, slot: &mut Slot) -> bool {
+        if self.budget.bytes == 0 {
+            return false;
+        }
+        if self.given.pass_bytes >= self.budget.pass_bytes && !self.end_pass() {
+            return false;
+        }
+        if self.trace.is_some() {
+            self.follow_trace(slot);
+        } else if !self.draw(slot) {
+            return false;
+        }
+        let length = slot.length;
+        self.budget.ops -= 1;
+        self.budget.bytes = self.budget.bytes.saturating_sub(length);
+        self.given.bytes += length;
+        self.given.pass_bytes += length;
+        true
+    }
+
+    #[inline(always)]
+    fn draw(&mut self, slot: &mut Slot) -> bool {
+        if let Some(second) = self.second.take() {
+            slot.set(Kind::from(second.op));
+            (slot.handle, slot.offset) = (second.file, second.offset);
+            slot.length = u64::from(second.length);
+            return true;
+        }
+        let op = match (self.direction, self.pair) {
+            (_, Some((first, _))) => first,
+            (Some(op), None) => op,
+            (None, None) => self.pick_direction(),
+        };
+        loop {
+            let index = self.rotation.current(&mut self.random);
+            let how = self.how(op);
+            let Some((offset, length)) = self.places.next(index, op, how, &mut self.random) else {
+                if self.used_up(index, op) {
+                    continue;
+                }
+                return false;
+            };
+            self.rotation.served();
+            slot.set(Kind::from(op));
+            (slot.handle, slot.offset) = (self.places.file(index), offset);
+            slot.length = u64::from(length);
+            if let Some((_, op)) = self.pair {
+                self.second = Some(Second { op, file: slot.handle, offset, length });
+            }
+            if self.leaves_by_bytes {
+                self.count_turn(index, length);
+            }
+            return true;
+        }
+    }
+
+    #[inline(always)]
+    fn how(&mut self, op: Direction) -> How {
+        if self.any_random_percent && self.random.percent(*self.random_percent.of(op)) {
+            return How::Jump;
+        }
+        if self.stays { self.how_to_stay(op) } else { How::Order }
+    }
+
+    fn how_to_stay(&mut self, op: Direction) -> How {
+        let percent = *self.stay.percent.of(op);
+        if self.run_left > 0 {
+            self.run_left -= 1;
+            return How::Stay;
+        }
+        self.run_left = self.stay.run.saturating_sub(1);
+        let stays = percent > 0 && self.random.percent(percent);
+        if stays { How::Stay } else { How::Order }
+    }
+
+    /// Accesses that have no end leave a file once they have moved as much as there is of it.
+    fn count_turn(&mut self, index: usize, length: u32) {
+        self.turn_bytes += u64::from(length);
+        if self.turn_bytes + u64::from(length) > self.places.length(index) {
+            self.turn_bytes = 0;
+            if !self.rotation.leave() {
+                self.rotation.restart();
+            }
+        }
+    }
+
+    /// A pass over a file has used it up; false when nothing more is to come.
+    #[cold]
+    fn used_up(&mut self, index: usize, op: Direction) -> bool {
+        if self.wraps {
+            self.places.restart_direction(index, op);
+        } else if self.rotation.is_skewed() {
+            self.places.restart_file(index);
+        } else if !self.rotation.leave() {
+            // A pass that gave nothing would be followed by others that give nothing.
+            let more = self.given.pass_bytes > 0 || self.given.passes > 0;
+            if !more || (self.given.pass_bytes > 0 && !self.end_pass()) {
+                return false;
+            }
+            self.places.restart();
+            self.rotation.restart();
+        }
+        true
+    }
+
+    /// A pass ends; false if it was the last one.
+    fn end_pass(&mut self) -> bool {
+        self.given.passes += 1;
+        self.given.pass_bytes = 0;
+        let missing = self.budget.at_least.saturating_sub(self.given.bytes);
+        let enough = missing == 0 || missing < self.length_max;
+        let more = self.given.passes < self.budget.passes || !enough;
+        if !more {
+            self.budget.ops = 0;
+        }
+        more
+    }
+
+    /// Lets the turn of a file pass without an operation: the file.
+    #[cold]
+    pub fn pass_over(&mut self) -> u32 {
+        let index = self.rotation.current(&mut self.random);
+        self.rotation.served();
+        self.places.file(index)
+    }
+
+    /// The next operation is to have that direction, or one of the mix.
+    pub fn direct(&mut self, op: Option<Direction>) {
+        self.direction = op;
+    }
+
+    /// An operation was not given these bytes, which it drew: others may have them.
+    #[cold]
+    pub fn less(&mut self, file: u32, left: Range<u64>) {
+        let bytes = left.end - left.start;
+        self.places.give_back(file, left);
+        self.budget.bytes = self.budget.bytes.saturating_add(bytes);
+        self.given.bytes -= bytes.min(self.given.bytes);
+        self.given.pass_bytes -= bytes.min(self.given.pass_bytes);
+    }
+
+    /// A sequential access goes on at that byte of a file.
+    #[cold]
+    pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
+        self.places.go_on_at(file, op, offset);
+    }
+
+    fn pick_direction(&mut self) -> Direction {
+        let draw = self.random.below(100) as u8;
+        if draw < self.mix.read {
+            Direction::Read
+        } else if draw < self.mix.read.saturating_add(self.mix.write) {
+            Direction::Write
+        } else {
+            Direction::Trim
+        }
+    }
+
+    fn follow_trace(&mut self, slot: &mut Slot) {
+        let Some(trace) = &mut self.trace else { return };
+        let step = trace.next_step();
+        slot.set(Kind::from(step.action));
+        (slot.handle, slot.offset, slot.length) = (step.file, step.offset, u64::from(step.length));
+    }
+}
+
+/// Both directions of a pair, in order.
+fn pair(mix: Mix) -> Option<(Direction, Direction)> {
+    let mut used = [Direction::Trim, Direction::Read, Direction::Write]
+        .into_iter()
+        .filter(|op| mix.of(*op) > 0);
+    Some((used.next()?, used.next()?))
+}
+
+#[cfg(test)]
+mod tests;

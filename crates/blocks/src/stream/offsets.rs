@@ -1,0 +1,502 @@
+//! Where operations fall in a worker's files.
+//!
+//! Shares and orders are kept once per size of files, not per file; of a file only what its order
+//! must remember is kept, and nothing where the order remembers nothing. Files that are all alike
+//! and come round in turn are all in the same state, which is then kept once.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use candor_plan::blocks::{Access, Blocks, FileOrder, Position, StayAt, Windows};
+use candor_plan::units::{Direction, PerDirection, SizeSpec};
+
+use super::pattern::{self, Order, Stretch};
+use super::random_map::RandomMap;
+use super::region::{Extent, Rank, Region};
+use super::sizes::Sizes;
+use candor_engine::random::{Random, mix};
+
+/// The parts of a job's files that are used, alike ones once; shared by its workers.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    /// Those that occur.
+    pub extents: Arc<[Extent]>,
+    /// The index of each file's; empty where all files are alike.
+    of: Arc<[u32]>,
+}
+
+impl Shapes {
+    /// Of files of which those parts are used.
+    pub fn new(extents: impl Iterator<Item = Extent> + Clone) -> Shapes {
+        let mut distinct: Vec<Extent> = extents.clone().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let index = |extent| distinct.binary_search(&extent).map_or(0, |index| index as u32);
+        let of = if distinct.len() > 1 { extents.map(index).collect() } else { Vec::new() };
+        Shapes { of: of.into(), extents: distinct.into() }
+    }
+
+    /// The index of a file's part.
+    #[inline(always)]
+    pub fn index(&self, file: u32) -> usize {
+        if self.of.is_empty() { 0 } else { self.of[file as usize] as usize }
+    }
+}
+
+/// A worker's files among those of its job.
+#[derive(Clone, Copy, Debug)]
+pub struct Own {
+    /// The first.
+    pub first: u32,
+    /// From one to the next.
+    pub step: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl Own {
+    /// Every `of`-th of `files`, beginning with the `rank`-th.
+    pub fn dealt(rank: u32, of: u32, files: u32) -> Own {
+        let step = of.max(1);
+        Own { first: rank, step, count: files.saturating_sub(rank).div_ceil(step) }
+    }
+
+    /// Their numbers.
+    pub fn files(self) -> impl Iterator<Item = u32> {
+        (0..self.count).map(move |index| self.first + index * self.step)
+    }
+}
+
+/// How the next operation finds its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// By the order.
+    Order,
+    /// Anywhere, leaving the order where it is.
+    Jump,
+    /// Where the last one of its direction was.
+    Stay,
+}
+
+/// A place: offset in the file and length.
+pub type Spot = (u64, u32);
+
+/// Shares with orders, for files of one size.
+struct Class {
+    space: Region,
+    order: Order,
+}
+
+/// The places of one worker.
+pub struct Offsets {
+    classes: Box<[Class]>,
+    shapes: Shapes,
+    own: Own,
+    sizes: PerDirection<Sizes>,
+    jump_sizes: PerDirection<Sizes>,
+    align: PerDirection<u64>,
+    /// What orders remember: of each file, per direction where `lanes` is 3.
+    state: Box<[u64]>,
+    lanes: usize,
+    /// All files are in the same state, which moves on with the last of them.
+    in_step: bool,
+    /// Start and end of the last operation, per file and direction; empty where none stays.
+    last: Box<[(u64, u64)]>,
+    stay_at: StayAt,
+    maps: Box<[RandomMap]>,
+    /// Bytes per block of the maps.
+    grain: u64,
+    windows: Option<Windows>,
+    /// The window of each file.
+    window_of: Box<[u64]>,
+    window_bytes: u64,
+    seed: u64,
+    pass: u64,
+}
+
+impl Offsets {
+    /// The places of a worker in its files.
+    pub fn new(blocks: &Blocks, shapes: &Shapes, own: Own, rank: Rank, seed: u64) -> Offsets {
+        let mapped = needs_map(blocks);
+        let class = |extent: &Extent| {
+            let space = Region::new(blocks, *extent, rank);
+            let order = Order::new(blocks, &space, mapped, seed);
+            Class { space, order }
+        };
+        let classes: Box<[Class]> = shapes.extents.iter().map(class).collect();
+        let count = own.count as usize;
+        let has_state = classes.iter().any(|class| class.order.has_state());
+        let apart = blocks.position == Position::PerDirection && !blocks.access.is_random();
+        let lanes = if apart { Direction::ALL.len() } else { 1 };
+        let in_step = count > 1 && in_step(blocks, classes.len());
+        let kept = if in_step { 1 } else { count };
+        let stays = !blocks.stay.is_never();
+        let grain = blocks.smallest().0;
+        let map = |file: u32| RandomMap::new(classes[shapes.index(file)].space.length() / grain);
+        let maps = if mapped { own.files().map(map).collect() } else { Box::default() };
+        let (sizes, align) = (sizes(blocks), |op| blocks.alignment(op).0);
+        let jumps = blocks.jump_size.as_ref().map(Sizes::new);
+        Offsets {
+            jump_sizes: jumps.map_or_else(|| sizes.clone(), PerDirection::all),
+            sizes,
+            align: PerDirection {
+                read: align(Direction::Read),
+                write: align(Direction::Write),
+                trim: align(Direction::Trim),
+            },
+            state: vec![0; if has_state { kept * lanes } else { 0 }].into(),
+            lanes,
+            in_step,
+            last: vec![(0, 0); if stays { count * Direction::ALL.len() } else { 0 }].into(),
+            stay_at: blocks.stay.at,
+            maps,
+            grain,
+            windows: blocks.windows,
+            window_of: vec![0; if blocks.windows.is_some() { count } else { 0 }].into(),
+            window_bytes: 0,
+            seed,
+            pass: 0,
+            classes,
+            shapes: shapes.clone(),
+            own,
+        }
+    }
+
+    /// Number of the worker's files.
+    pub fn files(&self) -> usize {
+        self.own.count as usize
+    }
+
+    /// Numbers kept for files.
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.state.len()
+    }
+
+    /// The job's number of a worker's file.
+    #[inline(always)]
+    pub fn file(&self, index: usize) -> u32 {
+        self.own.first + index as u32 * self.own.step
+    }
+
+    /// Bytes of the worker's share of a file.
+    pub fn length(&self, index: usize) -> u64 {
+        self.classes[self.shapes.index(self.file(index))].space.length()
+    }
+
+    /// Start of the only share, where it is one piece of the only file.
+    pub fn contiguous(&self) -> Option<u64> {
+        (self.own.count == 1).then(|| self.class(0).space.contiguous()).flatten()
+    }
+
+    /// Number of places for operations of that length, in the only file.
+    pub fn positions(&self, length: u32, op: Direction) -> u64 {
+        self.length(0).saturating_sub(u64::from(length)) / self.align.of(op) + 1
+    }
+
+    /// What offsets of a direction are multiples of.
+    pub fn align(&self, op: Direction) -> u64 {
+        *self.align.of(op)
+    }
+
+    #[inline(always)]
+    fn class(&self, index: usize) -> &Class {
+        &self.classes[self.shapes.index(self.file(index))]
+    }
+
+    /// The next place in a file; none when a pass over it has used it up.
+    #[inline(always)]
+    pub fn next(
+        &mut self,
+        index: usize,
+        op: Direction,
+        how: How,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        if self.windows.is_some() || !self.last.is_empty() || !self.maps.is_empty() {
+            return self.next_special(index, op, how, random);
+        }
+        let length = self.class(index).space.length();
+        let stretch = Stretch { from: 0, to: length, key: 0 };
+        let (position, length) = match how {
+            How::Order => self.by_order(index, op, stretch, random)?,
+            _ => self.jump(index, op, stretch, random)?,
+        };
+        Some((self.class(index).space.offset(position), length))
+    }
+
+    /// The same with windows, stays or maps.
+    fn next_special(
+        &mut self,
+        index: usize,
+        op: Direction,
+        how: How,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let stretch = self.stretch(index)?;
+        let stayed = (how == How::Stay).then(|| self.stay(index, op, stretch, random)).flatten();
+        let spot = match how {
+            How::Jump => self.jump(index, op, stretch, random),
+            _ => stayed.or_else(|| self.by_order(index, op, stretch, random)),
+        };
+        let (position, length) = spot.or_else(|| {
+            // A window that is passed over more than once starts over by itself.
+            let whole = self.windows.is_some_and(|w| w.length.0 == stretch.to - stretch.from);
+            if !whole {
+                return None;
+            }
+            self.forget(index);
+            self.by_order(index, op, stretch, random)
+        })?;
+        let end = position + u64::from(length);
+        self.window_bytes += u64::from(length);
+        if let Some(last) = self.last.get_mut(index * Direction::ALL.len() + op as usize) {
+            *last = (position, end);
+        }
+        Some((self.class(index).space.offset(position), length))
+    }
+
+    /// The part of a file's share that is worked on now; none behind its end.
+    fn stretch(&mut self, index: usize) -> Option<Stretch> {
+        let end = self.class(index).space.length();
+        let Some(windows) = self.windows else {
+            return Some(Stretch { from: 0, to: end, key: 0 });
+        };
+        if self.window_bytes >= windows.bytes.0 {
+            self.window_bytes = 0;
+            self.window_of[index] += 1;
+            self.state_of(index).fill(0);
+        }
+        let number = self.window_of[index];
+        let from = number.saturating_mul(windows.length.0.saturating_add(windows.gap.0));
+        let to = from.saturating_add(windows.length.0).min(end);
+        (from < to).then_some(Stretch { from, to, key: number })
+    }
+
+    #[inline(always)]
+    fn by_order(
+        &mut self,
+        index: usize,
+        op: Direction,
+        stretch: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let lane = if self.lanes > 1 { op as usize } else { 0 };
+        let class = &self.classes[self.shapes.index(self.file(index))];
+        let sizes = self.sizes.of(op);
+        if class.order.is_ordered() {
+            let kept = if self.in_step { 0 } else { index };
+            let state = &mut self.state[kept * self.lanes + lane];
+            let before = *state;
+            let spot = class.order.follow(state, stretch, |room| sizes.fit(room, random));
+            if self.in_step && index + 1 < self.own.count as usize && spot.is_some() {
+                *state = before;
+            }
+            return spot;
+        }
+        match class.order {
+            Order::Once => self.once(index, op, stretch, random),
+            Order::Mapped => self.by_map(index, op, stretch, random),
+            _ => self.draw(index, op, stretch, random),
+        }
+    }
+
+    fn once(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
+        let step = self.class(index).space.step(length, self.align(op));
+        let positions = (at.to - at.from - u64::from(length)) / step + 1;
+        let key = mix(mix(self.seed, self.pass ^ at.key << 32), u64::from(self.file(index)));
+        let kept = if self.in_step { 0 } else { index };
+        let state = &mut self.state[kept];
+        let before = *state;
+        let number = pattern::once(state, positions, key)?;
+        if self.in_step && index + 1 < self.own.count as usize {
+            *state = before;
+        }
+        Some((at.from + number * step, length))
+    }
+
+    fn draw(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let class = self.class(index);
+        let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
+        let step = class.space.step(length, self.align(op));
+        let positions = (at.to - at.from - u64::from(length)) / step + 1;
+        Some((at.from + class.order.index(positions, op, random) * step, length))
+    }
+
+    fn jump(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
+        let step = self.class(index).space.step(length, self.align(op));
+        let positions = (at.to - at.from - u64::from(length)) / step + 1;
+        Some((at.from + random.below(positions) * step, length))
+    }
+
+    /// A free block, or the next free one behind it, as far as blocks behind it are free.
+    fn by_map(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let (map, align) = (&self.maps[index], (self.align(op) / self.grain).max(1));
+        let (first, end) = (at.from.div_ceil(self.grain), (at.to / self.grain).min(map.blocks()));
+        let find = |from: u64, to: u64| {
+            let mut block = map.next_free(from)?;
+            while block < to && !(block - first).is_multiple_of(align) {
+                block = map.next_free(first + (block - first).next_multiple_of(align))?;
+            }
+            (block < to).then_some(block)
+        };
+        let starts = (end.saturating_sub(first)) / align;
+        let from = first + random.below(starts) * align;
+        let block = find(from, end).or_else(|| find(first, end))?;
+        let position = block * self.grain;
+        let length = self.jump_sizes.of(op).fit(at.to - position, random)?;
+        let last = (position + u64::from(length)).div_ceil(self.grain);
+        let last = map.next_used(block, last);
+        let free = (last - block) * self.grain;
+        self.maps[index].mark(block, last);
+        Some((position, length.min(u32::try_from(free).unwrap_or(length))))
+    }
+
+    /// Where the last operation of that direction was; none where there is no room left.
+    fn stay(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let (start, end) = self.last[index * Direction::ALL.len() + op as usize];
+        let position = match self.stay_at {
+            StayAt::Start => start,
+            StayAt::End => end,
+        };
+        let position = position.max(at.from);
+        let length = self.sizes.of(op).fit(at.to.checked_sub(position)?, random)?;
+        Some((position, length))
+    }
+
+    /// These bytes of a file were drawn, but not used.
+    pub fn give_back(&mut self, file: u32, bytes: Range<u64>) {
+        let index = self.index(file);
+        let start = self.class(index).space.start();
+        let block = |at: u64| at.saturating_sub(start).div_ceil(self.grain);
+        let (from, to) = (block(bytes.start), block(bytes.end));
+        if let Some(map) = self.maps.get_mut(index) {
+            map.free(from, to);
+        }
+    }
+
+    fn index(&self, file: u32) -> usize {
+        ((file - self.own.first) / self.own.step) as usize
+    }
+
+    /// A sequential access goes on at that byte of a file, of which the share is one piece.
+    pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
+        let index = self.index(file);
+        let position = offset.saturating_sub(self.class(index).space.start());
+        let lane = if self.lanes > 1 { op as usize } else { 0 };
+        if let Some(state) = self.state_of(index).get_mut(lane) {
+            *state = position;
+        }
+    }
+
+    fn state_of(&mut self, index: usize) -> &mut [u64] {
+        let kept = if self.in_step { 0 } else { index };
+        let (from, to) = (kept * self.lanes, (kept + 1) * self.lanes);
+        let end = self.state.len();
+        &mut self.state[from.min(end)..to.min(end)]
+    }
+
+    /// A direction starts over in a file, and with it all others that share its position.
+    pub fn restart_direction(&mut self, index: usize, op: Direction) {
+        if self.lanes > 1 {
+            self.state_of(index)[op as usize] = 0;
+        } else {
+            self.restart_file(index);
+        }
+    }
+
+    /// A file starts over.
+    pub fn restart_file(&mut self, index: usize) {
+        self.pass += 1;
+        self.forget(index);
+        if let Some(window) = self.window_of.get_mut(index) {
+            *window = 0;
+            self.window_bytes = 0;
+        }
+    }
+
+    fn forget(&mut self, index: usize) {
+        self.state_of(index).fill(0);
+        if let Some(map) = self.maps.get_mut(index) {
+            map.clear();
+        }
+    }
+
+    /// All files start over.
+    pub fn restart(&mut self) {
+        self.pass += 1;
+        self.state.fill(0);
+        self.maps.iter_mut().for_each(RandomMap::clear);
+        self.window_of.fill(0);
+        self.window_bytes = 0;
+        self.last.fill((0, 0));
+    }
+}
+
+/// Lengths of operations, per direction.
+fn sizes(blocks: &Blocks) -> PerDirection<Sizes> {
+    PerDirection {
+        read: Sizes::new(&blocks.size.read),
+        write: Sizes::new(&blocks.size.write),
+        trim: Sizes::new(&blocks.size.trim),
+    }
+}
+
+/// The one length of all operations, where there is only one.
+pub fn fixed_size(blocks: &Blocks) -> Option<u32> {
+    let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0).map(|(_, size)| size);
+    let mut used = used.chain(&blocks.jump_size);
+    let SizeSpec::Fixed(first) = used.next()? else { return None };
+    used.all(|size| *size == SizeSpec::Fixed(*first)).then(|| u32::try_from(first.0).ok())?
+}
+
+/// A permutation orders what is all alike; everything else needs a map. Operations that stay
+/// where the last one was count for neither.
+fn needs_map(blocks: &Blocks) -> bool {
+    blocks.access == Access::Permutation && fixed_size(blocks).is_none()
+}
+
+/// True where files that come round in turn are always in the same state.
+fn in_step(blocks: &Blocks, classes: usize) -> bool {
+    let rotation = &blocks.rotation;
+    let in_turn = rotation.order == FileOrder::RoundRobin && rotation.every <= 1;
+    let alike = classes == 1 && fixed_size(blocks).is_some() && rotation.at_once.is_none();
+    let one_way = Direction::ALL.into_iter().any(|op| blocks.mix.of(op) == 100);
+    let alone = blocks.position == Position::Shared || one_way;
+    let plain = blocks.windows.is_none() && blocks.zones.is_none();
+    let plain = plain && blocks.random_percent.iter().all(|(_, p)| *p == 0);
+    // A sync that takes a turn puts a file behind the others.
+    in_turn && alike && alone && plain && !blocks.pairs && !blocks.durability.in_turn
+}

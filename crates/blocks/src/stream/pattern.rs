@@ -1,0 +1,218 @@
+//! Orders of offsets: where in a stretch of its share a worker's next operation falls.
+//!
+//! An order is the same for all files of one size; what it remembers per file is one number, which
+//! [`super::offsets`] keeps.
+
+use candor_plan::blocks::{Access, Blocks};
+use candor_plan::units::{Direction, PerDirection};
+
+use super::permutation::Permutation;
+use super::region::Region;
+use super::skew::{Bands, Normal, Zipf};
+use candor_engine::random::{Random, mix};
+
+/// An order, without the state of any file.
+pub enum Order {
+    /// Ascending, leaving `hole` bytes after each operation; remembers the next position.
+    Ascending {
+        /// Bytes left out.
+        hole: u64,
+        /// Positions are multiples of it.
+        align: u64,
+    },
+    /// Descending; remembers one more than the end of the next operation, 0 at the start.
+    Descending {
+        /// Positions are multiples of it.
+        align: u64,
+    },
+    /// Back from the end of each operation; remembers the next position.
+    Back {
+        /// How far.
+        step: u64,
+    },
+    /// Every position once per pass; remembers how many were given.
+    Once,
+    /// Every block once per pass, by a map.
+    Mapped,
+    /// Uniform.
+    Uniform,
+    /// Zipf, popular positions scattered by a permutation.
+    Zipf {
+        /// The ranks.
+        zipf: Zipf,
+        /// Rank to position.
+        scatter: Scatter,
+    },
+    /// Pareto: position = positions · u^power, scattered or not.
+    Pareto {
+        /// The power.
+        power: f64,
+        /// Rank to position; skipped where they are the same.
+        scatter: Option<Scatter>,
+    },
+    /// Normal around a place.
+    Normal(Normal),
+    /// Uniform within bands that are chosen by weight, per direction.
+    Bands(PerDirection<Bands>),
+}
+
+/// Ranks of popularity, scattered over positions.
+pub struct Scatter {
+    permutation: Permutation,
+    shift: u64,
+}
+
+impl Scatter {
+    /// Over that many positions; the first rank falls on `center_percent` of them.
+    fn new(positions: u64, center_percent: Option<f64>, seed: u64) -> Scatter {
+        let permutation = Permutation::new(positions, mix(seed, 0x7363_6174));
+        let shift = center_percent.map_or(0, |percent| {
+            let center = ((positions as f64 * percent / 100.0) as u64).min(positions - 1);
+            center + positions - permutation.at(0)
+        });
+        Scatter { permutation, shift }
+    }
+
+    fn at(&self, rank: u64) -> u64 {
+        let positions = self.permutation.len();
+        (self.permutation.at(rank.min(positions - 1)) + self.shift) % positions
+    }
+}
+
+/// A part of a share in which an order moves.
+#[derive(Clone, Copy)]
+pub struct Stretch {
+    /// Its first position.
+    pub from: u64,
+    /// One past its last position.
+    pub to: u64,
+    /// Tells its permutation from that of others.
+    pub key: u64,
+}
+
+impl Order {
+    /// The order of a plan in a share; `mapped` where a map of blocks is needed.
+    ///
+    /// A trace has no order of its own; it is ascending here and never asked.
+    pub fn new(blocks: &Blocks, space: &Region, mapped: bool, seed: u64) -> Order {
+        let length = blocks.smallest().0 as u32;
+        let align = blocks.alignment_max().0;
+        // Without an explicit alignment, ordered operations lie side by side.
+        let ordered_align = if blocks.align.is_some() { align } else { 1 };
+        let room = space.length().saturating_sub(u64::from(length));
+        let positions = room / space.step(length, align) + 1;
+        match &blocks.access {
+            Access::Sequential | Access::Trace(_) => {
+                Order::Ascending { hole: 0, align: ordered_align }
+            }
+            Access::Holes { hole } => Order::Ascending { hole: hole.0, align: ordered_align },
+            Access::Backward => Order::Descending { align: ordered_align },
+            Access::Back { step } => Order::Back { step: step.0 },
+            Access::Random => Order::Uniform,
+            Access::Permutation if mapped => Order::Mapped,
+            Access::Permutation => Order::Once,
+            Access::Zipf { theta, center_percent } => Order::Zipf {
+                zipf: Zipf::new(positions, *theta),
+                scatter: Scatter::new(positions, *center_percent, seed),
+            },
+            Access::Pareto { h, center_percent } => Order::Pareto {
+                power: h.ln() / (1.0 - h).ln(),
+                scatter: center_percent.map(|center| Scatter::new(positions, Some(center), seed)),
+            },
+            Access::Normal { deviation_percent, center_percent } => {
+                let center = center_percent.unwrap_or(50.0);
+                Order::Normal(Normal::new(deviation_percent / 100.0, center / 100.0))
+            }
+            Access::Zoned { zones } => {
+                let bands = |op| Bands::zoned(zones.of(op), space.length());
+                Order::Bands(PerDirection {
+                    read: bands(Direction::Read),
+                    write: bands(Direction::Write),
+                    trim: bands(Direction::Trim),
+                })
+            }
+            Access::HotBand { hit_percent, start_percent, length_percent } => Order::Bands(
+                PerDirection::all(Bands::hot(*hit_percent, *start_percent, *length_percent)),
+            ),
+        }
+    }
+
+    /// True where operations follow each other, so that directions may have positions of their own.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self, Order::Ascending { .. } | Order::Descending { .. } | Order::Back { .. })
+    }
+
+    /// True where files need a number each to be remembered.
+    pub fn has_state(&self) -> bool {
+        self.is_ordered() || matches!(self, Order::Once)
+    }
+
+    /// Position of the next operation of an ordered access, which takes its length from `fit`, a
+    /// function of the room there is; none when the stretch is used up.
+    #[inline(always)]
+    pub fn follow(
+        &self,
+        state: &mut u64,
+        stretch: Stretch,
+        mut fit: impl FnMut(u64) -> Option<u32>,
+    ) -> Option<(u64, u32)> {
+        let size = stretch.to - stretch.from;
+        match self {
+            Order::Ascending { hole, align } => {
+                let position = *state;
+                let length = fit(size.saturating_sub(position))?;
+                let next = position.saturating_add(u64::from(length) + hole);
+                *state = if *align == 1 { next } else { next.next_multiple_of(*align) };
+                Some((stretch.from + position, length))
+            }
+            Order::Descending { align } => {
+                let fresh = *state == 0;
+                let mut top = if fresh { size } else { *state - 1 };
+                let length = fit(top)?;
+                if fresh {
+                    // A pass starts at the end, less what does not make up a whole operation.
+                    top -= size % u64::from(length);
+                }
+                let position = (top - u64::from(length)) / align * align;
+                *state = position + 1;
+                Some((stretch.from + position, length))
+            }
+            Order::Back { step } => {
+                let position = (*state).min(size);
+                let length = fit(size - position)?;
+                let end = position + u64::from(length);
+                *state = if end >= *step { end - step } else { size.saturating_sub(*step) };
+                Some((stretch.from + position, length))
+            }
+            _ => None,
+        }
+    }
+
+    /// Index of the next of `positions` positions of a random access.
+    #[inline(always)]
+    pub fn index(&self, positions: u64, op: Direction, random: &mut Random) -> u64 {
+        let share = |unit: f64| (positions as f64 * unit) as u64;
+        let index = match self {
+            Order::Zipf { zipf, scatter } => scatter.at(zipf.rank(random)),
+            Order::Pareto { power, scatter } => {
+                let index = share(random.unit().powf(*power));
+                scatter.as_ref().map_or(index, |scatter| scatter.at(index))
+            }
+            Order::Normal(normal) => share(normal.unit(random)),
+            Order::Bands(bands) => share(bands.of(op).unit(random)),
+            _ => return random.below(positions),
+        };
+        index.min(positions - 1)
+    }
+}
+
+/// The next of all positions of one length, each once per pass; none when all were given.
+#[inline(always)]
+pub fn once(given: &mut u64, positions: u64, key: u64) -> Option<u64> {
+    if *given >= positions {
+        return None;
+    }
+    let index = Permutation::new(positions, key).at(*given);
+    *given += 1;
+    Some(index)
+}

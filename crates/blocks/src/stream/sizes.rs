@@ -1,0 +1,94 @@
+//! Lengths of operations.
+
+use candor_plan::Bytes;
+use candor_plan::units::SizeSpec;
+
+use candor_engine::random::Random;
+
+/// Lengths of one direction.
+#[derive(Clone, Debug)]
+pub enum Sizes {
+    /// Always the same.
+    Fixed(u32),
+    /// `low` + k · `step` for k in `0..steps`.
+    Stepped {
+        /// The least.
+        low: u32,
+        /// The distance.
+        step: u32,
+        /// How many there are.
+        steps: u32,
+    },
+    /// One entry per percent.
+    Weighted(Box<[u32; 100]>),
+}
+
+/// Lengths are kept in 32 bits; one operation moves at most 2 GiB less a page in Linux anyway.
+fn length(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.0).unwrap_or(u32::MAX)
+}
+
+impl Sizes {
+    /// From the plan's words.
+    pub fn new(spec: &SizeSpec) -> Sizes {
+        match spec {
+            SizeSpec::Fixed(size) => Sizes::Fixed(length(*size)),
+            SizeSpec::Range(low, high) => Sizes::stepped(*low, *high, *low),
+            SizeSpec::Stepped(low, high, step) => Sizes::stepped(*low, *high, *step),
+            SizeSpec::Weighted(list) => {
+                let each = list.iter().flat_map(|(size, percent)| {
+                    std::iter::repeat_n(length(*size), usize::from(*percent))
+                });
+                let last = list.last().map_or(1, |(size, _)| length(*size));
+                let mut table = Box::new([last; 100]);
+                table.iter_mut().zip(each).for_each(|(entry, size)| *entry = size);
+                Sizes::Weighted(table)
+            }
+        }
+    }
+
+    fn stepped(low: Bytes, high: Bytes, step: Bytes) -> Sizes {
+        let (low, high, step) = (length(low).max(1), length(high), length(step).max(1));
+        Sizes::Stepped { low, step, steps: (high.max(low) - low) / step + 1 }
+    }
+
+    /// The next length that fits into `room` bytes; none if not even the least does.
+    #[inline(always)]
+    pub fn fit(&self, room: u64, random: &mut Random) -> Option<u32> {
+        if let Sizes::Fixed(length) = self {
+            return (u64::from(*length) <= room).then_some(*length);
+        }
+        let length = self.pick(random);
+        if u64::from(length) <= room { Some(length) } else { self.fit_again(room, random) }
+    }
+
+    /// What does not fit is drawn again, so that the others keep their shares.
+    #[cold]
+    fn fit_again(&self, room: u64, random: &mut Random) -> Option<u32> {
+        const TRIES: u32 = 64;
+        let mut draws = (0..TRIES).map(|_| self.pick(random));
+        let fits = |length: &u32| u64::from(*length) <= room;
+        draws.find(fits).or_else(|| Some(self.least()).filter(fits))
+    }
+
+    /// The least length.
+    pub fn least(&self) -> u32 {
+        match self {
+            Sizes::Fixed(length) => *length,
+            Sizes::Stepped { low, .. } => *low,
+            Sizes::Weighted(table) => table.iter().copied().min().unwrap_or(1),
+        }
+    }
+
+    /// The next length.
+    #[inline(always)]
+    pub fn pick(&self, random: &mut Random) -> u32 {
+        match self {
+            Sizes::Fixed(length) => *length,
+            Sizes::Stepped { low, step, steps } => {
+                low + step * random.below(u64::from(*steps)) as u32
+            }
+            Sizes::Weighted(table) => table[random.below(100) as usize],
+        }
+    }
+}

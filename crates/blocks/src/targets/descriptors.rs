@@ -1,0 +1,45 @@
+//! How many files a process may have open.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use candor_engine::EngineError;
+
+/// Opens a file; where too many are open, it asks the kernel for more first.
+///
+/// # Errors
+/// The kernel's; with what to do, where it gives no more.
+pub fn open(options: &OpenOptions, path: &Path, what: &'static str) -> Result<File, EngineError> {
+    let full = |error: &io::Error| error.raw_os_error() == Some(libc::EMFILE);
+    let result = match options.open(path) {
+        Err(error) if full(&error) && raise_limit() => options.open(path),
+        result => result,
+    };
+    result.map_err(|error| match full(&error) {
+        false => EngineError::file(what, path)(error),
+        true => {
+            let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+            let what = format!(
+                "open more than {limit} files at once (raise the limit with `ulimit -Hn`, or use \
+                 fewer files)"
+            );
+            EngineError::system(what)(error)
+        }
+    })
+}
+
+/// Allows as many as this process may ask for; false where that is not more.
+fn raise_limit() -> bool {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current < maximum || maximum.is_none() {
+        return setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok();
+    }
+    // Only root may have more than the maximum, up to what the kernel allows anyone.
+    let most = std::fs::read_to_string("/proc/sys/fs/nr_open").ok();
+    let most = most.and_then(|text| text.trim().parse().ok()).filter(|most| Some(*most) > maximum);
+    let raise = |most| setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).is_ok();
+    most.is_some() && raise(most)
+}

@@ -1,0 +1,343 @@
+//! Opening what a job works on.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+use candor_engine::names::{Named, named};
+use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, WriteLife};
+use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
+use rustix::fs::Advice as Fadvise;
+
+use crate::stream::region::Extent;
+use crate::targets::descriptors;
+use candor_engine::EngineError;
+
+/// An open file or device.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Where the bytes that the plan uses begin.
+    pub base: u64,
+    /// Where they end.
+    pub size: u64,
+    /// True for a block device.
+    pub is_device: bool,
+    /// A trim resets a zone.
+    pub in_zones: bool,
+    handle: Option<File>,
+    descriptor: RawFd,
+    /// How it was opened, for those who need a descriptor of their own.
+    opening: Opening,
+}
+
+/// How a file was opened.
+#[derive(Clone, Copy, Debug, Default)]
+struct Opening {
+    flags: libc::c_int,
+    writes: bool,
+    advice: Advice,
+}
+
+impl OpenFile {
+    /// The part of it that the plan uses.
+    pub fn extent(&self) -> Extent {
+        Extent { base: self.base, size: self.size.saturating_sub(self.base) }
+    }
+
+    /// Where its bytes can come to end at most: there may be less room than the plan uses.
+    pub fn reach(&self) -> u64 {
+        let Some(handle) = self.handle.as_ref().filter(|_| !self.is_device) else {
+            return self.size;
+        };
+        let present = handle.metadata().map_or(0, |metadata| metadata.len());
+        let room = rustix::fs::fstatvfs(handle).map(|fs| fs.f_bfree.saturating_mul(fs.f_frsize));
+        room.map_or(self.size, |room| self.size.min(present.saturating_add(room)))
+    }
+
+    /// The descriptor, for system calls. -1 for the null target.
+    #[inline(always)]
+    pub fn raw(&self) -> RawFd {
+        self.descriptor
+    }
+
+    /// The handle; skipped for the null target.
+    pub fn handle(&self) -> Option<&File> {
+        self.handle.as_ref()
+    }
+
+    /// A target on which no byte moves.
+    fn null(target: &Target) -> OpenFile {
+        // Offsets need a space to fall into; its size changes nothing but their numbers.
+        let size = target.size.map_or(1 << 40, |size| size.0);
+        OpenFile {
+            path: target.path.clone(),
+            base: 0,
+            size,
+            is_device: false,
+            in_zones: false,
+            handle: None,
+            descriptor: -1,
+            opening: Opening::default(),
+        }
+    }
+
+    /// The same file once more, with a position of its own; none for the null target.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn reopen(&self) -> Result<Option<File>, EngineError> {
+        if self.handle.is_none() {
+            return Ok(None);
+        }
+        // Whatever stands at the path by now, this is the file that was opened.
+        let path = format!("/proc/self/fd/{}", self.descriptor);
+        let Opening { flags, writes, advice } = self.opening;
+        let handle = OpenOptions::new()
+            .read(true)
+            .write(writes)
+            .custom_flags(flags)
+            .open(path)
+            .map_err(EngineError::file("open once more", &self.path))?;
+        advise(&handle, advice);
+        Ok(Some(handle))
+    }
+}
+
+/// The files of a job, opened once and shared by its workers.
+#[derive(Debug)]
+pub struct Files(Vec<OpenFile>);
+
+impl Files {
+    /// One of them.
+    #[inline(always)]
+    pub fn get(&self, index: u32) -> &OpenFile {
+        &self.0[index as usize]
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[OpenFile] {
+        &self.0
+    }
+
+    /// All descriptors, in order.
+    pub fn raw(&self) -> Vec<RawFd> {
+        self.0.iter().map(|file| file.descriptor).collect()
+    }
+
+    /// Opens everything a job works on. Nothing is created here: who prepares a phase makes its
+    /// files, and knows which ones are its own.
+    ///
+    /// # Errors
+    /// A file that is not there, cannot be opened, or ends before the plan's size.
+    pub fn open(plan: &Plan, job: &Job, blocks: &Blocks) -> Result<Files, EngineError> {
+        let mut files = Vec::new();
+        let known = plan.targets_by_name();
+        for target in job.targets.iter().filter_map(|name| known.get(name.as_str()).copied()) {
+            if is_null(target, blocks) {
+                files.push(OpenFile::null(target));
+                continue;
+            }
+            for named in named(target) {
+                let file = open_one(&named, target, blocks)?;
+                if target.kind == TargetKind::Existing && file.file.size < longest(blocks) {
+                    continue;
+                }
+                files.push(file.fit(target, blocks).map_err(|(message, remedy)| {
+                    EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
+                })?);
+            }
+        }
+        if files.is_empty() {
+            return Err(EngineError::Unfit {
+                job: job.name.clone(),
+                message: "it has no file to work on".into(),
+                remedy: "name one that exists, or a directory that has some".into(),
+            });
+        }
+        Ok(Files(files))
+    }
+}
+
+/// Bytes of the longest operation.
+fn longest(blocks: &Blocks) -> u64 {
+    let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
+    used.map(|(_, size)| size.max().0).max().unwrap_or(0)
+}
+
+/// True where no byte moves, so that there is nothing to open.
+pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
+    target.kind == TargetKind::Null || !blocks.uses_targets()
+}
+
+fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, EngineError> {
+    let path = &named.path;
+    let mut flags = libc::O_CLOEXEC;
+    if blocks.direct {
+        flags |= libc::O_DIRECT;
+    }
+    flags |= match blocks.durability.open {
+        OpenSync::None => 0,
+        OpenSync::Dsync => libc::O_DSYNC,
+        OpenSync::Sync => libc::O_SYNC,
+    };
+    // A mapping for writing must be readable too.
+    let opening =
+        Opening { flags, writes: blocks.destroys().is_some(), advice: blocks.hints.advice };
+    let mut options = OpenOptions::new();
+    options.read(true).write(opening.writes).custom_flags(flags);
+    let handle = descriptors::open(&options, path, attempt(blocks.direct))?;
+    let sized = handle.metadata().and_then(|metadata| {
+        let is_device = metadata.file_type().is_block_device();
+        Ok((is_device, length(&handle, is_device)?))
+    });
+    let (is_device, present) = sized.map_err(EngineError::file("find the size of", path))?;
+    // Nothing lies behind a device.
+    let base = if target.append && !is_device { present } else { 0 };
+    let size = named.size.map_or(present, |size| base.saturating_add(size));
+    if blocks.hints.invalidate {
+        invalidate(&handle, is_device);
+    }
+    advise(&handle, blocks.hints.advice);
+    if let Some(life) = blocks.hints.write_life {
+        hint_life(&handle, life).map_err(EngineError::file("hint at the life of data in", path))?;
+    }
+    let descriptor = handle.as_raw_fd();
+    let path = path.to_owned();
+    let (in_zones, handle) = (blocks.zones.is_some(), Some(handle));
+    let file = OpenFile { path, base, size, is_device, in_zones, handle, descriptor, opening };
+    Ok(Opened { file, present })
+}
+
+/// An open file with its length.
+struct Opened {
+    file: OpenFile,
+    present: u64,
+}
+
+impl Opened {
+    /// The file, if it can have the plan's size; else what does not fit, and what to do.
+    fn fit(self, target: &Target, blocks: &Blocks) -> Result<OpenFile, (String, &'static str)> {
+        let Opened { file, present } = self;
+        // Writes make a file longer; nothing makes a device longer.
+        let reads =
+            blocks.mix.read > 0 && blocks.moves_bytes() || blocks.engine.is_kind_of(Engine::MMAP);
+        // What a trace reads it may have written before.
+        let grows = matches!(blocks.access, Access::Trace(_)) && blocks.mix.write > 0;
+        let is_fixed = file.is_device || (reads && !grows && target.layout == Layout::Never);
+        if file.size > present && is_fixed {
+            let (path, size, present) = (file.path.display(), Bytes(file.size), Bytes(present));
+            let message = format!("size is {size}, and `{path}` has {present}");
+            return Err((message, "set a smaller size, or remove it to use all there is"));
+        }
+        Ok(file)
+    }
+}
+
+fn attempt(direct: bool) -> &'static str {
+    if direct { "open with O_DIRECT" } else { "open" }
+}
+
+/// Length of a file or device.
+fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
+    if is_device {
+        return rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).map_err(Into::into);
+    }
+    let metadata = file.metadata()?;
+    // What the kernel makes up has no end.
+    Ok(if metadata.file_type().is_char_device() { u64::MAX } else { metadata.len() })
+}
+
+/// Drops clean pages. A hint like any other: who must know that none is left, evicts.
+fn invalidate(file: &File, is_device: bool) {
+    const BLKFLSBUF: libc::Ioctl = 0x1261;
+    if is_device {
+        // SAFETY: the ioctl takes no argument; without permission it does nothing.
+        unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
+    }
+    let _ = rustix::fs::fadvise(file, 0, None, Fadvise::DontNeed);
+}
+
+/// Tells the kernel how long what is written will live.
+fn hint_life(file: &File, life: WriteLife) -> std::io::Result<()> {
+    const F_SET_RW_HINT: libc::c_int = 1036;
+    let hint: u64 = match life {
+        WriteLife::None => 1,
+        WriteLife::Short => 2,
+        WriteLife::Medium => 3,
+        WriteLife::Long => 4,
+        WriteLife::Extreme => 5,
+    };
+    // SAFETY: the kernel reads the number, which outlives the call.
+    match unsafe { libc::fcntl(file.as_raw_fd(), F_SET_RW_HINT, &raw const hint) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+fn advise(file: &File, advice: Advice) {
+    let advice = match advice {
+        Advice::None => return,
+        Advice::Sequential => Fadvise::Sequential,
+        Advice::Random => Fadvise::Random,
+        Advice::Noreuse => Fadvise::NoReuse,
+    };
+    // Advice is a hint; a filesystem that does not take it changes nothing about correctness.
+    let _ = rustix::fs::fadvise(file, 0, None, advice);
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::Mix;
+
+    use super::*;
+
+    fn open(
+        path: &std::path::Path,
+        size: u64,
+        layout: Layout,
+        mix: Mix,
+    ) -> Result<Files, EngineError> {
+        let target =
+            Target { path: path.into(), size: Some(Bytes(size)), layout, ..Target::default() };
+        let job = Job { targets: vec![target.name.clone()], ..Job::default() };
+        let plan = Plan { targets: vec![target], ..Plan::default() };
+        Files::open(&plan, &job, &Blocks { mix, ..Blocks::default() })
+    }
+
+    #[test]
+    fn nothing_is_created() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("skipped");
+        assert!(open(&path, 4096, Layout::Write, Mix::WRITE).is_err());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn appending_begins_behind_what_is_there() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, [0; 1000]).expect("written");
+        let target = Target { path, size: Some(Bytes(4096)), append: true, ..Target::default() };
+        let job = Job { targets: vec![target.name.clone()], ..Job::default() };
+        let plan = Plan { targets: vec![target], ..Plan::default() };
+        let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
+        let files = Files::open(&plan, &job, &blocks).expect("opened");
+        assert_eq!((files.get(0).base, files.get(0).size), (1000, 5096));
+    }
+
+    #[test]
+    fn reads_end_where_the_file_does() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, [0; 4096]).expect("written");
+        let sentence = open(&path, 8192, Layout::Never, Mix::READ).expect_err("too short");
+        assert!(sentence.to_string().contains("has 4KiB"), "{sentence}");
+        for (size, mix) in [(4096, Mix::READ), (8192, Mix::WRITE)] {
+            let files = open(&path, size, Layout::Never, mix).expect("opened");
+            assert_eq!(files.get(0).size, size);
+        }
+    }
+}

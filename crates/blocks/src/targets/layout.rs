@@ -1,0 +1,200 @@
+//! Laying files out before they are read.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use candor_plan::Layout;
+use candor_plan::blocks::{Content as ContentPlan, Fill, Format, Verify};
+use rustix::fs::FallocateFlags;
+
+use crate::data::content::{self, Content, Origin};
+use crate::data::verify::{self, Expected};
+use crate::known::Known;
+use candor_engine::EngineError;
+
+/// Bytes per write, or a little more or less: a multiple of the interval of headers.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// How a file is to be laid out.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Its length.
+    pub size: u64,
+    /// How its bytes come into being.
+    pub layout: Layout,
+    /// What they are.
+    pub content: ContentPlan,
+    /// Headers in them.
+    pub verify: Option<Verify>,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+/// Brings an existing file to its length, keeping what it has but for a last block that is too
+/// short for its header; true if anything was made.
+///
+/// Written bytes are flushed, so that they do not weigh on what follows. `progress` is told the
+/// bytes written so far.
+///
+/// # Errors
+/// The kernel's (no space, most often), or an interrupt through `stop`.
+pub fn lay_out(
+    known: &mut Known,
+    path: &Path,
+    wanted: &Wanted,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<bool, EngineError> {
+    // Only candor's own headers are laid out: a job that reads others expects someone's data.
+    let verify = wanted.verify.clone().filter(|verify| verify.format == Format::Own);
+    let verify = verify.map(|verify| verify.with_seed_of(wanted.seed));
+    let wanted = &Wanted { verify, ..wanted.clone() };
+    let metadata = path.metadata().map_err(EngineError::file("lay out", path))?;
+    let present = metadata.len();
+    if wanted.layout == Layout::Never || present >= wanted.size {
+        return Ok(false);
+    }
+    let opened = OpenOptions::new().write(true).open(path);
+    let file = opened.map_err(EngineError::file("lay out", path))?;
+    let made = match wanted.layout {
+        Layout::Never => Ok(()),
+        Layout::Sparse => file.set_len(wanted.size),
+        Layout::Allocate => match allocate(&file, FallocateFlags::empty(), wanted.size) {
+            // Where space cannot be set aside, it is only there once it is written.
+            Err(error) if cannot_allocate(&error) => {
+                write_out(&file, present, wanted, stop, progress)
+            }
+            result => result,
+        },
+        Layout::Reserve => match allocate(&file, FallocateFlags::KEEP_SIZE, wanted.size) {
+            Err(error) if cannot_allocate(&error) => Ok(()),
+            result => result,
+        },
+        Layout::Write => write_out(&file, present, wanted, stop, progress),
+    };
+    made.map_err(EngineError::file("lay out", path))?;
+    if let (Some(verify), Layout::Write, 0) = (&wanted.verify, wanted.layout, present) {
+        known.laid_out(path, wanted.size, verify);
+    }
+    Ok(true)
+}
+
+fn allocate(file: &File, flags: FallocateFlags, size: u64) -> io::Result<()> {
+    rustix::fs::fallocate(file, flags, 0, size).map_err(io::Error::from)
+}
+
+fn cannot_allocate(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EOPNOTSUPP)
+}
+
+fn write_out(
+    file: &File,
+    from: u64,
+    wanted: &Wanted,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64),
+) -> io::Result<()> {
+    let origin = Origin {
+        seed: wanted.seed,
+        plan_seed: wanted.seed,
+        rank: u32::MAX >> 8,
+        reads: false,
+        blocks: wanted.size / CHUNK_BYTES as u64,
+    };
+    let mut content = wanted.content.clone();
+    if content.fill == Fill::Once {
+        // A file of which every piece is the same would be no honest ground for reads.
+        content.fill = Fill::Stamp;
+    }
+    let mut content = Content::new(content, content::pool(wanted.seed), &origin);
+    let interval = wanted.verify.as_ref().map_or(1, |plan| plan.interval.0.max(1));
+    let chunk_bytes = (CHUNK_BYTES as u64 / interval).max(1) * interval;
+    let mut buffer = vec![0; chunk_bytes as usize];
+    content.prepare(&mut buffer);
+    let mut at = from / interval * interval;
+    while at < wanted.size {
+        if stop.load(Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let chunk = &mut buffer[..(wanted.size - at).min(chunk_bytes) as usize];
+        content.bytes(chunk, at);
+        if let Some(plan) = &wanted.verify {
+            seal(chunk, at, plan);
+        }
+        file.write_all_at(chunk, at)?;
+        at += chunk.len() as u64;
+        progress(at.saturating_sub(from));
+    }
+    file.sync_all()
+}
+
+/// Writes headers into blocks, all of the first generation.
+fn seal(chunk: &mut [u8], at: u64, plan: &Verify) {
+    let interval = plan.interval.0 as usize;
+    for (index, block) in chunk.chunks_exact_mut(interval).enumerate() {
+        let offset = at + (index * interval) as u64;
+        let seed = plan.seed.unwrap_or_default();
+        verify::candor_header::seal(block, &Expected { offset, seed, generation: 1 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+
+    use super::*;
+
+    /// Blocks of a file that hold no header of their own of the run with seed 1.
+    fn unsealed(path: &Path, plan: &Verify) -> Vec<usize> {
+        let bytes = std::fs::read(path).expect("read");
+        let interval = plan.interval.0 as usize;
+        let is_wrong = |(index, block): (usize, &[u8])| {
+            let offset = (index * interval) as u64;
+            let expected = Expected { offset, seed: 1, generation: verify::UNKNOWN };
+            verify::candor_header::check(block, &expected).err().map(|_| index)
+        };
+        bytes.chunks_exact(interval).enumerate().filter_map(is_wrong).collect()
+    }
+
+    #[test]
+    fn headers_of_any_interval_are_laid_out_from_any_length() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("file");
+        for (interval, present) in [(4096, 0), (12 << 10, 0), (2 << 20, 0), (12 << 10, 30_000)] {
+            std::fs::write(&path, vec![7; present]).expect("written");
+            let plan = Verify { interval: Bytes(interval), ..Verify::default() };
+            let wanted = Wanted {
+                size: 5 << 20,
+                layout: Layout::Write,
+                content: ContentPlan::default(),
+                verify: Some(plan.clone()),
+                seed: 1,
+            };
+            let stop = AtomicBool::new(false);
+            let made = lay_out(&mut Known::default(), &path, &wanted, &stop, &mut |_| {});
+            assert!(made.expect("laid out"));
+            let kept: Vec<usize> = (0..present / interval as usize).collect();
+            assert_eq!(unsealed(&path, &plan), kept, "{interval} from {present}");
+            assert_eq!(path.metadata().expect("there").len(), wanted.size);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_not_made() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("skipped");
+        let wanted = Wanted {
+            size: 4096,
+            layout: Layout::Write,
+            content: ContentPlan::default(),
+            verify: None,
+            seed: 1,
+        };
+        let stop = AtomicBool::new(false);
+        let made = lay_out(&mut Known::default(), &path, &wanted, &stop, &mut |_| {});
+        assert!(made.is_err() && !path.exists());
+    }
+}

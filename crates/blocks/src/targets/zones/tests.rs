@@ -1,0 +1,302 @@
+use candor_engine::operation::Buffer;
+use std::collections::HashSet;
+
+use candor_plan::blocks::{Access, Blocks, Engine, ZoneReset, Zones};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::{Bytes, Job, Plan, Stop, Target, TargetKind};
+use proptest::prelude::*;
+
+use super::*;
+use crate::kind::{BlocksSlot, Kind};
+use crate::stream::offsets::{Offsets, Own, Shapes};
+use crate::stream::region::Rank;
+use crate::stream::{self, Budget, Stream};
+use crate::targets::files::Files;
+use candor_engine::operation::Slot;
+use candor_engine::random::Random;
+use std::sync::Arc;
+
+const LENGTH: u64 = 16 << 10;
+
+/// A file of so many zones that nothing reaches.
+fn files(zones: u64) -> Arc<Files> {
+    let size = Some(Bytes(zones * LENGTH));
+    let target = Target { kind: TargetKind::Null, size, ..Target::default() };
+    let job = Job { targets: vec![target.name.clone()], ..Job::default() };
+    let plan = Plan { targets: vec![target], ..Plan::default() };
+    let blocks = Blocks { engine: Engine::Null, ..Blocks::default() };
+    Arc::new(Files::open(&plan, &job, &blocks).expect("null opens"))
+}
+
+fn map(files: &Files, plan: &Zones) -> Arc<Map> {
+    let map = Map::of(files.get(0), plan).expect("zones");
+    map.reach(files.get(0).size);
+    Arc::new(map)
+}
+
+fn plan() -> Zones {
+    Zones { length: Some(Bytes(LENGTH)), ..Zones::default() }
+}
+
+/// A worker with its operations.
+struct Hand {
+    visit: Visit,
+    stream: Stream,
+    flying: Vec<Slot>,
+}
+
+impl Hand {
+    fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Hand {
+        let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
+        let rank = Rank { rank: 0, of: 1 };
+        let places = Offsets::new(blocks, &shapes, Own::dealt(0, 1, 1), rank, seed);
+        let random = Random::new(seed, 0);
+        let parts = stream::Parts { blocks, random, seed, places, wraps: true, trace: None };
+        let mut stream = Stream::new(parts);
+        stream.bound(Budget::NONE);
+        let ranges = vec![map.between(0, files.get(0).size)].into();
+        let maps = [map.clone()];
+        let visit = Visit::new(blocks, &Stop::default(), files, &maps, ranges).expect("zones");
+        Hand { visit, stream, flying: Vec::new() }
+    }
+
+    /// The next operation, placed or not.
+    fn next(&mut self) -> (Placed, Slot) {
+        let mut slot = Slot::empty(Buffer::None);
+        assert!(self.stream.next(&mut slot), "it has no end");
+        let placed = self.visit.place(&mut slot, &mut self.stream, false);
+        if placed == Placed::There {
+            self.flying.push(slot);
+        }
+        (placed, slot)
+    }
+
+    fn land(&mut self) {
+        for slot in self.flying.drain(..) {
+            self.visit.completed(&slot);
+        }
+    }
+}
+
+fn blocks(access: Access, mix: Mix, bytes: u64, zones: Zones) -> Blocks {
+    let size = PerDirection::all(SizeSpec::Fixed(Bytes(bytes)));
+    Blocks { access, mix, size, zones: Some(zones), ..Blocks::default() }
+}
+
+/// Offsets in KiB of so many operations, each of which ends before the next begins.
+fn walk(hand: &mut Hand, ops: usize) -> Vec<u64> {
+    let mut list = Vec::new();
+    for _ in 0..ops {
+        let (placed, slot) = hand.next();
+        if placed == Placed::Nowhere {
+            break;
+        }
+        assert_eq!(placed, Placed::There);
+        list.push(slot.offset >> 10);
+        hand.land();
+    }
+    list
+}
+
+#[test]
+fn sequential_writes_fill_what_zones_hold() {
+    let files = files(3);
+    let zones = Zones { capacity: Some(Bytes(8 << 10)), ..plan() };
+    let map = map(&files, &zones);
+    let mut hand = Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
+    assert_eq!(walk(&mut hand, 8), [0, 4, 16, 20, 32, 36, 0, 4]);
+    assert_eq!(hand.visit.resets(), 1);
+}
+
+#[test]
+fn what_does_not_fit_resets_the_zone_again() {
+    let files = files(3);
+    let map = map(&files, &plan());
+    let mut hand =
+        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 6 << 10, plan()), &files, &map, 1);
+    assert_eq!(walk(&mut hand, 5), [0, 6, 0, 6, 0]);
+    assert_eq!(hand.visit.resets(), 2);
+}
+
+#[test]
+fn zones_are_left_out_between_zones() {
+    let files = files(4);
+    let zones = Zones { gap: Bytes(LENGTH), ..plan() };
+    let map = map(&files, &zones);
+    let mut hand =
+        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 8 << 10, zones), &files, &map, 1);
+    assert_eq!(walk(&mut hand, 6), [0, 8, 32, 40, 0, 8]);
+}
+
+#[test]
+fn reads_find_what_was_written_and_nothing_else() {
+    let files = files(8);
+    let map = map(&files, &plan());
+    let read = |access| blocks(access, Mix::READ, 4096, plan());
+    let mut reader = Hand::new(&read(Access::Sequential), &files, &map, 1);
+    assert_eq!(reader.next().0, Placed::Nowhere, "nothing was written");
+    let mut writer =
+        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, plan()), &files, &map, 1);
+    assert_eq!(walk(&mut writer, 6), [0, 4, 8, 12, 16, 20]);
+    let mut reader = Hand::new(&read(Access::Sequential), &files, &map, 1);
+    assert_eq!(walk(&mut reader, 9), [0, 4, 8, 12, 16, 20]);
+    let mut reader = Hand::new(&read(Access::Random), &files, &map, 1);
+    let places: HashSet<u64> = walk(&mut reader, 500).into_iter().collect();
+    assert!(places.is_subset(&HashSet::from([0, 4, 8, 12, 16, 20])), "{places:?}");
+    let beyond = Zones { read_unwritten: true, ..plan() };
+    let mut reader = Hand::new(&blocks(Access::Random, Mix::READ, 4096, beyond), &files, &map, 1);
+    let places: HashSet<u64> = walk(&mut reader, 500).into_iter().collect();
+    assert_eq!(places.len(), 32);
+}
+
+#[test]
+fn random_trims_empty_what_holds_something() {
+    let files = files(8);
+    let map = map(&files, &plan());
+    let mut writer =
+        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 8192, plan()), &files, &map, 1);
+    walk(&mut writer, 5);
+    let trims = blocks(Access::Random, Mix::TRIM, LENGTH, plan());
+    let mut trimmer = Hand::new(&trims, &files, &map, 1);
+    let mut trimmed = walk(&mut trimmer, 10);
+    trimmed.sort_unstable();
+    assert_eq!(trimmed, [0, 16, 32]);
+    assert_eq!(map.lock().written, 0);
+}
+
+#[test]
+fn a_reset_waits_for_what_is_under_way() {
+    let files = files(1);
+    let map = map(&files, &plan());
+    let mut hand =
+        Hand::new(&blocks(Access::Sequential, Mix::WRITE, LENGTH, plan()), &files, &map, 1);
+    assert_eq!(hand.next().0, Placed::There);
+    assert_eq!(hand.next().0, Placed::Wait);
+    hand.land();
+    assert_eq!(hand.next().0, Placed::There);
+}
+
+#[test]
+fn resets_begin_above_a_share_of_data() {
+    let files = files(4);
+    let reset = Some(ZoneReset { above_percent: 50.0, every: 3 });
+    let zones = Zones { reset, ..plan() };
+    let map = map(&files, &zones);
+    let mut hand = Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
+    // From the ninth write on half of all is written; the third one from there resets its zone.
+    assert_eq!(walk(&mut hand, 14), [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 32, 36, 40, 32]);
+}
+
+#[test]
+fn a_worker_that_goes_closes_its_zones() {
+    let files = files(4);
+    let zones = Zones { open_max: Some(1), ..plan() };
+    let map = map(&files, &zones);
+    let writes = blocks(Access::Random, Mix::WRITE, 4096, zones);
+    let mut first = Hand::new(&writes, &files, &map, 1);
+    assert_eq!(first.next().0, Placed::There);
+    assert_eq!(map.lock().open.len(), 1);
+    first.land();
+    drop(first);
+    assert_eq!(map.lock().open.len(), 0);
+}
+
+/// What a bystander knows of a zone.
+#[derive(Clone, Default)]
+struct Seen {
+    pointer: u64,
+    flying: u32,
+    open: bool,
+}
+
+/// Checks an operation against what was seen before it.
+fn judge(seen: &mut [Seen], slot: &Slot, capacity: u64, least: u64) -> Result<(), TestCaseError> {
+    let zone = &mut seen[(slot.offset / LENGTH) as usize];
+    let (into, length) = (slot.offset % LENGTH, slot.length);
+    prop_assert!(length > 0);
+    match slot.kind() {
+        Kind::Write => {
+            if into != zone.pointer {
+                prop_assert_eq!((into, zone.flying), (0, 0), "a reset beside others");
+                (zone.pointer, zone.open) = (0, false);
+            }
+            prop_assert!(into + length <= capacity);
+            zone.pointer = into + length;
+            zone.open = capacity - zone.pointer >= least;
+        }
+        Kind::Read => prop_assert!(into + length <= zone.pointer, "above the pointer"),
+        _ => {
+            prop_assert_eq!((into, length, zone.flying), (0, LENGTH, 0));
+            (zone.pointer, zone.open) = (0, false);
+        }
+    }
+    zone.flying += 1;
+    Ok(())
+}
+
+fn mixes() -> impl Strategy<Value = Mix> {
+    let mix = |read, write| Mix { read, write, trim: 100 - read - write };
+    prop::sample::select(vec![mix(0, 100), mix(50, 50), mix(40, 50)])
+}
+
+proptest! {
+    /// Writes begin at the pointer or reset a zone in which nothing is under way, reads stay below
+    /// the pointer, and no more zones are open than may be, whoever does what when.
+    #[test]
+    fn pointers_and_limits_hold(
+        zones in 1_u64..12,
+        capacity in 4_u64..=16,
+        sizes in prop::collection::vec((1_u64..=4, any::<bool>(), mixes()), 1..4),
+        open_max in prop::option::of(1_u32..4),
+        open_max_per_worker in prop::option::of(1_u32..3),
+        every in 0_u32..6,
+        turns in prop::collection::vec((0_usize..3, any::<bool>()), 1..300),
+    ) {
+        let reset = (every > 0).then_some(ZoneReset { above_percent: 20.0, every });
+        let capacity = capacity << 10;
+        let plan = Zones {
+            capacity: Some(Bytes(capacity)), open_max, open_max_per_worker, reset, ..plan()
+        };
+        let files = files(zones);
+        let map = map(&files, &plan);
+        let mut least = u64::MAX;
+        let hand = |(nth, (size, random, mix)): (usize, &(u64, bool, Mix))| {
+            let access = if *random { Access::Random } else { Access::Sequential };
+            let mut blocks = blocks(access, *mix, size << 10, plan.clone());
+            blocks.size.trim = SizeSpec::Fixed(Bytes(LENGTH));
+            least = least.min(size << 10);
+            (size << 10, Hand::new(&blocks, &files, &map, nth as u64))
+        };
+        let mut hands: Vec<_> = sizes.iter().enumerate().map(hand).collect();
+        let mut seen = vec![Seen::default(); zones as usize];
+        for (who, lands) in turns {
+            let who = who % hands.len();
+            let (size, hand) = &mut hands[who];
+            if lands {
+                for slot in &hand.flying {
+                    seen[(slot.offset / LENGTH) as usize].flying -= 1;
+                }
+                hand.land();
+            }
+            let (placed, slot) = hand.next();
+            if placed == Placed::There {
+                judge(&mut seen, &slot, capacity, *size)?;
+            }
+            let open = seen.iter().filter(|zone| zone.open).count();
+            prop_assert!(open_max.is_none_or(|most| open <= most as usize), "{open} are open");
+            let state = map.lock();
+            let owned = |id: u32| state.zones.iter().filter(|z| z.owner == Some(id)).count();
+            let most = state.zones.iter().filter_map(|z| z.owner).map(owned).max().unwrap_or(0);
+            prop_assert!(open_max_per_worker.is_none_or(|limit| most <= limit as usize));
+            let open: HashSet<u32> = state.open.iter().copied().collect();
+            prop_assert_eq!(open.len(), state.open.len());
+            for (number, zone) in state.zones.iter().enumerate() {
+                prop_assert_eq!(zone.owner.is_some(), open.contains(&(number as u32)));
+                prop_assert_eq!((zone.written, zone.in_flight),
+                    (seen[number].pointer, seen[number].flying));
+            }
+            let written: u64 = state.zones.iter().map(|zone| zone.written).sum();
+            prop_assert_eq!(written, state.written);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Jobs of one phase: those that wait for others, fail alone, or find no room.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use candor_engine::{Prepared, Session, Task};
+use candor_plan::blocks::{Blocks, Durability};
+use candor_plan::units::{Direction, Mix};
+use candor_plan::{Bytes, Job, Nanos, OnFailure, Phase, Plan, Stop, Target};
+use candor_record::{Ended, Measurement};
+
+/// The only family of these tests.
+fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
+    &candor_blocks::BlocksFamily
+}
+
+/// A device on which everything that is written meets the end of space.
+const FULL: &str = "/dev/full";
+
+/// A job that writes 64 KiB of a target of its own name.
+fn writer(name: &str) -> Job {
+    let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
+    let targets = vec![name.to_owned()];
+    Job { name: name.into(), targets, work: blocks.into(), ..Job::default() }
+}
+
+fn plan(paths: &[(&str, &Path)], jobs: Vec<Job>, on_failure: OnFailure) -> Plan {
+    let target = |(name, path): &(&str, &Path)| Target {
+        name: (*name).into(),
+        path: (*path).into(),
+        size: Some(Bytes(64 << 10)),
+        ..Target::default()
+    };
+    let phase = Phase { jobs, on_failure, ..Phase::default() };
+    let targets = paths.iter().map(target).collect();
+    Plan { targets, phases: vec![phase], ..Plan::default() }
+}
+
+fn run(plan: &Plan) -> Vec<Measurement> {
+    let prepared =
+        Prepared::new(&mut Session::new(families), &Task::of(plan, 0)).expect("prepared");
+    prepared.run(&AtomicBool::new(false), &mut ())
+}
+
+fn ends(all: &[Measurement]) -> Vec<Ended> {
+    all.iter().map(|measurement| measurement.ended).collect()
+}
+
+#[test]
+fn a_job_starts_when_those_it_waits_for_have_ended() {
+    let file = tempfile::NamedTempFile::new().expect("a scratch file");
+    let stop = Some(Stop { time: Some(Nanos(150_000_000)), ..Stop::default() });
+    let first = Job { name: "first".into(), stop, ..writer("t") };
+    let beside = Job { name: "beside".into(), ..writer("t") };
+    let second = Job { name: "second".into(), after: vec!["first".into()], ..writer("t") };
+    let third = Job { name: "third".into(), after: vec!["second".into()], ..writer("t") };
+    let jobs = vec![first, beside, second, third];
+    let all = run(&plan(&[("t", file.path())], jobs, OnFailure::EndRun));
+    assert_eq!(ends(&all), [Ended::Time, Ended::Done, Ended::Done, Ended::Done]);
+    let began: Vec<u64> = all.iter().map(|m| m.start_unix_ms.expect("known")).collect();
+    let since = |at: usize| began[at].saturating_sub(began[0]);
+    assert!(since(1) < 100 && since(2) >= 149 && since(3) >= since(2), "{began:?}");
+    assert!(all.iter().skip(1).all(|m| m.of(Direction::Write).ops == 16), "{all:?}");
+    assert!(all[2].elapsed_ns < 100_000_000, "its own time counts from its own start");
+}
+
+#[test]
+fn a_job_without_its_file_fails_alone() {
+    let file = tempfile::NamedTempFile::new().expect("a scratch file");
+    let skipped = Path::new("/proc/no-such-file");
+    let paths = [("skipped", skipped), ("there", file.path())];
+    let jobs = || vec![writer("skipped"), writer("there")];
+    let all = run(&plan(&paths, jobs(), OnFailure::EndJob));
+    assert_eq!(ends(&all), [Ended::Failed, Ended::Done]);
+    assert_eq!((all[0].job.as_str(), all[0].errors[0].errno), ("skipped", libc::ENOENT));
+    assert!(all[0].errors[0].path.contains("no-such-file"), "{:?}", all[0].errors);
+    assert_eq!(all[1].of(Direction::Write).ops, 16);
+    let together = plan(&paths, jobs(), OnFailure::EndRun);
+    let refused = Prepared::new(&mut Session::new(families), &Task::of(&together, 0));
+    assert!(refused.is_err(), "unless asked otherwise, nothing runs");
+}
+
+#[test]
+fn an_error_of_one_job_ends_others_only_where_asked() {
+    let file = tempfile::NamedTempFile::new().expect("a scratch file");
+    let paths = [("full", Path::new(FULL)), ("there", file.path())];
+    let stop = Some(Stop { time: Some(Nanos(300_000_000)), ..Stop::default() });
+    for (on_failure, ended) in
+        [(OnFailure::EndJob, Ended::Time), (OnFailure::EndRun, Ended::Interrupted)]
+    {
+        let there = Job { stop: stop.clone(), ..writer("there") };
+        let all = run(&plan(&paths, vec![writer("full"), there], on_failure));
+        assert_eq!(ends(&all), [Ended::Failed, ended]);
+        assert_eq!(all[0].errors[0].errno, libc::ENOSPC);
+    }
+}
+
+#[test]
+fn no_space_left_is_an_end_where_asked() {
+    let stop = Some(Stop { until_full: true, ..Stop::default() });
+    let full = Job { stop, ..writer("full") };
+    let all = run(&plan(&[("full", Path::new(FULL))], vec![full], OnFailure::EndRun));
+    assert_eq!(ends(&all), [Ended::Done]);
+    assert!(all[0].errors.is_empty() && all[0].of(Direction::Write).failed == 0, "{all:?}");
+}
+
+#[test]
+fn final_flushes_are_charged_to_their_own_jobs() {
+    let file = tempfile::NamedTempFile::new().expect("a scratch file");
+    let mut flushed = Job { name: "flushed".into(), ..writer("t") };
+    if let Some(blocks) = flushed.blocks_mut() {
+        blocks.durability = Durability { fsync_at_end: true, ..Durability::default() };
+    }
+    let again = Job { name: "again".into(), ..flushed.clone() };
+    let jobs = vec![flushed, writer("t"), again];
+    let all = run(&plan(&[("t", file.path())], jobs, OnFailure::EndRun));
+    let told: Vec<bool> = all.iter().map(|m| m.elapsed_with_flush_ns.is_some()).collect();
+    assert_eq!(told, [true, false, true]);
+}

@@ -1,0 +1,111 @@
+//! Work that is no I/O: running a program, burning CPU.
+
+mod burn;
+mod program;
+
+use candor_engine::EngineError;
+use candor_engine::counters::Recorded;
+use candor_engine::family::{Family, JobContext, JobWork, Seat};
+use candor_engine::gates::pace::Pacer;
+use candor_engine::gates::paced::Paced;
+use candor_engine::issue::OneAtATime;
+use candor_engine::operation::{Op, Slot};
+use candor_engine::random::Random;
+use candor_engine::source::{Bare, Next, Source, Turn};
+use candor_engine::worker::{self, Buffers, Shape, WorkerEnd};
+use candor_plan::blocks::{Pace, Think};
+use candor_plan::units::Mix;
+use candor_plan::{Burn, Work};
+use candor_record::Ended;
+
+/// The family of programs and of burning CPU.
+pub struct ComputeFamily;
+
+impl Family for ComputeFamily {
+    fn prepare(&self, context: &mut JobContext<'_>) -> Result<Box<dyn JobWork>, EngineError> {
+        match context.job.work {
+            Work::Program(_) | Work::Burn(_) => Ok(Box::new(ReadyCompute {
+                work: context.job.work.clone(),
+                ops: context.stop.ops.unwrap_or(u64::MAX),
+            })),
+            _ => Err(context.unfit("has no program and burns no CPU", "give it either")),
+        }
+    }
+}
+
+/// A job's work, ready but for its workers.
+struct ReadyCompute {
+    work: Work,
+    /// Operations after which a worker ends.
+    ops: u64,
+}
+
+impl JobWork for ReadyCompute {
+    fn recorded(&self) -> Recorded {
+        Recorded::of(self.work.operations(), |_| true)
+    }
+
+    fn engine_name(&self) -> &'static str {
+        self.work.name()
+    }
+
+    fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
+        let again = Again { ops: self.ops, left: u64::MAX };
+        Ok(match &self.work {
+            Work::Program(plan) => {
+                let program = program::Program::new(plan);
+                worker::run_calls(seat, Shape::ONE, &Buffers::None, program, again)
+            }
+            Work::Burn(plan) => {
+                let engine = burn::Cpu::new(seat.clock, seat.seed_for(seat.rank.into()), *plan);
+                let mut engine = OneAtATime::new(engine);
+                let source: Box<dyn Source> = match rests(plan, &seat) {
+                    Some(pacer) => Box::new(Paced::new(again, pacer)),
+                    None => Box::new(again),
+                };
+                worker::run_gated(seat, Shape::ONE, &Buffers::None, &mut engine, source)
+            }
+            _ => WorkerEnd::default(),
+        })
+    }
+
+    /// One operation lasts as long as the plan says.
+    fn pause_ns_max(&self) -> u64 {
+        match &self.work {
+            Work::Burn(plan) => plan.chunk.0.saturating_add(plan.rest.0),
+            _ => 0,
+        }
+    }
+}
+
+/// The rests after each operation, where there are any.
+fn rests(plan: &Burn, seat: &Seat) -> Option<Pacer> {
+    let think = (plan.rest.0 > 0).then(|| Think::after_each(plan.rest));
+    let pace = Pace { think, ..Pace::default() };
+    Pacer::new(&pace, Mix::READ, seat.rank, seat.workers, Random::new(seat.seed, 0x6275_726e))
+}
+
+/// The one operation of the work, over and over.
+struct Again {
+    ops: u64,
+    left: u64,
+}
+
+impl Bare for Again {
+    fn draw(&mut self, slot: &mut Slot) -> bool {
+        slot.op = Op(0);
+        let more = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        more
+    }
+}
+
+impl Source for Again {
+    fn next(&mut self, slot: &mut Slot, _: &mut Turn) -> Next {
+        if self.draw(slot) { Next::Ready } else { Next::End(Ended::Done) }
+    }
+
+    fn begin(&mut self) {
+        self.left = self.ops;
+    }
+}

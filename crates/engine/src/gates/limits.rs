@@ -1,0 +1,165 @@
+//! Limits on a worker's operations: a queue that runs down before it is filled again, a share of a
+//! flow, a depth that is searched for, a latency that must not be exceeded.
+
+use candor_plan::blocks::LatencyGoal;
+use candor_plan::units::{Direction, PerDirection};
+use candor_plan::{Nanos, Stop};
+use candor_record::Ended;
+
+use crate::gates::depth_search::Search;
+use crate::gates::flow::FlowShare;
+use crate::operation::{Outcome, Slot};
+use crate::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
+use crate::worker::WorkerEnd;
+
+/// Limits of a worker.
+pub struct Limits {
+    flow: Option<FlowShare>,
+    search: Option<Search>,
+    /// Greatest latency allowed per direction, 0 for none.
+    latency_max: PerDirection<Nanos>,
+    /// The queue is filled again once no more than these are in flight.
+    depth_low: usize,
+    depth: usize,
+    /// The queue was full and runs down to `depth_low`.
+    runs_down: bool,
+}
+
+impl Limits {
+    /// Of a worker with that depth; none where the plan asks for none of it.
+    pub fn new(
+        depth: usize,
+        depth_low: Option<u32>,
+        goal: Option<LatencyGoal>,
+        stop: &Stop,
+        flow: Option<FlowShare>,
+    ) -> Option<Limits> {
+        let low = depth_low.map_or(depth, |low| (low as usize).min(depth));
+        let search = goal.map(|goal| Search::new(goal, depth));
+        let latency_max = stop.latency_max;
+        let limited = Direction::ALL.into_iter().any(|op| latency_max.of(op).0 > 0);
+        let wanted = limited || low < depth || flow.is_some() || search.is_some();
+        wanted.then_some(Limits {
+            flow,
+            search,
+            latency_max,
+            depth_low: low,
+            depth,
+            runs_down: false,
+        })
+    }
+
+    /// Why no more may be issued while that many are in flight; none where one may.
+    fn holds(&mut self, in_flight: usize) -> Option<Wait> {
+        if in_flight >= self.depth {
+            self.runs_down = self.depth_low < self.depth;
+        } else if in_flight <= self.depth_low {
+            self.runs_down = false;
+        }
+        let deep = self.search.as_ref().is_some_and(|search| in_flight >= search.depth());
+        let ahead = self.flow.as_mut().is_some_and(|flow| !flow.may_go());
+        match self.runs_down || deep || ahead {
+            false => None,
+            true if in_flight > 0 => Some(Wait::InFlight),
+            true => {
+                let flow = self.flow.as_ref().filter(|flow| flow.ahead);
+                Some(Wait::Others(flow.map_or(LOOK_AGAIN_NS, |flow| flow.wait_ns)))
+            }
+        }
+    }
+
+    /// The limit that a latency exceeds, in ns.
+    fn exceeded_ns(&self, direction: Option<Direction>, latency_ns: u64) -> Option<u64> {
+        let limit_ns = self.latency_max.of(direction?).0;
+        (limit_ns > 0 && latency_ns > limit_ns).then_some(limit_ns)
+    }
+}
+
+/// A source within limits.
+pub struct Limited<S> {
+    inner: S,
+    limits: Limits,
+}
+
+impl<S> Limited<S> {
+    /// Around a source.
+    pub fn new(inner: S, limits: Limits) -> Limited<S> {
+        Limited { inner, limits }
+    }
+}
+
+impl<S: Source> Source for Limited<S> {
+    fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        if let Some(wait) = self.limits.holds(turn.in_flight) {
+            return Next::Wait(wait);
+        }
+        let next = self.inner.next(slot, turn);
+        if let (Next::Ready, Some(flow)) = (next, &mut self.limits.flow) {
+            flow.issued();
+        }
+        next
+    }
+
+    fn inner(&mut self) -> Option<&mut dyn Source> {
+        Some(&mut self.inner)
+    }
+
+    fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        let latency_ns = turn.clock.ns(turn.now.saturating_sub(slot.started));
+        if let Some(search) = &mut self.limits.search {
+            search.completed(latency_ns);
+        }
+        let direction = turn.direction_of(slot.op);
+        if let Some(limit_ns) = self.limits.exceeded_ns(direction, latency_ns) {
+            turn.fail_slow(slot, latency_ns, limit_ns);
+            turn.end(Ended::Failed);
+        }
+        self.inner.completed(slot, outcome, turn);
+    }
+
+    fn turned(&mut self, turn: &mut Turn) {
+        let now_ns = turn.clock.ns(turn.now);
+        if self.limits.search.as_mut().is_some_and(|search| search.look(now_ns)) {
+            turn.end(Ended::Done);
+        }
+        self.inner.turned(turn);
+    }
+
+    fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
+        end.depth_reached = self.limits.search.as_ref().map(Search::reached);
+        self.inner.tell(end, turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(depth: usize, depth_low: Option<u32>, stop: &Stop) -> Limits {
+        Limits::new(depth, depth_low, None, stop, None).expect("limits")
+    }
+
+    #[test]
+    fn a_full_queue_runs_down_before_it_is_filled_again() {
+        let mut limits = limits(8, Some(2), &Stop::default());
+        assert!((0..8).all(|in_flight| limits.holds(in_flight).is_none()));
+        assert!((3..=8).rev().all(|in_flight| limits.holds(in_flight) == Some(Wait::InFlight)));
+        assert!((2..8).all(|in_flight| limits.holds(in_flight).is_none()));
+    }
+
+    #[test]
+    fn a_latency_above_the_most_allowed_is_an_end() {
+        let mut stop = Stop::default();
+        stop.latency_max.write = Nanos(1000);
+        let limits = limits(1, None, &stop);
+        assert_eq!(limits.exceeded_ns(Some(Direction::Read), 5000), None);
+        assert_eq!(limits.exceeded_ns(Some(Direction::Write), 1000), None);
+        assert_eq!(limits.exceeded_ns(Some(Direction::Write), 1001), Some(1000));
+        assert_eq!(limits.exceeded_ns(None, 5000), None);
+    }
+
+    #[test]
+    fn nothing_asked_for_is_no_limit() {
+        assert!(Limits::new(8, Some(8), None, &Stop::default(), None).is_none());
+    }
+}

@@ -1,0 +1,71 @@
+//! A source that keeps a schedule.
+
+use crate::gates::pace::Pacer;
+use crate::operation::{Outcome, Slot};
+use crate::source::{Next, Source, Turn, Wait};
+
+/// A source whose operations start when a schedule says so.
+pub struct Paced<S> {
+    inner: S,
+    pacer: Pacer,
+}
+
+impl<S> Paced<S> {
+    /// Around a source.
+    pub fn new(inner: S, pacer: Pacer) -> Paced<S> {
+        Paced { inner, pacer }
+    }
+
+    /// Why nothing may start yet; none where something may.
+    fn holds(&mut self, turn: &Turn) -> Option<Wait> {
+        let pacer = &mut self.pacer;
+        let elapsed_ns = turn.elapsed_ns();
+        if pacer.look(elapsed_ns) {
+            if turn.in_flight > 0 {
+                return Some(Wait::InFlight);
+            }
+            pacer.begin_rest(elapsed_ns);
+        }
+        pacer.choose(elapsed_ns);
+        (elapsed_ns < pacer.next_ns()).then(|| {
+            Wait::Until(turn.tick_at(pacer.next_ns()), turn.tick_at(pacer.spins_until_ns()))
+        })
+    }
+}
+
+impl<S: Source> Source for Paced<S> {
+    fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        if turn.unpaced {
+            return self.inner.next(slot, turn);
+        }
+        if let Some(wait) = self.holds(turn) {
+            return Next::Wait(wait);
+        }
+        turn.direction = match self.pacer.direction() {
+            Some(direction) => Some(Some(direction)),
+            None => self.pacer.is_open().then_some(None),
+        };
+        let next = self.inner.next(slot, turn);
+        // The source may have ended the schedule.
+        if next == Next::Ready && !turn.unpaced {
+            if let Some(direction) = turn.direction_of(slot.op) {
+                self.pacer.drew(direction);
+            }
+            slot.intended = turn.tick_at(self.pacer.intended_ns());
+            self.pacer.issued(slot.length);
+            if !turn.reads_back(slot.op) {
+                self.pacer.stepped();
+            }
+        }
+        next
+    }
+
+    fn inner(&mut self) -> Option<&mut dyn Source> {
+        Some(&mut self.inner)
+    }
+
+    fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        self.pacer.completed(1);
+        self.inner.completed(slot, outcome, turn);
+    }
+}

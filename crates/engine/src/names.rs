@@ -1,0 +1,172 @@
+//! Names of a target's files and directories, by number: computed when they are needed, not listed.
+
+use std::path::{Path, PathBuf};
+
+use candor_plan::{Bytes, Member, Target, TargetKind};
+
+/// A file of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Path.
+    pub path: PathBuf,
+    /// Bytes that the plan uses of it; none for all there are.
+    pub size: Option<u64>,
+}
+
+/// Where the names of a target come from.
+enum Origin {
+    /// The target is the only one.
+    Itself,
+    /// Numbered, behind this beginning.
+    Numbered(String, u32),
+    /// Named one by one in the plan.
+    Members(Vec<Member>),
+    /// Found below the target, which no number tells.
+    Found(Vec<PathBuf>),
+}
+
+/// Names of one target.
+struct Part {
+    path: PathBuf,
+    size: Option<Bytes>,
+    origin: Origin,
+}
+
+impl Part {
+    fn of(target: &Target) -> Part {
+        let (path, size) = (target.path.clone(), target.size);
+        let is_set = match target.kind {
+            TargetKind::FileSet => true,
+            TargetKind::Auto => path.is_dir(),
+            _ => false,
+        };
+        let origin = match target.kind {
+            TargetKind::Existing => Origin::Found(found_below(&path)),
+            _ if !is_set => Origin::Itself,
+            _ if target.members.is_empty() => {
+                Origin::Numbered(format!("candor.{}.", target.name), target.files)
+            }
+            _ => Origin::Members(target.members.clone()),
+        };
+        Part { path, size, origin }
+    }
+
+    fn count(&self) -> usize {
+        match &self.origin {
+            Origin::Itself => 1,
+            Origin::Numbered(_, count) => *count as usize,
+            Origin::Members(members) => members.len(),
+            Origin::Found(paths) => paths.len(),
+        }
+    }
+
+    fn name(&self, number: usize) -> Named {
+        let (path, size) = match &self.origin {
+            Origin::Itself => (self.path.clone(), self.size),
+            Origin::Numbered(begin, _) => (self.path.join(format!("{begin}{number}")), self.size),
+            Origin::Members(members) => {
+                let member = &members[number];
+                (self.path.join(&member.name), member.size.or(self.size))
+            }
+            Origin::Found(paths) => (paths[number].clone(), self.size),
+        };
+        Named { path, size: size.map(|size| size.0) }
+    }
+}
+
+/// Names of several targets, numbered from 0 on.
+pub struct Names(Vec<Part>);
+
+impl Names {
+    /// Names of these targets, there or not.
+    pub fn of<'t>(targets: impl IntoIterator<Item = &'t Target>) -> Names {
+        Names(targets.into_iter().map(Part::of).collect())
+    }
+
+    /// Number of names.
+    pub fn count(&self) -> usize {
+        self.0.iter().map(Part::count).sum()
+    }
+
+    /// The name with that number.
+    ///
+    /// # Panics
+    /// Where there is none.
+    pub fn name(&self, mut number: usize) -> Named {
+        for part in &self.0 {
+            match number.checked_sub(part.count()) {
+                None => return part.name(number),
+                Some(rest) => number = rest,
+            }
+        }
+        panic!("there is no name with a number this high");
+    }
+
+    /// All names, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = Named> + '_ {
+        self.0.iter().flat_map(|part| (0..part.count()).map(|number| part.name(number)))
+    }
+}
+
+/// Names of a target, one after another.
+pub fn named(target: &Target) -> impl Iterator<Item = Named> + use<> {
+    let part = Part::of(target);
+    (0..part.count()).map(move |number| part.name(number))
+}
+
+/// Paths of a target, one after another.
+pub fn paths(target: &Target) -> impl Iterator<Item = PathBuf> + use<> {
+    named(target).map(|named| named.path)
+}
+
+/// All regular files below a directory, in the order of their names; links are not followed.
+fn found_below(directory: &Path) -> Vec<PathBuf> {
+    let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = left.pop() {
+        // A directory that cannot be listed has no files to work on; if none is found at all, the
+        // job says so.
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => left.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_named_numbered_or_found() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        std::fs::create_dir(dir.path().join("sub")).expect("made");
+        for name in ["b", "a", "sub/c"] {
+            std::fs::write(dir.path().join(name), [0; 8]).expect("written");
+        }
+        let member =
+            |name: &str, size: Option<u64>| Member { name: name.into(), size: size.map(Bytes) };
+        let set = Target {
+            path: dir.path().into(),
+            kind: TargetKind::FileSet,
+            size: Some(Bytes(4096)),
+            members: vec![member("x", None), member("sub/y", Some(512))],
+            ..Target::default()
+        };
+        let found: Vec<_> = named(&set).map(|named| (named.path, named.size)).collect();
+        let (x, y) = (dir.path().join("x"), dir.path().join("sub/y"));
+        assert_eq!(found, [(x, Some(4096)), (y, Some(512))]);
+        let existing = Target { kind: TargetKind::Existing, members: Vec::new(), ..set.clone() };
+        let paths: Vec<_> = paths(&existing).collect();
+        assert_eq!(paths, ["a", "b", "sub/c"].map(|name| dir.path().join(name)));
+        let numbered = Target { members: Vec::new(), files: 1 << 20, ..set };
+        let names = Names::of([&existing, &numbered]);
+        assert_eq!(names.count(), 3 + (1 << 20));
+        assert_eq!(names.name(2).path, dir.path().join("sub/c"));
+        assert_eq!(names.name(3 + 70_000).path, dir.path().join("candor.target.70000"));
+    }
+}

@@ -1,0 +1,117 @@
+//! A job of a phase that is ready but for its workers' threads.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+
+use candor_plan::{Job, Stop};
+use candor_record::Progress;
+
+use crate::counters::{Live, Recorded};
+use crate::error::EngineError;
+use crate::family::{JobContext, JobWork, Kept, Seat};
+use crate::host::placement;
+use crate::host::thread_attributes::{self, Group};
+use crate::operation_log::OperationLog;
+use crate::phase::shared::{Gate, Shared};
+use crate::phase::{Message, Session, Task};
+use crate::worker::{Tolerance, WorkerEnd};
+
+/// A job, ready but for its threads.
+pub struct ReadyJob {
+    /// The job of the plan.
+    pub job: Job,
+    /// When it ends.
+    pub stop: Stop,
+    /// Its work, as its family made it ready.
+    pub work: Arc<dyn JobWork>,
+    /// Counters of its workers.
+    pub live: Arc<[Live]>,
+    /// Operations that are counted.
+    pub recorded: Recorded,
+    /// Shared with its workers.
+    pub shared: Arc<Shared>,
+    /// Totals at the end of the first worker.
+    pub first_done: Arc<Mutex<Option<Progress>>>,
+    /// Logs of operations that ended, one per worker; empty where nothing is logged.
+    pub ends: Vec<Arc<OperationLog>>,
+    /// Logs of operations that were handed over, likewise.
+    pub hand_overs: Vec<Arc<OperationLog>>,
+    seed: u64,
+    /// Kept for as long as its threads are in it.
+    _group: Option<Group>,
+}
+
+impl ReadyJob {
+    /// Has its family make it ready, and allocates the counters.
+    ///
+    /// # Errors
+    /// Whatever the family cannot make ready.
+    pub fn new(
+        session: &mut Session,
+        phase: &mut Kept,
+        task: &Task<'_>,
+        index: usize,
+    ) -> Result<ReadyJob, EngineError> {
+        let job = &task.phase.jobs[index];
+        let stop = job.stop.as_ref().unwrap_or(&task.phase.stop);
+        let (seed, clock) = (task.job_seed(index), session.clock());
+        let group = job.threads.control_group.as_ref().map(Group::prepare).transpose()?;
+        let family = (session.families)(&job.work);
+        let kept = &mut session.kept;
+        let context =
+            &mut JobContext { plan: task.plan, job, stop, seed, clock, session: kept, phase };
+        let work: Arc<dyn JobWork> = family.prepare(context)?.into();
+        let (recorded, log) = (work.recorded(), work.log().0);
+        Ok(ReadyJob {
+            live: (0..job.workers).map(|_| Live::new(&recorded)).collect(),
+            ends: logs(log.each, job.workers),
+            hand_overs: logs(log.trace, job.workers),
+            job: job.clone(),
+            stop: stop.clone(),
+            shared: Arc::default(),
+            first_done: Arc::default(),
+            work,
+            recorded,
+            seed,
+            _group: group,
+        })
+    }
+
+    /// A worker's whole life, in its own thread: sets up, says so, waits at the gate, runs.
+    ///
+    /// # Errors
+    /// What could not be set up; then the thread has not waited at the gate.
+    pub fn live(
+        &self,
+        rank: u32,
+        clock: crate::clock::Clock,
+        gate: Arc<Gate>,
+        ready: Sender<Message>,
+    ) -> Result<WorkerEnd, EngineError> {
+        placement::settle(&self.job.placement, rank)?;
+        thread_attributes::take(&self.job.threads)?;
+        self.work.work(Seat {
+            rank,
+            workers: self.job.workers,
+            seed: self.seed,
+            clock,
+            job: self.work.clone(),
+            table: self.recorded.table,
+            measure: self.work.measure(),
+            tolerance: Tolerance::of(&self.stop),
+            live: self.live.clone(),
+            shared: self.shared.clone(),
+            first_done: self.first_done.clone(),
+            ends: self.ends.get(rank as usize).cloned(),
+            hand_overs: self.hand_overs.get(rank as usize).cloned(),
+            gate,
+            ready,
+        })
+    }
+}
+
+/// A log for each worker, where they are asked for.
+fn logs(wanted: bool, workers: u32) -> Vec<Arc<OperationLog>> {
+    let workers = if wanted { workers } else { 0 };
+    (0..workers).map(|_| Arc::new(OperationLog::for_one_of(workers))).collect()
+}

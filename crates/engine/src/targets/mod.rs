@@ -1,5 +1,0 @@
-//! Files and devices that operations go to: opening, laying out, zones.
-
-pub mod files;
-pub mod layout;
-pub mod zones;

@@ -1,0 +1,156 @@
+//! The loops over a source that is always ready: no checks but for time and the command word.
+
+use super::{Alike, Worker, live_of};
+use crate::clock::Ticks;
+use crate::counters::Bank;
+use crate::issue::{Call, Io};
+use crate::operation::{Completion, Outcome};
+use crate::source::Bare;
+use crate::worker::WorkerEnd;
+use candor_record::Ended;
+
+impl<S: Bare> Worker<S> {
+    /// Single calls need no batches: one slot serves all.
+    pub(super) fn call_bare<C: Call>(mut self, mut engine: C) -> WorkerEnd {
+        let clock = self.seat.clock;
+        let (live, rank) = live_of(&self.seat);
+        let (live, shared) = (&live[rank], self.seat.shared.clone());
+        self.start();
+        let mut bank = live.bank(self.counting);
+        let (mut now, mut obeyed) = (clock.now(), 0);
+        loop {
+            if now >= self.mark {
+                bank = self.at_mark(now, live);
+            }
+            let command = shared.command.word();
+            if command != obeyed {
+                obeyed = self.obey([obeyed, command], live, &|| engine.features());
+            }
+            if self.draining {
+                break;
+            }
+            if !self.source.draw(&mut self.slots[0]) {
+                self.drain(Ended::Done);
+                continue;
+            }
+            let slot = &mut self.slots[0];
+            let issued = clock.now();
+            let outcome = engine.call(slot);
+            now = clock.now();
+            match outcome == Outcome::Done(slot.length) {
+                true => bank.of(slot.op).completed(1, slot.length, clock.ns(now - issued)),
+                false => {
+                    slot.started = issued;
+                    self.odd(bank, Completion { slot: 0, outcome }, now);
+                }
+            }
+            self.turn.last_completion = now;
+        }
+        self.finish(live, engine.features())
+    }
+
+    pub(super) fn turn_bare<E: Io>(mut self, engine: &mut E) -> WorkerEnd {
+        let clock = self.seat.clock;
+        let (live, rank) = live_of(&self.seat);
+        let (live, shared) = (&live[rank], self.seat.shared.clone());
+        self.start();
+        let mut bank = live.bank(self.counting);
+        let (mut now, mut obeyed) = (clock.now(), 0);
+        loop {
+            if now >= self.mark {
+                bank = self.at_mark(now, live);
+            }
+            let command = shared.command.word();
+            if command != obeyed {
+                obeyed = self.obey([obeyed, command], live, &|| engine.features());
+            }
+            if !self.draining {
+                self.fill_bare();
+            }
+            if self.turn.in_flight == 0 {
+                break;
+            }
+            engine.queue(&self.slots, &self.batch);
+            let issued = clock.now();
+            for &index in &self.batch {
+                let slot = &mut self.slots[index as usize];
+                (slot.started, slot.submitted) = (issued, issued);
+            }
+            let min = match (self.draining, self.free.is_empty()) {
+                (true, _) => 1,
+                (false, true) => self.shape.reap.min(self.turn.in_flight),
+                (false, false) => 0,
+            };
+            let submitted = engine.turn(&self.slots, min, None, &mut self.done);
+            now = clock.now();
+            if let Some(submitted) = submitted {
+                self.stamp_submitted(submitted);
+            }
+            self.batch.clear();
+            self.account_bare(bank, now);
+        }
+        self.finish(live, engine.features())
+    }
+
+    /// Free slots become the batch: all of them without moving one by one, where they fit.
+    #[inline(always)]
+    fn fill_bare(&mut self) {
+        if self.free.len() <= self.shape.batch {
+            std::mem::swap(&mut self.free, &mut self.batch);
+        } else {
+            let rest = self.free.len() - self.shape.batch;
+            self.batch.extend(self.free.drain(rest..));
+        }
+        let issued =
+            self.batch.iter().take_while(|at| self.source.draw(&mut self.slots[**at as usize]));
+        let issued = issued.count();
+        if issued < self.batch.len() {
+            self.free.extend(self.batch.drain(issued..));
+            self.drain(Ended::Done);
+        }
+        self.turn.in_flight += issued;
+    }
+
+    #[inline(always)]
+    fn account_bare(&mut self, bank: &Bank, now: Ticks) {
+        let clock = self.seat.clock;
+        let (mut alike, mut odd) = (Alike::default(), false);
+        let count = |alike: &Alike| {
+            if let (Some(op), 1..) = (alike.op, alike.ops) {
+                let counters = bank.of(op);
+                counters.completed(alike.ops, alike.bytes, clock.ns(now - alike.started));
+                counters.split(alike.ops, &clock, [alike.started, alike.submitted, now]);
+            }
+        };
+        for completion in self.done.as_slice() {
+            let slot = &self.slots[completion.slot as usize];
+            if !alike.takes(slot) {
+                count(&alike);
+                alike = Alike::of(slot);
+            }
+            match completion.outcome == Outcome::Done(slot.length) {
+                true => alike.add(slot.length),
+                false => odd = true,
+            }
+            self.free.push(completion.slot);
+        }
+        count(&alike);
+        self.turn.in_flight -= self.done.len();
+        if odd {
+            self.account_odd(bank, now);
+        }
+        self.done.clear();
+        self.turn.last_completion = now;
+    }
+
+    #[cold]
+    fn account_odd(&mut self, bank: &Bank, now: Ticks) {
+        for at in 0..self.done.len() {
+            let completion = self.done.as_slice()[at];
+            let slot = &self.slots[completion.slot as usize];
+            if completion.outcome != Outcome::Done(slot.length) {
+                self.odd(bank, completion, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Figures of a worker: at its end, or on its way.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering::Relaxed;
+
+use candor_record::{Depths, Ended, VerifyStats, WorkerStats};
+
+use super::Worker;
+use crate::clock::Ticks;
+use crate::counters::{Live, Totals};
+use crate::host::placement::Usage;
+use crate::phase::failures::Failures;
+use crate::source::Source;
+
+/// Figures of a worker.
+#[derive(Clone, Default)]
+pub struct WorkerEnd {
+    /// Counts and times.
+    pub stats: WorkerStats,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Errors.
+    pub failures: Failures,
+    /// Findings of verification.
+    pub verify: Option<VerifyStats>,
+    /// Spent on reading back alone; none where nothing is read back.
+    pub read_back: Option<Spent>,
+    /// Zones reset so that they could be written.
+    pub zone_resets: u64,
+    /// Counts of depth, where they are asked for.
+    pub depths: Option<Depths>,
+    /// The greatest depth that met the latency goal, where there is one.
+    pub depth_reached: Option<usize>,
+    /// Features of its engine in use.
+    pub features: Vec<String>,
+}
+
+/// Time and CPU time spent on something that is no part of the work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Time.
+    pub ticks: Ticks,
+    /// CPU time in user mode.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub system_ns: u64,
+}
+
+impl<S: Source> Worker<S> {
+    pub(super) fn finish(mut self, live: &Live, features: Vec<String>) -> WorkerEnd {
+        let (shared, last) = (self.seat.shared.clone(), self.turn.last_completion);
+        let mut end = self.figures(live, last, features);
+        // A worker that something else has ended was at work, or at rest as asked, until then.
+        let until = match self.ended {
+            Ended::Interrupted if end.read_back.is_none() => self.seat.clock.now(),
+            Ended::Time => last.max(shared.deadline.load(Relaxed)),
+            _ => last,
+        };
+        end.stats.elapsed_ns = self.elapsed_ns(until, &end);
+        self.mark_first_done(&end);
+        end
+    }
+
+    /// Time until that tick, less what was spent apart from the work.
+    fn elapsed_ns(&self, until: Ticks, end: &WorkerEnd) -> u64 {
+        let from = self.seat.shared.count_from.load(Relaxed);
+        let apart = end.read_back.unwrap_or_default().ticks;
+        self.seat.clock.ns(until.saturating_sub(from + apart))
+    }
+
+    /// Figures until that tick.
+    pub(super) fn figures(
+        &mut self,
+        live: &Live,
+        until: Ticks,
+        features: Vec<String>,
+    ) -> WorkerEnd {
+        let clock = self.seat.clock;
+        let mut end = WorkerEnd {
+            ended: self.ended,
+            failures: self.turn.failures.clone(),
+            features,
+            ..WorkerEnd::default()
+        };
+        self.source.tell(&mut end, &self.turn);
+        let apart = end.read_back.unwrap_or_default();
+        let (before, after) = (self.usage_before, Usage::of_this_thread());
+        let wait = |u: Usage| u.run_wait_ns;
+        let done = live.bank(true).totals().work();
+        end.stats = WorkerStats {
+            rank: self.seat.rank,
+            ops: done.ops,
+            bytes: done.bytes,
+            elapsed_ns: self.elapsed_ns(until, &end),
+            cpu_user_ns: after.user_ns - before.user_ns - apart.user_ns,
+            cpu_system_ns: after.system_ns - before.system_ns - apart.system_ns,
+            run_wait_ns: wait(after).zip(wait(before)).map(|(a, b)| a - b),
+            switches_voluntary: after.voluntary - before.voluntary,
+            switches_involuntary: after.involuntary - before.involuntary,
+            faults_minor: after.minor - before.minor,
+            faults_major: after.major - before.major,
+            fill_ns: end.stats.fill_ns,
+            verify_ns: end.stats.verify_ns,
+            paced_ns: clock.ns(self.paced),
+            cpu: u32::try_from(rustix::thread::sched_getcpu()).ok(),
+            thread_id: u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).ok(),
+        };
+        end.depths = self
+            .measure
+            .depths
+            .then(|| self.depths.unwrap_or_else(|| Depths::one_at_a_time(live.bank(true).tried())));
+        end
+    }
+
+    /// The first worker to end takes a snapshot of what all have done by then, before it gives
+    /// anything back.
+    fn mark_first_done(&self, end: &WorkerEnd) {
+        let first_done = &self.seat.first_done;
+        let mut first = first_done.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.is_none() && end.stats.ops > 0 {
+            let totals = Totals::of(self.seat.live.iter(), true);
+            *first = Some(totals.progress(end.stats.elapsed_ns));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The loop over a chain of sources that may wait, with counts of depth and logs of operations.
+
+use std::time::Duration;
+
+use super::{Alike, REST_NS_MAX, Worker, live_of};
+use crate::clock::Ticks;
+use crate::counters::Bank;
+use crate::issue::Io;
+use crate::operation::Outcome;
+use crate::source::{LOOK_AGAIN_NS, Next, Source, Wait};
+use crate::worker::WorkerEnd;
+
+impl<S: Source> Worker<S> {
+    pub(super) fn turn_gated<E: Io>(mut self, engine: &mut E) -> WorkerEnd {
+        let clock = self.seat.clock;
+        let (live, rank) = live_of(&self.seat);
+        let (live, shared) = (&live[rank], self.seat.shared.clone());
+        self.start();
+        let mut bank = live.bank(self.counting);
+        let (mut now, mut obeyed) = (clock.now(), 0);
+        loop {
+            if now >= self.mark {
+                bank = self.at_mark(now, live);
+            }
+            let command = shared.command.word();
+            if command != obeyed {
+                obeyed = self.obey([obeyed, command], live, &|| engine.features());
+            }
+            let waits = match self.draining {
+                true => None,
+                false => self.fill_gated(now),
+            };
+            if self.turn.in_flight == 0 {
+                if self.draining {
+                    break;
+                }
+                now = self.rest(now, waits);
+                continue;
+            }
+            engine.queue(&self.slots, &self.batch);
+            let issued = clock.now();
+            self.stamp(issued, now);
+            let (min, wait_ns) = self.patience(issued, waits);
+            let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
+            now = clock.now();
+            if let Some(submitted) = submitted {
+                self.stamp_submitted(submitted);
+            }
+            self.batch.clear();
+            self.account_gated(bank, now);
+        }
+        self.finish(live, engine.features())
+    }
+
+    /// Adds operations to the batch until it is full or nothing may start: then why.
+    fn fill_gated(&mut self, now: Ticks) -> Option<Wait> {
+        self.turn.now = now;
+        while self.batch.len() < self.shape.batch {
+            let index = *self.free.last()?;
+            match self.source.next(&mut self.slots[index as usize], &mut self.turn) {
+                Next::Ready => {
+                    self.free.pop();
+                    self.batch.push(index);
+                    self.turn.in_flight += 1;
+                }
+                Next::Wait(wait) => return Some(wait),
+                Next::End(why) => {
+                    self.drain(why);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Stamps the batch with the tick of its hand-over; `filled_from` is when filling it began.
+    #[inline(always)]
+    fn stamp(&mut self, issued: Ticks, filled_from: Ticks) {
+        for &index in &self.batch {
+            let slot = &mut self.slots[index as usize];
+            (slot.started, slot.submitted) = (issued, issued);
+        }
+        if let Some(depths) = &mut self.depths {
+            let count = self.batch.len();
+            depths.hand_over(self.turn.in_flight - count, count);
+        }
+        if let Some(log) = self.seat.hand_overs.as_ref().filter(|_| self.counting) {
+            self.batch.iter().for_each(|index| log.push(&self.slots[*index as usize], issued));
+        }
+        self.turn.fill += issued - filled_from;
+    }
+
+    /// Stamps the batch with the tick at which the call that handed it over returned.
+    #[inline(always)]
+    pub(super) fn stamp_submitted(&mut self, submitted: Ticks) {
+        for &index in &self.batch {
+            self.slots[index as usize].submitted = submitted;
+        }
+    }
+
+    /// How many completions to wait for, and how long.
+    #[inline(always)]
+    fn patience(&self, now: Ticks, waits: Option<Wait>) -> (usize, Option<u64>) {
+        match waits {
+            _ if self.draining => (1, None),
+            None if self.free.is_empty() => (self.shape.reap.min(self.turn.in_flight), None),
+            None | Some(Wait::HandOver) => (0, None),
+            Some(Wait::InFlight | Wait::Others(_)) => (1, None),
+            Some(Wait::Until(due, _)) => match self.seat.clock.ns(due.saturating_sub(now)) {
+                0 => (0, None),
+                ns => (1, Some(ns.min(REST_NS_MAX))),
+            },
+        }
+    }
+
+    /// Waits with nothing in flight: for a schedule, or for another worker.
+    #[cold]
+    fn rest(&mut self, now: Ticks, waits: Option<Wait>) -> Ticks {
+        let clock = self.seat.clock;
+        let (due, spin_until) = match waits {
+            Some(Wait::Until(due, spin_until)) => (due, spin_until),
+            Some(Wait::Others(ns)) => (now + clock.ticks(ns), Ticks(0)),
+            _ => (now + clock.ticks(LOOK_AGAIN_NS), Ticks(0)),
+        };
+        let ns = clock.ns(due.min(self.mark).saturating_sub(now)).min(REST_NS_MAX);
+        let spin_until = spin_until.min(now + clock.ticks(ns));
+        if now < spin_until {
+            while clock.now() < spin_until {
+                std::hint::spin_loop();
+            }
+        } else if ns > 0 {
+            std::thread::sleep(Duration::from_nanos(ns));
+        }
+        let after = clock.now();
+        self.paced += after - now;
+        after
+    }
+
+    /// Accounts for everything that completed in a turn.
+    ///
+    /// Operations of one batch have one start and one end; those alike are counted at once.
+    fn account_gated(&mut self, bank: &Bank, now: Ticks) {
+        self.turn.now = now;
+        let mut alike = Alike::default();
+        for completion in self.done.as_slice() {
+            let slot = &self.slots[completion.slot as usize];
+            if !alike.takes(slot) {
+                self.count_alike(&alike, bank, now);
+                alike = Alike::of(slot);
+            }
+            if completion.outcome == Outcome::Done(slot.length) {
+                alike.add(slot.length);
+            }
+            self.free.push(completion.slot);
+        }
+        self.count_alike(&alike, bank, now);
+        self.turn.in_flight -= self.done.len();
+        if let Some(depths) = self.depths.as_mut().filter(|_| !self.done.is_empty()) {
+            depths.take_back(self.done.len());
+        }
+        for at in 0..self.done.len() {
+            self.tell_of(at, bank, now);
+        }
+        self.source.turned(&mut self.turn);
+        if let Some(why) = self.turn.take_end() {
+            self.drain(why);
+        }
+        self.done.clear();
+        self.turn.last_completion = now;
+    }
+
+    fn count_alike(&self, alike: &Alike, bank: &Bank, now: Ticks) {
+        let (Some(op), 1..) = (alike.op, alike.ops) else { return };
+        let (clock, counters) = (&self.seat.clock, bank.of(op));
+        let ticks = [alike.started, alike.submitted, now];
+        counters.completed(alike.ops, alike.bytes, clock.ns(now - alike.started));
+        counters.split(alike.ops, clock, ticks);
+        counters.at(now);
+        counters.of_priority(alike.priority, alike.ops, clock, ticks);
+        if let Some(peaks) = &counters.peaks {
+            peaks.note(clock, ticks);
+        }
+    }
+
+    /// Counts and logs a single completion, and tells the sources of it.
+    #[inline(always)]
+    fn tell_of(&mut self, at: usize, bank: &Bank, now: Ticks) {
+        let completion = self.done.as_slice()[at];
+        let index = completion.slot as usize;
+        if completion.outcome != Outcome::Done(self.slots[index].length) {
+            self.odd(bank, completion, now);
+        }
+        let slot = &self.slots[index];
+        let moved = match completion.outcome {
+            Outcome::Done(count) => count > 0 || slot.length == 0,
+            _ => false,
+        };
+        if let Some(log) = self.seat.ends.as_ref().filter(|_| self.counting && moved) {
+            log.push(slot, now);
+        }
+        if let Some(intended) = bank.of(slot.op).intended.as_ref().filter(|_| moved) {
+            intended.record(1, self.seat.clock.ns(now.saturating_sub(slot.intended)));
+        }
+        self.source.completed(slot, completion.outcome, &mut self.turn);
+    }
+}

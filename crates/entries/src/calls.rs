@@ -1,0 +1,138 @@
+//! System calls on names: one operation, one step.
+//!
+//! A name that is opened stays open for the steps that read, write, sync or close it; without such
+//! steps it is closed within the same operation.
+
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+use candor_engine::issue::Call;
+use candor_engine::names::Names;
+use candor_engine::operation::{Outcome, Slot};
+use candor_plan::entries::{Entries, OPERATIONS, Step};
+
+/// Mode of what is made, less the process's mask.
+const FILE_MODE: libc::c_uint = 0o644;
+const DIRECTORY_MODE: libc::mode_t = 0o755;
+
+/// The engine.
+pub struct Calls {
+    names: Arc<Names>,
+    /// The present name, with its number.
+    name: (Option<u32>, CString),
+    /// The file that is open, or why it is not.
+    open: Result<OwnedFd, i32>,
+    /// Files stay open for later steps.
+    keeps: bool,
+    flags: libc::c_int,
+}
+
+impl Calls {
+    /// Over these names.
+    pub fn new(entries: &Entries, names: Arc<Names>) -> Calls {
+        let writes = entries.steps.contains(&Step::Write);
+        let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };
+        let direct = if entries.direct { libc::O_DIRECT } else { 0 };
+        Calls {
+            names,
+            name: (None, CString::default()),
+            open: Err(libc::EBADF),
+            keeps: entries.steps.iter().any(|step| step.needs_open()),
+            flags: access | direct | libc::O_CLOEXEC | libc::O_NOFOLLOW,
+        }
+    }
+
+    /// The name with that number; none where it cannot be one of a file.
+    fn take_name(&mut self, number: u32) -> Option<*const libc::c_char> {
+        if self.name.0 != Some(number) {
+            self.open = Err(libc::EBADF);
+            let path = self.names.name(number as usize).path.into_os_string();
+            self.name = (Some(number), CString::new(path.into_vec()).ok()?);
+        }
+        Some(self.name.1.as_ptr())
+    }
+
+    /// Opens a file, and closes it again where no step needs it open.
+    fn open(&mut self, name: *const libc::c_char, flags: libc::c_int) -> Outcome {
+        // SAFETY: the name ends with a zero byte and outlives the call.
+        let fd = unsafe { libc::open(name, flags, FILE_MODE) };
+        if fd < 0 {
+            let failed = Outcome::last_error();
+            if let Outcome::Failed(failure) = failed {
+                self.open = Err(failure.errno());
+            }
+            return failed;
+        }
+        // SAFETY: the descriptor was just opened, and nobody else has it.
+        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        if self.keeps {
+            self.open = Ok(file);
+        }
+        Outcome::Done(0)
+    }
+
+    /// A step on the open file.
+    fn on_open(&mut self, step: Step, slot: &Slot) -> Outcome {
+        let fd: RawFd = match &self.open {
+            Ok(file) => file.as_raw_fd(),
+            Err(errno) => return Outcome::error(*errno),
+        };
+        let (bytes, offset) = (slot.length as usize, slot.offset as i64);
+        let buffer = slot.buffer.host().cast();
+        match step {
+            // SAFETY: the slot's buffer has room for its length and is not used elsewhere.
+            Step::Read => Outcome::of_call(unsafe { libc::pread(fd, buffer, bytes, offset) }),
+            // SAFETY: as above.
+            Step::Write => Outcome::of_call(unsafe { libc::pwrite(fd, buffer, bytes, offset) }),
+            // SAFETY: a plain system call on an open descriptor.
+            Step::Fsync => Outcome::of_call(unsafe { libc::fsync(fd) } as isize),
+            _ => {
+                self.open = Err(libc::EBADF);
+                Outcome::Done(0)
+            }
+        }
+    }
+}
+
+/// The step of an operation.
+fn step_of(slot: &Slot) -> Option<Step> {
+    debug_assert_eq!(Step::ALL.len(), OPERATIONS.len());
+    Step::ALL.get(slot.op.index()).copied()
+}
+
+impl Call for Calls {
+    fn call(&mut self, slot: &Slot) -> Outcome {
+        let Some(step) = step_of(slot) else { return Outcome::error(libc::ENOSYS) };
+        let Some(name) = self.take_name(slot.handle) else { return Outcome::error(libc::EINVAL) };
+        let mut stat: MaybeUninit<libc::stat> = MaybeUninit::uninit();
+        let mut statx: MaybeUninit<libc::statx> = MaybeUninit::uninit();
+        let mask = libc::STATX_BASIC_STATS;
+        // SAFETY: the name ends with a zero byte and outlives the calls; what they fill is not
+        // read.
+        let returned = unsafe {
+            match step {
+                Step::Create => {
+                    let flags = self.flags & !libc::O_ACCMODE | libc::O_RDWR | libc::O_CREAT;
+                    return self.open(name, flags);
+                }
+                Step::Open => return self.open(name, self.flags),
+                Step::Read | Step::Write | Step::Fsync | Step::Close => {
+                    return self.on_open(step, slot);
+                }
+                Step::Unlink => libc::unlink(name),
+                Step::Mkdir => libc::mkdir(name, DIRECTORY_MODE),
+                Step::Rmdir => libc::rmdir(name),
+                Step::Truncate => libc::truncate(name, 0),
+                Step::Stat => libc::stat(name, stat.as_mut_ptr()),
+                Step::Lstat => libc::lstat(name, stat.as_mut_ptr()),
+                Step::Statx => libc::statx(libc::AT_FDCWD, name, 0, mask, statx.as_mut_ptr()),
+                // The plan was checked: no other step comes here.
+                _ => return Outcome::error(libc::ENOSYS),
+            }
+        };
+        Outcome::of_call(returned as isize)
+    }
+}
