@@ -11,7 +11,7 @@ use candor_plan::blocks::{
 };
 use candor_plan::units::{Direction, Mix};
 use candor_plan::work::Figure;
-use candor_plan::{Bytes, Job, Measure, Nanos, Stop, Target};
+use candor_plan::{Bytes, Job, Measure, Stop, Target};
 use candor_record::Ended;
 use common::{FILE_BYTES, lay_out, plan, run, scratch};
 

@@ -9,14 +9,13 @@ use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::pace::Pacer;
 use candor_engine::gates::paced::Paced;
 use candor_engine::issue::OneAtATime;
-use candor_engine::operation::{Op, Slot};
+use candor_engine::operation::Op;
 use candor_engine::random::Random;
-use candor_engine::source::{Bare, Next, Source, Turn};
+use candor_engine::source::{Repeated, Source};
 use candor_engine::worker::{self, Buffers, Shape, WorkerEnd};
 use candor_plan::blocks::{Pace, Think};
 use candor_plan::units::Mix;
 use candor_plan::{Burn, Work};
-use candor_record::Ended;
 
 /// The family of programs and of burning CPU.
 pub struct ComputeFamily;
@@ -50,7 +49,7 @@ impl JobWork for ReadyCompute {
     }
 
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
-        let again = Again { ops: self.ops, left: u64::MAX };
+        let again = Repeated::new(Op(0), 0, self.ops);
         Ok(match &self.work {
             Work::Program(plan) => {
                 let program = program::Program::new(plan);
@@ -83,29 +82,4 @@ fn rests(plan: &Burn, seat: &Seat) -> Option<Pacer> {
     let think = (plan.rest.0 > 0).then(|| Think::after_each(plan.rest));
     let pace = Pace { think, ..Pace::default() };
     Pacer::new(&pace, Mix::READ, seat.rank, seat.workers, Random::new(seat.seed, 0x6275_726e))
-}
-
-/// The one operation of the work, over and over.
-struct Again {
-    ops: u64,
-    left: u64,
-}
-
-impl Bare for Again {
-    fn draw(&mut self, slot: &mut Slot) -> bool {
-        slot.op = Op(0);
-        let more = self.left > 0;
-        self.left = self.left.saturating_sub(1);
-        more
-    }
-}
-
-impl Source for Again {
-    fn next(&mut self, slot: &mut Slot, _: &mut Turn) -> Next {
-        if self.draw(slot) { Next::Ready } else { Next::End(Ended::Done) }
-    }
-
-    fn begin(&mut self) {
-        self.left = self.ops;
-    }
 }

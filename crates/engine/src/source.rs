@@ -212,6 +212,41 @@ impl Source for Box<dyn Source> {
     }
 }
 
+/// One operation, over and over.
+pub struct Repeated {
+    op: Op,
+    length: u64,
+    ops: u64,
+    left: u64,
+}
+
+impl Repeated {
+    /// So many times once operations count.
+    pub fn new(op: Op, length: u64, ops: u64) -> Repeated {
+        Repeated { op, length, ops, left: u64::MAX }
+    }
+}
+
+impl Bare for Repeated {
+    #[inline(always)]
+    fn draw(&mut self, slot: &mut Slot) -> bool {
+        (slot.op, slot.length) = (self.op, self.length);
+        let more = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        more
+    }
+}
+
+impl Source for Repeated {
+    fn next(&mut self, slot: &mut Slot, _: &mut Turn) -> Next {
+        if self.draw(slot) { Next::Ready } else { Next::End(Ended::Done) }
+    }
+
+    fn begin(&mut self) {
+        self.left = self.ops;
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use candor_plan::work::BlocksOp;

@@ -5,7 +5,7 @@
 //! kernel's counters at a moment, cheaply enough for every second. [`trace`] counts single
 //! requests. The active probes: [`accounting_probe`] proves by one read that the block layer counts
 //! a target at all, [`cache`] queries, evicts and warms the page cache, [`mapped`] finds the
-//! processes that map a file, [`memory`] measures how fast memory copies.
+//! processes that map a file, [`memory`] knows the sizes of caches.
 //!
 //! No function fails because the host lacks something: a fact that cannot be read is absent, and
 //! [`candor_record::Facts::missing`] says why. No file is trusted to have the right format.

@@ -10,6 +10,7 @@ mod engine;
 mod entries;
 mod jobs;
 mod limits;
+mod memory;
 mod program;
 mod ranges;
 mod sizes;
@@ -71,6 +72,7 @@ fn check_job(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
         Work::Entries(entries) => entries::check_job(entries, &at, out),
         Work::Program(program) => program::check(program, &at, out),
         Work::Burn(burn) => program::check_burn(burn, &at, out),
+        Work::Memory(memory) => memory::check(memory, &at, out),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::units::Direction;
-use crate::{Blocks, Burn, Entries, Program};
+use crate::{Blocks, Burn, Entries, Memory, Program};
 
 /// Work of a job: exactly one kind of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub enum Work {
     Program(Program),
     /// Burning CPU.
     Burn(Burn),
+    /// Moving bytes within the host's memory.
+    Memory(Memory),
 }
 
 impl Default for Work {
@@ -57,6 +59,7 @@ impl Work {
             Work::Entries(_) => "entries",
             Work::Program(_) => "program",
             Work::Burn(_) => "burn",
+            Work::Memory(_) => "memory",
         }
     }
 
@@ -67,6 +70,7 @@ impl Work {
             Work::Entries(_) => crate::entries::OPERATIONS,
             Work::Program(_) => PROGRAM_OPERATIONS,
             Work::Burn(_) => BURN_OPERATIONS,
+            Work::Memory(_) => crate::memory::OPERATIONS,
         }
     }
 
@@ -75,7 +79,7 @@ impl Work {
         match self {
             Work::Blocks(blocks) => blocks.uses_targets(),
             Work::Entries(_) => true,
-            Work::Program(_) | Work::Burn(_) => false,
+            Work::Program(_) | Work::Burn(_) | Work::Memory(_) => false,
         }
     }
 
@@ -87,7 +91,7 @@ impl Work {
             Work::Entries(entries) => {
                 entries.steps.iter().map(|step| step.operation()).find(|step| step.destroys)
             }
-            Work::Program(_) | Work::Burn(_) => None,
+            Work::Program(_) | Work::Burn(_) | Work::Memory(_) => None,
         }
     }
 }
@@ -113,6 +117,12 @@ impl From<Program> for Work {
 impl From<Burn> for Work {
     fn from(burn: Burn) -> Work {
         Work::Burn(burn)
+    }
+}
+
+impl From<Memory> for Work {
+    fn from(memory: Memory) -> Work {
+        Work::Memory(memory)
     }
 }
 

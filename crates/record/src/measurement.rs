@@ -52,6 +52,9 @@ pub struct Measurement {
     /// was no goal.
     #[serde(default)]
     pub depth_reached: Option<u32>,
+    /// Time of one dependent load from memory, in ns, where loads were chased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_latency_ns: Option<f64>,
     /// Zones that were reset so that they could be written again.
     #[serde(default)]
     pub zone_resets: u64,

@@ -18,6 +18,7 @@ mod integrity;
 mod laying;
 mod local;
 mod made;
+mod memory;
 mod ready;
 mod schedulers;
 mod signature;

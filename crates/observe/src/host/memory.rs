@@ -1,20 +1,14 @@
-//! How fast memory copies: what I/O through the page cache cannot exceed by much.
+//! Sizes of the processor's caches, and of buffers that they cannot hold.
 
 use std::collections::BTreeMap;
-use std::hint::black_box;
-use std::sync::Barrier;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use candor_record::MemoryCopy;
 use candor_record::facts::{HostFacts, value};
 
 use crate::host::meminfo;
 use crate::source::Roots;
 
-/// How long is copied.
-const TIME: Duration = Duration::from_millis(100);
-/// Bytes at a time. Much larger copies pass by the caches, which those of the kernel do not.
+/// Buffers are made of whole pieces: bytes that are copied at a time.
 const PIECE: u64 = 1 << 20;
 /// Buffers of all threads together.
 const BYTES_MIN: u64 = 128 << 20;
@@ -22,23 +16,25 @@ const BYTES_MAX: u64 = 768 << 20;
 /// The buffers must not take more than this part of the memory that there is.
 const PART: u64 = 16;
 
-/// Copies between buffers that no cache holds, with a thread for each CPU that this process may
-/// use; absent where there is not memory enough for that.
-pub fn copy(host: &HostFacts, roots: &Roots) -> Option<MemoryCopy> {
-    let began = Instant::now();
+/// Threads and buffers with which a copy tells how fast memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyBuffers {
+    /// One thread for each CPU that this process may use.
+    pub threads: u32,
+    /// Buffers of each of them, source and destination, in bytes.
+    pub bytes_each: u64,
+}
+
+/// Buffers that no cache holds; none where there is not memory enough for that.
+pub fn copy_buffers(host: &HostFacts, roots: &Roots) -> Option<CopyBuffers> {
     let available = roots.fact(&roots.proc.join("meminfo"), |text| meminfo(text, "MemAvailable"));
     let most = value(&host.cgroup.memory_max_bytes).copied().unwrap_or(u64::MAX);
     let most = available?.value.min(most) / PART;
     let cpus = thread::available_parallelism().ok()?.get() as u64;
     let bytes = buffer_bytes(caches(cpus, roots), most)?;
     let threads = cpus.min(bytes / (2 * PIECE));
-    let each = bytes / threads / (2 * PIECE) * PIECE;
-    Some(MemoryCopy {
-        bytes_per_s: rate(threads as usize, each)?,
-        threads: threads as u32,
-        buffer_bytes: 2 * each * threads,
-        cost_s: began.elapsed().as_secs_f64(),
-    })
+    let bytes_each = bytes / threads / (2 * PIECE) * (2 * PIECE);
+    Some(CopyBuffers { threads: threads as u32, bytes_each })
 }
 
 /// Twice what the caches hold; where that is too much, so much more that they hold little of it.
@@ -66,39 +62,6 @@ fn caches(cpus: u64, roots: &Roots) -> u64 {
     sizes.values().sum::<u64>().min(reach)
 }
 
-/// Bytes copied per second by so many threads with two buffers each.
-fn rate(threads: usize, bytes: u64) -> Option<f64> {
-    let begin = Barrier::new(threads);
-    thread::scope(|scope| {
-        let copying = || scope.spawn(|| copied_per_s(bytes as usize, &begin));
-        let all: Vec<_> = (0..threads).map(|_| copying()).collect();
-        all.into_iter().map(|thread| thread.join().ok()?).sum()
-    })
-}
-
-fn copied_per_s(bytes: usize, begin: &Barrier) -> Option<f64> {
-    let buffers = buffer(bytes).zip(buffer(bytes));
-    begin.wait();
-    let (from, mut to) = buffers?;
-    let (began, mut copied) = (Instant::now(), 0);
-    while began.elapsed() < TIME {
-        let at = copied % bytes;
-        let piece = at..at + PIECE as usize;
-        to[piece.clone()].copy_from_slice(&from[piece]);
-        black_box(&mut to);
-        copied += PIECE as usize;
-    }
-    Some(copied as f64 / began.elapsed().as_secs_f64())
-}
-
-/// Memory that was touched; none where there is none.
-fn buffer(bytes: usize) -> Option<Vec<u8>> {
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(bytes).ok()?;
-    buffer.resize(bytes, 0xa5);
-    Some(buffer)
-}
-
 #[cfg(test)]
 mod tests {
     use candor_record::facts::{CgroupFacts, Fact};
@@ -113,31 +76,23 @@ mod tests {
     }
 
     #[test]
-    fn memory_copies_and_says_how() {
-        let fake = Fake::new();
-        host(&fake, 4 << 20);
-        let copy = copy(&HostFacts::default(), &fake.roots).expect("it is not much");
-        assert!(copy.bytes_per_s > 1e6, "{copy:?}");
-        assert!(copy.threads > 0 && copy.cost_s >= TIME.as_secs_f64(), "{copy:?}");
-        assert!((BYTES_MIN / 2..=BYTES_MIN).contains(&copy.buffer_bytes), "{copy:?}");
-    }
-
-    #[test]
-    fn where_memory_is_scarce_nothing_is_copied() {
+    fn where_memory_is_scarce_there_are_no_buffers() {
         let fake = Fake::new();
         assert_eq!(
-            copy(&HostFacts::default(), &fake.roots),
+            copy_buffers(&HostFacts::default(), &fake.roots),
             None,
             "nobody knows how much there is"
         );
         host(&fake, 2 << 20);
-        assert!(copy(&HostFacts::default(), &fake.roots).is_some());
+        let buffers = copy_buffers(&HostFacts::default(), &fake.roots).expect("it is not much");
+        let all = u64::from(buffers.threads) * buffers.bytes_each;
+        assert!((BYTES_MIN / 2..=BYTES_MIN).contains(&all), "{buffers:?}");
         host(&fake, 1 << 20);
-        assert_eq!(copy(&HostFacts::default(), &fake.roots), None);
+        assert_eq!(copy_buffers(&HostFacts::default(), &fake.roots), None);
         host(&fake, 64 << 20);
         let most = Some(Fact::new(1 << 30, "memory.max"));
         let cgroup = CgroupFacts { memory_max_bytes: most, ..CgroupFacts::default() };
-        assert_eq!(copy(&HostFacts { cgroup, ..HostFacts::default() }, &fake.roots), None);
+        assert_eq!(copy_buffers(&HostFacts { cgroup, ..HostFacts::default() }, &fake.roots), None);
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn hooks(job: &Job, at: &PlanPath, out: &mut Found) {
 
 fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     let at = at.key("targets");
-    let needs_none = matches!(job.work, Work::Program(_) | Work::Burn(_));
+    let needs_none = matches!(job.work, Work::Program(_) | Work::Burn(_) | Work::Memory(_));
     if job.targets.is_empty() && !needs_none {
         let message = format!("job {} names no target", job.name);
         let known: Vec<_> = known.plan.targets.iter().map(|t| format!("\"{}\"", t.name)).collect();

@@ -216,11 +216,23 @@ impl Arbitrary<'_> {
     }
 
     fn work(&mut self) -> Work {
-        match self.byte() % 4 {
+        match self.byte() % 5 {
             0 => self.blocks().into(),
             1 => self.entries().into(),
             2 => Work::Program(self.program()),
+            3 => self.memory().into(),
             _ => Work::Burn(Burn { chunk: self.nanos(), rest: self.nanos(), sort: self.yes() }),
+        }
+    }
+
+    fn memory(&mut self) -> Memory {
+        let all =
+            [MemoryAccess::Load, MemoryAccess::Store, MemoryAccess::Copy, MemoryAccess::Chase];
+        Memory {
+            access: self.pick(&all),
+            size: self.bytes(),
+            piece: self.bytes(),
+            huge_pages: self.yes(),
         }
     }
 

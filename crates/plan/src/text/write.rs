@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::entries::{Entries, Tree};
-use crate::{Burn, Job, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work};
+use crate::{Burn, Job, Memory, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work};
 
 use super::node::Node;
 
@@ -123,6 +123,7 @@ fn defaults() -> Node {
         Work::Entries(Entries::default()),
         Work::Program(Program::default()),
         Work::Burn(Burn::default()),
+        Work::Memory(Memory::default()),
     ];
     let mut trees = work.map(|work| tree(&template(work))).into_iter();
     let mut all = trees.next().unwrap_or(Node::Null);

@@ -19,6 +19,7 @@ use candor_record::{
 
 use super::Local;
 use crate::error::RunError;
+use crate::memory;
 use crate::stop::interrupted;
 use crate::{Events, ready};
 
@@ -59,14 +60,15 @@ impl Local {
     }
 
     /// How fast memory copies, after a phase that may have come near to that.
-    pub(super) fn copy_memory(&self, record: &mut PhaseRecord, events: &mut Events<'_>) {
+    pub(super) fn copy_memory(&mut self, record: &mut PhaseRecord, events: &mut Events<'_>) {
         let stop = interrupted().load(Relaxed) || self.is_called_off();
         if stop || !nears_memory(&self.case(record)) {
             return;
         }
         preparing(record, "memory may be the limit: this copies some of it", events);
         if let Some(host) = record.hosts.first_mut() {
-            host.memory_copy = candor_observe::memory::copy(&self.facts.host, &self.roots);
+            host.memory_copy =
+                memory::copy(&mut self.session, &self.facts.host, &self.roots, interrupted());
         }
     }
 

@@ -310,7 +310,13 @@ fn remark(phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
         .map(str::to_owned);
     let resets = phase.measurements.iter().map(|measurement| measurement.zone_resets).sum();
     let resets = (resets > 0).then(|| number::counted(resets, "zone reset"));
-    [ended, measures, limited, resets, rules].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    let load_ns = phase.measurements.iter().find_map(|measurement| measurement.load_latency_ns);
+    let load = load_ns.map(|ns| format!("{} per load", number::time_ns(ns.round() as u64)));
+    [ended, measures, limited, resets, load, rules]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// How each ceiling comes about, each once.

@@ -1,0 +1,62 @@
+//! Memory of the host as what is measured: its bandwidth, and its latency.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+use crate::work::{Figure, Operation};
+
+/// Moving bytes within the host's memory. Each worker has buffers of its own, so that several jobs
+/// of one phase tell the latency of memory under the load of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Memory {
+    /// What is done.
+    pub access: MemoryAccess,
+    /// Bytes of a worker's buffers; a copy has one half to read and one to write.
+    pub size: Bytes,
+    /// Bytes per operation; a chase takes single loads instead.
+    pub piece: Bytes,
+    /// Use huge pages where the kernel has some, so that address translation costs little.
+    pub huge_pages: bool,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            access: MemoryAccess::Copy,
+            size: Bytes(256 << 20),
+            piece: Bytes(1 << 20),
+            huge_pages: true,
+        }
+    }
+}
+
+/// Ways to use memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryAccess {
+    /// Reading, in order.
+    Load = 0,
+    /// Writing, in order.
+    Store = 1,
+    /// Reading one buffer and writing it to another, in order. Bytes count once.
+    #[default]
+    Copy = 2,
+    /// Loads of which each depends on the one before, at random places: latency.
+    Chase = 3,
+}
+
+impl MemoryAccess {
+    /// Row in the table of operations.
+    pub fn operation(self) -> &'static Operation {
+        &OPERATIONS[self as usize]
+    }
+}
+
+/// The table of operations, in the order of [`MemoryAccess`].
+pub const OPERATIONS: &[Operation] = &[
+    Operation::of("load", Figure::Memory).moving(),
+    Operation::of("store", Figure::Memory).moving(),
+    Operation::of("copy", Figure::Memory).moving(),
+    Operation::of("chase", Figure::Memory).moving(),
+];
