@@ -20,7 +20,7 @@ use candor_plan::work::Figure;
 use candor_plan::{Measure, Stop};
 use candor_record::{Depths, Ended};
 
-use crate::clock::Ticks;
+use crate::clock::{Clock, Ticks};
 use crate::counters::{Bank, Counters, Live};
 use crate::family::Seat;
 use crate::host::memory::Mapping;
@@ -317,13 +317,23 @@ impl Alike {
 
     #[inline(always)]
     fn takes(&self, slot: &Slot) -> bool {
-        self.op == Some(slot.op) && self.started == slot.started && self.priority == slot.priority
+        self.op == Some(slot.op) && self.started == slot.started
     }
 
     #[inline(always)]
     fn add(&mut self, bytes: u64) {
         self.ops += 1;
         self.bytes += bytes;
+    }
+
+    /// Counts them, completed at that tick.
+    #[inline(always)]
+    fn count(&self, bank: &Bank, clock: &Clock, now: Ticks) {
+        if let (Some(op), 1..) = (self.op, self.ops) {
+            let counters = bank.of(op);
+            counters.completed(self.ops, self.bytes, clock.ns(now - self.started));
+            counters.split(self.ops, clock, [self.started, self.submitted, now]);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::{Job, Phase, Plan, Stop, Target, TargetKind, check};
+use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, TargetKind, check};
 use candor_record::{Ended, Measurement};
 
 /// The only family of these tests.
@@ -17,15 +17,19 @@ const FILES: u32 = 50;
 
 /// One step over fifty names in a directory, by three workers.
 fn done(directory: &Path, over: Over, step: Step) -> Measurement {
+    run(directory, Entries { over, steps: vec![step], ..Entries::default() })
+}
+
+fn run(directory: &Path, entries: Entries) -> Measurement {
     let target = Target {
         path: directory.into(),
         kind: TargetKind::FileSet,
         files: FILES,
+        size: Some(Bytes(10_000)),
         keep: true,
         overwrite: true,
         ..Target::default()
     };
-    let entries = Entries { over, steps: vec![step], ..Entries::default() };
     let targets = vec![target.name.clone()];
     let job = Job { workers: 3, targets, work: entries.into(), ..Job::default() };
     let stop = Stop { continue_on_error: true, ..Stop::default() };
@@ -70,4 +74,43 @@ fn names_that_are_not_there_are_failures_with_their_path() {
     assert_eq!(measured.operation("stat").failed, 50);
     assert!(measured.errors.iter().all(|error| error.errno == libc::ENOENT));
     assert!(measured.errors[0].path.starts_with(&dir.path().display().to_string()));
+}
+
+#[test]
+fn opening_and_closing_are_operations_with_times_of_their_own() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let entries = |steps: &[Step], size| Entries {
+        over: Over::TargetFiles,
+        steps: steps.into(),
+        size,
+        ..Entries::default()
+    };
+    let count = |measured: &Measurement, name: &str| {
+        let stats = measured.operation(name);
+        let timed = stats.latency.as_ref().map_or(0, |latency| latency.count);
+        assert_eq!((stats.failed, timed), (0, stats.ops), "{name}: {:?}", measured.errors);
+        (stats.ops, stats.bytes)
+    };
+    let steps = [Step::Create, Step::Write, Step::Fsync, Step::Close];
+    let made = run(dir.path(), entries(&steps, None));
+    let counts = ["create", "write", "fsync", "close"].map(|name| count(&made, name));
+    assert_eq!(counts, [(50, 0), (50, 500_000), (50, 0), (50, 0)]);
+    let path = dir.path().join("candor.target.7");
+    assert_eq!(path.metadata().expect("made").len(), 10_000);
+    let steps = [Step::Open, Step::Read, Step::Close, Step::Unlink];
+    let read = run(dir.path(), entries(&steps, Some(Bytes(4096))));
+    let counts = ["open", "read", "close", "unlink"].map(|name| count(&read, name));
+    assert_eq!(counts, [(50, 0), (150, 500_000), (50, 0), (50, 0)]);
+    assert_eq!(names_in(dir.path()), 0);
+}
+
+#[test]
+fn steps_after_a_file_that_could_not_be_opened_fail_for_the_same_reason() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let steps = vec![Step::Open, Step::Read, Step::Close];
+    let entries = Entries { over: Over::TargetFiles, steps, ..Entries::default() };
+    let measured = run(dir.path(), entries);
+    let failed = ["open", "read", "close"].map(|name| measured.operation(name).failed);
+    assert_eq!(failed, [50, 50, 50]);
+    assert!(measured.errors.iter().all(|error| error.errno == libc::ENOENT), "{measured:?}");
 }

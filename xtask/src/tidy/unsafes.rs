@@ -1,4 +1,4 @@
-//! `unsafe` lives in the engine, its families and observe; elsewhere it is listed here with its reason.
+//! `unsafe` lives in the engine, its families and observe; elsewhere it is listed with a reason.
 
 use super::leftovers::has_word;
 use super::{Breach, Source};
@@ -27,7 +27,8 @@ pub fn check(sources: &[Source]) -> Vec<Breach> {
     for source in sources.iter().filter(|s| s.is_rust()).filter(elsewhere) {
         for (i, line) in source.layers.code.lines().enumerate() {
             if has_word(line, "unsafe") {
-                let sentence = "unsafe outside the engine, its families and observe: move it there, or list it";
+                let sentence =
+                    "unsafe is at home in the engine, its families and observe: move or list it";
                 breaches.push(source.breach(i + 1, sentence));
             }
         }

@@ -21,7 +21,7 @@ use self::file_selection::Rotation;
 use self::offsets::{How, Offsets, fixed_size};
 use self::trace::Cursor as TraceCursor;
 use crate::kind::{BlocksSlot, Kind};
-use candor_engine::operation::Slot;
+use candor_engine::operation::{Op, Slot};
 use candor_engine::random::Random;
 
 /// What bounds a stream.
@@ -102,9 +102,9 @@ pub struct Stream {
 /// length, uniform over a contiguous share.
 #[derive(Clone, Copy)]
 struct Uniform {
-    op: Direction,
+    op: Op,
     file: u32,
-    length: u32,
+    length: u64,
     start: u64,
     step: u64,
     positions: u64,
@@ -122,7 +122,14 @@ impl Uniform {
             && blocks.windows.is_none()
             && *blocks.random_percent.of(op) == 0;
         let (step, positions) = (places.align(op), places.positions(length, op));
-        plain.then_some(Uniform { op, file: places.file(0), length, start, step, positions })
+        plain.then_some(Uniform {
+            op: Kind::from(op).into(),
+            file: places.file(0),
+            length: u64::from(length),
+            start,
+            step,
+            positions,
+        })
     }
 }
 
@@ -187,7 +194,7 @@ impl Stream {
             self.budget.ops = 0;
         }
         if let Some(uniform) = &self.uniform {
-            let length = u64::from(uniform.length.max(1));
+            let length = uniform.length.max(1);
             self.budget.ops = budget.ops.min(budget.bytes.div_ceil(length));
             if budget.passes != u64::MAX {
                 // A whole number of passes, and more of them where that is not enough.
@@ -207,9 +214,9 @@ impl Stream {
         }
         if let Some(uniform) = &self.uniform {
             self.budget.ops -= 1;
-            slot.set(Kind::from(uniform.op));
+            slot.op = uniform.op;
             slot.handle = uniform.file;
-            slot.length = u64::from(uniform.length);
+            slot.length = uniform.length;
             slot.offset = uniform.start + self.random.below(uniform.positions) * uniform.step;
             return true;
         }

@@ -115,17 +115,10 @@ impl<S: Bare> Worker<S> {
     fn account_bare(&mut self, bank: &Bank, now: Ticks) {
         let clock = self.seat.clock;
         let (mut alike, mut odd) = (Alike::default(), false);
-        let count = |alike: &Alike| {
-            if let (Some(op), 1..) = (alike.op, alike.ops) {
-                let counters = bank.of(op);
-                counters.completed(alike.ops, alike.bytes, clock.ns(now - alike.started));
-                counters.split(alike.ops, &clock, [alike.started, alike.submitted, now]);
-            }
-        };
         for completion in self.done.as_slice() {
             let slot = &self.slots[completion.slot as usize];
             if !alike.takes(slot) {
-                count(&alike);
+                alike.count(bank, &clock, now);
                 alike = Alike::of(slot);
             }
             match completion.outcome == Outcome::Done(slot.length) {
@@ -134,7 +127,7 @@ impl<S: Bare> Worker<S> {
             }
             self.free.push(completion.slot);
         }
-        count(&alike);
+        alike.count(bank, &clock, now);
         self.turn.in_flight -= self.done.len();
         if odd {
             self.account_odd(bank, now);

@@ -144,7 +144,7 @@ impl<S: Source> Worker<S> {
         let mut alike = Alike::default();
         for completion in self.done.as_slice() {
             let slot = &self.slots[completion.slot as usize];
-            if !alike.takes(slot) {
+            if !alike.takes(slot) || alike.priority != slot.priority {
                 self.count_alike(&alike, bank, now);
                 alike = Alike::of(slot);
             }
@@ -173,8 +173,7 @@ impl<S: Source> Worker<S> {
         let (Some(op), 1..) = (alike.op, alike.ops) else { return };
         let (clock, counters) = (&self.seat.clock, bank.of(op));
         let ticks = [alike.started, alike.submitted, now];
-        counters.completed(alike.ops, alike.bytes, clock.ns(now - alike.started));
-        counters.split(alike.ops, clock, ticks);
+        alike.count(bank, clock, now);
         counters.at(now);
         counters.of_priority(alike.priority, alike.ops, clock, ticks);
         if let Some(peaks) = &counters.peaks {

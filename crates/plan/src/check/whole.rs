@@ -14,7 +14,11 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
         out.error("version", root.key("version"), message, remedy);
     }
     out.count("repeats", root.key("repeats"), plan.repeats.into(), REPEATS_MAX.into());
-    parts("no-targets", plan.targets.len(), &root, "target", out);
+    let mut jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+    // Work of the CPU or of memory alone has no target.
+    if plan.phases.is_empty() || jobs.any(|job| job.work.uses_targets()) {
+        parts("no-targets", plan.targets.len(), &root, "target", out);
+    }
     parts("no-phases", plan.phases.len(), &root, "phase", out);
     let names = plan.phases.iter().map(|phase| phase.name.as_str());
     duplicates(names, &root.key("phase"), "phase", out);

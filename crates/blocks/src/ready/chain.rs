@@ -1,0 +1,130 @@
+//! The chain of sources of a worker: the work, and around it the wrappers that its job uses.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use candor_engine::gates::limits::{Limited, Limits};
+use candor_engine::gates::overlap::Serialized;
+use candor_engine::gates::paced::Paced;
+use candor_engine::random::{Random, mix};
+use candor_engine::source::Source;
+
+use super::{ReadyBlocks, has_flushes, trims_written, usual_priority};
+use crate::data::content::Content;
+use crate::sources::filled::Filled;
+use crate::sources::ordered::{FlushOrdered, TrimsLast};
+use crate::sources::prioritised::{Priorities, Prioritised};
+use crate::sources::read_back::{self, ReadBack};
+use crate::sources::synced::{Synced, syncs};
+use crate::sources::trims::Trims;
+use crate::sources::verified::{SharedVerifier, Verified};
+use crate::sources::work::Work;
+use crate::sources::zoned::Zoned;
+
+/// Operations of a worker: the bare work, or a chain of sources around it.
+pub(super) enum Feed {
+    /// The bare work.
+    Bare(Work),
+    /// The outermost of a chain.
+    Chain(Box<dyn Source>),
+}
+
+impl Feed {
+    /// As a chain, however short.
+    pub fn chain(self) -> Box<dyn Source> {
+        match self {
+            Feed::Bare(work) => Box::new(work),
+            Feed::Chain(chain) => chain,
+        }
+    }
+}
+
+impl ReadyBlocks {
+    /// The work alone, where it needs nothing around it; else the chain of sources around it,
+    /// the innermost first.
+    pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Feed {
+        let (blocks, depth) = (&self.blocks, self.depth());
+        let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
+        let limits =
+            Limits::new(depth, blocks.depth_low, blocks.pace.goal, &self.stop, self.flow_share());
+        let seed = mix(self.seed, u64::from(rank));
+        let usual = usual_priority(&self.job);
+        let priorities = Priorities::new(seed, &blocks.priorities, usual);
+        let pacer = self.pacer(rank);
+        let trims = trims_written(blocks) || (blocks.mix.trim > 0 && !self.queues_trims);
+        let flushes = self.trace.as_deref().is_some_and(has_flushes);
+        // In zones no write falls on another's bytes but behind a reset, which waits for all.
+        let serializes = blocks.serialize_overlap && blocks.zones.is_none();
+        let syncs = syncs(&blocks.durability);
+        let is_bare = verifier.is_none()
+            && blocks.zones.is_none()
+            && limits.is_none()
+            && priorities.is_none()
+            && pacer.is_none()
+            && !(trims || flushes || serializes || syncs);
+        let work = Work::new(self.stream(rank), self.budget(rank));
+        if is_bare {
+            return match content {
+                None => Feed::Bare(work),
+                Some(content) => Feed::Chain(Box::new(Filled::new(work, content))),
+            };
+        }
+        let mut chain = self.base(rank, work, verifier.as_ref());
+        if serializes {
+            chain = Box::new(Serialized::new(chain, depth));
+        }
+        match (verifier, content) {
+            (Some(verifier), content) => {
+                chain = Box::new(Verified::new(chain, verifier, content, self.files.clone()));
+            }
+            (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
+            (None, None) => {}
+        }
+        if let Some(priorities) = priorities {
+            chain = Box::new(Prioritised::new(chain, priorities));
+        }
+        if let Some(pacer) = pacer {
+            chain = Box::new(Paced::new(chain, pacer));
+        }
+        if let Some(limits) = limits {
+            chain = Box::new(Limited::new(chain, limits));
+        }
+        if flushes {
+            chain = Box::new(FlushOrdered::new(chain));
+        }
+        if trims {
+            chain = Box::new(TrimsLast::new(chain));
+        }
+        if syncs {
+            chain = Box::new(Synced::new(chain, blocks.durability, self.own_files(rank)));
+        }
+        Feed::Chain(chain)
+    }
+
+    /// The work with its reading back and in its zones, as far as there are any.
+    fn base(&self, rank: u32, work: Work, verifier: Option<&SharedVerifier>) -> Box<dyn Source> {
+        let reading = self.blocks.verify.as_ref().and_then(|verify| verify.read_back);
+        let zones = || self.visit(rank);
+        let (Some(plan), Some(known)) = (reading, verifier) else {
+            return match zones() {
+                Some(zones) => Box::new(Zoned::new(work, zones, verifier.cloned())),
+                None => Box::new(work),
+            };
+        };
+        let parts = read_back::Parts {
+            plan,
+            work,
+            verifier: known.clone(),
+            files: self.files.clone(),
+            own_files: self.own_files(rank),
+        };
+        let random = || Random::new(self.seed, 0x7472_696d ^ u64::from(rank) << 32);
+        let trims = plan.trims.map(|plan| Trims::new(plan, self.stream(rank), random()));
+        let again = self.blocks.zones.is_none().then(|| self.stream(rank));
+        let back = ReadBack::new(parts, again, self.rounds(), trims);
+        match zones() {
+            Some(zones) => Box::new(Zoned::new(back, zones, verifier.cloned())),
+            None => Box::new(back),
+        }
+    }
+}
