@@ -7,7 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{OnDone, OnFailure};
-use candor_record::{Ended, Measurement, Sample};
+use candor_record::{Ended, JobSample, Measurement, Sample};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::Live;
@@ -97,10 +97,10 @@ impl<'a> Control<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.tick(watch);
-            if watch.asks_how_far() {
+            if watch.takes_interim() {
                 watch.interim(self.interim());
             }
-            if watch.calls_off() {
+            if watch.is_ended() {
                 self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Done));
             }
             self.stalled |= self.no_progress(&mut progress);
@@ -234,12 +234,16 @@ impl<'a> Control<'a> {
             taken.extend(sample.map(|sample| (index, sample)));
         }
         taken.sort_by_key(|(_, sample)| std::cmp::Reverse(sample.at_ns));
-        for (index, sample) in taken {
-            let monitor = &mut self.monitors[index];
-            watch.sampled(&monitor.job.job.name, !self.counting, &sample);
-            if self.counting {
-                monitor.sampling.keep(sample);
-            }
+        let named = |(index, sample): &(usize, Sample)| JobSample {
+            job: self.monitors[*index].job.job.name.clone(),
+            sample: sample.clone(),
+        };
+        let samples: Vec<JobSample> = taken.iter().map(named).collect();
+        if !samples.is_empty() {
+            watch.sampled(samples, !self.counting);
+        }
+        for (index, sample) in taken.into_iter().filter(|_| self.counting) {
+            self.monitors[index].sampling.keep(sample);
         }
     }
 

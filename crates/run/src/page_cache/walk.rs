@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
 
-use crate::RunError;
+use crate::error::RunError;
 
 /// What was found.
 #[derive(Default)]

@@ -6,14 +6,13 @@ use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
 
 use candor_observe::mapped::{self, Mapped};
 use candor_observe::{Roots, cache};
 use candor_record::{CacheAction, CacheState, Cached, CachedFile, Mapper, REPORT_VERSION};
 
-use crate::RunError;
-use crate::stop::interrupted;
+use crate::control::Control;
+use crate::error::RunError;
 
 /// Does this to all files at and below the paths, and tells what came of it: after all of them
 /// had their turn, each is looked at once more.
@@ -21,16 +20,20 @@ use crate::stop::interrupted;
 /// # Errors
 /// A path does not exist, or is neither a file nor a directory nor a block device. What keeps
 /// single files from being looked at is told with them.
-pub fn cached(paths: &[PathBuf], action: CacheAction) -> Result<Cached, RunError> {
+pub fn cached(
+    paths: &[PathBuf],
+    action: CacheAction,
+    control: &Control,
+) -> Result<Cached, RunError> {
     let roots = Roots::default();
     let found = walk::walk(paths)?;
     let mut all = Cached { report_version: REPORT_VERSION, action, ..Cached::default() };
     for (path, about) in &found.files {
-        if interrupted().load(Relaxed) {
+        if control.is_stopped() {
             all.interrupted = true;
             break;
         }
-        all.files.extend(one(path, about, action));
+        all.files.extend(one(path, about, action, control));
     }
     // Who maps what is asked last: it explains what is left now.
     let mapped = mapped::mappings(&roots);
@@ -41,7 +44,7 @@ pub fn cached(paths: &[PathBuf], action: CacheAction) -> Result<Cached, RunError
         }
         settle(file, action, &mapped, &roots);
     }
-    all.interrupted |= interrupted().load(Relaxed);
+    all.interrupted |= control.is_stopped();
     all.processes_unseen = mapped.processes_unseen;
     all.total = sum(all.files.iter().map(|file| file.state));
     all.before = sum(all.files.iter().map(|file| file.before));
@@ -56,7 +59,12 @@ pub fn cached(paths: &[PathBuf], action: CacheAction) -> Result<Cached, RunError
 }
 
 /// One file; none where it is gone by now.
-fn one(path: &Path, about: &Metadata, action: CacheAction) -> Option<CachedFile> {
+fn one(
+    path: &Path,
+    about: &Metadata,
+    action: CacheAction,
+    control: &Control,
+) -> Option<CachedFile> {
     let mut file = CachedFile { path: path.display().to_string(), ..CachedFile::default() };
     let done = cache::look(path).and_then(|state| {
         file.before = Some(state);
@@ -64,7 +72,7 @@ fn one(path: &Path, about: &Metadata, action: CacheAction) -> Option<CachedFile>
         match action {
             CacheAction::Status => Ok(()),
             CacheAction::Evict => cache::evict(path).map(|_| ()),
-            CacheAction::Warm => cache::warm(path, &|| !interrupted().load(Relaxed)),
+            CacheAction::Warm => cache::warm(path, &|| !control.is_stopped()),
         }
     });
     match done {
