@@ -25,7 +25,7 @@ const TARGET: &str = "target";
 /// Inspection, set-up between steps, clean-up.
 const OVERHEAD_SECONDS: f64 = 4.0;
 
-/// What to check, and how.
+/// Options of the series.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// Directory, file or block device.
@@ -186,7 +186,7 @@ impl Check {
         }
     }
 
-    /// What a database does at each commit: one write, made durable before the next.
+    /// The work of a database at each commit: one write, made durable before the next.
     fn durable(&self) -> Blocks {
         let durability = Durability { fsync_every: 1, ..Durability::default() };
         let blocks = self.blocks(Mix::WRITE, Access::Random, SMALL, 1);

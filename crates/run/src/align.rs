@@ -25,7 +25,7 @@ const STEP: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// A path does not exist, no block device is below any, or the kernel does not allow the
-/// method that was asked for.
+/// requested method.
 pub fn align(
     paths: &[PathBuf],
     time: Duration,

@@ -55,7 +55,7 @@ impl Guard {
     /// that is there, or has appeared since the plan was admitted, must be fit for use.
     ///
     /// # Errors
-    /// It is someone else's, or it cannot be made.
+    /// The file is someone else's, or cannot be made.
     pub fn create(
         &mut self,
         target: &Target,
@@ -148,7 +148,7 @@ impl Guard {
         self.force.iter().any(|forced| forced == name)
     }
 
-    /// What speaks against a target; of many files, against the first that is not fit.
+    /// Problems of a target; of many files, those of the first that is not fit.
     fn check_target(&self, phases: &[Phase], index: usize, target: &Target) -> Vec<Problem> {
         if uses(phases, target).next().is_none() {
             return Vec::new();
@@ -276,7 +276,7 @@ impl Guard {
 
     fn check_holders(&self, path: &Path, place: &PlanPath) -> Option<Problem> {
         let Some(name) = candor_observe::device_of_path(path, &self.roots) else {
-            let message = format!("who uses `{}` cannot be told", path.display());
+            let message = format!("the users of `{}` cannot be found", path.display());
             let remedy = "mount sysfs on /sys, which lists the users of every device";
             return Some(Problem::error("held-device", place.key("path"), message, remedy));
         };

@@ -8,13 +8,13 @@ use candor_plan::Problem;
 use candor_record::IoFailure;
 use candor_record::facts::Missing;
 
-/// What kept a run or a phase from running.
+/// The reason why a run or a phase could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The plan makes no sense.
     #[error("{}", sentences(.0))]
     BadPlan(Vec<Problem>),
-    /// It would do harm.
+    /// The plan would do harm.
     #[error("{}", sentences(.0))]
     Unsafe(Vec<Problem>),
     /// The engine could not make a phase ready.

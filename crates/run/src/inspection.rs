@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bundle_is_told() {
+    fn texts_that_are_no_bundle_are_refused() {
         let (_, bundle) = record(&["/".into()]).expect("it is there");
         let text = bundle.to_string();
         for (broken, word) in [

@@ -47,7 +47,7 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
 /// fail alone.
 ///
 /// # Errors
-/// What could not be made, where it concerns all jobs.
+/// A file that could not be made, where that concerns all jobs.
 pub fn lay_out(
     session: &mut Session,
     (guard, schedulers): (&mut Guard, &mut Schedulers),

@@ -19,7 +19,7 @@ use crate::error::RunError;
 ///
 /// # Errors
 /// A path does not exist, or is neither a file nor a directory nor a block device. What keeps
-/// single files from being looked at is told with them.
+/// single files from being read stands with them.
 pub fn cached(
     paths: &[PathBuf],
     action: CacheAction,
@@ -35,7 +35,7 @@ pub fn cached(
         }
         all.files.extend(one(path, about, action, control));
     }
-    // Who maps what is asked last: it explains what is left now.
+    // Mappings are read last: they explain what is left now.
     let mapped = mapped::mappings(&roots);
     let about = |file: &CachedFile| std::fs::metadata(&file.path).ok();
     for file in &mut all.files {
@@ -93,7 +93,7 @@ fn trouble(error: &io::Error, owner: u32) -> String {
     }
 }
 
-/// The second look, and why something is not as asked.
+/// Reads the state once more, and finds out why something is not as requested.
 fn settle(file: &mut CachedFile, action: CacheAction, mapped: &Mapped, roots: &Roots) {
     let path = PathBuf::from(&file.path);
     if action == CacheAction::Status || file.state.is_none() {
@@ -118,7 +118,7 @@ fn settle(file: &mut CachedFile, action: CacheAction, mapped: &Mapped, roots: &R
     });
 }
 
-/// What keeps pages of a file in memory.
+/// The reasons why pages of a file stay in memory.
 fn kept(file: &CachedFile, mapped: &Mapped, roots: &Roots) -> String {
     if let Some(filesystem) = candor_observe::lies_in_memory(Path::new(&file.path), roots) {
         return format!("{filesystem} has no other place for it than memory");
@@ -147,7 +147,7 @@ fn called(mapper: &Mapper) -> String {
     format!("{} ({})", mapper.command, mapper.pid)
 }
 
-/// Bytes that are not as asked, as far as anybody knows.
+/// Bytes that are not as requested, as far as anybody knows.
 fn rest(file: &CachedFile, action: CacheAction) -> u64 {
     let state = file.state.unwrap_or_default();
     match action {

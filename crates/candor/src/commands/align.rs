@@ -22,7 +22,7 @@ candor itself reads and writes nothing; it counts what others do, for a time or 
 interrupted. Each request is seen where small programs may be put into the kernel (root, or CAP_BPF \
 and CAP_PERFMON); elsewhere the kernel's counters give means.";
 
-/// What the words ask for.
+/// Options of the command.
 struct Draft {
     seconds: u64,
     by: Option<TraceMethod>,

@@ -162,7 +162,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
 }
 
-/// What users of iostat write for the interval and the count.
+/// True for the interval and the count as users of iostat write them.
 fn is_number(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.parse::<f64>().is_ok()) && !path.exists()
 }

@@ -82,6 +82,7 @@ fn reports(options: &Options) -> Result<(), String> {
     let mut left = options.count.unwrap_or(if interval.is_some() { u64::MAX } else { 1 });
     let mut passes_over = options.skip_first && interval.is_some();
     while is_read {
+        let is_last = control.is_stopped();
         let now = sample()?;
         if passes_over {
             passes_over = false;
@@ -92,7 +93,7 @@ fn reports(options: &Options) -> Result<(), String> {
             left -= 1;
         }
         before = now;
-        if left == 0 || control.is_stopped() {
+        if left == 0 || is_last {
             break;
         }
         pace.wait();
