@@ -153,7 +153,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(watch) => watch,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    match looks(watch, &draft, &output, control) {
+    match looks(watch, &draft, &output, &control) {
         Ok(()) => exit::RAN,
         Err(sentence) => {
             screen::error(&sentence);
@@ -172,7 +172,7 @@ fn looks(
     mut watch: DeviceWatch,
     draft: &Draft,
     output: &Output,
-    control: Control,
+    control: &Control,
 ) -> Result<(), String> {
     let clock = Clock::new(Some("ISO"));
     let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
