@@ -159,7 +159,7 @@ impl Runner for Fake {
         if self.fails == Some(task.phase.name.as_str()) {
             measurement.ended = Ended::Failed;
             let (path, message) = ("/fake".into(), "the medium is worn out".into());
-            let (op, offset, errno, count) = (Some(Direction::Write), 0, 5, 1);
+            let (op, offset, errno, count) = (Some("write".to_owned()), 0, 5, 1);
             measurement.errors = vec![IoFailure { op, path, offset, errno, message, count }];
         }
         let (phase, size) = (task.phase.clone(), task.plan.targets[0].size);

@@ -213,9 +213,8 @@ impl Runner for Local {
 
     fn owns(&self, plan: &Plan, phase: &Phase) -> bool {
         let mut targets = precheck::targets(plan, phase).into_iter().map(|(_, target, _)| target);
-        targets.all(|target| {
-            !target.keep && names::paths(target).all(|path| self.guard.owns(&path))
-        })
+        targets
+            .all(|target| !target.keep && names::paths(target).all(|path| self.guard.owns(&path)))
     }
 
     fn measure_memory(&mut self, hosts: &mut [HostRecord]) {

@@ -24,6 +24,7 @@ const ORDERS: &[(&str, &[&str])] = &[
         "run",
         &[
             "error",
+            "families",
             "control",
             "owned_files",
             "signals",
