@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::Release};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
+use candor_plan::rank::HostIndex;
 use candor_plan::{OnFailure, Phase, Plan};
 use candor_record::{JobSample, Measurement};
 
@@ -85,12 +86,20 @@ pub struct Task<'a> {
     pub index: Option<usize>,
     /// Times that it ran before.
     pub repeat: u32,
+    /// This host among those that run the phase.
+    pub host: HostIndex,
 }
 
 impl<'a> Task<'a> {
-    /// A phase of a plan, run for the first time.
+    /// A phase of a plan, run for the first time and by this host alone.
     pub fn of(plan: &'a Plan, index: usize) -> Task<'a> {
-        Task { plan, phase: &plan.phases[index], index: Some(index), repeat: 0 }
+        Task {
+            plan,
+            phase: &plan.phases[index],
+            index: Some(index),
+            repeat: 0,
+            host: HostIndex::ALONE,
+        }
     }
 
     /// Seed of all random choices of one worker of the job with this index; `--debug=random`

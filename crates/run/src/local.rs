@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 use candor_engine::names;
 use candor_engine::{Prepared, Session, SkippedJob};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
+use candor_plan::rank::HostIndex;
 use candor_plan::{Engine, OnFailure, Phase, Plan};
 use candor_record::facts::PathKind;
 use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep};
@@ -200,7 +201,8 @@ impl Runner for Local {
         let mut sampler = self.sampler(&files);
         let control = &self.channels.control;
         wait_until(SystemTime::now() + Duration::from_nanos(phase.delay.0), control);
-        let engine_task = candor_engine::Task { plan, phase, index, repeat };
+        let engine_task =
+            candor_engine::Task { plan, phase, index, repeat, host: HostIndex::ALONE };
         let prepared = Prepared::without(&mut self.session, &engine_task, skipped)?;
         if !follow_up {
             self.note_missing(&mut sampler, &files);
