@@ -19,7 +19,7 @@ use candor_engine::random::{Random, mix};
 use candor_engine::worker::{self, Buffers, Shape, WorkerEnd};
 use candor_engine::{EngineError, Failures};
 use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Floor, Format, IoPriority, Pace};
-use candor_plan::rank::{self, Seat as Place};
+use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::work::{BlocksOp, Figure};
@@ -49,7 +49,7 @@ use crate::engines::{
 use crate::known::Known;
 use crate::sources::prioritised;
 use crate::stream::offsets::{Offsets, Own, Shapes, fixed_size};
-use crate::stream::region::{Rank, Region};
+use crate::stream::region::Region;
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
@@ -78,6 +78,7 @@ type Flows = HashMap<u32, Arc<FlowSum>>;
 /// A job's blocks, ready but for its workers.
 pub struct ReadyBlocks {
     job: Job,
+    ranks: Ranks,
     blocks: Blocks,
     stop: Stop,
     files: Arc<Files>,
@@ -123,6 +124,7 @@ impl ReadyBlocks {
         let mut ready = ReadyBlocks {
             shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
             job: job.clone(),
+            ranks: context.ranks,
             stop: context.stop.clone(),
             flow,
             held: Held::join(blocks.lock, &files, context.phase.of::<Locks>()),
@@ -239,7 +241,7 @@ impl ReadyBlocks {
     fn verified_from(&self, file: &OpenFile) -> u64 {
         match &self.blocks.verify {
             Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
-                let all = Rank { rank: 0, of: 1 };
+                let all = FileSeat::ALONE;
                 let start = Region::new(&self.blocks, file.extent(), all).offset(0);
                 start % verify.interval.0.max(1)
             }
@@ -262,7 +264,7 @@ impl ReadyBlocks {
     }
 
     /// Every worker's share of every size of files, with an example of such a file.
-    fn shares(&self) -> impl Iterator<Item = (&OpenFile, Rank, Region)> {
+    fn shares(&self) -> impl Iterator<Item = (&OpenFile, FileSeat, Region)> {
         let files = self.files.all();
         let mut examples = vec![0; self.shapes.extents.len()];
         for index in (0..files.len()).rev() {
@@ -293,8 +295,8 @@ impl ReadyBlocks {
                      operations of {}",
                     open.path.display(),
                     Bytes(space.limit().saturating_sub(space.start())),
-                    rank.rank + 1,
-                    rank.of,
+                    rank.seat + 1,
+                    rank.seats,
                     Bytes(space.length()),
                     Bytes(space.end()),
                     Bytes(u64::from(length)),
@@ -341,16 +343,15 @@ impl ReadyBlocks {
         self.blocks.engine.is_async() || merges
     }
 
-    /// The files of a worker, and its rank among those who use the same ones.
-    fn seat(&self, rank: u32) -> (Own, Rank) {
-        let (workers, files) = (u64::from(self.job.workers), self.files.all().len() as u64);
-        let data_rank = rank::data_rank(u64::from(rank), workers, self.job.rank_shift);
-        let seat = Place::of(self.job.sharing, data_rank, workers, files);
+    /// The files of a worker, and its seat among those that use the same ones.
+    fn seat(&self, rank: u32) -> (Own, FileSeat) {
+        let files = self.files.all().len() as u64;
+        let seat = self.ranks.seat(self.job.sharing, self.job.rank_shift, files, rank);
         let own = match seat.file {
             Some(file) => Own { first: file as u32, step: 1, count: 1 },
             None => Own { first: 0, step: 1, count: files as u32 },
         };
-        (own, Rank { rank: seat.seat, of: seat.seats })
+        (own, seat)
     }
 
     /// The files of a worker.
@@ -360,11 +361,10 @@ impl ReadyBlocks {
 
     fn stream(&self, rank: u32) -> Stream {
         let (own, seat) = self.seat(rank);
-        let seed = mix(self.seed, u64::from(rank));
-        let rank = Rank { rank: u64::from(rank), of: u64::from(self.job.workers) };
+        let seed = mix(self.seed, self.ranks.rank(rank));
         Stream::new(stream::Parts {
             blocks: &self.blocks,
-            random: Random::new(self.seed, rank.rank),
+            random: Random::new(self.seed, self.ranks.rank(rank)),
             seed,
             places: Offsets::new(&self.blocks, &self.shapes, own, seat, seed),
             wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
@@ -372,8 +372,9 @@ impl ReadyBlocks {
         })
     }
 
-    fn cursor(&self, rank: Rank) -> Option<trace::Cursor> {
-        self.trace.clone().map(|trace| trace::Cursor::new(trace, rank))
+    fn cursor(&self, rank: u32) -> Option<trace::Cursor> {
+        let seat = FileSeat::one_of(self.ranks.rank(rank), self.ranks.ranks);
+        self.trace.clone().map(|trace| trace::Cursor::new(trace, seat))
     }
 
     /// What bounds a worker's stream, beside time.
@@ -392,7 +393,7 @@ impl ReadyBlocks {
         }
         let passes = u64::from(stop.passes.unwrap_or(1)) / self.rounds();
         if let Some(trace) = &self.trace {
-            let steps = trace.steps().len().div_ceil(self.job.workers.max(1) as usize) as u64;
+            let steps = (trace.steps().len() as u64).div_ceil(self.ranks.ranks.max(1));
             budget.ops = budget.ops.min(passes.saturating_mul(steps));
             return budget;
         }
@@ -448,7 +449,7 @@ impl ReadyBlocks {
         let random = Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32);
         let pacer = Pacer::new(&blocks.pace, blocks.mix, rank, workers, random);
         let timed = self.trace.as_ref().is_some_and(|trace| trace.is_timed());
-        match self.cursor(Rank { rank: u64::from(rank), of: u64::from(workers) }) {
+        match self.cursor(rank) {
             Some(cursor) if timed => Some(Pacer::following(pacer, Box::new(cursor))),
             _ => pacer,
         }

@@ -1,13 +1,13 @@
-//! What the exit code says. Documented in `docs/guide.md` and in `candor --help`.
+//! Exit codes. Documented in `docs/guide.md` and in `candor --help`.
 //!
 //! Errors of the runner bring their own: 2 for a plan that makes no sense, 3 for a refusal because
 //! data could have been lost.
 
 use candor_record::{Measurement, Report};
 
-/// It ran. Whether the numbers can be believed is in the report, not here: a verdict is data.
+/// The run ended. Whether to believe its numbers is in the report: a verdict is data.
 pub const RAN: u8 = 0;
-/// It ran, but an operation failed, a block was not what was written, or the run was cut short.
+/// The run ended, and an operation failed, a block was wrong, or the run was cut short.
 pub const TROUBLE: u8 = 1;
 /// The words or the plan make no sense.
 pub const USAGE: u8 = 2;

@@ -90,11 +90,6 @@ impl Output {
         Ok(())
     }
 
-    /// The directory that keeps the run.
-    pub fn run_dir(&self) -> Option<&Path> {
-        self.run_dir.as_deref()
-    }
-
     /// The file for machines, if it is not stdout.
     fn json_file(&self) -> Option<&Path> {
         self.json.as_deref().filter(|file| *file != Path::new("-"))

@@ -49,8 +49,8 @@ pub fn room() -> Option<(usize, usize)> {
 }
 
 fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -> usize {
-    let told = size.ok().filter(|_| terminal).map(|size| usize::from(size.ws_col));
-    told.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+    let known = size.ok().filter(|_| terminal).map(|size| usize::from(size.ws_col));
+    known.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
 }
 
 /// Writes data to stdout. That nobody reads to the end (`| head`) is no error.
@@ -85,7 +85,7 @@ pub fn cut_short(sentence: &str) {
     tell(&format!("{}candor: {}\n", fresh_line(), sentence.replace('\n', " ")));
 }
 
-/// What wipes a line of progress that may stand on the terminal.
+/// The codes that wipe a line of progress off the terminal.
 fn fresh_line() -> &'static str {
     if io::stderr().is_terminal() { "\r\x1b[K" } else { "" }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use candor_plan::LogPlan;
 use candor_plan::blocks::Floor;
+use candor_plan::rank::Ranks;
 use candor_plan::work::Operation;
 use candor_plan::{Job, Measure, Plan, Stop, Work};
 use candor_record::{Measurement, Progress};
@@ -44,6 +45,8 @@ pub struct JobContext<'a> {
     pub plan: &'a Plan,
     /// The job.
     pub job: &'a Job,
+    /// Ranks of its workers.
+    pub ranks: Ranks,
     /// Its end.
     pub stop: &'a Stop,
     /// Seed of its random choices.
@@ -145,10 +148,12 @@ pub trait JobWork: Send + Sync {
 
 /// A worker's place in its job.
 pub struct Seat {
-    /// Number within the job.
+    /// Number within the job on this host.
     pub rank: u32,
-    /// Workers of the job.
+    /// Workers of the job on this host.
     pub workers: u32,
+    /// Ranks of the job's workers over all hosts.
+    pub ranks: Ranks,
     /// Seed of its random choices.
     pub seed: u64,
     /// The clock.

@@ -21,8 +21,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::Release};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
+use candor_plan::rank::HostIndex;
 use candor_plan::{OnFailure, Phase, Plan};
-use candor_record::{Measurement, Sample};
+use candor_record::{JobSample, Measurement};
 
 use crate::clock::{Clock, Ticks};
 use crate::error::EngineError;
@@ -38,25 +39,25 @@ use crate::worker::WorkerEnd;
 /// Stack of a worker; the loop needs little, and only touched pages cost memory.
 const STACK_BYTES: usize = 256 << 10;
 
-/// What someone who watches a phase is told, in order, from the control thread.
+/// The moments of a phase, in order, and the commands to it; called by the control thread.
 pub trait Watch {
     /// The barrier is about to be released; nothing is under way yet.
     fn about_to_start(&mut self) {}
     /// The ramp, if there was one, is over: everything from now on counts.
     fn counting(&mut self) {}
-    /// An interval of a job ended.
-    fn sampled(&mut self, _job: &str, _in_ramp: bool, _sample: &Sample) {}
-    /// True where someone wants to know what is done so far; asked often.
-    fn asks_how_far(&mut self) -> bool {
+    /// An interval ended: one sample for each job that was at work.
+    fn sampled(&mut self, _samples: Vec<JobSample>, _in_ramp: bool) {}
+    /// Takes a request for the results so far; polled often.
+    fn takes_interim(&mut self) -> bool {
         false
     }
-    /// What is done so far, one measurement per job, as if all had been interrupted.
+    /// The results so far, one measurement per job, as if all had been interrupted.
     fn interim(&mut self, _measurements: Vec<Measurement>) {}
-    /// True where all jobs are to end, as if they had done what was asked; asked often.
-    fn calls_off(&mut self) -> bool {
+    /// True where all jobs are to end, as if they had done everything; polled often.
+    fn is_ended(&mut self) -> bool {
         false
     }
-    /// A worker did all that was asked of it.
+    /// A worker did all of its work.
     fn worker_done(&mut self, _job: &str, _rank: u32) {}
     /// The last operation completed.
     fn ended(&mut self) {}
@@ -85,12 +86,20 @@ pub struct Task<'a> {
     pub index: Option<usize>,
     /// Times that it ran before.
     pub repeat: u32,
+    /// This host among those that run the phase.
+    pub host: HostIndex,
 }
 
 impl<'a> Task<'a> {
-    /// A phase of a plan, run for the first time.
+    /// A phase of a plan, run for the first time and by this host alone.
     pub fn of(plan: &'a Plan, index: usize) -> Task<'a> {
-        Task { plan, phase: &plan.phases[index], index: Some(index), repeat: 0 }
+        Task {
+            plan,
+            phase: &plan.phases[index],
+            index: Some(index),
+            repeat: 0,
+            host: HostIndex::ALONE,
+        }
     }
 
     /// Seed of all random choices of one worker of the job with this index; `--debug=random`

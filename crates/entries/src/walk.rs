@@ -69,13 +69,13 @@ impl Walk {
         bytes: u64,
         seat: &Seat,
     ) -> Walk {
-        let first = u64::from(seat.rank);
+        let first = seat.ranks.rank(seat.rank);
         Walk {
             count: names.count() as u64,
             names,
             steps: entries.steps.as_slice().into(),
             first,
-            stride: u64::from(seat.workers.max(1)),
+            stride: seat.ranks.ranks.max(1),
             bytes,
             budget,
             left: Budget::NONE,

@@ -1,8 +1,11 @@
 //! Series of phases that choose their next step from the last result.
 //!
-//! A series drives a [`candor_run::Runner`] and knows nothing of hosts or engines.
+//! A series drives a [`candor_run::Run`] on any [`candor_run::Runner`]: it knows nothing of hosts
+//! or engines.
 
 mod check;
+#[cfg(test)]
+mod fake;
 mod saturate;
 
 pub use check::{CheckOptions, check};

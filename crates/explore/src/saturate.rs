@@ -22,20 +22,20 @@ impl fmt::Display for Concurrency {
     }
 }
 
-/// What a slice showed.
+/// Rate and CPU use of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Slice {
+pub struct Trial {
     /// Operations per second.
     pub ops_per_s: f64,
     /// CPU time of the busiest worker ÷ elapsed.
     pub busiest: f64,
 }
 
-impl From<&Measurement> for Slice {
-    fn from(measurement: &Measurement) -> Slice {
+impl From<&Measurement> for Trial {
+    fn from(measurement: &Measurement) -> Trial {
         let busy = measurement.per_worker.iter().map(|w| w.cpu_user_ns + w.cpu_system_ns);
         let elapsed_ns = measurement.elapsed_ns.max(1) as f64;
-        Slice {
+        Trial {
             ops_per_s: measurement.ops_done() as f64 * 1e9 / elapsed_ns,
             busiest: busy.max().unwrap_or(0) as f64 / elapsed_ns,
         }
@@ -51,24 +51,24 @@ const AS_GOOD: f64 = 0.95;
 const BUSY: f64 = 0.85;
 /// Workers are doubled up to this many.
 const WORKERS_MAX: u32 = 16;
-/// Slices that a search takes at most: all depths, and every doubling of workers.
-const SLICES: usize = DEPTHS.len() + WORKERS_MAX.ilog2() as usize;
+/// Trials that a search takes at most: all depths, and every doubling of workers.
+const TRIALS: usize = DEPTHS.len() + WORKERS_MAX.ilog2() as usize;
 
-/// Finds the least concurrency that is as good as the best, on a host with `cpus` CPUs. `slice`
+/// Finds the least concurrency that is as good as the best, on a host with `cpus` CPUs. `trial`
 /// measures one, given its share of the search's time.
 ///
 /// # Errors
-/// The first one of a slice.
+/// The first one of a trial.
 pub fn saturate<E>(
     cpus: u32,
-    slice: &mut dyn FnMut(Concurrency, f64) -> Result<Slice, E>,
+    trial: &mut dyn FnMut(Concurrency, f64) -> Result<Trial, E>,
 ) -> Result<Concurrency, E> {
-    let share = 1.0 / SLICES as f64;
+    let share = 1.0 / TRIALS as f64;
     let mut seen = Vec::new();
     let (mut best, mut flat) = (0.0, 0);
     for depth in DEPTHS {
         let at = Concurrency { workers: 1, depth };
-        let result = slice(at, share)?;
+        let result = trial(at, share)?;
         seen.push((at, result));
         flat = if result.ops_per_s > best * GAIN { 0 } else { flat + 1 };
         best = result.ops_per_s.max(best);
@@ -79,7 +79,7 @@ pub fn saturate<E>(
     let mut chosen = least_as_good(&seen, best);
     while chosen.1.busiest > BUSY && chosen.0.workers * 2 <= cpus.min(WORKERS_MAX) {
         let at = Concurrency { workers: chosen.0.workers * 2, depth: chosen.0.depth };
-        let result = slice(at, share)?;
+        let result = trial(at, share)?;
         if result.ops_per_s < chosen.1.ops_per_s * GAIN {
             break;
         }
@@ -88,9 +88,9 @@ pub fn saturate<E>(
     Ok(chosen.0)
 }
 
-fn least_as_good(seen: &[(Concurrency, Slice)], best: f64) -> (Concurrency, Slice) {
-    let good = seen.iter().find(|(_, slice)| slice.ops_per_s >= best * AS_GOOD);
-    let none = (Concurrency { workers: 1, depth: DEPTHS[0] }, Slice::default());
+fn least_as_good(seen: &[(Concurrency, Trial)], best: f64) -> (Concurrency, Trial) {
+    let good = seen.iter().find(|(_, trial)| trial.ops_per_s >= best * AS_GOOD);
+    let none = (Concurrency { workers: 1, depth: DEPTHS[0] }, Trial::default());
     good.copied().unwrap_or(none)
 }
 
@@ -99,10 +99,10 @@ mod tests {
     use super::*;
 
     /// A device that serves `channels` requests at a time, each in 100 µs.
-    fn device(channels: u32, busiest: f64) -> impl FnMut(Concurrency, f64) -> Result<Slice, ()> {
+    fn device(channels: u32, busiest: f64) -> impl FnMut(Concurrency, f64) -> Result<Trial, ()> {
         move |at, _| {
             let served = (at.workers * at.depth).min(channels);
-            Ok(Slice { ops_per_s: f64::from(served) * 10_000.0, busiest })
+            Ok(Trial { ops_per_s: f64::from(served) * 10_000.0, busiest })
         }
     }
 
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn adds_workers_where_one_is_the_limit() {
-        let mut bound_by_cpu = |at: Concurrency, _: f64| -> Result<Slice, ()> {
-            Ok(Slice { ops_per_s: f64::from(at.workers) * 500_000.0, busiest: 1.0 })
+        let mut bound_by_cpu = |at: Concurrency, _: f64| -> Result<Trial, ()> {
+            Ok(Trial { ops_per_s: f64::from(at.workers) * 500_000.0, busiest: 1.0 })
         };
         let found = saturate(4, &mut bound_by_cpu);
         assert_eq!(found, Ok(Concurrency { workers: 4, depth: 2 }));
@@ -125,14 +125,14 @@ mod tests {
 
     #[test]
     fn the_longest_search_takes_all_its_time_and_no_more() {
-        let (mut slices, mut time) = (0, 0.0);
-        let mut endless = |at: Concurrency, share: f64| -> Result<Slice, ()> {
-            slices += 1;
+        let (mut trials, mut time) = (0, 0.0);
+        let mut endless = |at: Concurrency, share: f64| -> Result<Trial, ()> {
+            trials += 1;
             time += share;
-            Ok(Slice { ops_per_s: f64::from(at.workers * at.depth), busiest: 1.0 })
+            Ok(Trial { ops_per_s: f64::from(at.workers * at.depth), busiest: 1.0 })
         };
         let found = saturate(64, &mut endless);
         assert_eq!(found, Ok(Concurrency { workers: 16, depth: 256 }));
-        assert!(slices == SLICES && (0.999..1.001).contains(&time), "{slices}, {time}");
+        assert!(trials == TRIALS && (0.999..1.001).contains(&time), "{trials}, {time}");
     }
 }

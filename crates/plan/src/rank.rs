@@ -1,8 +1,61 @@
-//! What a worker's number decides: its file, its part of the file, its offsets.
+//! Ranks: a worker's number over all hosts decides its file, its part of the file, its offsets.
 //!
 //! Pure arithmetic over (rank, ranks), so that every host computes the same for every worker.
 
 use crate::Sharing;
+
+/// A host among those that run a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostIndex {
+    /// Number of the host, from 0.
+    pub host: u32,
+    /// Number of hosts.
+    pub hosts: u32,
+}
+
+impl HostIndex {
+    /// The only host.
+    pub const ALONE: HostIndex = HostIndex { host: 0, hosts: 1 };
+
+    /// Ranks of the workers of a job that has so many on each host.
+    pub fn ranks(self, workers: u32) -> Ranks {
+        let workers = u64::from(workers);
+        Ranks {
+            first_rank: u64::from(self.host) * workers,
+            ranks: u64::from(self.hosts) * workers,
+            host: self,
+        }
+    }
+}
+
+/// Ranks of a job's workers on one host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranks {
+    /// Rank of the host's first worker.
+    pub first_rank: u64,
+    /// Workers of the job on all hosts.
+    pub ranks: u64,
+    /// The host.
+    pub host: HostIndex,
+}
+
+impl Ranks {
+    /// Ranks of a job's workers on the only host.
+    pub fn alone(workers: u32) -> Ranks {
+        HostIndex::ALONE.ranks(workers)
+    }
+
+    /// The rank of a worker of this host.
+    pub fn rank(&self, worker: u32) -> u64 {
+        self.first_rank + u64::from(worker)
+    }
+
+    /// The seat of a worker of this host, where its job's targets have `files` files: that of the
+    /// rank on whose data it works, `shift` further on.
+    pub fn seat(&self, sharing: Sharing, shift: i64, files: u64, worker: u32) -> Seat {
+        Seat::of(sharing, data_rank(self.rank(worker), self.ranks, shift), self.ranks, files)
+    }
+}
 
 /// The rank on whose data a worker works: `shift` further on, modulo `ranks`.
 pub fn data_rank(rank: u64, ranks: u64, shift: i64) -> u64 {
@@ -11,18 +64,26 @@ pub fn data_rank(rank: u64, ranks: u64, shift: i64) -> u64 {
     (i128::from(rank) + i128::from(shift)).rem_euclid(ranks) as u64
 }
 
-/// A worker's place among those that use the same file.
+/// A worker's seat among those that use the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat {
     /// The only file that the worker uses; absent where it uses all.
     pub file: Option<u64>,
-    /// Its number among the workers that use the same file.
+    /// Number among the workers that use the same file.
     pub seat: u64,
     /// Number of workers that use the same file.
     pub seats: u64,
 }
 
 impl Seat {
+    /// The only user of all files.
+    pub const ALONE: Seat = Seat::one_of(0, 1);
+
+    /// One of `seats` workers that use all files.
+    pub const fn one_of(seat: u64, seats: u64) -> Seat {
+        Seat { file: None, seat, seats }
+    }
+
     /// The seat of the worker that works on the data of rank `data_rank` of `ranks`, where the
     /// job's targets have `files` files.
     pub fn of(sharing: Sharing, data_rank: u64, ranks: u64, files: u64) -> Self {
@@ -38,11 +99,10 @@ impl Seat {
         }
     }
 
-    /// Offset of transfer `transfer` of `size` bytes in segment `segment`, relative to the range,
-    /// for [`crate::blocks::Share::Segments`]; absent beyond 64 bits.
-    pub fn segment_offset(self, block: u64, size: u64, segment: u64, transfer: u64) -> Option<u64> {
-        let blocks = segment.checked_mul(self.seats)?.checked_add(self.seat)?;
-        blocks.checked_mul(block)?.checked_add(transfer.checked_mul(size)?)
+    /// The blocks of `block` bytes that are dealt to the worker in turn, for
+    /// [`crate::blocks::Share::Segments`] and [`crate::blocks::Share::Interleave`].
+    pub fn dealt(self, block: u64) -> Dealt {
+        Dealt { block: block.max(1), seat: self.seat, seats: self.seats }
     }
 
     /// Start and length of the worker's slice of `whole` bytes, for
@@ -55,6 +115,35 @@ impl Seat {
             true => (start, whole - start),
             false => (start, length),
         }
+    }
+}
+
+/// Blocks of a range that are dealt to workers in turn: the k-th of a worker is the
+/// (k·seats + seat)-th of the range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dealt {
+    /// Length of a block.
+    pub block: u64,
+    seat: u64,
+    seats: u64,
+}
+
+impl Dealt {
+    /// Offset of the worker's first block.
+    pub fn start(self) -> u64 {
+        self.seat.saturating_mul(self.block)
+    }
+
+    /// Offset of a position in the worker's blocks, behind the first of them.
+    #[inline(always)]
+    pub fn offset(self, position: u64) -> u64 {
+        position / self.block * self.block * self.seats + position % self.block
+    }
+
+    /// The same, for positions that may lie beyond 64 bits.
+    pub fn offset_saturating(self, position: u64) -> u64 {
+        let stride = self.block.saturating_mul(self.seats);
+        (position / self.block).saturating_mul(stride).saturating_add(position % self.block)
     }
 }
 
@@ -87,11 +176,43 @@ mod tests {
     }
 
     #[test]
+    fn hosts_continue_each_others_ranks() {
+        let host = |host| HostIndex { host, hosts: 3 }.ranks(4);
+        let ranks: Vec<_> =
+            (0..3).flat_map(|at| (0..4).map(move |worker| host(at).rank(worker))).collect();
+        assert_eq!(ranks, (0..12).collect::<Vec<_>>());
+        assert!((0..3).all(|at| host(at).ranks == 12 && host(at).host.host == at));
+        let own = |at, worker| host(at).seat(Sharing::Own, 4, 12, worker).file;
+        assert_eq!((own(0, 1), own(2, 1)), (Some(5), Some(1)), "the data of the next host");
+        let alone = Ranks::alone(12);
+        for worker in 0..12 {
+            for (sharing, files) in [(Sharing::Own, 5), (Sharing::Shared, 3)] {
+                let seat = host(worker / 4).seat(sharing, -1, files, worker % 4);
+                assert_eq!(seat, alone.seat(sharing, -1, files, worker), "as on one host");
+            }
+        }
+    }
+
+    #[test]
+    fn dealt_blocks_cover_everything_once() {
+        for seats in 1..5 {
+            let mut offsets = Vec::new();
+            for seat in 0..seats {
+                let dealt = Seat::one_of(seat, seats).dealt(3);
+                offsets.extend((0..6).map(|position| dealt.start() + dealt.offset(position)));
+                assert_eq!(dealt.offset(5), dealt.offset_saturating(5));
+            }
+            offsets.sort_unstable();
+            assert_eq!(offsets, (0..6 * seats).collect::<Vec<_>>());
+        }
+        assert_eq!(Seat::one_of(7, 8).dealt(u64::MAX).start(), u64::MAX);
+    }
+
+    #[test]
     fn slices_cover_everything_once() {
         for seats in 1..9 {
-            let slices: Vec<_> = (0..seats)
-                .map(|seat| Seat { file: None, seat, seats }.slice(100_000, 4096))
-                .collect();
+            let slices: Vec<_> =
+                (0..seats).map(|seat| Seat::one_of(seat, seats).slice(100_000, 4096)).collect();
             let mut next = 0;
             for (start, length) in slices {
                 assert_eq!(start, next);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Measurement, Note, Report, Sample, Snapshot, Verdict};
+use crate::{Finding, HostSample, Measurement, Note, Report, Sample, Verdict};
 
 /// One thing that happened. Screens, streams and logs are its consumers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,12 +43,12 @@ pub enum Event {
     Sampled {
         /// The phase.
         phase: String,
-        /// The job.
-        job: String,
         /// True during the ramp.
         in_ramp: bool,
-        /// What happened in the interval.
-        sample: Sample,
+        /// The jobs that were at work in it.
+        samples: Vec<JobSample>,
+        /// Counters of the host meanwhile.
+        host: HostSample,
     },
     /// A worker did all that was asked of it.
     WorkerDone {
@@ -59,9 +59,9 @@ pub enum Event {
         /// Its number within the job.
         rank: u32,
     },
-    /// Someone asked for the result so far.
+    /// The results so far, on request.
     Interim {
-        /// What a report would be if the run had been interrupted now. Nothing in the phase that
+        /// The report as if the run had been interrupted now. Nothing in the phase that
         /// runs has been judged.
         report: Box<Report>,
     },
@@ -71,8 +71,6 @@ pub enum Event {
         phase: String,
         /// One per job.
         measurements: Vec<Measurement>,
-        /// The kernel's counters at its end.
-        after: Box<Snapshot>,
     },
     /// A diagnosis.
     Found {
@@ -95,7 +93,16 @@ pub enum Event {
     },
 }
 
-/// What is made ready before a phase.
+/// One job's part of an interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobSample {
+    /// Name of the job.
+    pub job: String,
+    /// Counts and percentiles.
+    pub sample: Sample,
+}
+
+/// Work before and between phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PrepareStep {

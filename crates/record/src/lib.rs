@@ -17,6 +17,7 @@ mod finding;
 pub mod fmt;
 mod follow_up;
 pub mod histogram;
+mod host_sample;
 mod judgement;
 mod limit;
 mod log;
@@ -29,7 +30,7 @@ mod stored;
 
 pub use activity::{Activity, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};
-pub use event::{Event, PrepareStep};
+pub use event::{Event, JobSample, PrepareStep};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
 pub use finding::{
@@ -37,6 +38,7 @@ pub use finding::{
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;
+pub use host_sample::{DeviceSample, HostSample};
 pub use judgement::*;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};
 pub use log::*;

@@ -1,7 +1,6 @@
 //! Tracing the block layer for a time, without any load of our own.
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,13 +10,14 @@ use candor_record::facts::DeviceKind;
 use candor_record::requests::{AlignmentReport, RequestOp, RequestStats, Requests};
 use candor_record::{Facts, REPORT_VERSION, Snapshot};
 
-use crate::stop::interrupted;
-use crate::{RunError, inspected, watching};
+use crate::control::Control;
+use crate::devices;
+use crate::error::RunError;
 
 /// The method that is reported where single requests cannot be traced.
 const MEANS: &str = "the kernel's counters, which know means only";
 
-/// How often an interrupt is looked for.
+/// Longest sleep between two looks at the control.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Traces the devices under the paths for a time, or until an interrupt; by one method, or by the
@@ -25,31 +25,32 @@ const STEP: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// A path does not exist, no block device is below any, or the kernel does not allow the
-/// method that was asked for.
+/// requested method.
 pub fn align(
     paths: &[PathBuf],
     time: Duration,
     by: Option<TraceMethod>,
+    control: &Control,
     began: impl FnOnce(&str),
 ) -> Result<AlignmentReport, RunError> {
     let roots = Roots::default();
-    let facts = watching::devices_under(&inspected::named(paths)?, &roots)?;
+    let facts = devices::below(&devices::named(paths)?, &roots)?;
     let tracer = match by {
         Some(method) => Ok(BlockTracer::start_by(method, &facts, Budget::Unbounded, &roots)
             .map_err(RunError::Untraced)?),
         None => BlockTracer::start(&facts, Budget::Unbounded, &roots),
     };
     let mut sampler = Sampler::new(&facts, &[], &roots);
-    let before = (sampler.snapshot(SnapshotDetail::Light), watching::traced(&tracer));
+    let before = (sampler.snapshot(SnapshotDetail::Light), devices::traced(&tracer));
     let begin = Instant::now();
     began(tracer.as_ref().map_or(MEANS, |tracer| tracer.method().name()));
-    while begin.elapsed() < time && !interrupted().load(Relaxed) {
+    while begin.elapsed() < time && !control.is_stopped() {
         thread::sleep(STEP.min(time.saturating_sub(begin.elapsed())));
     }
     let after = sampler.snapshot(SnapshotDetail::Light);
     let trace = match &tracer {
         Ok(tracer) => {
-            tracer.stats().since(&before.1).beside(&before.0, &after).named(watching::process)
+            tracer.stats().since(&before.1).beside(&before.0, &after).named(devices::process)
         }
         Err(_) => means(&facts, &before.0, &after),
     };

@@ -12,7 +12,7 @@ use candor_plan::{Create, Job, Layout, Phase, Plan, PlanPath, Problem, Target, T
 
 use crate::claims::{self, Claims};
 use crate::error::RunError;
-use crate::made::{self, Made};
+use crate::owned_files::{self, OwnedFiles};
 use crate::signature;
 
 /// Keeps a run from doing harm: knows what is its own, and what the user consented to.
@@ -20,7 +20,7 @@ use crate::signature;
 pub struct Guard {
     /// Kernel names of devices that are written to although they are held.
     force: Vec<String>,
-    made: Made,
+    files: OwnedFiles,
     claims: Claims,
     roots: Roots,
 }
@@ -37,22 +37,25 @@ impl Guard {
         Guard { force, roots: roots.clone(), ..Guard::default() }
     }
 
-    /// Lets a plan pass if nothing speaks against it, and claims the devices it writes to.
+    /// Lets phases pass if nothing speaks against them, and claims the devices they write to.
     ///
     /// # Errors
     /// [`RunError::Unsafe`] with everything that speaks against it.
-    pub fn admit(&mut self, plan: &Plan) -> Result<(), RunError> {
-        let targets = plan.targets.iter().enumerate();
+    pub fn admit(&mut self, targets: &[Target], phases: &[Phase]) -> Result<(), RunError> {
+        let all = targets.iter().enumerate();
         let problems: Vec<_> =
-            targets.flat_map(|(index, target)| self.check_target(plan, index, target)).collect();
-        if problems.is_empty() { self.claim(plan) } else { Err(RunError::Unsafe(problems)) }
+            all.flat_map(|(index, target)| self.check_target(phases, index, target)).collect();
+        match problems.is_empty() {
+            true => self.claim(targets, phases),
+            false => Err(RunError::Unsafe(problems)),
+        }
     }
 
     /// Makes a file of a target where there is none; `destroys` is what changes it. One
     /// that is there, or has appeared since the plan was admitted, must be fit for use.
     ///
     /// # Errors
-    /// It is someone else's, or it cannot be made.
+    /// The file is someone else's, or cannot be made.
     pub fn create(
         &mut self,
         target: &Target,
@@ -61,16 +64,16 @@ impl Guard {
         destroys: Option<&Operation>,
     ) -> Result<(), RunError> {
         if target.kind != TargetKind::Device && !self.is_among_devices(path) {
-            let mut made = self.made.create(path, target.keep);
+            let mut made = self.files.create(path, target.keep);
             let no_parent = made.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
             if no_parent && target.create == Create::Parents {
-                made::create_parents(path)
+                owned_files::create_parents(path)
                     .map_err(RunError::file("make the directory of", path))?;
-                made = self.made.create(path, target.keep);
+                made = self.files.create(path, target.keep);
             }
             match made {
                 Ok(()) => return Ok(()),
-                Err(error) if made::is_taken(&error) => {}
+                Err(error) if owned_files::is_taken(&error) => {}
                 Err(error) => return Err(RunError::file("create", path)(error)),
             }
         }
@@ -106,22 +109,22 @@ impl Guard {
 
     /// Takes what stands at these names for the run's own; none of it is removed at the end.
     pub fn adopt(&mut self, names: Vec<PathBuf>) {
-        names.into_iter().for_each(|path| self.made.adopt(path));
+        names.into_iter().for_each(|path| self.files.adopt(path));
     }
 
     /// True where that path still is a file that this run made.
-    pub fn made(&self, path: &Path) -> bool {
-        self.made.contains(path)
+    pub fn owns(&self, path: &Path) -> bool {
+        self.files.contains(path)
     }
 
     /// Removes the files that the run made, but for those to be kept.
     pub fn remove_files(&mut self) {
-        self.made.remove();
+        self.files.remove();
     }
 
-    fn claim(&mut self, plan: &Plan) -> Result<(), RunError> {
-        for (index, target) in plan.targets.iter().enumerate() {
-            if destroys(plan, target).is_none() {
+    fn claim(&mut self, targets: &[Target], phases: &[Phase]) -> Result<(), RunError> {
+        for (index, target) in targets.iter().enumerate() {
+            if destroys(phases, target).is_none() {
                 continue;
             }
             for path in names::paths(target).filter(|path| is_device(path)) {
@@ -145,13 +148,13 @@ impl Guard {
         self.force.iter().any(|forced| forced == name)
     }
 
-    /// What speaks against a target; of many files, against the first that is not fit.
-    fn check_target(&self, plan: &Plan, index: usize, target: &Target) -> Vec<Problem> {
-        if uses(plan, target).next().is_none() {
+    /// Problems of a target; of many files, those of the first that is not fit.
+    fn check_target(&self, phases: &[Phase], index: usize, target: &Target) -> Vec<Problem> {
+        if uses(phases, target).next().is_none() {
             return Vec::new();
         }
-        let (destroys, place) = (destroys(plan, target), place(index));
-        let directories = names_directories(plan, target);
+        let (destroys, place) = (destroys(phases, target), place(index));
+        let directories = names_directories(phases, target);
         let paths = names::paths(target);
         let mut checked = paths.map(|path| match directories {
             true => self.check_directory(target, &path, destroys, &place),
@@ -170,7 +173,7 @@ impl Guard {
         place: &PlanPath,
     ) -> Vec<Problem> {
         let Ok(metadata) = path.symlink_metadata() else { return Vec::new() };
-        let Some(operation) = destroys.filter(|_| !target.overwrite && !self.made.contains(path))
+        let Some(operation) = destroys.filter(|_| !target.overwrite && !self.files.contains(path))
         else {
             return Vec::new();
         };
@@ -216,7 +219,7 @@ impl Guard {
         let grows = target.size.is_some_and(|size| size.0 > metadata.len())
             && target.layout != Layout::Never;
         let changes = destroys.is_some() || grows;
-        let is_foreign = changes && !target.overwrite && !self.made.contains(path);
+        let is_foreign = changes && !target.overwrite && !self.files.contains(path);
         is_foreign.then(|| foreign_file(path, place, destroys)).into_iter().collect()
     }
 
@@ -273,7 +276,7 @@ impl Guard {
 
     fn check_holders(&self, path: &Path, place: &PlanPath) -> Option<Problem> {
         let Some(name) = candor_observe::device_of_path(path, &self.roots) else {
-            let message = format!("who uses `{}` cannot be told", path.display());
+            let message = format!("the users of `{}` cannot be found", path.display());
             let remedy = "mount sysfs on /sys, which lists the users of every device";
             return Some(Problem::error("held-device", place.key("path"), message, remedy));
         };
@@ -294,22 +297,22 @@ impl Guard {
 }
 
 /// The work that uses a target; a null target is used by none.
-fn uses<'a>(plan: &'a Plan, target: &'a Target) -> impl Iterator<Item = &'a Work> {
-    let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+fn uses<'a>(phases: &'a [Phase], target: &'a Target) -> impl Iterator<Item = &'a Work> {
+    let jobs = phases.iter().flat_map(|phase| &phase.jobs);
     jobs.filter(|job| job.targets.contains(&target.name) && target.kind != TargetKind::Null)
         .map(|job| &job.work)
         .filter(|work| work.uses_targets())
 }
 
-/// The first operation of a plan that changes or removes what a target holds.
-fn destroys(plan: &Plan, target: &Target) -> Option<&'static Operation> {
-    uses(plan, target).find_map(Work::destroys)
+/// The first operation of some phases that changes or removes what a target holds.
+fn destroys(phases: &[Phase], target: &Target) -> Option<&'static Operation> {
+    uses(phases, target).find_map(Work::destroys)
 }
 
 /// True where some work takes a target for directories.
-fn names_directories(plan: &Plan, target: &Target) -> bool {
+fn names_directories(phases: &[Phase], target: &Target) -> bool {
     let over = |work: &Work| work.entries().is_some_and(|e| e.over == Over::TargetDirectories);
-    uses(plan, target).any(over)
+    uses(phases, target).any(over)
 }
 
 /// True for a block device, or a link to one.

@@ -8,13 +8,13 @@ use candor_plan::Problem;
 use candor_record::IoFailure;
 use candor_record::facts::Missing;
 
-/// What kept a run or a phase from running.
+/// The reason why a run or a phase could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The plan makes no sense.
     #[error("{}", sentences(.0))]
     BadPlan(Vec<Problem>),
-    /// It would do harm.
+    /// The plan would do harm.
     #[error("{}", sentences(.0))]
     Unsafe(Vec<Problem>),
     /// The engine could not make a phase ready.
@@ -23,20 +23,26 @@ pub enum RunError {
     /// A file could not be used.
     #[error("cannot {what} `{}`: {cause}{}", path.display(), remedy(cause))]
     File {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// The kernel's answer.
         cause: io::Error,
     },
-    /// There is nothing to look at.
+    /// No block device to observe.
     #[error("there is no block device below {}; name a file, a directory or a device that has one",
         .0.join(", "))]
     NoDevice(Vec<String>),
-    /// Single requests cannot be seen in the way that was asked for.
+    /// Single requests cannot be traced by the requested method.
     #[error("cannot trace requests by this method: {}; it takes {}", .0.why, .0.enable)]
     Untraced(Missing),
+    /// The control plane of a phase has no thread.
+    #[error("cannot start a thread: {cause}{}", remedy(cause))]
+    Thread {
+        /// The answer of the kernel.
+        cause: io::Error,
+    },
     /// A command that was to run before a job failed.
     #[error("{0}")]
     Hook(String),
@@ -85,6 +91,7 @@ impl RunError {
             | RunError::File { .. }
             | RunError::NoDevice(_)
             | RunError::Untraced(_)
+            | RunError::Thread { .. }
             | RunError::Hook(_) => 1,
         }
     }

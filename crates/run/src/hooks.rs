@@ -12,14 +12,14 @@ use candor_record::{IoFailure, Note};
 pub struct Failed {
     /// The number that came with it.
     pub at: usize,
-    /// What it failed with.
+    /// The failure.
     pub failure: IoFailure,
-    /// It was allowed to.
+    /// The hook is allowed to fail.
     pub may: bool,
 }
 
 impl Failed {
-    /// What is noted of a command that may fail; `did` is what became of its job.
+    /// The note about a command that may fail; `did` says what became of its job.
     pub fn note(&self, did: &str) -> Note {
         let asked = "a command that may fail".to_owned();
         Note { asked, did: did.to_owned(), why: self.failure.message.clone(), place: None }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_they_write_is_kept_and_failures_are_told() {
+    fn output_is_kept_and_failures_are_reported() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let output = dir.path().join("said.txt").display().to_string();
         let hook = |command: &str| Hook {

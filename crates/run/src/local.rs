@@ -1,132 +1,101 @@
 //! The runner of this host.
 
-mod follow_ups;
+mod phase;
 
 use std::collections::HashSet;
-use std::sync::atomic::Ordering::Relaxed;
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::slice;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime};
 
 use candor_engine::names;
-use candor_engine::{Prepared, Session, SkippedJob, Task};
-use candor_judge::{Case, conclude, judge, questions};
+use candor_engine::{Prepared, Session, SkippedJob};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
-use candor_plan::{Bytes, Nanos, OnFailure, Phase, Plan, Problem};
-use candor_record::{
-    Event, Facts, HostRecord, IdleWindow, Judgement, Note, PhaseJudgement, PhaseRecord,
-    PrepareStep, REPORT_VERSION, Report,
-};
+use candor_plan::rank::HostIndex;
+use candor_plan::{Engine, OnFailure, Phase, Plan};
+use candor_record::facts::PathKind;
+use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep};
 
+use self::phase::LocalPhase;
 use crate::consent::Guard;
 use crate::error::RunError;
-use crate::families;
+use crate::events::Channels;
+use crate::owned_files::OwnedFiles;
+use crate::phase_snapshots::wait_until;
+use crate::runner::{Ready, Runner, Survey, Task};
 use crate::schedulers::Schedulers;
-use crate::stop::interrupted;
-use crate::tracer::RunTracer;
-use crate::watch::Watcher;
-use crate::{Events, Options, Runner, Step, hooks, integrity, laying, ready};
+use crate::tracer::{BlockTraceMode, RunTracer};
+use crate::{families, hooks, layout, memory, precheck};
 
-/// How long to look at the devices before candor does anything: traffic of others shows.
+/// Time before the first phase in which candor does nothing: traffic of others shows.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// A run on this host.
+/// Options of a host, whatever it runs.
+#[derive(Clone, Debug, Default)]
+pub struct HostOptions {
+    /// Devices that are written to although they are mounted or otherwise held, by kernel name or
+    /// path.
+    pub force: Vec<String>,
+    /// Leave out the idle half second before the first phase, and do not wait for the block
+    /// tracer: traffic of others then shows only in the devices' counters during a phase, and the
+    /// first requests are not traced.
+    pub at_once: bool,
+    /// How many requests of the devices are traced.
+    pub block_trace: BlockTraceMode,
+}
+
+/// Runs phases on this host.
 pub struct Local {
-    plan: Plan,
-    options: Options,
+    options: HostOptions,
+    channels: Channels,
     roots: Roots,
     session: Session,
-    facts: Facts,
-    phases: Vec<PhaseRecord>,
-    judged: Vec<Option<PhaseJudgement>>,
-    notes: Vec<Note>,
+    /// Name and facts.
+    host: HostRecord,
     guard: Guard,
     schedulers: Schedulers,
     tracer: RunTracer,
-    started: String,
-    clock: Instant,
+    /// Notes that no result has brought yet.
+    notes: Vec<Note>,
+    /// A phase has been prepared.
+    begun: bool,
 }
 
 impl Local {
-    /// Checks the plan and the consent it needs, then inspects host and targets.
-    ///
-    /// Its phases run through [`Runner::phase`]; phases that it does not have yet are added to it
-    /// as they run, each checked in the same way.
-    ///
-    /// # Errors
-    /// The plan is refused.
-    pub fn open(
-        plan: &Plan,
-        options: &Options,
-        events: &mut Events<'_>,
-    ) -> Result<Local, RunError> {
-        let roots = Roots::default();
-        // First of all, since its clock is calibrated meanwhile.
+    /// Begins to calibrate the clock, and touches nothing.
+    pub fn new(options: &HostOptions, channels: &Channels) -> Local {
         let session = Session::new(families::of);
-        let mut guard = Guard::new(&options.force, &roots);
-        let warnings = match plan.phases.is_empty() {
-            true => Vec::new(),
-            false => sensible(plan)?,
-        };
-        guard.admit(plan)?;
-        events(&started(plan, options));
-        events(&Event::Preparing {
-            phase: String::new(),
-            step: PrepareStep::Inspect,
-            what: plan.targets.first().map_or_else(String::new, |t| t.path.display().to_string()),
-            bytes_done: 0,
-            bytes_total: 0,
-        });
-        let named: Vec<_> = plan.targets.iter().map(|t| (t.name.clone(), t.path.clone())).collect();
-        let facts = candor_observe::inspect(&named, &roots);
-        let notes = warnings.iter().map(warning_note).collect::<Vec<_>>();
-        for note in &notes {
-            events(&Event::Noted { note: note.clone() });
-        }
-        Ok(Local {
-            plan: plan.clone(),
-            options: options.clone(),
-            roots,
+        let roots = Roots::default();
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Local {
             session,
-            facts,
-            phases: Vec::new(),
-            judged: Vec::new(),
-            notes,
-            guard,
+            options: options.clone(),
+            channels: channels.clone(),
+            host: HostRecord { host, ..HostRecord::default() },
+            guard: Guard::new(&options.force, &roots),
+            roots,
             schedulers: Schedulers::default(),
             tracer: RunTracer::default(),
-            started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            clock: Instant::now(),
-        })
+            notes: Vec::new(),
+            begun: false,
+        }
     }
 
-    /// The phase of a step, its index in the plan, and which repeat it is. A phase that the plan
-    /// does not have yet is checked and, unless it is a step of a search, added to it.
-    fn admit(&mut self, step: Step<'_>) -> Result<(Phase, usize, u32), RunError> {
-        let (phase, index, repeat) = match step {
-            Step::Planned { index, repeat } => (&self.plan.phases[index], index, repeat),
-            Step::Added(phase) | Step::Search(phase) => (phase, self.plan.phases.len(), 0),
-        };
-        let phase = phase.clone();
-        let alone = Plan { phases: vec![phase.clone()], ..self.plan.clone() };
-        if !matches!(step, Step::Planned { .. }) {
-            sensible(&alone)?;
-        }
-        // What stands at a path may have changed since the run began.
-        self.guard.admit(&alone)?;
-        if matches!(step, Step::Added(_)) {
-            self.plan.phases.push(phase.clone());
-        }
-        Ok((phase, index, repeat))
+    fn sampler(&self, files: &[PathBuf]) -> Sampler {
+        Sampler::new(&self.host.facts, files, &self.roots)
     }
 
-    fn files(&self, phase: &Phase) -> Vec<std::path::PathBuf> {
-        let targets = ready::targets(&self.plan, phase);
-        targets.iter().flat_map(|(_, target, _)| names::paths(target)).collect()
+    fn start_tracer(&mut self) {
+        self.tracer.start(&self.host.facts, self.options.block_trace, &self.roots);
     }
 
     /// Traffic of others on the devices, once per run, before candor does anything.
-    fn idle_window(&self, sampler: &mut Sampler) -> Option<IdleWindow> {
-        if self.options.at_once || !self.phases.is_empty() || self.facts.devices.is_empty() {
+    fn idle_window(&mut self, sampler: &mut Sampler) -> Option<IdleWindow> {
+        let begun = std::mem::replace(&mut self.begun, true);
+        if self.options.at_once || begun || self.host.facts.devices.is_empty() {
             return None;
         }
         let before = sampler.snapshot(SnapshotDetail::Light);
@@ -134,56 +103,13 @@ impl Local {
         Some(IdleWindow { before, after: sampler.snapshot(SnapshotDetail::Light) })
     }
 
-    /// Begins to look at single requests.
-    fn start_tracer(&mut self) {
-        self.tracer.start(&self.facts, self.options.block_trace, &self.roots);
-    }
-
-    /// Makes everything ready, inside and outside of the engine.
-    fn prepare(
-        &mut self,
-        phase: &Phase,
-        (index, repeat): (Option<usize>, u32),
-        events: &mut Events<'_>,
-    ) -> Result<(Prepared, Sampler, Option<IdleWindow>), RunError> {
-        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
-        self.start_tracer();
-        let idle = self.idle_window(&mut sampler);
-        let absent = self.make_ready(phase, events)?;
-        // Files that came into being can have brought their devices with them.
-        self.start_tracer();
-        // Files may just have come into being.
-        let mut sampler = Sampler::new(&self.facts, &self.files(phase), &self.roots);
-        rest(phase.delay);
-        let task = Task { plan: &self.plan, phase, index, repeat };
-        let prepared = Prepared::without(&mut self.session, &task, absent)?;
-        self.facts.missing.extend(self.tracer.failure(!self.options.at_once));
-        if sampler.snapshot(SnapshotDetail::Full).cache.is_none() {
-            let untold = ready::untold_pages(&self.files(phase));
-            let untold = untold.filter(|missing| !self.facts.missing.contains(missing));
-            self.facts.missing.extend(untold);
-        }
-        match interrupted().load(Relaxed) {
-            true => Err(RunError::Interrupted),
-            false => Ok((prepared, sampler, idle)),
-        }
-    }
-
     /// Makes everything ready outside of the engine; the jobs that will not run.
-    fn make_ready(
-        &mut self,
-        phase: &Phase,
-        events: &mut Events<'_>,
-    ) -> Result<Vec<SkippedJob>, RunError> {
+    fn prepare_targets(&mut self, plan: &Plan, phase: &Phase) -> Result<Vec<SkippedJob>, RunError> {
         let held = (&mut self.guard, &mut self.schedulers);
-        let mut skipped = laying::lay_out(&mut self.session, held, &self.plan, phase, events)?;
-        ready::look(&mut self.facts, &self.plan, phase, &self.roots);
-        ready::pre_read(&self.plan, phase)?;
-        let notes = ready::evict(&self.plan, phase, events)?;
-        for note in &notes {
-            events(&Event::Noted { note: note.clone() });
-        }
-        self.notes.extend(notes);
+        let mut skipped = layout::lay_out(&mut self.session, held, plan, phase, &self.channels)?;
+        precheck::refresh(&mut self.host.facts, plan, phase, &self.roots);
+        precheck::pre_read(plan, phase, &self.channels.control)?;
+        self.notes.extend(precheck::evict(plan, phase, &self.channels.events)?);
         self.leave_out(phase, &mut skipped)?;
         Ok(skipped)
     }
@@ -210,251 +136,126 @@ impl Local {
         Ok(())
     }
 
-    /// What is due after a phase: commands, and files to be removed.
-    fn clean_up(&mut self, phase: &Phase, record: &mut PhaseRecord) {
-        self.schedulers.put_back();
-        let jobs = phase.jobs.iter().enumerate();
-        let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
-        for failed in hooks::run(hooks) {
-            match failed.may {
-                true => self.notes.push(failed.note("what was measured stands")),
-                false => record.measurements[failed.at].errors.push(failed.failure),
-            }
+    /// Adds to the facts what cannot be observed in the phase that is ready.
+    fn note_missing(&mut self, sampler: &mut Sampler, files: &[PathBuf]) {
+        let missing = &mut self.host.facts.missing;
+        missing.extend(self.tracer.failure(!self.options.at_once));
+        if sampler.snapshot(SnapshotDetail::Full).cache.is_none() {
+            let unreadable = precheck::unreadable_pages(files);
+            missing.extend(unreadable.filter(|known| !missing.contains(known)));
         }
-        for (_, target, work) in ready::targets(&self.plan, phase) {
-            let Err(error) = self.guard.remove_of(target) else { continue };
-            let at = phase.jobs.iter().position(|job| std::ptr::eq(job, work[0].0)).unwrap_or(0);
-            record.measurements[at].errors.extend(error.failure());
-        }
-    }
-
-    fn run_prepared(
-        &self,
-        prepared: Prepared,
-        sampler: &mut Sampler,
-        mut record: PhaseRecord,
-        idle: Option<IdleWindow>,
-        events: &mut Events<'_>,
-    ) -> PhaseRecord {
-        let begun = record.clone();
-        let mut watcher = Watcher::new(self, &begun, sampler, events);
-        record.measurements = prepared.run(interrupted(), &mut watcher);
-        let Watcher { before, after, after_flush, during, requests, .. } = watcher;
-        let requests = requests.map(|seen| seen.beside(&before, &after));
-        let host = HostRecord { before, during, after, after_flush, requests, ..self.host(idle) };
-        record.hosts.push(host);
-        record
-    }
-
-    /// What is known of this host before a phase begins.
-    pub(crate) fn host(&self, idle: Option<IdleWindow>) -> HostRecord {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        HostRecord { host, facts: self.facts.clone(), idle, ..HostRecord::default() }
-    }
-
-    /// The block tracer of the run.
-    pub(crate) fn tracer(&self) -> &RunTracer {
-        &self.tracer
-    }
-
-    /// True once for each time that someone asked.
-    pub(crate) fn asks_how_far(&self) -> bool {
-        let asked = &self.options.asks.how_far;
-        asked.load(Relaxed) && asked.swap(false, Relaxed)
-    }
-
-    /// True where the run is to end, as if all had been done.
-    pub(crate) fn is_called_off(&self) -> bool {
-        self.options.asks.end.load(Relaxed)
-    }
-
-    /// The report so far, with what a phase that still runs has done.
-    pub(crate) fn interim(&self, running: PhaseRecord) -> Report {
-        let mut phases = self.phases.clone();
-        phases.push(running);
-        let headline = "The run goes on.".into();
-        let judged = Judgement { headline, ..conclude(self.judged.clone(), None) };
-        Report {
-            report_version: REPORT_VERSION,
-            candor_version: env!("CARGO_PKG_VERSION").into(),
-            started: self.started.clone(),
-            elapsed_s: self.clock.elapsed().as_secs_f64(),
-            command: self.options.command.clone(),
-            plan: self.plan.clone(),
-            phases,
-            notes: self.notes.clone(),
-            judgement: judged,
-            cut_short: None,
-            interrupted: false,
-        }
-    }
-
-    fn case<'a>(&'a self, record: &'a PhaseRecord) -> Case<'a> {
-        Case::new(&self.plan, record, &self.phases, &self.judged)
-    }
-
-    /// Judges a phase, and once more with what follow-ups showed where it could not be decided.
-    fn judge(
-        &mut self,
-        phase: &Phase,
-        record: &mut PhaseRecord,
-        events: &mut Events<'_>,
-    ) -> PhaseJudgement {
-        let mut judged = judge(&self.case(record));
-        if self.options.follow_ups && !interrupted().load(Relaxed) {
-            let questions = questions(&self.case(record), &judged);
-            self.follow_ups(phase, record, questions, events);
-            self.copy_memory(record, events);
-            if !record.follow_ups.is_empty() || record.host().memory_copy.is_some() {
-                judged = judge(&self.case(record));
-            }
-        }
-        judged
-    }
-
-    /// Keeps a phase that could not be prepared, with what is known of the host.
-    fn unprepared(&mut self, (name, index, repeat): (String, usize, u32), step: Step<'_>) {
-        let search_step = matches!(step, Step::Search(_));
-        let hosts = vec![self.host(None)];
-        let record =
-            PhaseRecord { phase: index, name, repeat, search_step, hosts, ..Default::default() };
-        self.phases.push(record);
-        self.judged.push(None);
-    }
-}
-
-/// Checks a plan by itself; the warnings, if it makes sense.
-fn sensible(plan: &Plan) -> Result<Vec<Problem>, RunError> {
-    let problems = candor_plan::check::check(plan);
-    if candor_plan::check::can_run(&problems) {
-        Ok(problems)
-    } else {
-        Err(RunError::BadPlan(problems))
-    }
-}
-
-/// The first event. A series knows better than its plan how long it will be.
-fn started(plan: &Plan, options: &Options) -> Event {
-    let repeats = u64::from(plan.repeats);
-    let (mut count, mut planned_ns) = (0u64, Some(0u64));
-    for phase in &plan.phases {
-        let times = u64::from(phase.repeats).saturating_mul(repeats);
-        count = count.saturating_add(times);
-        planned_ns = planned_ns
-            .zip(expected_ns(phase))
-            .map(|(sum, time)| sum.saturating_add(time.saturating_mul(times)));
-    }
-    let (phases, expected_ns) = match options.expected {
-        Some((phases, time)) => (phases, Some(time.0)),
-        None => (usize::try_from(count).unwrap_or(usize::MAX), planned_ns.filter(|sum| *sum > 0)),
-    };
-    Event::RunStarted { name: plan.name.clone(), phases, expected_ns }
-}
-
-/// How long a phase will take, where its end is bound by time.
-fn expected_ns(phase: &Phase) -> Option<u64> {
-    let job = |job: &candor_plan::Job| {
-        let stop = job.stop.as_ref().unwrap_or(&phase.stop);
-        stop.time.map(|Nanos(time)| time.saturating_add(job.delay.0))
-    };
-    let longest = phase.jobs.iter().map(job).collect::<Option<Vec<_>>>()?.into_iter().max()?;
-    Some(longest.saturating_add(phase.ramp.0).saturating_add(phase.delay.0))
-}
-
-/// A warning about the plan, as a note of the report: the option is not used as written.
-fn warning_note(problem: &Problem) -> Note {
-    Note {
-        asked: problem.place.to_string(),
-        did: problem.message.clone(),
-        why: problem.remedy.clone(),
-        place: None,
     }
 }
 
 impl Runner for Local {
-    fn facts(&self) -> &Facts {
-        &self.facts
+    fn survey(&self, path: &Path) -> Result<Survey, RunError> {
+        let path = path.canonicalize().map_err(RunError::file("find", path))?;
+        let kind = kind(&path);
+        let has_length = matches!(kind, PathKind::File | PathKind::Device);
+        let length = || File::open(&path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok();
+        Ok(Survey {
+            kind,
+            length_bytes: has_length.then(length).flatten(),
+            takes_direct: takes_direct(&path),
+            engine: match candor_blocks::engines::uring::is_available() {
+                true => Engine::IO_URING,
+                false => Engine::LIBAIO,
+            },
+            path,
+        })
     }
 
-    fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    fn phase(&mut self, step: Step<'_>, events: &mut Events<'_>) -> Result<&PhaseRecord, RunError> {
-        let (phase, index, repeat) = self.admit(step)?;
-        let name = phase.name.clone();
-        // A step of a search is no part of the plan.
-        let drawn_as = (!matches!(step, Step::Search(_))).then_some(index);
-        let ready = self.prepare(&phase, (drawn_as, repeat), events);
-        let (prepared, mut sampler, idle) = match ready {
-            Ok(ready) => ready,
-            Err(error) => {
-                self.unprepared((name, index, repeat), step);
-                return Err(error);
-            }
-        };
-        let expected_ns = expected_ns(&phase);
-        events(&Event::PhaseStarted { phase: name.clone(), index, expected_ns });
-        let search_step = matches!(step, Step::Search(_));
-        let record =
-            PhaseRecord { phase: index, name, repeat, search_step, ..PhaseRecord::default() };
-        let absent_names = self.guard.absent_names(&self.plan, &phase);
-        let mut record = self.run_prepared(prepared, &mut sampler, record, idle, events);
-        self.guard.adopt(absent_names);
-        self.clean_up(&phase, &mut record);
-        let judged = (!search_step).then(|| self.judge(&phase, &mut record, events));
-        for note in integrity::notes(&record.measurements) {
-            events(&Event::Noted { note: note.clone() });
-            self.notes.push(note);
-        }
-        for finding in judged.iter().flat_map(|judged| &judged.findings) {
-            let phase = record.name.clone();
-            events(&Event::Found { phase, finding: finding.clone() });
-        }
-        events(&Event::PhaseDone {
-            phase: record.name.clone(),
-            measurements: record.measurements.clone(),
-            after: Box::new(record.host().after.clone()),
+    fn open(&mut self, plan: &Plan) -> Result<(), RunError> {
+        self.guard.admit(&plan.targets, &plan.phases)?;
+        self.channels.events.send(Event::Preparing {
+            phase: String::new(),
+            step: PrepareStep::Inspect,
+            what: plan.targets.first().map_or_else(String::new, |t| t.path.display().to_string()),
+            bytes_done: 0,
+            bytes_total: 0,
         });
-        self.phases.push(record);
-        self.judged.push(judged);
-        let last = self.phases.len() - 1;
-        Ok(&self.phases[last])
+        let named: Vec<_> = plan.targets.iter().map(|t| (t.name.clone(), t.path.clone())).collect();
+        self.host.facts = candor_observe::inspect(&named, &self.roots);
+        Ok(())
     }
 
-    fn resize(&mut self, target: &str, size: Bytes) {
-        if let Some(target) = self.plan.targets.iter_mut().find(|known| known.name == target) {
-            target.size = Some(size);
+    fn hosts(&self) -> &[HostRecord] {
+        slice::from_ref(&self.host)
+    }
+
+    fn prepare<'a>(&'a mut self, task: &Task<'a>) -> Result<Box<dyn Ready<'a> + 'a>, RunError> {
+        let Task { plan, phase, index, repeat, follow_up } = *task;
+        // What stands at a path may have changed since the run began.
+        self.guard.admit(&plan.targets, slice::from_ref(phase))?;
+        let files = precheck::paths(plan, phase);
+        let (mut skipped, mut idle) = (Vec::new(), None);
+        if !follow_up {
+            let mut sampler = self.sampler(&files);
+            self.start_tracer();
+            idle = self.idle_window(&mut sampler);
+            skipped = self.prepare_targets(plan, phase)?;
+            // Files that came into being can have brought their devices with them.
+            self.start_tracer();
+        }
+        // Files may just have come into being.
+        let mut sampler = self.sampler(&files);
+        let control = &self.channels.control;
+        wait_until(SystemTime::now() + Duration::from_nanos(phase.delay.0), control);
+        let engine_task =
+            candor_engine::Task { plan, phase, index, repeat, host: HostIndex::ALONE };
+        let prepared = Prepared::without(&mut self.session, &engine_task, skipped)?;
+        if !follow_up {
+            self.note_missing(&mut sampler, &files);
+        }
+        match self.channels.control.is_stopped() {
+            true => Err(RunError::Interrupted),
+            false => Ok(Box::new(LocalPhase::new(self, task, prepared, sampler, idle)?)),
         }
     }
 
-    fn finish(mut self: Box<Self>, cut_short: Option<String>, events: &mut Events<'_>) -> Report {
+    fn owns(&self, plan: &Plan, phase: &Phase) -> bool {
+        let mut targets = precheck::targets(plan, phase).into_iter().map(|(_, target, _)| target);
+        targets
+            .all(|target| !target.keep && names::paths(target).all(|path| self.guard.owns(&path)))
+    }
+
+    fn measure_memory(&mut self, hosts: &mut [HostRecord]) {
+        let stop = self.channels.control.stop_flag();
+        for host in hosts {
+            let facts = &self.host.facts.host;
+            host.memory_copy = memory::copy(&mut self.session, facts, &self.roots, stop);
+        }
+    }
+
+    fn close(&mut self) -> Vec<Note> {
         self.guard.remove_files();
-        let judgement = conclude(self.judged, cut_short.as_deref());
-        let interrupted = interrupted().load(Relaxed);
-        events(&Event::RunDone { verdict: judgement.verdict, interrupted });
-        Report {
-            report_version: REPORT_VERSION,
-            candor_version: env!("CARGO_PKG_VERSION").into(),
-            started: std::mem::take(&mut self.started),
-            elapsed_s: self.clock.elapsed().as_secs_f64(),
-            command: self.options.command,
-            plan: self.plan,
-            phases: self.phases,
-            notes: self.notes,
-            judgement,
-            cut_short,
-            interrupted,
-        }
+        std::mem::take(&mut self.notes)
     }
 }
 
-/// Waits, but not longer than until the user stops it.
-fn rest(delay: Nanos) {
-    let until = Instant::now() + Duration::from_nanos(delay.0);
-    while Instant::now() < until && !interrupted().load(Relaxed) {
-        thread::sleep(
-            Duration::from_millis(20).min(until.saturating_duration_since(Instant::now())),
-        );
+fn kind(path: &Path) -> PathKind {
+    let Ok(metadata) = path.metadata() else { return PathKind::Missing };
+    match metadata.file_type() {
+        kind if kind.is_file() => PathKind::File,
+        kind if kind.is_dir() => PathKind::Directory,
+        kind if kind.is_block_device() => PathKind::Device,
+        _ => PathKind::Other,
     }
 }
+
+/// True if files in a directory, or that file or device itself, can be opened with `O_DIRECT`.
+fn takes_direct(path: &Path) -> bool {
+    let mut files = OwnedFiles::default();
+    match path.is_dir() {
+        true => files.create_probe(path).is_ok_and(|probe| opens_direct(&probe)),
+        false => opens_direct(path),
+    }
+}
+
+fn opens_direct(path: &Path) -> bool {
+    let mut options = File::options();
+    options.read(true).custom_flags(libc::O_DIRECT | libc::O_NONBLOCK).open(path).is_ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! What a device says about itself: whether it is a member of something greater.
+//! Signatures of devices: membership in an array, a volume group, a filesystem.
 //!
 //! A filesystem is one device's own, and to overwrite it is what consent is about. A member of an
 //! array, a pool or a volume group takes others' data with it, even while nobody has assembled
@@ -12,7 +12,8 @@ use std::path::Path;
 const SECTOR: u64 = 512;
 const KIB: u64 = 1024;
 
-/// What a device is a member of, in words; absent where it bears no such sign, or cannot be read.
+/// The set that a device is a member of, in words; absent where it bears no such signature, or
+/// cannot be read.
 pub fn membership(device: &Path) -> Option<&'static str> {
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(device).ok()?;
     let size = (&file).seek(SeekFrom::End(0)).ok()?;
@@ -75,7 +76,7 @@ fn zfs(file: &File) -> bool {
 mod tests {
     use super::*;
 
-    /// What a file of 1 MiB with these bytes in it is taken for.
+    /// The membership of a file of 1 MiB with these bytes in it.
     fn taken(signs: &[(u64, &[u8])]) -> Option<&'static str> {
         let file = tempfile::NamedTempFile::new().expect("a scratch file");
         file.as_file().set_len(KIB * KIB).expect("sized");
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_told() {
+    fn members_are_recognised() {
         let md = 0xa92b_4efc_u32.to_le_bytes();
         let uberblock = 0x00ba_b10c_u64.to_le_bytes();
         assert_eq!(taken(&[(0, b"LUKS\xba\xbe")]), Some("an encrypted volume (LUKS)"));

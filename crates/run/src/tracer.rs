@@ -39,7 +39,7 @@ impl BlockTraceMode {
 pub struct RunTracer {
     /// The devices that it was started for.
     devices: Vec<String>,
-    tracer: Arc<OnceLock<Result<BlockTracer, Missing>>>,
+    tracer: TraceReader,
     starting: Option<JoinHandle<()>>,
 }
 
@@ -48,14 +48,14 @@ impl RunTracer {
     pub fn start(&mut self, facts: &Facts, mode: BlockTraceMode, roots: &Roots) {
         let Some(budget) = mode.budget() else { return };
         let devices: Vec<String> = facts.devices.iter().map(|device| device.name.clone()).collect();
-        if devices == self.devices || matches!(self.tracer.get(), Some(Err(_))) {
+        if devices == self.devices || matches!(self.tracer.0.get(), Some(Err(_))) {
             return;
         }
-        let tracer = Arc::new(OnceLock::new());
-        let (facts, roots, cell) = (facts.clone(), roots.clone(), Arc::clone(&tracer));
+        let tracer = TraceReader::default();
+        let (facts, roots, started) = (facts.clone(), roots.clone(), tracer.clone());
         let start = move || {
             // Nobody else sets this cell.
-            let _ = cell.set(BlockTracer::start(&facts, budget, &roots));
+            let _ = started.0.set(BlockTracer::start(&facts, budget, &roots));
         };
         *self = RunTracer { devices, tracer, starting: Some(thread::spawn(start)) };
     }
@@ -67,11 +67,22 @@ impl RunTracer {
         if let Err(panic) = starting.join() {
             std::panic::resume_unwind(panic);
         }
-        self.tracer.get()?.as_ref().err().cloned()
+        self.tracer.0.get()?.as_ref().err().cloned()
     }
 
+    /// A reader of the requests, for another thread.
+    pub fn reader(&self) -> TraceReader {
+        self.tracer.clone()
+    }
+}
+
+/// Reads the requests of a tracer that may yet have to start.
+#[derive(Clone, Default)]
+pub struct TraceReader(Arc<OnceLock<Result<BlockTracer, Missing>>>);
+
+impl TraceReader {
     /// The requests traced so far; none while the tracer does not run.
     pub fn stats(&self) -> Option<RequestStats> {
-        self.tracer.get()?.as_ref().ok().map(BlockTracer::stats)
+        self.0.get()?.as_ref().ok().map(BlockTracer::stats)
     }
 }

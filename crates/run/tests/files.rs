@@ -10,7 +10,7 @@ use candor_plan::{
     Bytes, Create, Hook, Hooks, Job, Layout, Member, OnFailure, Phase, Plan, Target, TargetKind,
 };
 use candor_record::{Ended, Measurement, Report};
-use candor_run::Options;
+use candor_run::{Control, HostOptions, Options};
 
 const KIB: u64 = 1 << 10;
 
@@ -43,8 +43,9 @@ fn plan(targets: Vec<Target>, jobs: Vec<Job>) -> Plan {
 }
 
 fn run(plan: &Plan) -> Report {
-    let options = Options { at_once: true, ..Options::default() };
-    candor_run::execute(plan, &options, &mut |_| {}).expect("admitted")
+    let host = HostOptions { at_once: true, ..HostOptions::default() };
+    let options = (&Options::default(), &host);
+    candor_run::execute(plan, options, &Control::default(), |_| {}).expect("admitted")
 }
 
 fn measured(report: &Report) -> &[Measurement] {

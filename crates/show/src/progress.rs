@@ -4,7 +4,7 @@
 //! stderr. On a terminal the line is written over itself; elsewhere only beginnings and ends of
 //! phases are told, a line each, so that a log stays short.
 
-use candor_record::{Event, Measurement, PrepareStep, Sample};
+use candor_record::{Event, JobSample, Measurement, PrepareStep};
 
 use crate::layout::{cut, width};
 use crate::number;
@@ -41,7 +41,7 @@ struct Phase {
     started_ns: u64,
     expected_ns: Option<u64>,
     /// The last sample of each job.
-    samples: Vec<(String, Sample)>,
+    samples: Vec<JobSample>,
 }
 
 impl Line {
@@ -69,9 +69,7 @@ impl Line {
             Event::PhaseStarted { phase, index, expected_ns } => {
                 self.begin(phase, *index, *expected_ns, now_ns)
             }
-            Event::Sampled { job, sample, in_ramp, .. } => {
-                self.sampled(job, sample.clone(), *in_ramp, now_ns)
-            }
+            Event::Sampled { samples, in_ramp, .. } => self.sampled(samples, *in_ramp, now_ns),
             Event::PhaseDone { measurements, .. } => self.end(measurements),
             Event::RunDone { .. } => self.clear(),
             Event::WorkerDone { .. }
@@ -139,16 +137,19 @@ impl Line {
         }
     }
 
-    fn sampled(&mut self, job: &str, sample: Sample, in_ramp: bool, now_ns: u64) -> String {
-        match self.phase.samples.iter_mut().find(|(name, _)| name == job) {
-            Some((_, last)) => *last = sample,
-            None => self.phase.samples.push((job.to_owned(), sample)),
+    fn sampled(&mut self, samples: &[JobSample], in_ramp: bool, now_ns: u64) -> String {
+        for sample in samples {
+            match self.phase.samples.iter_mut().find(|known| known.job == sample.job) {
+                Some(last) => last.clone_from(sample),
+                None => self.phase.samples.push(sample.clone()),
+            }
         }
         if !self.terminal {
             return String::new();
         }
         let (mut ops_per_s, mut bytes_per_s) = (0.0, 0.0);
-        for (_, sample) in self.phase.samples.iter().filter(|(_, sample)| sample.length_ns > 0) {
+        let samples = self.phase.samples.iter().map(|of| &of.sample);
+        for sample in samples.filter(|sample| sample.length_ns > 0) {
             let seconds = sample.length_ns as f64 / 1e9;
             ops_per_s += sample.ops_done() as f64 / seconds;
             bytes_per_s += sample.bytes_moved() as f64 / seconds;
@@ -214,7 +215,7 @@ fn rates(ops_per_s: f64, bytes_per_s: f64) -> String {
 mod tests {
     use candor_plan::units::Direction;
     use candor_plan::work::BlocksOp;
-    use candor_record::{OpSample, Snapshot, Verdict};
+    use candor_record::{HostSample, OpSample, Sample, Verdict};
 
     use super::*;
     use crate::sample;
@@ -257,16 +258,14 @@ mod tests {
             (10 * SECOND, started(1, &name)),
             (
                 14 * SECOND,
-                Event::Sampled { phase: name.clone(), job: "job".into(), in_ramp: false, sample },
-            ),
-            (
-                18 * SECOND,
-                Event::PhaseDone {
-                    phase: name,
-                    measurements,
-                    after: Box::new(Snapshot::default()),
+                Event::Sampled {
+                    phase: name.clone(),
+                    in_ramp: false,
+                    samples: vec![JobSample { job: "job".into(), sample }],
+                    host: HostSample::default(),
                 },
             ),
+            (18 * SECOND, Event::PhaseDone { phase: name, measurements }),
             (19 * SECOND, Event::RunDone { verdict: Verdict::Believable, interrupted: false }),
         ]
     }

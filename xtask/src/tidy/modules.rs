@@ -20,6 +20,35 @@ const ORDERS: &[(&str, &[&str])] = &[
             "trace",
         ],
     ),
+    (
+        "run",
+        &[
+            "error",
+            "families",
+            "control",
+            "owned_files",
+            "signals",
+            "events",
+            "claims",
+            "signature",
+            "consent",
+            "hooks",
+            "schedulers",
+            "integrity",
+            "tracer",
+            "devices",
+            "precheck",
+            "inspection",
+            "align",
+            "page_cache",
+            "device_watch",
+            "layout",
+            "runner",
+            "phase_snapshots",
+            "local",
+            "run",
+        ],
+    ),
 ];
 
 /// Uses of modules that stand higher than their user, and modules without a place in the order.
@@ -98,6 +127,13 @@ mod tests {
         assert_eq!(breaches("host.rs", "use crate::{net, cache, trace::Budget};\n"), 2);
         assert_eq!(breaches("net.rs", "fn a(b: &crate::counters::Sampler) {}\n"), 1);
         assert_eq!(breaches("lib.rs", "mod source;\npub mod eye;\n"), 1);
+    }
+
+    #[test]
+    fn each_crate_has_an_order_of_its_own() {
+        let of_run = |text| check(&[Source::new("crates/run/src/local/phase.rs", text)]).len();
+        assert_eq!(of_run("use crate::run::Run;\n"), 1);
+        assert_eq!(of_run("use crate::{hooks, runner::Task};\n"), 0);
     }
 
     #[test]

@@ -9,8 +9,8 @@ const HOMES: &[&str] =
 
 /// (file or folder, reason)
 const LISTED: &[(&str, &str)] = &[
-    ("crates/run/src/stop.rs", "installs the handlers of SIGINT and SIGTERM"),
-    ("crates/run/src/made.rs", "unlinks candor's files from within such a handler"),
+    ("crates/run/src/signals.rs", "installs the handlers of SIGINT and SIGTERM"),
+    ("crates/run/src/owned_files.rs", "unlinks candor's files from within such a handler"),
     ("bench/src/lib.rs", "the bare loops' clock, buffers and CPU time"),
     ("bench/src/bin/", "bare loops are system calls and little else"),
     ("bench/src/tool.rs", "wait4 and kill of the tools it starts"),

@@ -8,11 +8,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use candor_plan::blocks::{Access, Blocks, FileOrder, Position, StayAt, Windows};
+use candor_plan::rank::Seat;
 use candor_plan::units::{Direction, PerDirection, SizeSpec};
 
 use super::pattern::{self, Order, Stretch};
 use super::random_map::RandomMap;
-use super::region::{Extent, Rank, Region};
+use super::region::{Extent, Region};
 use super::sizes::Sizes;
 use candor_engine::random::{Random, mix};
 
@@ -116,7 +117,7 @@ pub struct Offsets {
 
 impl Offsets {
     /// The places of a worker in its files.
-    pub fn new(blocks: &Blocks, shapes: &Shapes, own: Own, rank: Rank, seed: u64) -> Offsets {
+    pub fn new(blocks: &Blocks, shapes: &Shapes, own: Own, rank: Seat, seed: u64) -> Offsets {
         let mapped = needs_map(blocks);
         let class = |extent: &Extent| {
             let space = Region::new(blocks, *extent, rank);

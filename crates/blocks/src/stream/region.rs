@@ -5,16 +5,8 @@
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, Share};
+use candor_plan::rank::{Dealt, Seat};
 use candor_plan::units::Extent as PlanExtent;
-
-/// One of `of` workers that share a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rank {
-    /// Its number, from 0.
-    pub rank: u64,
-    /// How many there are.
-    pub of: u64,
-}
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,24 +31,15 @@ pub struct Region {
     length: u64,
     /// One past the last byte of the range that the plan allows.
     limit: u64,
-    layout: Layout,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Layout {
-    Contiguous,
-    /// Blocks of `block` bytes; the worker's k-th block is the file's (k·ranks + rank)-th.
-    Dealt {
-        block: u64,
-        ranks: u64,
-    },
+    /// Blocks of the range that are the worker's; none where its share is one piece.
+    dealt: Option<Dealt>,
 }
 
 impl Region {
-    /// The share of `rank` in the used part of a file.
+    /// The share of a seat in the used part of a file.
     ///
     /// The result may be too small for one operation; see [`Region::holds`].
-    pub fn new(blocks: &Blocks, extent: Extent, rank: Rank) -> Region {
+    pub fn new(blocks: &Blocks, extent: Extent, seat: Seat) -> Region {
         let Extent { base, size } = extent;
         let (size_min, align) = (blocks.smallest().0, blocks.alignment_max().0);
         let mut start = blocks.range.start.of(Bytes(size)).0.min(size);
@@ -69,29 +52,24 @@ impl Region {
         let length = blocks.range.length.map_or(rest, |extent| extent.of(Bytes(size)).0.min(rest));
         let start = base.saturating_add(start);
         let limit = start.saturating_add(length);
-        let whole = Region { start, length, limit, layout: Layout::Contiguous };
+        let whole = Region { start, length, limit, dealt: None };
         let contiguous = |start, length| Region { start, length, ..whole.clone() };
         match blocks.share {
             Share::Whole => contiguous(start, length),
             Share::Slice => {
-                let part = length / rank.of / align * align;
-                let last = rank.rank + 1 == rank.of;
-                let mine = if last { length - part * (rank.of - 1) } else { part };
-                contiguous(start + part * rank.rank, mine)
+                let (before, mine) = seat.slice(length, align);
+                contiguous(start + before, mine)
             }
-            Share::Interleave => {
-                let rows = length / size_min / rank.of;
-                whole.dealt(size_min, rows, rank)
-            }
-            Share::Segments { block, count } => whole.dealt(block.0.max(1), u64::from(count), rank),
+            Share::Interleave => whole.dealt(seat.dealt(size_min), length / size_min / seat.seats),
+            Share::Segments { block, count } => whole.dealt(seat.dealt(block.0), count.into()),
         }
     }
 
-    fn dealt(&self, block: u64, rows: u64, rank: Rank) -> Region {
+    fn dealt(&self, dealt: Dealt, rows: u64) -> Region {
         Region {
-            start: self.start.saturating_add(rank.rank.saturating_mul(block)),
-            length: rows.saturating_mul(block),
-            layout: Layout::Dealt { block, ranks: rank.of },
+            start: self.start.saturating_add(dealt.start()),
+            length: rows.saturating_mul(dealt.block),
+            dealt: Some(dealt),
             ..self.clone()
         }
     }
@@ -113,16 +91,16 @@ impl Region {
 
     /// Its start in the file, where the share is one piece of it.
     pub fn contiguous(&self) -> Option<u64> {
-        (self.layout == Layout::Contiguous).then_some(self.start)
+        self.dealt.is_none().then_some(self.start)
     }
 
     /// Offsets within it are multiples of this, for operations of that length and alignment.
     #[inline(always)]
     pub fn step(&self, length: u32, align: u64) -> u64 {
-        match self.layout {
-            Layout::Contiguous => align,
+        match self.dealt {
+            None => align,
             // Operations stay within a block, so every length-sized piece of it is a place.
-            Layout::Dealt { .. } => u64::from(length.max(1)),
+            Some(_) => u64::from(length.max(1)),
         }
     }
 
@@ -134,24 +112,21 @@ impl Region {
     /// Where a position lies in the file.
     #[inline(always)]
     pub fn offset(&self, position: u64) -> u64 {
-        match self.layout {
-            Layout::Contiguous => self.start + position,
-            Layout::Dealt { block, ranks } => {
-                self.start + position / block * block * ranks + position % block
-            }
+        match self.dealt {
+            None => self.start + position,
+            Some(dealt) => self.start + dealt.offset(position),
         }
     }
 
     /// One past the last byte of the file that the share uses.
     pub fn end(&self) -> u64 {
-        match (self.length, &self.layout) {
-            (0, _) => self.start,
-            (length, Layout::Contiguous) => self.start.saturating_add(length),
-            (length, Layout::Dealt { block, ranks }) => {
-                let rows_before = (length - 1) / block;
-                let before = rows_before.saturating_mul(block.saturating_mul(*ranks));
-                self.start.saturating_add(before).saturating_add((length - 1) % block + 1)
-            }
+        let last = |length: u64| match self.dealt {
+            None => length - 1,
+            Some(dealt) => dealt.offset_saturating(length - 1),
+        };
+        match self.length {
+            0 => self.start,
+            length => self.start.saturating_add(last(length)).saturating_add(1),
         }
     }
 }

@@ -3,12 +3,13 @@ use std::collections::HashSet;
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Access, Blocks, Share, Zone};
+use candor_plan::rank::Seat;
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use proptest::prelude::*;
 
 use super::offsets::{Own, Shapes};
 use super::permutation::Permutation;
-use super::region::{Rank, Region};
+use super::region::Region;
 use super::skew::Zipf;
 use super::*;
 use crate::kind::{BlocksSlot, Kind};
@@ -16,15 +17,15 @@ use crate::kind::{BlocksSlot, Kind};
 mod properties;
 mod sequences;
 
-pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Rank, wraps: bool) -> Stream {
+pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Seat, wraps: bool) -> Stream {
     let shapes = Shapes::new(sizes.iter().copied().map(region::Extent::whole));
-    let seed = 7 + rank.rank;
+    let seed = 7 + rank.seat;
     let places = Offsets::new(blocks, &shapes, Own::dealt(0, 1, sizes.len() as u32), rank, seed);
-    let random = Random::new(7, rank.rank);
+    let random = Random::new(7, rank.seat);
     Stream::new(Parts { blocks, random, seed, places, wraps, trace: None })
 }
 
-fn offsets(blocks: &Blocks, size: u64, rank: Rank, ops: u64) -> Vec<u64> {
+fn offsets(blocks: &Blocks, size: u64, rank: Seat, ops: u64) -> Vec<u64> {
     let mut stream = stream(blocks, &[size], rank, false);
     stream.bound(Budget { ops, ..Budget::NONE });
     let mut slot = Slot::empty(Buffer::None);
@@ -36,7 +37,7 @@ fn offsets(blocks: &Blocks, size: u64, rank: Rank, ops: u64) -> Vec<u64> {
     list
 }
 
-const ALONE: Rank = Rank { rank: 0, of: 1 };
+const ALONE: Seat = Seat::ALONE;
 
 fn with(access: Access) -> Blocks {
     Blocks { access, ..Blocks::default() }
@@ -56,7 +57,7 @@ fn ordered_accesses() {
 fn segments_lie_where_ior_puts_them() {
     let share = Share::Segments { block: Bytes(16384), count: 3 };
     let blocks = Blocks { share, ..Blocks::default() };
-    let rank = Rank { rank: 2, of: 4 };
+    let rank = Seat::one_of(2, 4);
     let list = offsets(&blocks, 3 * 4 * 16384, rank, 12);
     for (k, offset) in list.iter().enumerate() {
         let (segment, transfer) = (k as u64 / 4, k as u64 % 4);
@@ -71,7 +72,7 @@ fn workers_cover_a_shared_range_exactly_once() {
             let blocks = Blocks { share: share.clone(), ..with(access.clone()) };
             let mut seen = HashSet::new();
             for rank in 0..4 {
-                let rank = Rank { rank, of: 4 };
+                let rank = Seat::one_of(rank, 4);
                 let space = Region::new(&blocks, region::Extent::whole(64 * 4096), rank);
                 let list = offsets(&blocks, 64 * 4096, rank, space.length() / 4096);
                 assert!(list.iter().all(|offset| seen.insert(*offset)), "{share:?} {access:?}");
@@ -181,7 +182,7 @@ proptest! {
         ][which].clone();
         let size = size * 4096 * ranks;
         let blocks = Blocks { share: Share::Slice, ..with(access) };
-        let rank = Rank { rank: seed % ranks, of: ranks };
+        let rank = Seat::one_of(seed % ranks, ranks);
         let space = Region::new(&blocks, region::Extent::whole(size), rank);
         for offset in offsets(&blocks, size, rank, 64) {
             prop_assert!(offset >= space.offset(0) && offset + 4096 <= space.end());

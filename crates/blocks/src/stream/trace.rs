@@ -5,9 +5,8 @@ use std::sync::Arc;
 use candor_engine::gates::pace::Timetable;
 use candor_plan::Bytes;
 use candor_plan::blocks::TraceFile;
+use candor_plan::rank::Seat;
 use candor_plan::trace::{Step, Trace};
-
-use super::region::Rank;
 
 /// Reads a trace, where whoever made the plan has not read it already.
 ///
@@ -56,10 +55,10 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The way of one rank.
-    pub fn new(trace: Arc<Trace>, rank: Rank) -> Cursor {
-        let at = rank.rank as usize % trace.steps().len();
-        Cursor { trace, at, step: rank.of as usize, since_ns: 0 }
+    /// The way of one seat.
+    pub fn new(trace: Arc<Trace>, seat: Seat) -> Cursor {
+        let at = seat.seat as usize % trace.steps().len();
+        Cursor { trace, at, step: seat.seats as usize, since_ns: 0 }
     }
 
     /// The next step.
@@ -100,7 +99,7 @@ mod tests {
     fn cursor(rank: u64, of: u64) -> Cursor {
         let text = "read 0 1 0 1ms\nread 1 1 0 2ms\nfsync 0 0 0 4ms\n";
         let trace = Trace::read("t", text).expect("a trace");
-        Cursor::new(Arc::new(trace), Rank { rank, of })
+        Cursor::new(Arc::new(trace), Seat::one_of(rank, of))
     }
 
     #[test]

@@ -22,7 +22,7 @@ candor itself reads and writes nothing; it counts what others do, for a time or 
 interrupted. Each request is seen where small programs may be put into the kernel (root, or CAP_BPF \
 and CAP_PERFMON); elsewhere the kernel's counters give means.";
 
-/// What the words ask for.
+/// Options of the command.
 struct Draft {
     seconds: u64,
     by: Option<TraceMethod>,
@@ -86,14 +86,14 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if let Err(code) = commands::ready(&problems, &line, &mut output) {
         return code;
     }
-    candor_run::install_interrupt_handlers();
+    let control = candor_run::interrupts();
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();
     let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
-    let seconds = draft.seconds;
+    let (seconds, time) = (draft.seconds, Duration::from_secs(draft.seconds));
     let began = |method: &str| {
         screen::tell(&format!("Tracing for {seconds} s by {method}; Ctrl-C ends it.\n"));
     };
-    let report = match candor_run::align(&paths, Duration::from_secs(seconds), draft.by, began) {
+    let report = match candor_run::align(&paths, time, draft.by, &control, began) {
         Ok(report) => report,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };

@@ -59,10 +59,10 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if let Err(code) = commands::ready(&problems, &line, &mut output) {
         return code;
     }
-    candor_run::install_interrupt_handlers();
+    let control = candor_run::interrupts();
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();
     let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
-    let found = match candor_run::cached(&paths, action) {
+    let found = match candor_run::cached(&paths, action, &control) {
         Ok(found) => found,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use candor_explore::CheckOptions;
 use candor_plan::Bytes;
+use candor_run::{HostOptions, Local};
 use clap::{Arg, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes};
@@ -110,18 +111,16 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if let Err(code) = commands::ready(&problems, &line, &mut output) {
         return code;
     }
-    candor_run::install_interrupt_handlers();
-    let run = candor_run::Options {
-        command: line.words().to_vec(),
-        run_dir: output.run_dir().map(PathBuf::from),
-        force: draft.force.into_iter().collect(),
-        // The series is a search of its own.
-        follow_ups: false,
-        ..candor_run::Options::default()
-    };
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();
-    let Draft { seconds, size, write, keep, .. } = draft;
+    let Draft { seconds, size, write, keep, force } = draft;
     let options = CheckOptions { path, seconds, size, write, keep };
-    let result = candor_explore::check(&options, &run, &mut screen::progress(output.quiet));
+    let host = HostOptions { force: force.into_iter().collect(), ..HostOptions::default() };
+    // The series is a search of its own.
+    let run = candor_run::Options { command: line.words().to_vec(), follow_ups: false };
+    let (control, progress) = (candor_run::interrupts(), screen::progress(output.quiet));
+    let result = candor_run::consumed(&control, progress, |channels| {
+        let local = Box::new(Local::new(&host, channels));
+        candor_explore::check(&options, local, &run, channels)
+    });
     commands::finish(result, &line.source, &output)
 }

@@ -26,7 +26,7 @@ again on any other host: for those who help from far away, and for tests.";
 /// No host has more to tell; whoever names a disk by mistake should not wait for its end.
 const BUNDLE_BYTES_MAX: u64 = 64 << 20;
 
-/// What the words ask for.
+/// Options of the command.
 #[derive(Default)]
 struct Draft {
     record: Option<PathBuf>,

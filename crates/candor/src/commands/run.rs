@@ -4,11 +4,9 @@ mod access;
 mod draft;
 mod options;
 
-use std::path::PathBuf;
-
 use candor_plan::{Plan, Problem, Source, check, text};
 use candor_record::REPORT_BYTES_MAX;
-use candor_run::BlockTraceMode;
+use candor_run::{BlockTraceMode, HostOptions};
 use clap::{Arg, ArgMatches, Command};
 
 use self::draft::Draft;
@@ -143,17 +141,15 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         screen::error(&sentence);
         return exit::USAGE;
     }
-    candor_run::install_interrupt_handlers();
-    let options = candor_run::Options {
-        command: line.words().to_vec(),
-        run_dir: output.run_dir().map(PathBuf::from),
+    let options =
+        candor_run::Options { command: line.words().to_vec(), follow_ups: !how.no_follow_ups };
+    let host = HostOptions {
         force: how.force.into_iter().collect(),
-        follow_ups: !how.no_follow_ups,
         block_trace: how.block_trace,
-        ..candor_run::Options::default()
+        at_once: false,
     };
-    let mut events = screen::progress(output.quiet);
-    let result = candor_run::execute(plan, &options, &mut events);
+    let (control, progress) = (candor_run::interrupts(), screen::progress(output.quiet));
+    let result = candor_run::execute(plan, (&options, &host), &control, progress);
     commands::finish(result, source, &output)
 }
 

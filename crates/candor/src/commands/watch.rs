@@ -4,12 +4,11 @@ pub mod iostat;
 mod pace;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
 use candor_record::Watched;
-use candor_run::{Asked, Watching, interrupted};
+use candor_run::{Control, DeviceSelection, DeviceWatch};
 use candor_show::{json, watch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -28,12 +27,12 @@ percentiles, sizes and alignment of single requests and the processes behind the
 candor itself reads and writes nothing. On a terminal the screen is refreshed; elsewhere each look \
 follows the one before. It ends after --count looks, or when it is interrupted.";
 
-/// What the words ask for.
+/// Options of the command.
 struct Draft {
     interval: Duration,
     count: Option<u64>,
     json: bool,
-    asked: Asked,
+    devices: DeviceSelection,
 }
 
 const GROUPS: &[Group<Draft>] = &[Group {
@@ -72,7 +71,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "The partitions of each disk too",
             fields: &[],
             set: |draft, _| {
-                draft.asked.partitions = true;
+                draft.devices.partitions = true;
                 Ok(())
             },
         },
@@ -82,7 +81,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "Also what the devices under these paths do together, under a name",
             fields: &[],
             set: |draft, text| {
-                draft.asked.groups.push(group(text)?);
+                draft.devices.groups.push(group(text)?);
                 Ok(())
             },
         },
@@ -130,7 +129,8 @@ pub fn command() -> Command {
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let interval = Duration::from_secs(1);
-    let mut draft = Draft { interval, count: None, json: false, asked: Asked::default() };
+    let mut draft =
+        Draft { interval, count: None, json: false, devices: DeviceSelection::default() };
     let mut output = Output::default();
     let mut problems = flag::apply(output::OF_SCREENS, matches, &mut line, &mut output);
     problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
@@ -138,10 +138,10 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::problems(&problems, &line.source, output.color);
         return exit::USAGE;
     }
-    candor_run::install_interrupt_handlers();
+    let control = candor_run::interrupts();
     let paths = matches.get_many::<String>("PATH").into_iter().flatten();
-    draft.asked.paths = paths.map(PathBuf::from).collect();
-    if let Some(number) = draft.asked.paths.iter().find(|path| is_number(path)) {
+    draft.devices.paths = paths.map(PathBuf::from).collect();
+    if let Some(number) = draft.devices.paths.iter().find(|path| is_number(path)) {
         let number = number.display();
         screen::error(&format!(
             "there is no `{number}`; write --interval {number} for the time between two looks, \
@@ -149,11 +149,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         ));
         return exit::USAGE;
     }
-    let watching = match Watching::new(&draft.asked) {
-        Ok(watching) => watching,
+    let watch = match DeviceWatch::new(&draft.devices) {
+        Ok(watch) => watch,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    match looks(watching, &draft, &output) {
+    match looks(watch, &draft, &output, &control) {
         Ok(()) => exit::RAN,
         Err(sentence) => {
             screen::error(&sentence);
@@ -162,22 +162,27 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
 }
 
-/// What users of iostat write for the interval and the count.
+/// True for the interval and the count as users of iostat write them.
 fn is_number(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.parse::<f64>().is_ok()) && !path.exists()
 }
 
 /// Looks until there were enough, or nobody reads them, or it is interrupted.
-fn looks(mut watching: Watching, draft: &Draft, output: &Output) -> Result<(), String> {
+fn looks(
+    mut watch: DeviceWatch,
+    draft: &Draft,
+    output: &Output,
+    control: &Control,
+) -> Result<(), String> {
     let clock = Clock::new(Some("ISO"));
-    let named = !(draft.asked.paths.is_empty() && draft.asked.groups.is_empty());
-    let mut pace = Pace::new(draft.interval);
+    let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
+    let mut pace = Pace::new(draft.interval, control.clone());
     let mut left = draft.count.unwrap_or(u64::MAX);
     while left > 0 {
         pace.wait();
         // An interrupt ends it with what happened until then.
-        let is_last = interrupted().load(Relaxed);
-        let watched = watching.look();
+        let is_last = control.is_stopped();
+        let watched = watch.look();
         let text = match draft.json {
             true => json::watched(&watched).map_err(|error| error.to_string())?,
             false => told(&watched, &clock, named, output),

@@ -7,7 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{OnDone, OnFailure};
-use candor_record::{Ended, Measurement, Sample};
+use candor_record::{Ended, JobSample, Measurement, Sample};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::Live;
@@ -20,7 +20,7 @@ use crate::phase::{Message, Prepared, Watch};
 
 /// A phase in which nothing completes for this long is given up.
 const STALL: Duration = Duration::from_secs(60);
-/// How long workers may take to end once told to.
+/// Time that workers may take to end after the command.
 const GRACE: Duration = Duration::from_secs(20);
 /// The control plane looks at the user's stop flag at least this often.
 const LOOK: Duration = Duration::from_millis(20);
@@ -77,7 +77,7 @@ impl<'a> Control<'a> {
     /// Receives ends, samples, forwards the user's stop, until all have ended.
     pub fn watch_over(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
         let mut progress = (Instant::now(), 0);
-        let mut told_to_stop: Option<Instant> = None;
+        let mut stopping_since: Option<Instant> = None;
         self.tick(watch);
         self.start_waiting();
         let mut left: u32 = self.monitors.iter().map(|monitor| monitor.left).sum();
@@ -97,10 +97,10 @@ impl<'a> Control<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.tick(watch);
-            if watch.asks_how_far() {
+            if watch.takes_interim() {
                 watch.interim(self.interim());
             }
-            if watch.calls_off() {
+            if watch.is_ended() {
                 self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Done));
             }
             self.stalled |= self.no_progress(&mut progress);
@@ -108,7 +108,7 @@ impl<'a> Control<'a> {
             self.interrupted |= wanted;
             if wanted || self.stalled || self.any_failed() {
                 self.stop_all();
-                if told_to_stop.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                if stopping_since.get_or_insert_with(Instant::now).elapsed() > GRACE {
                     self.stalled = true;
                     break;
                 }
@@ -234,12 +234,16 @@ impl<'a> Control<'a> {
             taken.extend(sample.map(|sample| (index, sample)));
         }
         taken.sort_by_key(|(_, sample)| std::cmp::Reverse(sample.at_ns));
-        for (index, sample) in taken {
-            let monitor = &mut self.monitors[index];
-            watch.sampled(&monitor.job.job.name, !self.counting, &sample);
-            if self.counting {
-                monitor.sampling.keep(sample);
-            }
+        let named = |(index, sample): &(usize, Sample)| JobSample {
+            job: self.monitors[*index].job.job.name.clone(),
+            sample: sample.clone(),
+        };
+        let samples: Vec<JobSample> = taken.iter().map(named).collect();
+        if !samples.is_empty() {
+            watch.sampled(samples, !self.counting);
+        }
+        for (index, sample) in taken.into_iter().filter(|_| self.counting) {
+            self.monitors[index].sampling.keep(sample);
         }
     }
 
@@ -257,7 +261,7 @@ impl<'a> Control<'a> {
         })
     }
 
-    /// What is done so far, one measurement per job of the phase.
+    /// The results so far, one measurement per job of the phase.
     fn interim(&self) -> Vec<Measurement> {
         let since = (self.release, self.released_unix_ns);
         let ran = interim::measurements(&self.monitors, self.phase.clock, since);

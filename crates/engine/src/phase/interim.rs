@@ -1,4 +1,4 @@
-//! What is done so far in a phase that goes on: each worker is asked, and the rest is counted.
+//! Interim results of a phase: each worker reports its own, and late ones are counted.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -13,7 +13,7 @@ use crate::worker::WorkerEnd;
 
 /// How long workers may take to answer: those in a long call only have their counters read.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How often it is looked whether they did.
+/// Interval between two looks for answers.
 const LOOK: Duration = Duration::from_micros(100);
 
 /// The measurements of all jobs; `since` is when they were released, as a tick and in ns since
@@ -41,7 +41,7 @@ pub fn measurements(
     measured.collect()
 }
 
-/// What the workers of a job that have not ended are at.
+/// Reports of the workers of a job that have not ended.
 fn answers(monitor: &JobMonitor, clock: Clock, until: Instant) -> Vec<WorkerEnd> {
     let ended: Vec<u32> = monitor.ends.iter().map(|end| end.stats.rank).collect();
     let still = monitor.job.live.iter().zip(0..).filter(|(_, rank)| !ended.contains(rank));
@@ -60,7 +60,7 @@ fn answer(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock, until: Ins
     }
 }
 
-/// What is known of a worker that does not answer.
+/// Counters of a worker that does not answer.
 fn counted(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock) -> WorkerEnd {
     let from = monitor.job.shared.count_from.load(Relaxed);
     let elapsed_ns = clock.ns(clock.now().saturating_sub(from));

@@ -3,6 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
+use candor_plan::rank::Ranks;
 use candor_plan::{Job, Stop};
 use candor_record::Progress;
 
@@ -36,6 +37,7 @@ pub struct ReadyJob {
     pub ends: Vec<Arc<OperationLog>>,
     /// Logs of operations that were handed over, likewise.
     pub hand_overs: Vec<Arc<OperationLog>>,
+    ranks: Ranks,
     seed: u64,
     /// Kept for as long as its threads are in it.
     _group: Option<Group>,
@@ -55,11 +57,20 @@ impl ReadyJob {
         let job = &task.phase.jobs[index];
         let stop = job.stop.as_ref().unwrap_or(&task.phase.stop);
         let (seed, clock) = (task.job_seed(index), session.clock());
+        let ranks = task.host.ranks(job.workers);
         let group = job.threads.control_group.as_ref().map(Group::prepare).transpose()?;
         let family = (session.families)(&job.work);
         let kept = &mut session.kept;
-        let context =
-            &mut JobContext { plan: task.plan, job, stop, seed, clock, session: kept, phase };
+        let context = &mut JobContext {
+            plan: task.plan,
+            job,
+            ranks,
+            stop,
+            seed,
+            clock,
+            session: kept,
+            phase,
+        };
         let work: Arc<dyn JobWork> = family.prepare(context)?.into();
         let (recorded, log) = (work.recorded(), work.log().0);
         Ok(ReadyJob {
@@ -72,6 +83,7 @@ impl ReadyJob {
             first_done: Arc::default(),
             work,
             recorded,
+            ranks,
             seed,
             _group: group,
         })
@@ -93,6 +105,7 @@ impl ReadyJob {
         self.work.work(Seat {
             rank,
             workers: self.job.workers,
+            ranks: self.ranks,
             seed: self.seed,
             clock,
             job: self.work.clone(),

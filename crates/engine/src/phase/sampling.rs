@@ -6,7 +6,7 @@ use candor_record::{Histogram, Latency, Sample};
 use crate::counters::Totals;
 use crate::phase::gather;
 
-/// What was sampled of a job. Times are ns since the release of the barrier.
+/// Samples of a job. Times are ns since the release of the barrier.
 pub struct Sampling {
     last: Totals,
     /// Everything before is in a sample, or was before the job began.
@@ -55,7 +55,7 @@ impl Sampling {
         }
     }
 
-    /// What happened since the last sample; nothing if that was less than `short_ns` ago, in which
+    /// The work since the last sample; none if that was less than `short_ns` ago, in which
     /// case the next sample covers it too. `zero_ns` is when counting began in the phase.
     pub fn take(
         &mut self,

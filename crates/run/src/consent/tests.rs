@@ -34,7 +34,7 @@ fn target(path: &Path) -> Target {
 
 /// Rules that refuse the plan.
 fn refused(guard: &mut Guard, plan: &Plan) -> Vec<&'static str> {
-    rules(guard.admit(plan))
+    rules(guard.admit(&plan.targets, &plan.phases))
 }
 
 fn rules(result: Result<(), RunError>) -> Vec<&'static str> {
@@ -103,7 +103,7 @@ fn a_file_that_appears_later_is_refused_and_left_alone() {
     assert!(refused(&mut guard, &plan).is_empty());
     std::fs::write(&path, "words").expect("written");
     assert_eq!(
-        rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan, &plan.targets[0]))),
+        rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan.phases, &plan.targets[0]))),
         ["consent-file"]
     );
     assert_eq!(refused(&mut guard, &plan), ["consent-file"]);
@@ -119,8 +119,13 @@ fn an_own_file_is_used_again_and_removed() {
     for _ in 0..2 {
         assert!(refused(&mut guard, &plan).is_empty());
         assert!(
-            rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan, &plan.targets[0])))
-                .is_empty()
+            rules(guard.create(
+                &plan.targets[0],
+                0,
+                &path,
+                destroys(&plan.phases, &plan.targets[0])
+            ))
+            .is_empty()
         );
     }
     guard.remove_files();
@@ -135,7 +140,7 @@ fn a_link_to_nothing_is_refused() {
     let (plan, mut guard) = (plan(target(&path), Mix::WRITE), guard(None));
     assert_eq!(refused(&mut guard, &plan), ["target-kind"]);
     assert_eq!(
-        rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan, &plan.targets[0]))),
+        rules(guard.create(&plan.targets[0], 0, &path, destroys(&plan.phases, &plan.targets[0]))),
         ["target-kind"]
     );
     assert!(!aim.exists());
@@ -160,7 +165,12 @@ fn a_path_must_be_of_its_kind() {
     let node = Path::new("/dev/candor-absent");
     let plan = plan(target(node), Mix::WRITE);
     assert_eq!(
-        rules(guard(None).create(&plan.targets[0], 0, node, destroys(&plan, &plan.targets[0]))),
+        rules(guard(None).create(
+            &plan.targets[0],
+            0,
+            node,
+            destroys(&plan.phases, &plan.targets[0])
+        )),
         ["target-kind"]
     );
     assert!(!node.exists());
@@ -214,7 +224,10 @@ fn a_partitioned_device_needs_force() {
         return;
     }
     let whole = plan(Target { overwrite: true, ..target(&device.node) }, Mix::WRITE);
-    let refusal = guard(None).admit(&whole).expect_err("it is partitioned").to_string();
+    let refusal = guard(None)
+        .admit(&whole.targets, &whole.phases)
+        .expect_err("it is partitioned")
+        .to_string();
     assert!(refusal.contains(&format!("is partitioned: {}p1", device.name())), "{refusal}");
     assert!(refused(&mut guard(Some(&device.name())), &whole).is_empty());
     assert!(refused(&mut guard(None), &plan(whole.targets[0].clone(), Mix::READ)).is_empty());

@@ -9,11 +9,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::kind::{BlocksSlot, Kind};
 use crate::stream::offsets::{Offsets, Own, Shapes};
-use crate::stream::region::Rank;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::Files;
 use candor_engine::operation::Slot;
 use candor_engine::random::Random;
+use candor_plan::rank::Seat;
 use std::sync::Arc;
 
 const LENGTH: u64 = 16 << 10;
@@ -48,7 +48,7 @@ struct Hand {
 impl Hand {
     fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Hand {
         let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
-        let rank = Rank { rank: 0, of: 1 };
+        let rank = Seat::ALONE;
         let places = Offsets::new(blocks, &shapes, Own::dealt(0, 1, 1), rank, seed);
         let random = Random::new(seed, 0);
         let parts = stream::Parts { blocks, random, seed, places, wraps: true, trace: None };

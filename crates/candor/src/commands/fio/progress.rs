@@ -8,7 +8,7 @@ use candor_dialects::fio::job::{FioJob, Format};
 use candor_dialects::fio::output::status::Status;
 use candor_plan::Plan;
 use candor_plan::units::PerDirection;
-use candor_record::{Event, Sample};
+use candor_record::{Event, JobSample};
 
 use crate::commands::foreign::progress::{Counts, Line};
 
@@ -76,7 +76,7 @@ impl<'a> Progress<'a> {
                 self.expected = expected_ns.map(Duration::from_nanos);
                 self.letter(None, |job| Status::letter(&job.shape.rw));
             }
-            Event::Sampled { job, in_ramp, sample, .. } => self.sampled(job, *in_ramp, sample),
+            Event::Sampled { samples, in_ramp, .. } => self.sampled(samples, *in_ramp),
             Event::WorkerDone { job, .. } => self.letter(Some(job), |_| GONE),
             Event::PhaseDone { .. } => self.letter(None, |_| GONE),
             _ => {}
@@ -98,12 +98,12 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn sampled(&mut self, job: &str, in_ramp: bool, sample: &Sample) {
-        if self.counts.begins_interval(sample) {
-            self.show();
+    fn sampled(&mut self, samples: &[JobSample], in_ramp: bool) {
+        self.counts.add(samples);
+        for JobSample { job, .. } in samples {
+            self.letter(Some(job), |job| if in_ramp { '/' } else { Status::letter(&job.shape.rw) });
         }
-        self.counts.add(sample);
-        self.letter(Some(job), |job| if in_ramp { '/' } else { Status::letter(&job.shape.rw) });
+        self.show();
     }
 
     fn show(&mut self) {
@@ -113,7 +113,7 @@ impl<'a> Progress<'a> {
         let Some(first) = self.jobs.first() else { return };
         let line = self.status().line(&first.reporting);
         self.line.renew(&line);
-        self.counts.restart();
+        self.counts = Counts::default();
     }
 
     fn status(&self) -> Status {

@@ -11,6 +11,7 @@ use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::output;
 use candor_plan::Problem;
 use candor_record::{Event, Report};
+use candor_run::{HostOptions, Options};
 
 use super::cpus::Watch;
 use super::debug::Debug;
@@ -32,14 +33,12 @@ pub fn main(ast: &Ast, lowered: &Lowered, flags: &Flags, argv: &[OsString]) -> u
     foreign::run(&mut run, &lowered.plan, options(lowered, argv))
 }
 
-fn options(lowered: &Lowered, argv: &[OsString]) -> candor_run::Options {
-    candor_run::Options {
-        command: argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        force: held_targets(lowered),
-        // Who calls fio expects the first I/O at once.
-        at_once: true,
-        ..candor_run::Options::default()
-    }
+fn options(lowered: &Lowered, argv: &[OsString]) -> (Options, HostOptions) {
+    let command = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let force = held_targets(lowered);
+    // Who calls fio expects the first I/O at once.
+    let host = HostOptions { force, at_once: true, ..HostOptions::default() };
+    (Options { command, follow_ups: false }, host)
 }
 
 /// Targets that may be written to although they are held, where `allow_mounted_write` says so.

@@ -1,5 +1,5 @@
-//! Requests to a run from beside it: results so far, after each interval, by a signal or by a
-//! file; its end, by a trigger.
+//! Commands to a run from beside it: interim results, after each interval or by a file; the end, by
+//! a trigger.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use candor_run::Asks;
+use candor_run::{Command as RunCommand, Control};
 
 use crate::screen;
 
-/// Interval between two looks at signal and clock.
+/// Interval between two looks at the clock.
 const LOOK: Duration = Duration::from_millis(10);
 /// Interval between two looks for files.
 const LOOK_FOR_FILES: Duration = Duration::from_millis(250);
@@ -47,12 +47,11 @@ pub struct Monitor {
 
 impl Monitor {
     /// Begins to look.
-    pub fn start(tool: &'static str, requests: Requests, asks: Arc<Asks>) -> Monitor {
-        candor_run::install_report_handler();
+    pub fn start(tool: &'static str, requests: Requests, control: Control) -> Monitor {
         let done = Arc::new(AtomicBool::new(false));
         let mut looking = Looking {
             tool,
-            asks,
+            control,
             requests,
             began: Instant::now(),
             intervals: 0,
@@ -83,7 +82,7 @@ impl Drop for Monitor {
 /// The monitor's state: everything it looks at, and the intervals that have passed.
 struct Looking {
     tool: &'static str,
-    asks: Arc<Asks>,
+    control: Control,
     requests: Requests,
     began: Instant,
     /// Intervals that have passed.
@@ -96,18 +95,18 @@ impl Looking {
         let elapsed = self.began.elapsed();
         let Requests { interval, status_file, trigger } = &self.requests;
         let over = interval.map_or(0, |time| elapsed.as_nanos() / time.as_nanos().max(1));
-        let mut asked = candor_run::asked_by_signal() || over > self.intervals;
+        let mut wants_interim = over > self.intervals;
         self.intervals = over;
         let mut pulled = trigger.timeout.is_some_and(|time| elapsed >= time);
         if self.files_looked_at.elapsed() >= LOOK_FOR_FILES {
             self.files_looked_at = Instant::now();
-            asked |= status_file.as_deref().is_some_and(take_away);
+            wants_interim |= status_file.as_deref().is_some_and(take_away);
             pulled |= trigger.file.as_deref().is_some_and(take_away);
         }
-        if asked {
-            self.asks.how_far.store(true, Relaxed);
+        if wants_interim {
+            self.control.send(RunCommand::Interim);
         }
-        if pulled && !self.asks.end.swap(true, Relaxed) {
+        if pulled && !self.control.send(RunCommand::End) {
             pull(self.tool, trigger);
         }
     }
@@ -135,7 +134,7 @@ mod tests {
         let status_file = Some(dir.join("status"));
         Looking {
             tool: "tool",
-            asks: Arc::default(),
+            control: Control::default(),
             requests: Requests { status_file, ..Requests::default() },
             began: Instant::now(),
             intervals: 0,
@@ -148,18 +147,17 @@ mod tests {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let mut looking = looking(dir.path());
         looking.requests.trigger.file = Some(dir.path().join("trigger"));
-        let asked = |looking: &mut Looking| {
+        let taken = |looking: &mut Looking| {
             looking.files_looked_at = Instant::now().checked_sub(LOOK_FOR_FILES).expect("uptime");
             looking.look();
-            let (asks, how_far) = (&looking.asks, looking.asks.how_far.swap(false, Relaxed));
-            (how_far, asks.end.load(Relaxed))
+            (looking.control.takes_interim(), looking.control.is_ended())
         };
-        assert_eq!(asked(&mut looking), (false, false));
+        assert_eq!(taken(&mut looking), (false, false));
         std::fs::write(dir.path().join("status"), "").expect("written");
-        assert_eq!(asked(&mut looking), (true, false));
-        assert_eq!(asked(&mut looking), (false, false));
+        assert_eq!(taken(&mut looking), (true, false));
+        assert_eq!(taken(&mut looking), (false, false));
         std::fs::write(dir.path().join("trigger"), "").expect("written");
-        assert_eq!(asked(&mut looking), (false, true));
+        assert_eq!(taken(&mut looking), (false, true));
         assert!(!dir.path().join("trigger").exists());
     }
 
@@ -170,10 +168,10 @@ mod tests {
         looking.requests.interval = Some(Duration::from_secs(3600));
         looking.requests.trigger.timeout = Some(Duration::from_secs(3600));
         looking.look();
-        assert!(!looking.asks.how_far.load(Relaxed) && !looking.asks.end.load(Relaxed));
+        assert!(!looking.control.takes_interim() && !looking.control.is_ended());
         looking.requests.interval = Some(Duration::from_nanos(1));
         looking.requests.trigger.timeout = Some(Duration::from_nanos(1));
         looking.look();
-        assert!(looking.asks.how_far.load(Relaxed) && looking.asks.end.load(Relaxed));
+        assert!(looking.control.takes_interim() && looking.control.is_ended());
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use candor_plan::units::{Direction, PerDirection};
-use candor_record::Sample;
+use candor_record::JobSample;
 
 use crate::screen;
 
@@ -13,28 +13,21 @@ pub struct Counts {
     ops: PerDirection<u64>,
     bytes: PerDirection<u64>,
     length_ns: u64,
-    tick_ns: u64,
 }
 
 impl Counts {
-    /// True for the first sample of an interval. The samples of one interval come one job after
-    /// the other, so that all of the interval before is counted then.
-    pub fn begins_interval(&self, sample: &Sample) -> bool {
-        sample.at_ns != self.tick_ns
-    }
-
-    /// Adds a sample.
-    pub fn add(&mut self, sample: &Sample) {
-        if self.begins_interval(sample) {
-            self.tick_ns = sample.at_ns;
-            self.length_ns += sample.length_ns;
-        }
-        // What has no direction, such as names made, counts with the reads.
-        let directed: u64 = Direction::ALL.into_iter().map(|op| sample.ops(op)).sum();
-        self.ops.read += sample.ops_done() - directed;
-        for op in Direction::ALL {
-            *self.ops.of_mut(op) += sample.ops(op);
-            *self.bytes.of_mut(op) += sample.bytes(op);
+    /// Adds the samples of an interval, one per job.
+    pub fn add(&mut self, samples: &[JobSample]) {
+        // The first covers the longest time.
+        self.length_ns += samples.first().map_or(0, |first| first.sample.length_ns);
+        for sample in samples.iter().map(|of| &of.sample) {
+            // What has no direction, such as names made, counts with the reads.
+            let directed: u64 = Direction::ALL.into_iter().map(|op| sample.ops(op)).sum();
+            self.ops.read += sample.ops_done() - directed;
+            for op in Direction::ALL {
+                *self.ops.of_mut(op) += sample.ops(op);
+                *self.bytes.of_mut(op) += sample.bytes(op);
+            }
         }
     }
 
@@ -51,11 +44,6 @@ impl Counts {
             write: counts.write as f64 / seconds,
             trim: counts.trim as f64 / seconds,
         })
-    }
-
-    /// Begins again behind the samples so far.
-    pub fn restart(&mut self) {
-        *self = Counts { tick_ns: self.tick_ns, ..Counts::default() };
     }
 }
 
@@ -111,26 +99,25 @@ fn say(text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::Sample;
+
     use super::*;
 
-    fn sample(at_ns: u64, reads: u64) -> Sample {
-        let mut sample = Sample { at_ns, length_ns: 500_000_000, ..Sample::default() };
+    fn sample(reads: u64) -> JobSample {
+        let mut sample = Sample { length_ns: 500_000_000, ..Sample::default() };
         sample.of_mut(Direction::Read).ops = reads;
-        sample
+        JobSample { sample, ..JobSample::default() }
     }
 
     #[test]
     fn samples_of_one_interval_count_its_time_once() {
         let mut counts = Counts::default();
         assert!(counts.is_empty());
-        counts.add(&sample(500, 3));
-        assert!(!counts.begins_interval(&sample(500, 1)));
-        counts.add(&sample(500, 1));
-        assert!(counts.begins_interval(&sample(1000, 0)));
+        counts.add(&[sample(3), sample(1)]);
         let [ops, bytes] = counts.rates();
         assert_eq!((ops.read, ops.write, bytes.read), (8.0, 0.0, 0.0));
-        counts.restart();
-        assert!(counts.is_empty() && !counts.begins_interval(&sample(500, 1)));
+        counts.add(&[sample(0)]);
+        assert_eq!(counts.rates()[0].read, 4.0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use candor_plan::{Plan, Problem};
 use candor_record::{Event, Report};
-use candor_run::{BlockTraceMode, Options, RunError};
+use candor_run::{BlockTraceMode, HostOptions, Options, RunError};
 
 use super::Complaints;
 use super::complaints;
@@ -14,7 +14,7 @@ use super::verdict::Verdict;
 use crate::screen;
 
 /// A command that runs a plan: what is the tool's own of it.
-pub trait Foreign {
+pub trait Foreign: Send {
     /// The tool's name, which begins each complaint.
     const NAME: &'static str;
     /// The exit code of whatever keeps the plan from running.
@@ -64,24 +64,28 @@ pub trait Foreign {
 }
 
 /// Runs the plan, and gives the exit code.
-pub fn run<F: Foreign>(command: &mut F, plan: &Plan, mut options: Options) -> u8 {
+pub fn run<F: Foreign>(
+    command: &mut F,
+    plan: &Plan,
+    (options, mut host): (Options, HostOptions),
+) -> u8 {
     let verdict = Verdict::chosen();
     let with_verdict = verdict == Verdict::Beside;
     if verdict == Verdict::Off {
         // Nobody would read what it saw.
-        options.block_trace = BlockTraceMode::Off;
+        host.block_trace = BlockTraceMode::Off;
     }
     let mut sink = match opened(command) {
         Ok(sink) => sink,
         Err(sentence) => return refused(command, &sentence),
     };
-    candor_run::install_interrupt_handlers();
-    let monitor = Monitor::start(F::NAME, command.requests(), options.asks.clone());
+    let control = candor_run::interrupts_and_interims();
+    let monitor = Monitor::start(F::NAME, command.requests(), control.clone());
     if let Err(sentence) = command.begin() {
         return refused(command, &sentence);
     }
     let mut undelivered = Ok(());
-    let ran = candor_run::execute(plan, &options, &mut |event| {
+    let ran = candor_run::execute(plan, (&options, &host), &control, |event| {
         let text = match event {
             Event::Interim { report } => command.interim(report),
             event => command.on(event),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::screen;
 
-/// Standard output, or a file that is asked for.
+/// Standard output, or a file.
 pub enum Sink {
     /// Standard output.
     Stdout,

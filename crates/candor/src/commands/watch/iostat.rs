@@ -1,14 +1,13 @@
 //! `candor watch --iostat …`, and the binary called as `iostat`: sysstat's reports.
 
 use std::ffi::OsString;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
 use candor_dialects::iostat::options::{self, Asked, Entry, Options};
 use candor_dialects::iostat::{Disk, Host, Printer, Sample};
 use candor_observe::Roots;
-use candor_run::interrupted;
+use candor_run::Control;
 
 use super::pace::Pace;
 use crate::commands::foreign::Complaints;
@@ -72,16 +71,18 @@ fn reports(options: &Options) -> Result<(), String> {
     let clock = Clock::new(std::env::var("S_TIME_FORMAT").ok().as_deref());
     let mut printer = Printer::new(options);
     let interval = options.interval_s;
-    let mut pace = Pace::new(Duration::from_secs(interval.unwrap_or(0)));
-    if interval.is_some() {
+    let control = match interval {
         // An interrupt ends it with one more report, so that JSON is whole.
-        candor_run::install_interrupt_handlers();
-    }
+        Some(_) => candor_run::interrupts(),
+        None => Control::default(),
+    };
+    let mut pace = Pace::new(Duration::from_secs(interval.unwrap_or(0)), control.clone());
     let mut before = Sample::default();
     let mut is_read = screen::stream(&printer.head(&host(&clock)))?;
     let mut left = options.count.unwrap_or(if interval.is_some() { u64::MAX } else { 1 });
     let mut passes_over = options.skip_first && interval.is_some();
     while is_read {
+        let is_last = control.is_stopped();
         let now = sample()?;
         if passes_over {
             passes_over = false;
@@ -92,7 +93,7 @@ fn reports(options: &Options) -> Result<(), String> {
             left -= 1;
         }
         before = now;
-        if left == 0 || interrupted().load(Relaxed) {
+        if left == 0 || is_last {
             break;
         }
         pace.wait();

@@ -1,24 +1,24 @@
 //! Waiting for the next report.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_run::interrupted;
+use candor_run::Control;
 
-/// How often an interrupt is looked for.
+/// Longest sleep between two looks at the control.
 const STEP: Duration = Duration::from_millis(20);
 
 /// A rhythm that does not drift: each moment is a multiple of the interval behind the first.
 pub struct Pace {
     interval: Duration,
     next: Instant,
+    control: Control,
 }
 
 impl Pace {
     /// Begins now.
-    pub fn new(interval: Duration) -> Pace {
-        Pace { interval, next: Instant::now() }
+    pub fn new(interval: Duration, control: Control) -> Pace {
+        Pace { interval, next: Instant::now(), control }
     }
 
     /// Waits for the next moment, or until it is interrupted. Moments that have passed meanwhile
@@ -29,7 +29,7 @@ impl Pace {
             let Some(next) = self.next.checked_add(self.interval) else { break };
             self.next = next;
         }
-        while !interrupted().load(Relaxed) {
+        while !self.control.is_stopped() {
             let left = self.next.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn moments_keep_their_distance() {
-        let mut pace = Pace::new(Duration::from_millis(30));
+        let mut pace = Pace::new(Duration::from_millis(30), Control::default());
         let begin = pace.next;
         pace.wait();
         pace.wait();

@@ -1,9 +1,8 @@
-//! Looking at a phase's targets before it: files, counters, the page cache.
+//! The targets of a phase before it runs: files, counters, pages in the cache.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
 
 use candor_blocks::Known;
 use candor_blocks::targets::files;
@@ -14,10 +13,10 @@ use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
 
-use crate::Events;
+use crate::control::Control;
 use crate::error::RunError;
-use crate::made::Made;
-use crate::stop::interrupted;
+use crate::events::Events;
+use crate::owned_files::OwnedFiles;
 
 /// A job of a phase, with its work.
 pub type Work<'a> = (&'a Job, &'a Blocks);
@@ -38,11 +37,16 @@ pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, 
         .collect()
 }
 
-/// Looks at the files of a phase as they now are, and proves each target's counters once.
-pub fn look(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
+/// The files of a phase.
+pub fn paths(plan: &Plan, phase: &Phase) -> Vec<PathBuf> {
+    targets(plan, phase).iter().flat_map(|(_, target, _)| names::paths(target)).collect()
+}
+
+/// Reads the files of a phase as they now are, and proves each target's counters once.
+pub fn refresh(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
     count_names(facts, plan, phase);
     for (index, target, _) in targets(plan, phase) {
-        // Files of a large set are alike; a few tell all.
+        // Files of a large set are alike; a few stand for all.
         const FILES_MAX: usize = 32;
         let paths: Vec<_> = names::paths(target).take(FILES_MAX).collect();
         let seen = paths.iter().filter_map(|path| candor_observe::file_facts(path).ok()).collect();
@@ -99,8 +103,8 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         return prove(facts, index, path, roots);
     }
     const PROBE_BYTES: u64 = 1 << 20;
-    let mut made = Made::default();
-    let probe = match made.create_probe(path) {
+    let mut files = OwnedFiles::default();
+    let probe = match files.create_probe(path) {
         Ok(probe) => probe,
         Err(error) => return unproven(facts, path, &error.to_string()),
     };
@@ -111,20 +115,21 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         verify: None,
         seed: u64::from(std::process::id()),
     };
-    let laid_out =
-        layout::lay_out(&mut Known::default(), &probe, &wanted, interrupted(), &mut |_| {});
+    let control = Control::default();
+    let stop = control.stop_flag();
+    let laid_out = layout::lay_out(&mut Known::default(), &probe, &wanted, stop, &mut |_| {});
     match laid_out {
         Ok(_) => prove(facts, index, &probe, roots),
         Err(error) => unproven(facts, path, &error.to_string()),
     }
 }
 
-/// What a user is not told of the pages of files, all of them in one.
-pub fn untold_pages(files: &[PathBuf]) -> Option<Missing> {
-    let untold = |path: &&PathBuf| {
+/// Files whose pages in the cache the kernel does not report to this user, all in one.
+pub fn unreadable_pages(files: &[PathBuf]) -> Option<Missing> {
+    let is_denied = |path: &&PathBuf| {
         cache::look(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
     };
-    let mut found = files.iter().filter(untold);
+    let mut found = files.iter().filter(is_denied);
     let first = found.next()?.display();
     let what = match found.count() {
         0 => format!("pages of {first} in the page cache"),
@@ -151,7 +156,7 @@ fn unproven(facts: &mut Facts, path: &Path, why: &str) {
 }
 
 /// Drops the files of work that asks for it from the page cache; a note where pages stay.
-pub fn evict(plan: &Plan, phase: &Phase, events: &mut Events<'_>) -> Result<Vec<Note>, RunError> {
+pub fn evict(plan: &Plan, phase: &Phase, events: &Events) -> Result<Vec<Note>, RunError> {
     let mut notes = Vec::new();
     for (_, target, work) in targets(plan, phase) {
         if !work.iter().any(|(_, blocks)| blocks.hints.evict) {
@@ -164,12 +169,8 @@ pub fn evict(plan: &Plan, phase: &Phase, events: &mut Events<'_>) -> Result<Vec<
     Ok(notes)
 }
 
-fn evict_one(
-    path: &Path,
-    phase: &Phase,
-    events: &mut Events<'_>,
-) -> Result<Option<Note>, RunError> {
-    events(&Event::Preparing {
+fn evict_one(path: &Path, phase: &Phase, events: &Events) -> Result<Option<Note>, RunError> {
+    events.send(Event::Preparing {
         phase: phase.name.clone(),
         step: PrepareStep::Evict,
         what: path.display().to_string(),
@@ -187,7 +188,7 @@ fn evict_one(
 }
 
 /// Reads the files of work that asks for it once, so that they are in the page cache.
-pub fn pre_read(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
+pub fn pre_read(plan: &Plan, phase: &Phase, control: &Control) -> Result<(), RunError> {
     const CHUNK_BYTES: usize = 1 << 20;
     let mut buffer = Vec::new();
     for (_, target, work) in targets(plan, phase) {
@@ -197,7 +198,7 @@ pub fn pre_read(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
         buffer.resize(CHUNK_BYTES, 0);
         for path in names::paths(target).filter(|path| path.exists()) {
             let mut file = File::open(&path).map_err(RunError::file("read", &path))?;
-            while !interrupted().load(Relaxed)
+            while !control.is_stopped()
                 && file.read(&mut buffer).map_err(RunError::file("read", &path))? > 0
             {}
         }

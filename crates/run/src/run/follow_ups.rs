@@ -3,44 +3,34 @@
 //! They read, and write only what the phase wrote to files that this run made. They stay within
 //! the phase's targets and range, and take a tenth of its time at most.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use candor_engine::names;
-use candor_engine::{Prepared, Task, Watch};
 use candor_judge::thresholds::AGAIN;
 use candor_judge::{Question, nears_memory};
-use candor_observe::{Sampler, SnapshotDetail};
 use candor_plan::units::{Direction, Extent, SizeSpec};
-use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Plan, Sharing, Stop};
-use candor_record::{
-    Change, Event, FollowUp, Measurement, Note, PhaseRecord, PrepareStep, Snapshot,
-};
+use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Sharing, Stop};
+use candor_record::{Change, Event, FollowUp, Measurement, Note, PhaseRecord, PrepareStep};
 
-use super::Local;
+use super::Run;
 use crate::error::RunError;
-use crate::memory;
-use crate::stop::interrupted;
-use crate::{Events, ready};
+use crate::runner::Task;
 
 /// All follow-ups together take this share of their phase at most.
 const SHARE: f64 = 0.1;
 /// One follow-up takes at most so long, in seconds.
 const SECONDS_MAX: f64 = 1.0;
-/// A shorter one tells nothing.
+/// A shorter one shows nothing.
 const SECONDS_MIN: f64 = 0.5;
-/// More is not asked of a host for a look.
+/// No follow-up has more workers, unless its phase had.
 const WORKERS_MAX: u32 = 256;
 
-impl Local {
-    /// Runs what the judge wants to know, as far as it is allowed and there is time for it, and
-    /// has the phase judged again with it.
+impl Run {
+    /// Runs what answers the judge's questions, as far as it is allowed and there is time for it.
     pub(super) fn follow_ups(
         &mut self,
         phase: &Phase,
         record: &mut PhaseRecord,
         questions: Vec<Question>,
-        events: &mut Events<'_>,
     ) {
         let elapsed_s = record.measurements.first().map_or(0, |m| m.elapsed_ns) as f64 / 1e9;
         let can = |question: Question| {
@@ -50,40 +40,30 @@ impl Local {
         let can: Vec<(Question, Phase)> = questions.into_iter().filter_map(can).collect();
         let (chosen, seconds) = affordable(can, elapsed_s);
         for (question, changed) in chosen {
-            if !self.follow_up(&changed, &question, seconds, record, events) {
+            if !self.follow_up(&changed, &question, seconds, record) {
                 return;
             }
             if question.change == Change::SamePlaces && !destroys(phase) && is_faster(record) {
-                self.control(phase, seconds, record, events);
+                self.repeat_elsewhere(phase, seconds, record);
             }
         }
     }
 
-    /// How fast memory copies, after a phase that may have come near to that.
-    pub(super) fn copy_memory(&mut self, record: &mut PhaseRecord, events: &mut Events<'_>) {
-        let stop = interrupted().load(Relaxed) || self.is_called_off();
-        if stop || !nears_memory(&self.case(record)) {
+    /// Measures how fast memory copies, after a phase that may have come near to that.
+    pub(super) fn copy_memory(&mut self, record: &mut PhaseRecord) {
+        if self.channels.control.is_over() || !nears_memory(&self.case(record)) {
             return;
         }
-        preparing(record, "memory may be the limit: this copies some of it", events);
-        if let Some(host) = record.hosts.first_mut() {
-            host.memory_copy =
-                memory::copy(&mut self.session, &self.facts.host, &self.roots, interrupted());
-        }
+        self.announce(record, "memory may be the limit: this copies some of it");
+        self.runner.measure_memory(&mut record.hosts);
     }
 
-    /// Other places with the same load: what the moment is like.
-    fn control(
-        &mut self,
-        phase: &Phase,
-        seconds: f64,
-        record: &mut PhaseRecord,
-        events: &mut Events<'_>,
-    ) {
+    /// Runs the same load on other places: the control for a second pass that was faster.
+    fn repeat_elsewhere(&mut self, phase: &Phase, seconds: f64, record: &mut PhaseRecord) {
         let change = Change::OtherPlaces;
         let why = "the same places were faster, which the moment alone might have been".into();
         if let Some(changed) = self.changed(phase, record, change) {
-            self.follow_up(&changed, &Question { change, why }, seconds, record, events);
+            self.follow_up(&changed, &Question { change, why }, seconds, record);
         }
     }
 
@@ -118,8 +98,7 @@ impl Local {
         let changed =
             Phase { name, jobs: vec![job], ramp: Nanos(0), delay: Nanos(0), ..phase.clone() };
         let few = changed.jobs[0].workers <= WORKERS_MAX.max(phase.jobs[0].workers);
-        let alone = Plan { phases: vec![changed.clone()], ..self.plan.clone() };
-        let can = few && super::sensible(&alone).is_ok();
+        let can = few && super::sensible(&super::alone(self.plan(), &changed)).is_ok();
         can.then_some(changed)
     }
 
@@ -128,15 +107,15 @@ impl Local {
     fn go_on(&self, job: &Job, blocks: &mut Blocks, measured: &Measurement) -> Option<()> {
         let whole = blocks.range == candor_plan::blocks::Range::default();
         let ([name], 1, true) = (job.targets.as_slice(), job.workers, whole) else { return None };
-        let index = self.plan.targets.iter().position(|target| target.name == *name)?;
-        let facts = self.facts.targets.get(index)?;
+        let index = self.plan().targets.iter().position(|target| target.name == *name)?;
+        let facts = self.facts().targets.get(index)?;
         let of_file = || match facts.files.as_slice() {
             [file] => Some(file.size_bytes),
             _ => None,
         };
-        let of_device = || Some(self.facts.device(&facts.device.as_ref()?.value)?.size_bytes);
-        let asked = self.plan.targets[index].size.map(|size| size.0);
-        let size = asked.or_else(of_file).or_else(of_device).filter(|size| *size > 0)?;
+        let of_device = || Some(self.facts().device(&facts.device.as_ref()?.value)?.size_bytes);
+        let planned = self.plan().targets[index].size.map(|size| size.0);
+        let size = planned.or_else(of_file).or_else(of_device).filter(|size| *size > 0)?;
         let SizeSpec::Fixed(each) = blocks.size.read else { return None };
         let done = measured.bytes_moved();
         let at = done % size / each.0.max(1) * each.0;
@@ -149,14 +128,11 @@ impl Local {
         Some(())
     }
 
-    /// Nothing is written but to files that this run made and will remove.
+    /// True where a phase writes nothing but unverified bytes of files that the run will remove.
     fn writes_own(&self, phase: &Phase) -> bool {
-        let mut paths = ready::targets(&self.plan, phase)
-            .into_iter()
-            .flat_map(|(_, target, _)| names::paths(target).map(move |path| (target, path)));
-        let verified = self.plan.phases.iter().flat_map(|phase| &phase.jobs);
-        let verified = verified.filter_map(|job| job.blocks()).any(|b| b.verify.is_some());
-        !verified && paths.all(|(target, path)| !target.keep && self.guard.made(&path))
+        let jobs = self.plan().phases.iter().flat_map(|phase| &phase.jobs);
+        let verified = jobs.filter_map(|job| job.blocks()).any(|b| b.verify.is_some());
+        !verified && self.runner.owns(self.plan(), phase)
     }
 
     /// Runs one follow-up and adds it to the record; false where no other should follow.
@@ -166,27 +142,26 @@ impl Local {
         question: &Question,
         seconds: f64,
         record: &mut PhaseRecord,
-        events: &mut Events<'_>,
     ) -> bool {
-        if interrupted().load(Relaxed) || self.is_called_off() {
+        if self.channels.control.is_over() {
             return false;
         }
-        preparing(record, &question.why, events);
+        self.announce(record, &question.why);
         match self.run_follow_up(changed, question, seconds, record) {
             Ok(follow_up) => {
-                let whole = !interrupted().load(Relaxed);
+                let whole = !self.channels.control.is_stopped();
                 if whole {
                     record.follow_ups.push(follow_up);
                 }
                 whole
             }
             Err(error) => {
-                self.notes.push(Note {
+                self.note(vec![Note {
                     asked: format!("a short trial after `{}`: {}", record.name, question.why),
                     did: "nothing".into(),
                     why: error.to_string(),
                     place: None,
-                });
+                }]);
                 false
             }
         }
@@ -201,23 +176,18 @@ impl Local {
     ) -> Result<FollowUp, RunError> {
         let began = Instant::now();
         let time = Some(Nanos((seconds * 1e9) as u64));
-        let writes = destroys(changed);
         // Not further than any worker came before: what it did not write is not ours to write.
         let workers = record.measurements.iter().flat_map(|m| &m.per_worker);
-        let least = workers.map(|worker| worker.bytes).min().map(Bytes).filter(|_| writes);
-        let stop = Stop { time, bytes: least, ..Stop::default() };
+        let least = workers.map(|worker| worker.bytes).min().map(Bytes);
+        let stop = Stop { time, bytes: least.filter(|_| destroys(changed)), ..Stop::default() };
         let changed = Phase { stop, ..changed.clone() };
-        if writes {
-            self.guard.admit(&Plan { phases: vec![changed.clone()], ..self.plan.clone() })?;
-        }
-        let mut sampler = Sampler::new(&self.facts, &self.files(&changed), &self.roots);
         // A second pass makes the random choices of its phase; others make new ones.
         let index = (question.change == Change::SamePlaces).then_some(record.phase);
-        let task = Task { plan: &self.plan, phase: &changed, index, repeat: record.repeat };
-        let prepared = Prepared::new(&mut self.session, &task)?;
-        let mut ends = Ends { local: self, sampler: &mut sampler, at: Default::default() };
-        let measurement = prepared.run(interrupted(), &mut ends).into_iter().next();
-        let [before, after] = ends.at;
+        let (plan, phase, repeat) = (&self.report.plan, &changed, record.repeat);
+        let task = Task { plan, phase, index, repeat, follow_up: true };
+        let collected = self.runner.prepare(&task)?.start(None).collect(&mut |_| {});
+        self.report.notes.extend(collected.notes);
+        let host = collected.hosts.into_iter().next().unwrap_or_default();
         let job = &changed.jobs[0];
         Ok(FollowUp {
             change: question.change,
@@ -225,22 +195,22 @@ impl Local {
             workers: job.workers,
             depth: job.blocks().map_or(1, |blocks| blocks.depth),
             cost_s: began.elapsed().as_secs_f64(),
-            measurement: measurement.unwrap_or_default(),
-            before,
-            after,
+            measurement: collected.measurements.into_iter().next().unwrap_or_default(),
+            before: host.before,
+            after: host.after,
         })
     }
-}
 
-/// Says why a follow-up runs.
-fn preparing(record: &PhaseRecord, why: &str, events: &mut Events<'_>) {
-    events(&Event::Preparing {
-        phase: record.name.clone(),
-        step: PrepareStep::FollowUp,
-        what: why.to_owned(),
-        bytes_done: 0,
-        bytes_total: 0,
-    });
+    /// Says why a follow-up runs.
+    fn announce(&self, record: &PhaseRecord, why: &str) {
+        self.channels.events.send(Event::Preparing {
+            phase: record.name.clone(),
+            step: PrepareStep::FollowUp,
+            what: why.to_owned(),
+            bytes_done: 0,
+            bytes_total: 0,
+        });
+    }
 }
 
 fn destroys(phase: &Phase) -> bool {
@@ -279,41 +249,20 @@ fn is_faster(record: &PhaseRecord) -> bool {
     rate(&last.measurement) >= AGAIN.value * rate(phase)
 }
 
-/// Takes the two snapshots of a follow-up.
-struct Ends<'a> {
-    local: &'a Local,
-    sampler: &'a mut Sampler,
-    at: [Snapshot; 2],
-}
-
-impl Watch for Ends<'_> {
-    fn about_to_start(&mut self) {
-        self.at[0] = self.sampler.snapshot(SnapshotDetail::Full);
-    }
-
-    fn calls_off(&mut self) -> bool {
-        self.local.is_called_off()
-    }
-
-    fn ended(&mut self) {
-        self.at[1] = self.sampler.snapshot(SnapshotDetail::Full);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use candor_plan::blocks::Access;
     use candor_plan::units::Mix;
-    use candor_plan::{Layout, Target};
+    use candor_plan::{Layout, Plan, Target};
     use candor_record::OpStats;
 
     use super::*;
-    use crate::Options;
+    use crate::{Channels, HostOptions, Local, Options, Step};
 
-    /// A runner of one job on one file, and its phase.
-    fn runner(path: &Path, mix: Mix, access: Access) -> (Local, Phase) {
+    /// A run of one job on one file, and its phase.
+    fn run(path: &Path, mix: Mix, access: Access) -> (Run, Phase) {
         let target = Target {
             path: path.to_owned(),
             size: Some(Bytes(1 << 20)),
@@ -321,13 +270,17 @@ mod tests {
             layout: Layout::Never,
             ..Target::default()
         };
-        let blocks = Blocks { mix, access, direct: true, ..Blocks::default() };
+        let blocks = Blocks { mix, access, ..Blocks::default() };
         let targets = vec!["target".to_owned()];
         let job = Job { workers: 1, targets, work: blocks.into(), ..Job::default() };
         let phase = Phase { jobs: vec![job], ..Phase::default() };
         let plan = Plan { targets: vec![target], phases: vec![phase.clone()], ..Plan::default() };
-        let local = Local::open(&plan, &Options::default(), &mut |_| {}).expect("the plan is fine");
-        (local, phase)
+        let channels = Channels::default();
+        let host = HostOptions { at_once: true, ..HostOptions::default() };
+        let local = Box::new(Local::new(&host, &channels));
+        let mut run = Run::new(local, &Options::default(), &channels);
+        run.open(plan, None).expect("the plan is fine");
+        (run, phase)
     }
 
     /// A phase that read so many bytes.
@@ -343,32 +296,31 @@ mod tests {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let theirs = dir.path().join("theirs");
         std::fs::write(&theirs, "precious").expect("written");
-        let (local, phase) = runner(&theirs, Mix::WRITE, Access::Random);
-        assert_eq!(local.changed(&phase, &read(0), Change::SamePlaces), None);
-        let ours = dir.path().join("ours");
-        let (mut local, phase) = runner(&ours, Mix::WRITE, Access::Random);
-        assert_eq!(local.changed(&phase, &read(0), Change::SamePlaces), None, "it is not there");
-        let target = local.plan.targets[0].clone();
-        local.guard.create(&target, 0, &ours, None).expect("made");
-        assert!(local.changed(&phase, &read(0), Change::SamePlaces).is_some());
-        assert_eq!(local.changed(&phase, &read(0), Change::TwiceTheWorkers), None);
-        local.plan.targets[0].keep = true;
-        assert_eq!(local.changed(&phase, &read(0), Change::SamePlaces), None, "it is to be kept");
+        let (mut theirs, phase) = run(&theirs, Mix::WRITE, Access::Random);
+        theirs.phase(Step::Planned { index: 0, repeat: 0 }).expect("it may, and runs");
+        assert_eq!(theirs.changed(&phase, &read(0), Change::SamePlaces), None);
+        let (mut ours, phase) = run(&dir.path().join("ours"), Mix::WRITE, Access::Random);
+        assert_eq!(ours.changed(&phase, &read(0), Change::SamePlaces), None, "it is not there");
+        ours.phase(Step::Planned { index: 0, repeat: 0 }).expect("it runs");
+        assert!(ours.changed(&phase, &read(0), Change::SamePlaces).is_some());
+        assert_eq!(ours.changed(&phase, &read(0), Change::TwiceTheWorkers), None);
+        ours.report.plan.targets[0].keep = true;
+        assert_eq!(ours.changed(&phase, &read(0), Change::SamePlaces), None, "it is to be kept");
     }
 
     #[test]
     fn work_in_sequence_goes_on_where_the_phase_ended() {
         let file = tempfile::NamedTempFile::new().expect("a scratch file");
-        let (local, phase) = runner(file.path(), Mix::READ, Access::Sequential);
+        let (sequence, phase) = run(file.path(), Mix::READ, Access::Sequential);
         let start = |bytes| {
-            let changed = local.changed(&phase, &read(bytes), Change::TwiceTheDepth)?;
+            let changed = sequence.changed(&phase, &read(bytes), Change::TwiceTheDepth)?;
             Some(changed.jobs[0].blocks()?.range.start)
         };
         assert_eq!(start(8192), Some(Extent::Bytes(Bytes(8192))));
         assert_eq!(start(1_044_480), None, "not two seconds' worth is left");
         assert_eq!(start((1 << 20) + 8192), Some(Extent::Bytes(Bytes(8192))));
         assert_eq!(start((2 << 20) - 4096), Some(Extent::Bytes(Bytes(0))), "all was read before");
-        let random = runner(file.path(), Mix::READ, Access::Random);
+        let random = run(file.path(), Mix::READ, Access::Random);
         let twice = random.0.changed(&random.1, &read(8192), Change::TwiceTheWorkers);
         let twice = twice.expect("it can");
         assert_eq!(twice.jobs[0].workers, 2);

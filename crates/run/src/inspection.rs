@@ -1,18 +1,19 @@
-//! What lies under paths: of this host, or of one that wrote its answers down.
+//! Devices and filesystems under paths: of this host, or of one whose answers were recorded.
 
 use std::path::{Path, PathBuf};
 
 use candor_observe::{Bundle, Roots};
 use candor_record::Facts;
 
-use crate::{RunError, ready, watching};
+use crate::error::RunError;
+use crate::{devices, precheck};
 
 /// Inspects paths: what each is, what lies under it, and whether its counters can be trusted.
 ///
 /// # Errors
 /// A path does not exist.
 pub fn inspect(paths: &[PathBuf]) -> Result<Facts, RunError> {
-    Ok(inspect_by(&named(paths)?, &Roots::default()))
+    Ok(inspect_by(&devices::named(paths)?, &Roots::default()))
 }
 
 /// As [`inspect`], with all that the kernel answered, for [`replay`]; of all devices of the host
@@ -22,8 +23,8 @@ pub fn inspect(paths: &[PathBuf]) -> Result<Facts, RunError> {
 /// A path does not exist.
 pub fn record(paths: &[PathBuf]) -> Result<(Facts, Bundle), RunError> {
     let targets = match paths.is_empty() {
-        true => watching::all(&Roots::default()),
-        false => named(paths)?,
+        true => devices::all(&Roots::default()),
+        false => devices::named(paths)?,
     };
     let roots = Roots::recording();
     let facts = inspect_by(&targets, &roots);
@@ -35,47 +36,29 @@ pub fn record(paths: &[PathBuf]) -> Result<(Facts, Bundle), RunError> {
     Ok((facts, bundle))
 }
 
-/// What this version makes of what another host's kernel answered, with the accounting probes that
-/// were made there.
+/// Facts from the answers of another host's kernel, as this version reads them, with the accounting
+/// probes that were made there.
 ///
 /// # Errors
 /// A sentence about what is no bundle.
 pub fn replay(text: &str) -> Result<Facts, String> {
     let bundle = Bundle::read(text)?;
-    let told: Facts = serde_json::from_str(&bundle.facts)
+    let recorded: Facts = serde_json::from_str(&bundle.facts)
         .map_err(|error| format!("its facts, after the line `facts`, cannot be read: {error}"))?;
     let targets = bundle.targets.clone();
     let mut facts = candor_observe::inspect(&targets, &Roots::replay(bundle));
-    for (target, then) in facts.targets.iter_mut().zip(told.targets) {
+    for (target, then) in facts.targets.iter_mut().zip(recorded.targets) {
         target.accounting_probe = then.accounting_probe;
     }
-    let of_reads = told.missing.into_iter().filter(ready::is_of_accounting_probe);
+    let of_reads = recorded.missing.into_iter().filter(precheck::is_of_accounting_probe);
     facts.missing.extend(of_reads);
     Ok(facts)
-}
-
-/// Paths without links, each under the name that it was given. What is no path may be the name of
-/// a device, as the kernel and iostat tell it: `sda`.
-pub(crate) fn named(paths: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, RunError> {
-    let find = |path: &PathBuf| {
-        let found = path.canonicalize().or_else(|error| device(path).ok_or(error));
-        found.map_err(RunError::file("find", path))
-    };
-    paths.iter().map(|path| Ok((path.display().to_string(), find(path)?))).collect()
-}
-
-/// The device of that name.
-fn device(name: &Path) -> Option<PathBuf> {
-    let roots = Roots::default();
-    let name = name.file_name().filter(|alone| *alone == name)?.to_str()?;
-    let (_, node) = watching::node(name, &roots);
-    (roots.sys.join("class/block").join(name).exists() && node.exists()).then_some(node)
 }
 
 fn inspect_by(targets: &[(String, PathBuf)], roots: &Roots) -> Facts {
     let mut facts = candor_observe::inspect(targets, roots);
     for (index, (_, path)) in targets.iter().enumerate() {
-        ready::prove_path(&mut facts, index, Path::new(path), &Roots::default());
+        precheck::prove_path(&mut facts, index, Path::new(path), &Roots::default());
     }
     facts
 }
@@ -97,17 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_found_by_their_names() {
-        let Some(name) = watching::names(&Roots::default()).into_iter().next() else { return };
-        let found = named(&[PathBuf::from(&name)]).expect("the kernel names it");
-        assert_eq!(found, [(name.clone(), Path::new("/dev").join(name.replace('!', "/")))]);
-        for none in ["no-such-device", "..", "", "/nowhere/sda"] {
-            assert_eq!(device(Path::new(none)), None, "{none}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_bundle_is_told() {
+    fn texts_that_are_no_bundle_are_refused() {
         let (_, bundle) = record(&["/".into()]).expect("it is there");
         let text = bundle.to_string();
         for (broken, word) in [

@@ -1,7 +1,6 @@
 //! Making the files that a phase needs, and laying out those that must hold all their bytes.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::Relaxed;
 
 use candor_blocks::targets::layout::{self, Wanted};
 use candor_engine::names;
@@ -15,13 +14,12 @@ use candor_plan::{
 };
 use candor_record::{Event, IoFailure, PrepareStep};
 
-use crate::Events;
 use crate::consent::{Guard, is_device};
 use crate::error::RunError;
-use crate::made;
-use crate::ready::{Work, targets};
+use crate::events::Channels;
+use crate::owned_files;
+use crate::precheck::{Work, targets};
 use crate::schedulers::Schedulers;
-use crate::stop::interrupted;
 
 /// True for work that makes every byte of a file from its start on, so that laying it out first
 /// would be work done twice: one worker that only writes, in sequence, without a gap.
@@ -49,22 +47,22 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
 /// fail alone.
 ///
 /// # Errors
-/// What could not be made, where it concerns all jobs.
+/// A file that could not be made, where that concerns all jobs.
 pub fn lay_out(
     session: &mut Session,
     (guard, schedulers): (&mut Guard, &mut Schedulers),
     plan: &Plan,
     phase: &Phase,
-    events: &mut Events<'_>,
+    channels: &Channels,
 ) -> Result<Vec<SkippedJob>, RunError> {
     let mut failed = HashMap::new();
-    let mut laying = Laying { session, guard, schedulers, plan, phase, events };
+    let mut files = FileLayout { session, guard, schedulers, plan, phase, channels };
     for job in &phase.jobs {
-        laying.names(job)?;
+        files.names(job)?;
     }
     for (index, target, work) in targets(plan, phase) {
-        let Err(error) = laying.target(index, target, &work) else { continue };
-        let alone = phase.on_failure != OnFailure::EndRun && !interrupted().load(Relaxed);
+        let Err(error) = files.target(index, target, &work) else { continue };
+        let alone = phase.on_failure != OnFailure::EndRun && !channels.control.is_stopped();
         match error.failure().filter(|_| alone) {
             Some(failure) => failed.insert(target.name.as_str(), failure),
             None => return Err(error),
@@ -80,17 +78,17 @@ fn skipped(at: usize, job: &Job, failed: &HashMap<&str, IoFailure>) -> Option<Sk
     Some(SkippedJob::failed(at, job, failure.clone()))
 }
 
-/// What laying out a target needs.
-struct Laying<'a, 'e> {
+/// A phase's files, and who makes them.
+struct FileLayout<'a> {
     session: &'a mut Session,
     guard: &'a mut Guard,
     schedulers: &'a mut Schedulers,
     plan: &'a Plan,
     phase: &'a Phase,
-    events: &'a mut Events<'e>,
+    channels: &'a Channels,
 }
 
-impl Laying<'_, '_> {
+impl FileLayout<'_> {
     fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
         let writes = work.iter().find_map(|(job, _)| job.work.destroys());
         let needed = match target.layout {
@@ -142,13 +140,14 @@ impl Laying<'_, '_> {
     ) -> Result<(), RunError> {
         let path = &named.path;
         if target.create == Create::Parents {
-            made::create_parents(path).map_err(RunError::file("make the directory of", path))?;
+            owned_files::create_parents(path)
+                .map_err(RunError::file("make the directory of", path))?;
         }
         if !entries.needs_names() || target.create == Create::Nothing {
             return Ok(());
         }
         if entries.over == Over::TargetDirectories {
-            return made::create_directory(path)
+            return owned_files::create_directory(path)
                 .map_err(RunError::file("make the directory", path));
         }
         self.guard.create(target, index, path, job.work.destroys())?;
@@ -167,8 +166,9 @@ impl Laying<'_, '_> {
             verify: work.iter().find_map(|blocks| blocks.verify.clone()),
             seed: self.plan.seed,
         };
-        let mut told = |done: u64| {
-            (self.events)(&Event::Preparing {
+        let Channels { control, events } = self.channels;
+        let mut progress = |done: u64| {
+            events.send(Event::Preparing {
                 phase: self.phase.name.clone(),
                 step: PrepareStep::LayOut,
                 what: named.path.display().to_string(),
@@ -176,7 +176,8 @@ impl Laying<'_, '_> {
                 bytes_total: size,
             });
         };
-        layout::lay_out(self.session.kept.of(), &named.path, &wanted, interrupted(), &mut told)?;
+        let stop = control.stop_flag();
+        layout::lay_out(self.session.kept.of(), &named.path, &wanted, stop, &mut progress)?;
         Ok(())
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
 
-use crate::RunError;
+use crate::error::RunError;
 
-/// What was found.
+/// Files and mounts below the paths.
 #[derive(Default)]
 pub struct Found {
     /// Regular files, and block devices that were named.

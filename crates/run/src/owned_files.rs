@@ -1,4 +1,4 @@
-//! Files that candor made: removed at the end of a run, whatever ends it.
+//! Files that a run made: removed at the end of a run, whatever ends it.
 //!
 //! A file is made only where there is nothing, not even a dangling link, and it is remembered
 //! with its device and inode: what stands at its path later is only ever touched or removed if it
@@ -27,20 +27,20 @@ fn identity(path: &Path) -> Option<Identity> {
     path.symlink_metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// A file of this run.
+/// Identity and fate of a file that the run made.
 #[derive(Debug)]
-struct Own {
+struct OwnedFile {
     identity: Identity,
     keep: bool,
 }
 
 /// The files made by one run.
 #[derive(Debug, Default)]
-pub struct Made {
-    files: HashMap<PathBuf, Own>,
+pub struct OwnedFiles {
+    files: HashMap<PathBuf, OwnedFile>,
 }
 
-impl Made {
+impl OwnedFiles {
     /// Makes an empty file, to be kept or removed at the end.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Made {
         options.write(true).create_new(true).custom_flags(libc::O_NOFOLLOW);
         let metadata = options.open(path)?.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
-        self.files.insert(path.to_owned(), Own { identity, keep });
+        self.files.insert(path.to_owned(), OwnedFile { identity, keep });
         if !keep {
             TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner).push((name, identity));
         }
@@ -80,7 +80,7 @@ impl Made {
     /// Remembers what workers of this run made at a path, to be kept.
     pub fn adopt(&mut self, path: PathBuf) {
         if let Some(identity) = identity(&path) {
-            self.files.insert(path, Own { identity, keep: true });
+            self.files.insert(path, OwnedFile { identity, keep: true });
         }
     }
 
@@ -104,7 +104,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for OwnedFiles {
     fn drop(&mut self) {
         self.remove();
     }
@@ -162,11 +162,11 @@ mod tests {
     fn removes_what_is_not_kept() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let (kept, gone) = (dir.path().join("kept"), dir.path().join("gone"));
-        let mut made = Made::default();
-        made.create(&kept, true).expect("made");
-        made.create(&gone, false).expect("made");
-        assert!(made.contains(&kept) && made.contains(&gone));
-        drop(made);
+        let mut files = OwnedFiles::default();
+        files.create(&kept, true).expect("made");
+        files.create(&gone, false).expect("made");
+        assert!(files.contains(&kept) && files.contains(&gone));
+        drop(files);
         assert!(kept.exists() && !gone.exists());
     }
 
@@ -176,12 +176,12 @@ mod tests {
         let (file, link) = (dir.path().join("thesis"), dir.path().join("link"));
         std::fs::write(&file, "words").expect("written");
         std::os::unix::fs::symlink(dir.path().join("nothing"), &link).expect("linked");
-        let mut made = Made::default();
+        let mut files = OwnedFiles::default();
         for path in [&file, &link] {
-            let error = made.create(path, false).expect_err("it is taken");
-            assert!(is_taken(&error) && !made.contains(path), "{error}");
+            let error = files.create(path, false).expect_err("it is taken");
+            assert!(is_taken(&error) && !files.contains(path), "{error}");
         }
-        drop(made);
+        drop(files);
         assert_eq!(std::fs::read_to_string(&file).expect("still there"), "words");
         assert!(!dir.path().join("nothing").exists() && link.is_symlink());
     }
@@ -190,22 +190,22 @@ mod tests {
     fn a_file_put_in_its_place_is_left_alone() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let (own, other) = (dir.path().join("own"), dir.path().join("other"));
-        let mut made = Made::default();
-        made.create(&own, false).expect("made");
+        let mut files = OwnedFiles::default();
+        files.create(&own, false).expect("made");
         std::fs::write(&other, "words").expect("written");
         std::fs::rename(&other, &own).expect("renamed");
-        assert!(!made.contains(&own));
-        drop(made);
+        assert!(!files.contains(&own));
+        drop(files);
         assert_eq!(std::fs::read_to_string(&own).expect("still there"), "words");
     }
 
     #[test]
     fn probes_have_names_of_their_own() {
         let dir = tempfile::tempdir().expect("a scratch directory");
-        let mut made = Made::default();
-        let first = made.create_probe(dir.path()).expect("made");
-        assert_ne!(made.create_probe(dir.path()).expect("made"), first);
-        drop(made);
+        let mut files = OwnedFiles::default();
+        let first = files.create_probe(dir.path()).expect("made");
+        assert_ne!(files.create_probe(dir.path()).expect("made"), first);
+        drop(files);
         assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 0);
     }
 }

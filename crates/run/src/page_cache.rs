@@ -6,33 +6,36 @@ use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
 
 use candor_observe::mapped::{self, Mapped};
 use candor_observe::{Roots, cache};
 use candor_record::{CacheAction, CacheState, Cached, CachedFile, Mapper, REPORT_VERSION};
 
-use crate::RunError;
-use crate::stop::interrupted;
+use crate::control::Control;
+use crate::error::RunError;
 
 /// Does this to all files at and below the paths, and tells what came of it: after all of them
 /// had their turn, each is looked at once more.
 ///
 /// # Errors
 /// A path does not exist, or is neither a file nor a directory nor a block device. What keeps
-/// single files from being looked at is told with them.
-pub fn cached(paths: &[PathBuf], action: CacheAction) -> Result<Cached, RunError> {
+/// single files from being read stands with them.
+pub fn cached(
+    paths: &[PathBuf],
+    action: CacheAction,
+    control: &Control,
+) -> Result<Cached, RunError> {
     let roots = Roots::default();
     let found = walk::walk(paths)?;
     let mut all = Cached { report_version: REPORT_VERSION, action, ..Cached::default() };
     for (path, about) in &found.files {
-        if interrupted().load(Relaxed) {
+        if control.is_stopped() {
             all.interrupted = true;
             break;
         }
-        all.files.extend(one(path, about, action));
+        all.files.extend(one(path, about, action, control));
     }
-    // Who maps what is asked last: it explains what is left now.
+    // Mappings are read last: they explain what is left now.
     let mapped = mapped::mappings(&roots);
     let about = |file: &CachedFile| std::fs::metadata(&file.path).ok();
     for file in &mut all.files {
@@ -41,7 +44,7 @@ pub fn cached(paths: &[PathBuf], action: CacheAction) -> Result<Cached, RunError
         }
         settle(file, action, &mapped, &roots);
     }
-    all.interrupted |= interrupted().load(Relaxed);
+    all.interrupted |= control.is_stopped();
     all.processes_unseen = mapped.processes_unseen;
     all.total = sum(all.files.iter().map(|file| file.state));
     all.before = sum(all.files.iter().map(|file| file.before));
@@ -56,7 +59,12 @@ pub fn cached(paths: &[PathBuf], action: CacheAction) -> Result<Cached, RunError
 }
 
 /// One file; none where it is gone by now.
-fn one(path: &Path, about: &Metadata, action: CacheAction) -> Option<CachedFile> {
+fn one(
+    path: &Path,
+    about: &Metadata,
+    action: CacheAction,
+    control: &Control,
+) -> Option<CachedFile> {
     let mut file = CachedFile { path: path.display().to_string(), ..CachedFile::default() };
     let done = cache::look(path).and_then(|state| {
         file.before = Some(state);
@@ -64,7 +72,7 @@ fn one(path: &Path, about: &Metadata, action: CacheAction) -> Option<CachedFile>
         match action {
             CacheAction::Status => Ok(()),
             CacheAction::Evict => cache::evict(path).map(|_| ()),
-            CacheAction::Warm => cache::warm(path, &|| !interrupted().load(Relaxed)),
+            CacheAction::Warm => cache::warm(path, &|| !control.is_stopped()),
         }
     });
     match done {
@@ -85,7 +93,7 @@ fn trouble(error: &io::Error, owner: u32) -> String {
     }
 }
 
-/// The second look, and why something is not as asked.
+/// Reads the state once more, and finds out why something is not as requested.
 fn settle(file: &mut CachedFile, action: CacheAction, mapped: &Mapped, roots: &Roots) {
     let path = PathBuf::from(&file.path);
     if action == CacheAction::Status || file.state.is_none() {
@@ -110,7 +118,7 @@ fn settle(file: &mut CachedFile, action: CacheAction, mapped: &Mapped, roots: &R
     });
 }
 
-/// What keeps pages of a file in memory.
+/// The reasons why pages of a file stay in memory.
 fn kept(file: &CachedFile, mapped: &Mapped, roots: &Roots) -> String {
     if let Some(filesystem) = candor_observe::lies_in_memory(Path::new(&file.path), roots) {
         return format!("{filesystem} has no other place for it than memory");
@@ -139,7 +147,7 @@ fn called(mapper: &Mapper) -> String {
     format!("{} ({})", mapper.command, mapper.pid)
 }
 
-/// Bytes that are not as asked, as far as anybody knows.
+/// Bytes that are not as requested, as far as anybody knows.
 fn rest(file: &CachedFile, action: CacheAction) -> u64 {
     let state = file.state.unwrap_or_default();
     match action {

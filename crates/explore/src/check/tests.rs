@@ -1,0 +1,158 @@
+//! The series on devices that are formulas: which steps it chooses, and with what.
+
+use candor_record::facts::PathKind;
+use candor_run::{Channels, Command};
+
+use super::*;
+use crate::fake::{Device, Fake, Ran};
+
+const GIB: u64 = 1 << 30;
+
+fn options(write: bool) -> CheckOptions {
+    CheckOptions { path: "/fake".into(), seconds: 60, size: None, write, keep: false }
+}
+
+/// Runs the series on a fake; the report and the phases that ran.
+fn checked(fake: Fake, options: &CheckOptions) -> (Result<Report, RunError>, Vec<Ran>) {
+    let history = fake.history.clone();
+    let channels = Channels::default();
+    let report = check(options, Box::new(fake), &Options::default(), &channels);
+    (report, history.all())
+}
+
+/// Names of the phases that are no search steps.
+fn names(report: &Report) -> Vec<&str> {
+    let steps = report.phases.iter().filter(|phase| !phase.search_step);
+    steps.map(|phase| phase.name.as_str()).collect()
+}
+
+#[test]
+fn the_series_finds_the_concurrency_that_saturates_each_device() {
+    let cpu_bound = Device { worker_ops_per_s: 400_000.0, ..Device::new(1024, 10e-6) };
+    let models = [
+        ("a disk", Device::new(1, 5e-3), "depth 2"),
+        ("a SATA SSD", Device::new(32, 100e-6), "depth 32"),
+        ("an NVMe SSD", Device::new(128, 80e-6), "depth 128"),
+        ("an array without end", Device::new(4096, 1e-3), "depth 256"),
+        ("one that outruns a CPU", cpu_bound, "4 workers of depth 4"),
+        ("the same on two CPUs", Device { cpus: 2, ..cpu_bound }, "2 workers of depth 4"),
+        ("the same on one CPU", Device { cpus: 1, ..cpu_bound }, "depth 4"),
+    ];
+    for (model, device, best) in models {
+        let (report, _) = checked(Fake::new(device), &options(false));
+        let report = report.expect(model);
+        let expected = [
+            "sequential write",
+            "sequential read",
+            "random read, depth 1",
+            &format!("random read, {best}"),
+            "random write, depth 1",
+            &format!("random write, {best}"),
+            "durable write",
+        ];
+        assert_eq!(names(&report), expected, "{model}");
+        assert_eq!((report.cut_short, report.plan.phases.len()), (None, 7), "{model}");
+        let judged = report.judgement.phases.iter().map(Option::is_some);
+        let planned = report.phases.iter().map(|phase| !phase.search_step);
+        assert!(judged.eq(planned), "{model}: all but search steps are judged");
+    }
+}
+
+#[test]
+fn what_is_there_is_only_read_unless_the_user_consents() {
+    for (kind, write) in [(PathKind::File, false), (PathKind::Device, false)] {
+        let fake = Fake { kind, length_bytes: Some(GIB), ..Fake::new(Device::new(8, 1e-4)) };
+        let (report, ran) = checked(fake, &options(write));
+        let report = report.expect("it runs");
+        let expected = ["sequential read", "random read, depth 1", "random read, depth 8"];
+        assert_eq!(names(&report), expected);
+        let blocks = ran.iter().filter_map(|ran| ran.phase.jobs[0].blocks());
+        assert!(blocks.clone().count() > 3 && blocks.clone().all(|blocks| blocks.mix.write == 0));
+    }
+    let file =
+        Fake { kind: PathKind::File, length_bytes: Some(GIB), ..Fake::new(Device::new(8, 1e-4)) };
+    let (report, _) = checked(file, &options(true));
+    assert_eq!(names(&report.expect("it runs"))[0], "sequential write");
+}
+
+#[test]
+fn steps_take_the_time_that_the_user_gives() {
+    for (seconds, write) in [(60, true), (60, false), (600, true), (8, false)] {
+        let fake = Fake { kind: PathKind::Device, ..Fake::new(Device::new(4096, 1e-3)) };
+        let options = CheckOptions { seconds, ..options(write) };
+        let (_, ran) = checked(fake, &options);
+        let time = |ran: &Ran| ran.phase.stop.time.map_or(0, |time| time.0) as f64 / 1e9;
+        let all: f64 = ran.iter().map(time).sum();
+        let given = f64::from(seconds);
+        assert!(all < given && all > 0.8 * given - OVERHEAD_SECONDS, "{all} s of {given} s");
+    }
+}
+
+#[test]
+fn later_steps_work_on_what_the_first_one_wrote() {
+    // 8 in flight of 1 MiB in 10 ms each: 800 MiB/s for 8 s.
+    let fast = Fake::new(Device::new(8, 10e-3));
+    let (_, ran) = checked(fast, &options(false));
+    assert_eq!((ran[0].size, ran[1].size), (Some(Bytes(SIZE_MAX)), Some(Bytes(SIZE_MAX))));
+    let slow = Fake::new(Device::new(1, 10e-3));
+    let (_, ran) = checked(slow, &options(false));
+    let written = ran[1].size.expect("it is known").0;
+    assert!(written < GIB && written > 700 << 20 && written.is_multiple_of(LARGE.0), "{written}");
+    assert!(ran[1..].iter().all(|ran| ran.size == Some(Bytes(written))));
+    let full = Fake { available_bytes: GIB, ..Fake::new(Device::new(8, 10e-3)) };
+    let (_, ran) = checked(full, &options(false));
+    assert_eq!(ran[0].size, Some(Bytes(GIB / 4)), "a quarter of what is free");
+}
+
+#[test]
+fn a_step_that_fails_ends_the_series_with_a_report() {
+    let fails = Fake { fails: Some("sequential read"), ..Fake::new(Device::new(8, 1e-4)) };
+    let (report, ran) = checked(fails, &options(false));
+    let report = report.expect("two steps ran");
+    assert_eq!((names(&report).len(), ran.len()), (2, 2));
+    assert!(report.cut_short.is_some_and(|why| why.contains("worn out")));
+    let refuses = Fake { refuses: Some("sequential read"), ..Fake::new(Device::new(8, 1e-4)) };
+    let (report, ran) = checked(refuses, &options(false));
+    let report = report.expect("one step ran");
+    assert_eq!((ran.len(), report.cut_short.as_deref()), (1, Some("it is refused")));
+    assert_eq!(report.phases[1].host().host, "fake", "the report keeps what is known");
+}
+
+#[test]
+fn commands_end_the_series() {
+    for (command, interrupted) in [(Command::End, false), (Command::Stop, true)] {
+        let fake = Fake::new(Device::new(8, 1e-4));
+        let channels = Channels::default();
+        channels.control.send(command);
+        let report = check(&options(false), Box::new(fake), &Options::default(), &channels);
+        let report = report.expect("one step ran");
+        assert_eq!(names(&report), ["sequential write"]);
+        assert_eq!((report.interrupted, report.cut_short.is_some()), (interrupted, interrupted));
+    }
+}
+
+#[test]
+fn no_more_is_used_than_there_is() {
+    let sized = |size| {
+        let survey = Survey {
+            path: "/fake".into(),
+            kind: PathKind::File,
+            length_bytes: Some(9000),
+            takes_direct: true,
+            engine: Engine::Psync,
+        };
+        target(&CheckOptions { size, ..options(false) }, &survey).size
+    };
+    assert_eq!(sized(Some(Bytes(10 << 30))), Some(Bytes(9000)));
+    assert_eq!(sized(Some(Bytes(4096))), Some(Bytes(4096)));
+    assert_eq!(sized(None), None);
+}
+
+#[test]
+fn only_what_was_written_is_used() {
+    let size = 100 * LARGE.0;
+    assert_eq!(written_part(size, size), Bytes(size));
+    assert_eq!(written_part(3 * size, size + 5), Bytes(size + 5));
+    assert_eq!(written_part(7 * LARGE.0 + 1, size), Bytes(7 * LARGE.0));
+    assert_eq!(written_part(0, size), LARGE);
+}

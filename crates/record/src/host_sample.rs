@@ -1,0 +1,121 @@
+//! Work of a host within one interval of a phase, from two snapshots of its counters.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fmt::ratio;
+use crate::{CpuTimes, Snapshot};
+
+/// CPUs and devices of one host within an interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostSample {
+    /// Name of the host.
+    pub host: String,
+    /// Time between the two snapshots.
+    pub length_ns: u64,
+    /// Busy share of all CPUs together, from 0 to 1; absent where the kernel reports none.
+    pub cpu_busy: Option<f64>,
+    /// Busy share of each CPU.
+    pub cpus_busy: Vec<f64>,
+    /// The devices below the targets.
+    pub devices: Vec<DeviceSample>,
+}
+
+/// One device within an interval, whoever used it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceSample {
+    /// Its kernel name.
+    pub device: String,
+    /// Reads completed.
+    pub reads: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes of these reads.
+    pub bytes_read: u64,
+    /// Bytes of these writes.
+    pub bytes_written: u64,
+    /// Requests in flight at the end of the interval.
+    pub in_flight: u64,
+    /// Share of time with a request in flight, from 0 to 1 (iostat's `%util`).
+    pub utilisation: f64,
+}
+
+impl HostSample {
+    /// The work between two snapshots of a host.
+    pub fn between(host: &str, before: &Snapshot, after: &Snapshot) -> HostSample {
+        let length_ns = after.at_ns.saturating_sub(before.at_ns);
+        let device = |(name, _): &(String, _)| {
+            let did = before.device_delta(after, name)?;
+            Some(DeviceSample {
+                device: name.clone(),
+                reads: did.reads,
+                writes: did.writes,
+                bytes_read: did.bytes_read(),
+                bytes_written: did.bytes_written(),
+                in_flight: did.in_flight,
+                // The kernel counts in ticks, which may end after the interval.
+                utilisation: ratio(did.busy_ms as f64 * 1e6, length_ns as f64).min(1.0),
+            })
+        };
+        let cpus = before.cpus.iter().zip(&after.cpus);
+        HostSample {
+            host: host.to_owned(),
+            length_ns,
+            cpu_busy: before.cpu.zip(after.cpu).map(|(then, now)| busy(&then, &now)),
+            cpus_busy: cpus.map(|(then, now)| busy(then, now)).collect(),
+            devices: after.devices.iter().filter_map(device).collect(),
+        }
+    }
+}
+
+/// Share of CPU time that was neither idle nor spent waiting for I/O.
+fn busy(before: &CpuTimes, after: &CpuTimes) -> f64 {
+    let passed = |of: fn(&CpuTimes) -> u64| of(after).saturating_sub(of(before)) as f64;
+    let idle = passed(|t| t.idle_ns) + passed(|t| t.iowait_ns);
+    let work = passed(|t| t.user_ns) + passed(|t| t.nice_ns) + passed(|t| t.system_ns);
+    let work = work + passed(|t| t.irq_ns) + passed(|t| t.softirq_ns) + passed(|t| t.steal_ns);
+    ratio(work, work + idle)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::DiskCounters;
+
+    use super::*;
+
+    #[test]
+    fn shares_and_counts_are_those_of_the_interval() {
+        let snapshot = |at_s: u64, user_s: u64, idle_s: u64, disk: DiskCounters| {
+            let [at_ns, user_ns, idle_ns] = [at_s, user_s, idle_s].map(|s| s * 1_000_000_000);
+            let cpu = CpuTimes { user_ns, idle_ns, ..CpuTimes::default() };
+            let devices = vec![("sda".to_owned(), disk)];
+            Snapshot { at_ns, devices, cpu: Some(cpu), cpus: vec![cpu], ..Snapshot::default() }
+        };
+        let disk = |reads, busy_ms, in_flight| DiskCounters {
+            reads,
+            read_sectors: reads * 8,
+            busy_ms,
+            in_flight,
+            ..DiskCounters::default()
+        };
+        let before = snapshot(10, 100, 900, disk(1000, 5000, 9));
+        let after = snapshot(12, 101, 902, disk(1500, 6500, 3));
+        let sample = HostSample::between("host", &before, &after);
+        assert_eq!((sample.length_ns, sample.cpu_busy), (2_000_000_000, Some(1.0 / 3.0)));
+        assert_eq!(sample.cpus_busy, [1.0 / 3.0]);
+        let expected = DeviceSample {
+            device: "sda".into(),
+            reads: 500,
+            bytes_read: 500 * 4096,
+            in_flight: 3,
+            utilisation: 0.75,
+            ..DeviceSample::default()
+        };
+        assert_eq!(sample.devices, [expected]);
+    }
+
+    #[test]
+    fn unread_counters_give_no_shares() {
+        let none = HostSample::between("host", &Snapshot::default(), &Snapshot::default());
+        assert_eq!((none.cpu_busy, none.cpus_busy.len(), none.devices.len()), (None, 0, 0));
+    }
+}

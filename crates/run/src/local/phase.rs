@@ -1,0 +1,126 @@
+//! One phase on this host, from its barrier to its clean-up.
+
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::SystemTime;
+
+use candor_engine::Prepared;
+use candor_observe::Sampler;
+use candor_record::{HostRecord, IdleWindow, Measurement, Snapshot};
+
+use super::Local;
+use crate::control::Command;
+use crate::error::RunError;
+use crate::phase_snapshots::PhaseSnapshots;
+use crate::runner::{Collected, Ready, Running, Task};
+use crate::{hooks, precheck};
+
+type Ended = (Vec<Measurement>, HostRecord);
+
+/// A phase whose control plane has a thread of its own, which waits for the start.
+pub struct LocalPhase<'a> {
+    local: &'a mut Local,
+    task: Task<'a>,
+    /// Names that the phase is to make and that nobody has.
+    absent_names: Vec<PathBuf>,
+    /// Takes the moment of the start, once.
+    start: Option<Sender<Option<SystemTime>>>,
+    interims: Receiver<Collected>,
+    thread: Option<JoinHandle<Option<Ended>>>,
+}
+
+impl<'a> LocalPhase<'a> {
+    /// Of a phase whose workers wait at the barrier.
+    ///
+    /// # Errors
+    /// The kernel has no thread left.
+    pub fn new(
+        local: &'a mut Local,
+        task: &Task<'a>,
+        prepared: Prepared,
+        sampler: Sampler,
+        idle: Option<IdleWindow>,
+    ) -> Result<LocalPhase<'a>, RunError> {
+        let absent_names = local.guard.absent_names(task.plan, task.phase);
+        let (start, started) = mpsc::channel();
+        let (interim_sender, interims) = mpsc::channel();
+        let mut snapshots = PhaseSnapshots {
+            channels: local.channels.clone(),
+            phase: task.phase.name.clone(),
+            follow_up: task.follow_up,
+            start_at: None,
+            sampler,
+            tracer: local.tracer.reader(),
+            interims: interim_sender,
+            host: HostRecord { idle, ..local.host.clone() },
+            last: Snapshot::default(),
+            requests_before: None,
+        };
+        let body = move || {
+            // Without a start, the workers end at their barrier.
+            snapshots.start_at = started.recv().ok()?;
+            let control = snapshots.channels.control.clone();
+            let measurements = prepared.run(control.stop_flag(), &mut snapshots);
+            Some((measurements, snapshots.host))
+        };
+        let thread = thread::Builder::new().name("phase".into()).spawn(body);
+        let thread = Some(thread.map_err(|cause| RunError::Thread { cause })?);
+        let (task, start) = (*task, Some(start));
+        Ok(LocalPhase { local, task, absent_names, start, interims, thread })
+    }
+
+    /// Runs the commands that follow the phase, and removes the files that it is to remove.
+    fn clean_up(&mut self, measurements: &mut [Measurement]) {
+        let (local, Task { plan, phase, .. }) = (&mut *self.local, self.task);
+        local.guard.adopt(std::mem::take(&mut self.absent_names));
+        local.schedulers.put_back();
+        let jobs = phase.jobs.iter().enumerate();
+        let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
+        for failed in hooks::run(hooks) {
+            match failed.may {
+                true => local.notes.push(failed.note("what was measured stands")),
+                false => measurements[failed.at].errors.push(failed.failure),
+            }
+        }
+        for (_, target, work) in precheck::targets(plan, phase) {
+            let Err(error) = local.guard.remove_of(target) else { continue };
+            let at = phase.jobs.iter().position(|job| std::ptr::eq(job, work[0].0)).unwrap_or(0);
+            measurements[at].errors.extend(error.failure());
+        }
+    }
+}
+
+impl<'a> Ready<'a> for LocalPhase<'a> {
+    fn start(mut self: Box<Self>, at: Option<SystemTime>) -> Box<dyn Running + 'a> {
+        // The thread waits for exactly this.
+        let _ = self.start.take().map(|start| start.send(at));
+        self
+    }
+}
+
+impl Running for LocalPhase<'_> {
+    fn collect(mut self: Box<Self>, interim: &mut dyn FnMut(Collected)) -> Collected {
+        self.interims.iter().for_each(interim);
+        let ended = self.thread.take().map(JoinHandle::join);
+        let ended = ended.transpose().unwrap_or_else(|panic| resume_unwind(panic));
+        let (mut measurements, host) = ended.flatten().unwrap_or_default();
+        if !self.task.follow_up {
+            self.clean_up(&mut measurements);
+        }
+        let notes = std::mem::take(&mut self.local.notes);
+        Collected { measurements, hosts: vec![host], notes }
+    }
+}
+
+impl Drop for LocalPhase<'_> {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        if self.start.take().is_none() {
+            self.local.channels.control.send(Command::Stop);
+        }
+        // Its workers hold files and devices until they end; a panic ends them too.
+        let _ = thread.join();
+    }
+}

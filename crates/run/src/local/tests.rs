@@ -1,0 +1,117 @@
+//! Phases on this host, step by step.
+
+use std::time::UNIX_EPOCH;
+
+use candor_plan::blocks::Blocks;
+use candor_plan::units::Mix;
+use candor_plan::{Bytes, Engine, Job, Nanos, Stop, Target};
+use candor_record::Ended;
+
+use super::*;
+use crate::control::{Command, Control};
+use crate::runner::Collected;
+
+/// A phase of one worker that does nothing for so long.
+fn plan(seconds: f64) -> Plan {
+    let target = Target {
+        name: "nothing".into(),
+        path: "/dev/null".into(),
+        size: Some(Bytes(1 << 20)),
+        ..Target::default()
+    };
+    let blocks = Blocks { mix: Mix::READ, engine: Engine::Null, ..Blocks::default() };
+    let targets = vec![target.name.clone()];
+    let jobs = vec![Job { targets, work: blocks.into(), ..Job::default() }];
+    let time = Some(Nanos((seconds * 1e9) as u64));
+    let phase = Phase { jobs, stop: Stop { time, ..Stop::default() }, ..Phase::default() };
+    Plan { targets: vec![target], phases: vec![phase], ..Plan::default() }
+}
+
+fn task(plan: &Plan) -> Task<'_> {
+    Task { plan, phase: &plan.phases[0], index: Some(0), repeat: 0, follow_up: false }
+}
+
+fn local(plan: &Plan, control: &Control) -> Local {
+    let host = HostOptions { at_once: true, block_trace: BlockTraceMode::Off, force: Vec::new() };
+    let channels = Channels { control: control.clone(), ..Channels::default() };
+    let mut local = Local::new(&host, &channels);
+    local.open(plan).expect("nothing speaks against it");
+    local
+}
+
+fn no_interim(_: Collected) {
+    panic!("nobody requested it");
+}
+
+#[test]
+fn two_phases_start_at_one_moment() {
+    let (plan, control) = (plan(0.1), Control::default());
+    let (mut one, mut other) = (local(&plan, &control), local(&plan, &control));
+    let (one, other) = (one.prepare(&task(&plan)), other.prepare(&task(&plan)));
+    let at = SystemTime::now() + Duration::from_millis(400);
+    let running = [one, other].map(|ready| ready.expect("it is ready").start(Some(at)));
+    let started = running.map(|running| {
+        let collected = running.collect(&mut no_interim);
+        assert_eq!(collected.measurements[0].ended, Ended::Time);
+        assert!(collected.measurements[0].ops_done() > 0);
+        collected.measurements[0].start_unix_ms.expect("it has started")
+    });
+    let at_ms = at.duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
+    let late_ms = started.map(|ms| ms.checked_sub(at_ms));
+    // A busy host may wake a thread late, and never early.
+    let in_time = |late: &Option<u64>| late.is_some_and(|ms| ms < 100);
+    assert!(late_ms.iter().all(in_time), "{late_ms:?} ms after {at_ms}");
+}
+
+#[test]
+fn a_stop_ends_the_wait_for_the_start() {
+    let (plan, control) = (plan(60.0), Control::default());
+    let mut local = local(&plan, &control);
+    let ready = local.prepare(&task(&plan)).expect("it is ready");
+    let running = ready.start(Some(SystemTime::now() + Duration::from_secs(3600)));
+    control.send(Command::Stop);
+    let collected = running.collect(&mut no_interim);
+    assert_eq!(collected.measurements[0].ended, Ended::Interrupted);
+    let prepared = local.prepare(&task(&plan));
+    assert!(matches!(prepared.err(), Some(RunError::Interrupted)));
+}
+
+#[test]
+fn what_is_dropped_does_not_run_on() {
+    let (plan, control) = (plan(3600.0), Control::default());
+    let mut local = local(&plan, &control);
+    drop(local.prepare(&task(&plan)).expect("it is ready"));
+    assert!(!control.is_stopped());
+    drop(local.prepare(&task(&plan)).expect("it is ready again").start(None));
+    assert!(control.is_stopped());
+}
+
+#[test]
+fn interims_come_while_it_runs() {
+    let (plan, control) = (plan(0.6), Control::default());
+    let mut local = local(&plan, &control);
+    let running = local.prepare(&task(&plan)).expect("it is ready").start(None);
+    control.send(Command::Interim);
+    let mut interims = Vec::new();
+    let ended = running.collect(&mut |interim| interims.push(interim));
+    assert_eq!(interims.len(), 1);
+    let ops = |of: &Collected| of.measurements[0].ops_done();
+    assert!(ops(&interims[0]) < ops(&ended));
+    assert_eq!((interims[0].hosts.len(), &interims[0].hosts[0].host), (1, &ended.hosts[0].host));
+}
+
+#[test]
+fn a_survey_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let file = dir.path().join("file");
+    std::fs::write(&file, [7; 5000]).expect("written");
+    let local = Local::new(&HostOptions::default(), &Channels::default());
+    let survey = |path: &Path| local.survey(path).expect("it is there");
+    let found = survey(dir.path());
+    assert_eq!((found.kind, found.length_bytes), (PathKind::Directory, None));
+    let found = survey(&file);
+    assert_eq!((found.kind, found.length_bytes), (PathKind::File, Some(5000)));
+    assert_eq!(survey(Path::new("/dev/null")).kind, PathKind::Other);
+    assert!(local.survey(&dir.path().join("nothing")).is_err());
+    assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 1);
+}

@@ -1,0 +1,126 @@
+//! The kernel's counters at the moments of a phase that count, and the phase's events.
+
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use candor_engine::Watch;
+use candor_observe::{Sampler, SnapshotDetail};
+use candor_record::requests::RequestStats;
+use candor_record::{Event, HostRecord, HostSample, JobSample, Measurement, Snapshot};
+
+use crate::control::Control;
+use crate::events::Channels;
+use crate::runner::Collected;
+use crate::tracer::TraceReader;
+
+/// Longest sleep between two looks at the control.
+const STEP: Duration = Duration::from_millis(20);
+
+/// Fills the record of a host while a phase runs.
+pub struct PhaseSnapshots {
+    /// Commands in, events out.
+    pub channels: Channels,
+    /// Name of the phase.
+    pub phase: String,
+    /// A follow-up has neither samples nor events.
+    pub follow_up: bool,
+    /// The moment of the start, if it is not at once.
+    pub start_at: Option<SystemTime>,
+    /// Reads the counters.
+    pub sampler: Sampler,
+    /// Reads the requests.
+    pub tracer: TraceReader,
+    /// Takes interim results.
+    pub interims: Sender<Collected>,
+    /// The record, with facts.
+    pub host: HostRecord,
+    /// The counters at the end of the last interval.
+    pub last: Snapshot,
+    /// Requests until counting began.
+    pub requests_before: Option<RequestStats>,
+}
+
+impl PhaseSnapshots {
+    fn begin(&mut self) {
+        self.host.before = self.sampler.snapshot(SnapshotDetail::Full);
+        self.requests_before = self.tracer.stats();
+        self.last = self.host.before.clone();
+    }
+}
+
+impl Watch for PhaseSnapshots {
+    fn about_to_start(&mut self) {
+        let begun = Instant::now();
+        self.begin();
+        if let Some(at) = self.start_at {
+            // Read again as late as possible: others go on while this waits.
+            let lead = 2 * begun.elapsed();
+            wait_until(at.checked_sub(lead).unwrap_or(at), &self.channels.control);
+            self.begin();
+            wait_until(at, &self.channels.control);
+        }
+    }
+
+    fn counting(&mut self) {
+        self.begin();
+    }
+
+    fn sampled(&mut self, samples: Vec<JobSample>, in_ramp: bool) {
+        if self.follow_up {
+            return;
+        }
+        let now = self.sampler.snapshot(SnapshotDetail::Light);
+        let host = HostSample::between(&self.host.host, &self.last, &now);
+        self.last = now;
+        if !in_ramp {
+            self.host.during.push(self.last.clone());
+        }
+        let phase = self.phase.clone();
+        self.channels.events.send(Event::Sampled { phase, in_ramp, samples, host });
+    }
+
+    fn takes_interim(&mut self) -> bool {
+        !self.follow_up && self.channels.control.takes_interim()
+    }
+
+    fn interim(&mut self, measurements: Vec<Measurement>) {
+        let after = self.sampler.snapshot(SnapshotDetail::Full);
+        let hosts = vec![HostRecord { after, ..self.host.clone() }];
+        // The run may have given up on this phase.
+        let _ = self.interims.send(Collected { measurements, hosts, notes: Vec::new() });
+    }
+
+    fn is_ended(&mut self) -> bool {
+        self.channels.control.is_ended()
+    }
+
+    fn worker_done(&mut self, job: &str, rank: u32) {
+        if !self.follow_up {
+            let (phase, job) = (self.phase.clone(), job.into());
+            self.channels.events.send(Event::WorkerDone { phase, job, rank });
+        }
+    }
+
+    fn ended(&mut self) {
+        self.host.after = self.sampler.snapshot(SnapshotDetail::Full);
+        // A tracer that has started meanwhile saw nothing but this phase.
+        let earlier = self.requests_before.take().unwrap_or_default();
+        let HostRecord { before, after, requests, .. } = &mut self.host;
+        *requests = self.tracer.stats().map(|now| now.since(&earlier).beside(before, after));
+    }
+
+    fn flushed(&mut self) {
+        self.host.after_flush = Some(self.sampler.snapshot(SnapshotDetail::Full));
+    }
+}
+
+/// Waits until a moment, but not longer than until the user stops the run.
+pub fn wait_until(at: SystemTime, control: &Control) {
+    while !control.is_stopped() {
+        match at.duration_since(SystemTime::now()) {
+            Ok(left) if !left.is_zero() => thread::sleep(left.min(STEP)),
+            _ => return,
+        }
+    }
+}

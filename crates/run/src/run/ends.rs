@@ -1,0 +1,140 @@
+//! Ends of a run before its time: a phase that cannot run, failures, interrupts, jobs that end it.
+
+use candor_plan::{OnDone, OnFailure, Phase};
+use candor_record::{Ended, Measurement, PhaseRecord};
+
+use crate::control::Control;
+use crate::error::RunError;
+
+/// The reason why no other phase follows.
+#[derive(Debug, thiserror::Error)]
+pub enum Stopped {
+    /// A phase could not run.
+    #[error(transparent)]
+    Error(#[from] RunError),
+    /// A phase went wrong, in a sentence.
+    #[error("{0}")]
+    Early(String),
+    /// All was done: a job that ends the run has ended, or a command ended it.
+    #[error("the run was ended")]
+    Done,
+}
+
+/// Why a phase was the last one of its run; none where another may follow.
+pub fn after(phase: &Phase, record: &PhaseRecord, control: &Control) -> Option<Stopped> {
+    let early = worst(record, control).filter(|_| ends_run(phase, record, control));
+    let done = || (is_last(phase, record) || control.is_ended()).then_some(Stopped::Done);
+    early.map(Stopped::Early).or_else(done)
+}
+
+/// True where a job has ended that ends the run with it.
+fn is_last(phase: &Phase, record: &PhaseRecord) -> bool {
+    let ended = phase.jobs.iter().zip(&record.measurements);
+    ended
+        .filter(|(job, _)| job.on_done == OnDone::EndRun)
+        .any(|(_, measurement)| severity(measurement.ended) == SOUND)
+}
+
+/// False where what went wrong in a phase concerns only jobs that fail alone.
+fn ends_run(phase: &Phase, record: &PhaseRecord, control: &Control) -> bool {
+    let failed_only = record
+        .measurements
+        .iter()
+        .all(|measurement| matches!(severity(measurement.ended), SOUND | FAILED));
+    phase.on_failure == OnFailure::EndRun || !failed_only || control.is_stopped()
+}
+
+/// The worst that happened in a phase, in a sentence.
+fn worst(record: &PhaseRecord, control: &Control) -> Option<String> {
+    let name = &record.name;
+    let worst = record.measurements.iter().max_by_key(|measurement| severity(measurement.ended));
+    match worst.map(|measurement| (measurement.ended, measurement)) {
+        Some((Ended::Failed, measurement)) => Some(failure(name, measurement)),
+        Some((Ended::Stalled, _)) => {
+            Some(format!("`{name}` made no progress for a minute and was given up"))
+        }
+        Some((Ended::Interrupted, _)) => Some(interruption(name)),
+        _ => control.is_stopped().then(|| interruption(name)),
+    }
+}
+
+const SOUND: u32 = 0;
+const FAILED: u32 = 3;
+
+fn severity(ended: Ended) -> u32 {
+    match ended {
+        Ended::Failed => FAILED,
+        Ended::Stalled => 2,
+        Ended::Interrupted => 1,
+        Ended::Done | Ended::Time | Ended::Steady => SOUND,
+    }
+}
+
+fn interruption(phase: &str) -> String {
+    format!("the run was interrupted during `{phase}`")
+}
+
+fn failure(phase: &str, measurement: &Measurement) -> String {
+    if let Some(error) = measurement.errors.first() {
+        let op = error.op.as_deref().unwrap_or("flush");
+        let (path, offset, message) = (&error.path, error.offset, &error.message);
+        return format!("`{phase}` ended: {op} of `{path}` at offset {offset} failed: {message}");
+    }
+    let mismatch = measurement.verify.as_ref().and_then(|verify| verify.first.first());
+    match mismatch {
+        Some(found) => format!(
+            "`{phase}` ended: the block of `{}` at offset {} is not what was written: it {}",
+            found.path, found.offset, found.detail
+        ),
+        None => format!("`{phase}` ended because a worker failed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Job;
+
+    use super::*;
+    use crate::control::Command;
+
+    #[test]
+    fn the_worst_end_is_reported() {
+        let all = [Ended::Done, Ended::Interrupted, Ended::Stalled, Ended::Failed];
+        let mut record = PhaseRecord { name: "p".into(), ..PhaseRecord::default() };
+        let mut reported = Vec::new();
+        for ended in all {
+            let measurement = Measurement { ended, ..Measurement::default() };
+            record.measurements.insert(0, measurement.clone());
+            record.measurements.push(measurement);
+            reported.push(worst(&record, &Control::default()));
+        }
+        assert_eq!(reported[0], None);
+        for (sentence, word) in reported[1..].iter().zip(["interrupted", "no progress", "failed"]) {
+            assert!(sentence.as_ref().is_some_and(|text| text.contains(word)), "{sentence:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_ends_after_a_job_that_ends_it_well_and_after_commands() {
+        let case = |on_done, ended, command: Option<Command>| {
+            let jobs = vec![Job { on_done, ..Job::default() }];
+            let measurement = Measurement { ended, ..Measurement::default() };
+            let record = PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() };
+            let control = Control::default();
+            command.map(|command| control.send(command));
+            let phase = Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() };
+            match after(&phase, &record, &control) {
+                None => "goes on",
+                Some(Stopped::Done) => "done",
+                Some(_) => "early",
+            }
+        };
+        assert_eq!(case(OnDone::EndRun, Ended::Done, None), "done");
+        assert_eq!(case(OnDone::EndRun, Ended::Time, None), "done");
+        assert_eq!(case(OnDone::EndRun, Ended::Failed, None), "goes on");
+        assert_eq!(case(OnDone::EndPhase, Ended::Done, None), "goes on");
+        assert_eq!(case(OnDone::EndPhase, Ended::Stalled, None), "early");
+        assert_eq!(case(OnDone::EndPhase, Ended::Done, Some(Command::End)), "done");
+        assert_eq!(case(OnDone::EndPhase, Ended::Done, Some(Command::Stop)), "early");
+    }
+}

@@ -1,0 +1,70 @@
+//! Signals as commands: the first interrupt ends the run cleanly with a partial report, the second
+//! ends the process at once. Either way the files that the run made are removed.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use crate::control::{Command, Control};
+use crate::owned_files;
+
+/// The control that the handlers send to.
+static CONTROL: OnceLock<Control> = OnceLock::new();
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// The exit code of an interrupted run: 128 and the signal's number; none if there was none.
+pub fn interrupt_exit_code() -> Option<u8> {
+    match SIGNAL.load(Relaxed) {
+        0 => None,
+        signal => Some(128 + signal as u8),
+    }
+}
+
+/// The control of this process, driven by signals: SIGINT, SIGTERM and, unless it is ignored as
+/// under `nohup`, SIGHUP send [`Command::Stop`].
+pub fn interrupts() -> Control {
+    let control = CONTROL.get_or_init(Control::default).clone();
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: an all-zero sigaction is valid, and reading the present one changes nothing.
+        let ignored = unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut action);
+            action.sa_sigaction == libc::SIG_IGN
+        };
+        if signal != libc::SIGHUP || !ignored {
+            // Without SA_RESTART, a blocked call returns.
+            handle(signal, on_interrupt, 0);
+        }
+    }
+    control
+}
+
+/// The same, where SIGUSR1 sends [`Command::Interim`] besides.
+pub fn interrupts_and_interims() -> Control {
+    let control = interrupts();
+    handle(libc::SIGUSR1, on_interim, libc::SA_RESTART);
+    control
+}
+
+fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int), flags: libc::c_int) {
+    // SAFETY: an all-zero sigaction is valid; the handlers read an initialised cell, store to
+    // atomics and make async-signal-safe calls only.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = flags;
+        libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn on_interim(_: libc::c_int) {
+    CONTROL.get().map(|control| control.send(Command::Interim));
+}
+
+extern "C" fn on_interrupt(signal: libc::c_int) {
+    SIGNAL.store(signal, Relaxed);
+    if CONTROL.get().is_some_and(|control| control.send(Command::Stop)) {
+        owned_files::remove_from_signal_handler();
+        // SAFETY: ends the process without running anything else; allowed in a handler.
+        unsafe { libc::_exit(128 + signal) };
+    }
+}
