@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
@@ -10,7 +11,7 @@ use crate::trace::Trace;
 use crate::units::{Extent, PerDirection};
 
 /// Order of offsets within a worker's share of a range.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Access {
     /// Ascending; starts over at the end.
@@ -81,7 +82,7 @@ pub enum Access {
 }
 
 /// A trace that is followed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
     /// The trace file.
@@ -126,7 +127,7 @@ impl Access {
 }
 
 /// One zone of [`Access::Zoned`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
     /// Share of the accesses, in percent.
@@ -136,7 +137,7 @@ pub struct Zone {
 }
 
 /// Whether reads, writes and trims share a position in an ordered access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
     /// One position: each operation follows the last, whatever their directions.
@@ -147,7 +148,7 @@ pub enum Position {
 }
 
 /// How operations of a random access stay where the last one of their direction was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stay {
     /// Share of operations that stay, in percent, per direction.
@@ -172,7 +173,7 @@ impl Stay {
 }
 
 /// Where an operation begins that stays where the last one was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StayAt {
     /// At its end.
@@ -183,7 +184,7 @@ pub enum StayAt {
 }
 
 /// Parts of the range that are worked on one after another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Windows {
     /// Length of a part: the access keeps within it.
@@ -196,7 +197,7 @@ pub struct Windows {
 }
 
 /// Which of a worker's files comes next. A file that a pass has used up is left out until all are.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rotation {
     /// The order.
@@ -215,7 +216,7 @@ impl Default for Rotation {
 }
 
 /// Order of a worker's files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FileOrder {
     /// One after another, over and over.

@@ -1,5 +1,6 @@
 //! Blocks: a stream of (operation, target, offset, size).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::access::{
@@ -20,7 +21,7 @@ pub use crate::pace::*;
 pub use crate::zones::{ZoneReset, Zones};
 
 /// A stream of reads, writes and trims, as one worker issues it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Blocks {
     /// Share of reads, writes and trims: `"read"`, `"write"`, `"read:70,write:30"`.
@@ -181,7 +182,7 @@ impl Blocks {
 }
 
 /// Part of a file or device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Range {
     /// Where it starts; a share of the whole is rounded up to `start_align`.
@@ -204,7 +205,7 @@ impl Default for Range {
 ///
 /// The n workers meant here are those that use the same file: all of the job's, or with
 /// [`crate::Sharing::Own`] those whose file it is ([`crate::rank::Seat`] computes them).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Share {
     /// Every worker uses all of it.
@@ -225,7 +226,7 @@ pub enum Share {
 }
 
 /// When writes are made durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Durability {
     /// Flag with which files are opened.
@@ -255,7 +256,7 @@ fn is_false(value: &bool) -> bool {
 
 /// `sync_file_range` after some writes of a worker. It makes nothing durable: metadata and the
 /// device's cache stay out of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RangeSync {
     /// After every n writes.
@@ -269,7 +270,7 @@ pub struct RangeSync {
 }
 
 /// Flag with which files are opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenSync {
     /// Neither.
@@ -282,7 +283,7 @@ pub enum OpenSync {
 }
 
 /// What the kernel is told, and what happens to the cache beforehand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hints {
     /// Before the phase: flush the files, drop their pages, verify, repeat; what stays resident
@@ -302,7 +303,7 @@ pub struct Hints {
 }
 
 /// How long what is written is expected to live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteLife {
     /// Not told from other data.
@@ -318,7 +319,7 @@ pub enum WriteLife {
 }
 
 /// Advice to the kernel about the access pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
     /// None is given.

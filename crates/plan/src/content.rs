@@ -4,13 +4,14 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 use crate::units::UnitError;
 
 /// What is written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
     /// How bytes come about.
@@ -31,7 +32,7 @@ pub struct Content {
 }
 
 /// How the bytes of written blocks come about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fill {
     /// From a pool of random bytes made before the clock starts; every 512 bytes are stamped so
@@ -51,7 +52,7 @@ pub enum Fill {
 }
 
 /// Which blocks duplicates repeat.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Duplicates {
     /// One of sixteen that every worker of the job knows.

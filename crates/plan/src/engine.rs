@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,7 +14,7 @@ use crate::units::Direction;
 ///
 /// In a plan, an engine is a word (`engine = "io_uring"`), or a table of one word where options
 /// differ from the defaults (`engine = { io_uring = { sqpoll = true } }`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(into = "EngineText")]
 pub enum Engine {
     /// `pread` and `pwrite`: one operation at a time.
@@ -199,7 +200,7 @@ impl Engine {
 }
 
 /// An engine as plans spell it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum EngineText {
     Word(&'static str),
@@ -207,7 +208,7 @@ enum EngineText {
 }
 
 /// The table of one word, for engines that have options.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum EngineTable {
     Pvsync(Pvsync),
@@ -281,7 +282,7 @@ impl<'de> Deserialize<'de> for Engine {
 }
 
 /// Options of the io_uring engine. Absent switches mean: use it where the kernel has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uring {
     /// A kernel thread takes submissions, so that submitting needs no system call.
@@ -341,7 +342,7 @@ impl Default for Uring {
 }
 
 /// Options of the pvsync engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pvsync {
     /// `RWF_HIPRI`: poll for the completion.
@@ -362,7 +363,7 @@ impl Pvsync {
 }
 
 /// Options of the libaio engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Libaio {
     /// Flags of each call.
@@ -376,7 +377,7 @@ impl Libaio {
 }
 
 /// Flags of each call (`RWF_…`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CallFlags {
     /// `RWF_NOWAIT`: fail instead of waiting.
@@ -400,7 +401,7 @@ impl CallFlags {
 }
 
 /// Options of the mmap engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mmap {
     /// After each operation, its pages are written back (`msync`) and dropped from the mapping
@@ -415,7 +416,7 @@ impl Mmap {
 
 /// How operations on a file keep off those of other workers and jobs of the phase, where these lock
 /// it as well: for engines that do one operation per call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lock {
     /// Not at all.
@@ -428,7 +429,7 @@ pub enum Lock {
 }
 
 /// Class of an I/O priority.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorityClass {
     /// None of its own: follows from the CPU's niceness.
@@ -443,7 +444,7 @@ pub enum PriorityClass {
 }
 
 /// An I/O priority.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IoPriority {
     /// Its class.
@@ -486,7 +487,7 @@ impl IoPriority {
 }
 
 /// A share of the operations that have a priority of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityShare {
     /// Of reads or of writes.
@@ -501,7 +502,7 @@ pub struct PriorityShare {
 }
 
 /// Memory that holds the buffers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffers {
     /// What kind of memory.
@@ -520,7 +521,7 @@ pub struct Buffers {
 }
 
 /// What kind of memory holds the buffers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
     /// A private mapping.

@@ -3,6 +3,7 @@
 //! The engine runs single steps over the targets' own names; trees are in the model, and
 //! [`crate::check`] says by name that they are not run yet.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::SizeSpec;
@@ -10,7 +11,7 @@ use crate::work::{Figure, Operation};
 use crate::{Bytes, Nanos};
 
 /// A directory tree, and the files in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tree {
     /// Levels of directories below the root; 0 means items stand in the root.
@@ -101,7 +102,7 @@ impl Tree {
 }
 
 /// Operations on the items of a tree, as one worker issues them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Entries {
     /// What the steps are done to.
@@ -121,7 +122,7 @@ pub struct Entries {
 }
 
 /// What the steps of [`Entries`] are done to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
     /// The items of the tree. A worker takes its own, or its part of those that all share; with a
@@ -145,7 +146,7 @@ impl Over {
 }
 
 /// One operation on a named thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the system calls'")]
 pub enum Step {
@@ -253,7 +254,7 @@ impl Step {
 }
 
 /// Order in which a worker takes the items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Select {
     /// In the tree's order.
@@ -266,7 +267,7 @@ pub enum Select {
 }
 
 /// Consumption of items in batches at a fixed pace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Loader {
     /// Items per batch.

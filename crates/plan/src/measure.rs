@@ -1,11 +1,12 @@
 //! What is measured beside counts and latency.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
 /// What is measured beside counts and latency.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Latency is split at the return of the submitting call, for engines with one operation or
@@ -21,7 +22,7 @@ pub struct Measure {
 
 /// What is logged of a job while it runs, without the ramp. A log is handed to whoever runs the
 /// plan and is no part of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPlan {
     /// Every operation, when it has ended.

@@ -1,5 +1,6 @@
 //! Memory of the host as what is measured: its bandwidth, and its latency.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
@@ -7,7 +8,7 @@ use crate::work::{Figure, Operation};
 
 /// Moving bytes within the host's memory. Each worker has buffers of its own, so that several jobs
 /// of one phase tell the latency of memory under the load of others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
     /// What is done.
@@ -32,7 +33,7 @@ impl Default for Memory {
 }
 
 /// Ways to use memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryAccess {
     /// Reading, in order.

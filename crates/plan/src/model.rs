@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Direction, Extent, PerDirection};
@@ -11,7 +12,7 @@ use crate::{Blocks, Bytes, Entries, Nanos, Target, Threads, Work};
 pub const PLAN_VERSION: u32 = 2;
 
 /// Everything needed to run, in order. Serialises to TOML (for people) and JSON (for machines).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Version of this shape, [`PLAN_VERSION`].
@@ -57,7 +58,7 @@ impl Plan {
 }
 
 /// Jobs that start together behind a barrier and end together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Phase {
     /// What the report calls it.
@@ -95,7 +96,7 @@ impl Default for Phase {
 }
 
 /// What the failure of one job does to the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// It ends the phase and the run; a phase with a job that cannot be made ready does not begin.
@@ -108,7 +109,7 @@ pub enum OnFailure {
 }
 
 /// What the end of one job does to the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDone {
     /// They go on.
@@ -124,7 +125,7 @@ pub enum OnDone {
 ///
 /// With none given, blocks end after one pass over the worker's share, entries after one pass
 /// over its items.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Wall time after the ramp.
@@ -165,7 +166,7 @@ fn no_limit(limits: &PerDirection<Nanos>) -> bool {
 }
 
 /// An error that does not end a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerated {
     /// Of operations in this direction.
@@ -175,7 +176,7 @@ pub struct Tolerated {
 }
 
 /// What workers do when time is up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stonewall {
     /// Each stops where it is; the rate uses what was really moved.
@@ -186,7 +187,7 @@ pub enum Stonewall {
 }
 
 /// When a run counts as steady.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Steady {
     /// SNIA's criterion over `windows` windows: range at most 20 % of the mean and fitted change
@@ -263,7 +264,7 @@ impl Steady {
 }
 
 /// What is judged for steadiness.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyFigure {
     /// Operations per second.
@@ -276,7 +277,7 @@ pub enum SteadyFigure {
 }
 
 /// How far windows are from being steady.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyFit {
     /// The greatest distance from the mean.
@@ -287,7 +288,7 @@ pub enum SteadyFit {
 }
 
 /// A number of identical workers doing the same work on the same targets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// What the report calls it.
@@ -390,7 +391,7 @@ impl Default for Job {
 }
 
 /// Commands that run before and after a job, given to the shell.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hooks {
     /// Before the phase of the job begins; if it fails, so does the job, unless it may.
@@ -409,7 +410,7 @@ impl Hooks {
 }
 
 /// A command for the shell.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hook {
     /// The command line.
@@ -424,7 +425,7 @@ pub struct Hook {
 }
 
 /// Which worker works on which file of the job's targets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharing {
     /// Every worker uses all files, taking the next one for each operation.
@@ -435,7 +436,7 @@ pub enum Sharing {
 }
 
 /// Where the threads of a job run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Placement {
     /// CPUs to use.

@@ -1,12 +1,13 @@
 //! How fast a job goes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::PerDirection;
 use crate::{BytesPerSec, Nanos, OpsPerSec};
 
 /// How fast a job goes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pace {
     /// Operations per second of the whole job, divided evenly between its workers.
@@ -53,7 +54,7 @@ impl Pace {
 }
 
 /// Gaps between operations under a rate. Latency is then also reported from the intended start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
     /// All the same.
@@ -64,7 +65,7 @@ pub enum Arrival {
 }
 
 /// Rest after a number of operations. It begins when everything in flight has completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
     /// How long.
@@ -105,7 +106,7 @@ impl Think {
 }
 
 /// Which operations bring the next rest nearer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkCount {
     /// Those that were handed over.
@@ -116,7 +117,7 @@ pub enum ThinkCount {
 }
 
 /// Rates of a job over a cycle, below which it fails. 0 sets none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Floor {
     /// Bytes per second, per direction.
@@ -136,7 +137,7 @@ impl Default for Floor {
 
 /// A job's share of what all jobs of the same flow in a phase do: their operations are kept in the
 /// proportion of their weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Which flow.
@@ -150,7 +151,7 @@ pub struct Flow {
 }
 
 /// A search for the greatest depth at which latency stays below a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyGoal {
     /// The latency.

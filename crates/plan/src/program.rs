@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::engine::is_default;
 
 /// Burning CPU: each operation computes for a while, then rests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Burn {
     /// Time for which one operation computes.
@@ -27,7 +28,7 @@ impl Default for Burn {
 }
 
 /// Running a program: the job lasts as long as it is to last, or as the program does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Program {
     /// Its name, looked for along `PATH` where it has no slash, and its arguments.

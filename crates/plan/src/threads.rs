@@ -1,11 +1,12 @@
 //! How the kernel is to treat the threads of a job, and as whose.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::IoPriority;
 
 /// How the kernel is to treat the threads of a job, and as whose.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Threads {
     /// Their name, up to 15 bytes, as `ps -L` shows it.
@@ -42,7 +43,7 @@ impl Threads {
 }
 
 /// Where memory comes from, by NUMA node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryPolicy {
     /// As if the process had none.
@@ -69,7 +70,7 @@ impl MemoryPolicy {
 }
 
 /// A control group of the block layer (version 1, controller `blkio`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ControlGroup {
     /// Its name below the controller; it is made where it is not there.

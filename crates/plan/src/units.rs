@@ -5,8 +5,10 @@
 //! where they come out whole: `1.5k` is 1536 bytes. A time takes `ns us ms s m h d` and sums of
 //! them (`1m30s`); it must name its unit.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -18,7 +20,7 @@ mod spec;
 
 pub use cpus::cpu_list;
 pub use mix::{Direction, Mix};
-pub use per_direction::{PerDirection, spelt_out};
+pub use per_direction::PerDirection;
 pub use spec::{Extent, SizeSpec};
 
 /// A number of bytes.
@@ -106,6 +108,16 @@ macro_rules! text_serde {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).rsplit("::").next().unwrap_or_default().trim().into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "description": $expecting })
             }
         }
 

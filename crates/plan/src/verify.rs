@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 
 /// What in written blocks lets reads be checked, and which reads are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Verify {
     /// Bytes covered by one header; every size must be a multiple of it.
@@ -82,7 +83,7 @@ impl Verify {
 }
 
 /// What a block holds to be checked by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// candor's own: offset, seed, generation and length under a CRC-32C over all of the block,
@@ -100,7 +101,7 @@ pub enum Format {
 }
 
 /// The checksum behind an [`Format::Acca`] header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names of the sums say what they are")]
 pub enum Sum {
@@ -171,7 +172,7 @@ impl Sum {
 /// How what was written is read again. Each operation that wrote is repeated as a read, in the
 /// same order, unless all it wrote has been read back since; these reads have counters of their
 /// own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadBack {
     /// Nothing is written: the reads take the place of the writes.
@@ -187,7 +188,7 @@ pub struct ReadBack {
 }
 
 /// Which writes are trimmed once others have followed them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrimWritten {
     /// Share of the writes, in percent, drawn by chance.
@@ -201,7 +202,7 @@ pub struct TrimWritten {
 
 /// Where the writing ended that reads repeat, operation by operation, in the same order. Reads end
 /// before the first operation of which it is not known that it finished.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Written {
     /// Writes that were issued.
@@ -213,7 +214,7 @@ pub struct Written {
 }
 
 /// A write that finished.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Finished {
     /// Which of the job's files, from 0.

@@ -1,12 +1,13 @@
 //! Kinds of work that a job can do, and the table of operations of each.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Direction;
 use crate::{Blocks, Burn, Entries, Memory, Program};
 
 /// Work of a job: exactly one kind of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     /// Reads, writes and trims of bytes.
@@ -162,7 +163,18 @@ impl Operation {
 
 /// Groups of operations in reports.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {

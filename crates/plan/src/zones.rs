@@ -1,5 +1,6 @@
 //! Zones with write pointers: how a zoned device is written to, or an ordinary one as if it were.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
@@ -11,7 +12,7 @@ use crate::Bytes;
 /// this run, by whichever job; a trim resets a whole zone. Only whole zones of a job's range are
 /// used. On an ordinary target, which is taken to be empty at first, pointers are kept in memory
 /// alone and a reset touches no data.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Zones {
     /// From the start of a zone to the start of the next; absent means the device's own, which an
@@ -39,7 +40,7 @@ pub struct Zones {
 }
 
 /// Resets that stand for a cleaner at work.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneReset {
     /// They begin once so much of a worker's range holds data, in percent.

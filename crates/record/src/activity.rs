@@ -1,5 +1,6 @@
 //! What goes on on devices, whoever causes it: what `candor watch` shows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Ceiling;
@@ -7,7 +8,7 @@ use crate::facts::Missing;
 use crate::requests::{RequestOp, Requests};
 
 /// What happened on some devices between two looks: one line of `candor watch --json`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Watched {
     /// Version of the report's shape, whose parts these are.
     pub report_version: u32,
@@ -22,7 +23,7 @@ pub struct Watched {
 }
 
 /// What one device did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Activity {
     /// Its name, or that of a group of devices.
     pub device: String,
@@ -53,7 +54,7 @@ pub struct Activity {
 }
 
 /// What went one way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
     /// Requests per second.
     pub per_s: f64,

@@ -1,11 +1,12 @@
 //! What `candor cache` found in the page cache, and what it did about it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::snapshot::CacheState;
 
 /// What was to be done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheAction {
     /// Look.
@@ -18,7 +19,7 @@ pub enum CacheAction {
 }
 
 /// Files in the page cache: what `candor cache` gives.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cached {
     /// Version of the report's shape, to which the parts of this one belong.
     pub report_version: u32,
@@ -51,7 +52,7 @@ impl Cached {
 }
 
 /// One file or block device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CachedFile {
     /// Its path.
     pub path: String,
@@ -70,7 +71,7 @@ pub struct CachedFile {
 }
 
 /// A process that maps a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mapper {
     /// Its number.
     pub pid: u32,

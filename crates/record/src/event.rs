@@ -1,11 +1,13 @@
 //! Everything that happens in a run, in order.
 
+use schemars::JsonSchema;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Finding, HostSample, Measurement, Note, Report, Sample, Verdict};
 
 /// One thing that happened. Screens, streams and logs are its consumers.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
     /// The run began.
@@ -94,7 +96,7 @@ pub enum Event {
 }
 
 /// One job's part of an interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobSample {
     /// Name of the job.
     pub job: String,
@@ -103,7 +105,7 @@ pub struct JobSample {
 }
 
 /// Work before and between phases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrepareStep {
     /// Host and devices are inspected.

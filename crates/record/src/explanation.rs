@@ -1,11 +1,12 @@
 //! What a person can read about a rule of the catalogue.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::LimitClass;
 
 /// A rule: what it finds, how, and from which numbers on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     /// Its name, such as `A1`.
     pub rule: String,
@@ -24,7 +25,7 @@ pub struct Explanation {
 }
 
 /// A number that separates a finding from none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Threshold {
     /// What it bounds, with its unit; shares are from 0 to 1.
     pub name: String,

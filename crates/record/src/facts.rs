@@ -3,6 +3,7 @@
 //! Every value is a [`Fact`]: it says where it was read and whether that needed a privilege. A
 //! fact that cannot be read is absent, never guessed; [`Facts::missing`] says why.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod path;
@@ -10,7 +11,7 @@ mod path;
 pub use path::{ArrayFacts, Link, Mapping, NvmeFacts, Remote, ScsiFacts};
 
 /// A value, where it was read, and whether reading it needed a privilege.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact<T> {
     /// The value.
     pub value: T,
@@ -34,7 +35,7 @@ pub fn value<T>(fact: &Option<Fact<T>>) -> Option<&T> {
 }
 
 /// Everything known about the host and the targets before a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Facts {
     /// The host.
     pub host: HostFacts,
@@ -70,7 +71,7 @@ impl Facts {
 }
 
 /// A fact that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
     /// What it would have told.
     pub what: String,
@@ -81,7 +82,7 @@ pub struct Missing {
 }
 
 /// The host.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
     /// Kernel release.
     pub kernel: Option<Fact<String>>,
@@ -120,7 +121,7 @@ pub struct HostFacts {
 }
 
 /// Limits of the control group this process runs in, ancestors included.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CgroupFacts {
     /// Largest memory use.
     pub memory_max_bytes: Option<Fact<u64>>,
@@ -131,7 +132,7 @@ pub struct CgroupFacts {
 }
 
 /// A limit that a control group puts on one device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IoLimit {
     /// `major:minor` of the device.
     pub device: String,
@@ -146,7 +147,7 @@ pub struct IoLimit {
 }
 
 /// What a target's path is and what lies under it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
     /// The target's name in the plan.
     pub target: String,
@@ -172,7 +173,7 @@ pub struct TargetFacts {
 }
 
 /// What a path is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
     /// Nothing is there yet.
@@ -189,7 +190,7 @@ pub enum PathKind {
 }
 
 /// A mounted filesystem.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Filesystem {
     /// Its type, such as `ext4`.
     pub kind: String,
@@ -212,7 +213,7 @@ pub struct Filesystem {
 }
 
 /// One file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileFacts {
     /// Its path.
     pub path: String,
@@ -227,7 +228,7 @@ pub struct FileFacts {
 }
 
 /// Where a file's bytes lie, as sums over its extents within its length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Extents {
     /// Number of extents.
     pub count: u64,
@@ -240,7 +241,7 @@ pub struct Extents {
 }
 
 /// What direct I/O on a file or device needs, from `statx`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirectIo {
     /// The kernel does not say.
@@ -258,7 +259,7 @@ pub enum DirectIo {
 }
 
 /// A direct read of known size, and what the block layer counted for it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AccountingProbe {
     /// File or device that was read.
     pub path: String,
@@ -273,7 +274,7 @@ pub struct AccountingProbe {
 }
 
 /// What the accounting probe showed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountingOutcome {
     /// It could not be made; the report says why among what is missing.
@@ -290,7 +291,7 @@ pub enum AccountingOutcome {
 }
 
 /// One block device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceFacts {
     /// Kernel name, such as `nvme0n1`.
     pub name: String,
@@ -356,7 +357,7 @@ impl DeviceFacts {
 }
 
 /// What drives a block device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the kernel's own names")]
 pub enum DeviceKind {
@@ -388,7 +389,7 @@ impl DeviceKind {
 }
 
 /// Limits of a request queue, from `queue/` and the driver. Sizes in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueFacts {
     /// Smallest unit that can be addressed.
     pub logical_block_bytes: Option<Fact<u64>>,
@@ -434,7 +435,7 @@ pub struct QueueFacts {
 }
 
 /// What a loop device reads from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopBacking {
     /// The backing file.
     pub file: Fact<String>,

@@ -1,12 +1,13 @@
 //! Findings, notes and verdicts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{Limit, MeasuredInstead};
 use crate::quantity::{self, Quantity, Unit, Value};
 
 /// One diagnosis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The rule that found it, such as `A1`.
     pub rule: String,
@@ -35,7 +36,9 @@ pub struct Finding {
 }
 
 /// What a finding means for the result. Ordered from light to heavy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Names what limits or shapes the result; takes nothing from it.
@@ -49,7 +52,9 @@ pub enum Severity {
 }
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// Fits, but other causes would show the same.
@@ -61,7 +66,7 @@ pub enum Confidence {
 }
 
 /// A number that a finding rests on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// Name of the quantity.
     pub quantity: String,
@@ -91,7 +96,7 @@ impl Evidence {
 }
 
 /// A finding that another one took in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Consequence {
     /// The rule that found it.
     pub rule: String,
@@ -104,7 +109,7 @@ pub struct Consequence {
 }
 
 /// A rule that could not be evaluated for lack of facts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotEvaluated {
     /// The rule.
     pub rule: String,
@@ -113,7 +118,9 @@ pub struct NotEvaluated {
 }
 
 /// Whether a result can be believed. Ordered from best to worst.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Yes.
@@ -140,7 +147,7 @@ impl Verdict {
 }
 
 /// A place where what ran is not exactly what was asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// What was asked.
     pub asked: String,

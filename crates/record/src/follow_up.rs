@@ -1,12 +1,13 @@
 //! Short trials of other work after a phase.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Measurement, Snapshot};
 
 /// A short trial of work that differs from a phase's in one thing, run after it because what was
 /// counted during the phase could not tell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FollowUp {
     /// The difference.
     pub change: Change,
@@ -27,7 +28,7 @@ pub struct FollowUp {
 }
 
 /// In what a follow-up differs from the phase before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// In nothing but the places: others of the same range.

@@ -5,7 +5,10 @@
 //! their own. The last bucket takes everything from 2^43 ns (2.4 hours) on; the true maximum is
 //! kept beside the buckets. The bucket rule is part of the file format.
 
+use std::borrow::Cow;
+
 use candor_plan::Nanos;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Buckets per power of two, as a power of two.
@@ -183,13 +186,18 @@ impl Histogram {
 }
 
 /// The stored form: only filled buckets, as `[lowest ns of the bucket, count]`.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Stored {
+    /// Number of latencies.
     count: u64,
+    /// Sum of all latencies in ns, exact.
     sum_ns: u128,
+    /// The least latency in ns, exact.
     min_ns: Option<u64>,
+    /// The greatest latency in ns, exact.
     max_ns: Option<u64>,
+    /// Filled buckets: the lowest ns of each, and the number of latencies in it.
     buckets: Vec<(u64, u64)>,
 }
 
@@ -203,6 +211,16 @@ impl Serialize for Histogram {
             buckets: self.filled().map(|(bucket, n)| (bucket_low(bucket), n)).collect(),
         }
         .serialize(serializer)
+    }
+}
+
+impl JsonSchema for Histogram {
+    fn schema_name() -> Cow<'static, str> {
+        "Histogram".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Stored::json_schema(generator)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Work of a host within one interval of a phase, from two snapshots of its counters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fmt::ratio;
 use crate::{CpuTimes, Snapshot};
 
 /// CPUs and devices of one host within an interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostSample {
     /// Name of the host.
     pub host: String,
@@ -21,7 +22,7 @@ pub struct HostSample {
 }
 
 /// One device within an interval, whoever used it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSample {
     /// Its kernel name.
     pub device: String,

@@ -1,5 +1,6 @@
 //! What follows from what was seen.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Limit, NotEvaluated, Verdict};
@@ -8,7 +9,7 @@ use crate::{Finding, Limit, NotEvaluated, Verdict};
 pub const JUDGEMENT_VERSION: u32 = 1;
 
 /// What follows from what was seen. It can be made again from the rest of a report, at any time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
     /// [`JUDGEMENT_VERSION`].
     pub judgement_version: u32,
@@ -30,7 +31,7 @@ impl Judgement {
 }
 
 /// What follows from what was seen of one phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseJudgement {
     /// Diagnoses, heaviest first.
     pub findings: Vec<Finding>,
@@ -66,7 +67,7 @@ impl PhaseJudgement {
 }
 
 /// What one element of the path can carry.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ceiling {
     /// The element: a link, a device, a limit.
     pub element: String,

@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fmt as number;
 
 /// A limit of a result, with the numbers and names that belong to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Limit {
     /// The page cache answered reads.
@@ -202,7 +203,7 @@ pub enum Limit {
 }
 
 /// A load that was doubled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubled {
     /// Operations in flight per worker, so many now.
@@ -212,7 +213,7 @@ pub enum Doubled {
 }
 
 /// What a limit is a limit of, for groups and charts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitClass {
     /// Memory of this host, caches included.
@@ -417,7 +418,7 @@ pub fn round_rate(bytes_per_s: Option<f64>, ops_per_s: Option<f64>) -> String {
 }
 
 /// What a number is of, where it is not that of the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredInstead {
     /// The page cache.

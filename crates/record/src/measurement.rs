@@ -1,16 +1,19 @@
 //! What the engine counted for one job in one phase.
 
+use std::collections::BTreeMap;
+
 use candor_plan::Bytes;
 use candor_plan::blocks::{IoPriority, PriorityClass};
 use candor_plan::units::Direction;
 use candor_plan::work::{BlocksOp, Figure, Operation};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::by_name::Named;
 use crate::{Histogram, Log};
 
 /// What the workers of one job did in one phase, merged over them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// The job's name.
     pub job: String,
@@ -23,6 +26,7 @@ pub struct Measurement {
     /// Counters and latencies of each operation that was to occur, in the order of the work's
     /// table ([`candor_plan::Work::operations`]).
     #[serde(with = "crate::by_name")]
+    #[schemars(with = "BTreeMap<String, OpStats>")]
     pub operations: Vec<OpStats>,
     /// All workers' counts when the first of them ended.
     pub first_done: Option<Progress>,
@@ -135,7 +139,7 @@ impl Measurement {
 }
 
 /// Counters and latencies of one operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpStats {
     /// Its name in the work's table; the key under which it is written.
     #[serde(skip)]
@@ -224,7 +228,7 @@ impl OpStats {
 }
 
 /// Latencies of operations of one I/O priority.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OfPriority {
     /// Its class.
     pub class: PriorityClass,
@@ -251,7 +255,7 @@ impl OfPriority {
 }
 
 /// A latency distribution with the figures that people read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Number of samples.
     pub count: u64,
@@ -309,7 +313,7 @@ impl Latency {
 }
 
 /// How deep the queue was, in counts per bucket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Depths {
     /// Operations by how many were in flight once the call that handed them over was made: 1, 2
     /// to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, 64 and more.
@@ -364,7 +368,7 @@ fn batch_bucket(count: usize) -> usize {
 }
 
 /// How steady a job had become: the last windows that were judged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyState {
     /// The criterion was met.
     pub attained: bool,
@@ -379,7 +383,7 @@ pub struct SteadyState {
 }
 
 /// One window of a search for steadiness.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyWindow {
     /// Its end, since counting began in the job.
     pub at_ns: u64,
@@ -392,7 +396,7 @@ pub struct SteadyWindow {
 }
 
 /// All workers' counts at a moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     /// Since the release of the barrier (after the ramp).
     pub at_ns: u64,
@@ -403,7 +407,7 @@ pub struct Progress {
 }
 
 /// Counts within one interval of a phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// End of the interval, since the release of the barrier (after the ramp).
     pub at_ns: u64,
@@ -412,11 +416,12 @@ pub struct Sample {
     /// Operations that completed, in the order of the work's table; reads that read back count as
     /// reads.
     #[serde(with = "crate::by_name")]
+    #[schemars(with = "BTreeMap<String, OpSample>")]
     pub operations: Vec<OpSample>,
 }
 
 /// Operations of one kind that completed within an interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpSample {
     /// Its name in the work's table; the key under which it is written.
     #[serde(skip)]
@@ -510,7 +515,7 @@ impl Sample {
 }
 
 /// One worker's own figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerStats {
     /// Its number within the job.
     pub rank: u32,
@@ -549,7 +554,7 @@ pub struct WorkerStats {
 }
 
 /// Errors of one kind on one target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IoFailure {
     /// Name of the operation; absent for set-up and the final flush.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -567,7 +572,7 @@ pub struct IoFailure {
 }
 
 /// What verification found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifyStats {
     /// Blocks checked.
     pub blocks: u64,
@@ -618,7 +623,7 @@ impl VerifyStats {
 }
 
 /// Where a job's writing ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LastWrites {
     /// Writes that were issued.
     pub issued: u64,
@@ -629,7 +634,7 @@ pub struct LastWrites {
 }
 
 /// A write that finished.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FinishedWrite {
     /// Which of the job's files, from 0.
     pub file: u32,
@@ -644,7 +649,7 @@ fn named_read_back<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<
 }
 
 /// Reads that read back what the job had written, after the rest of its work or in between.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadBack {
     /// Their counters and latencies; rates are over `elapsed_ns`.
     #[serde(deserialize_with = "named_read_back")]
@@ -658,7 +663,7 @@ pub struct ReadBack {
 }
 
 /// One block that is not what was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mismatch {
     /// The file or device.
     pub path: String,
@@ -679,7 +684,7 @@ pub struct Mismatch {
 }
 
 /// In what way a block is not what was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "described at VerifyStats")]
 pub enum MismatchKind {
@@ -691,7 +696,7 @@ pub enum MismatchKind {
 }
 
 /// What the engine really used, which may be less than it would have liked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineUsed {
     /// Its name.
     pub name: String,
@@ -704,7 +709,7 @@ pub struct EngineUsed {
 }
 
 /// Why a job ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// It did all that was asked.

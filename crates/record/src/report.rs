@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use candor_plan::Plan;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::requests::RequestStats;
@@ -12,7 +13,7 @@ use crate::{Facts, FollowUp, Judgement, Measurement, Note, PhaseJudgement, Snaps
 pub const REPORT_VERSION: u32 = 2;
 
 /// Everything about a run: the plan, what was seen, and what was concluded from it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// [`REPORT_VERSION`].
     pub report_version: u32,
@@ -57,7 +58,7 @@ impl Report {
 }
 
 /// What was seen of one phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// Index of the phase in the plan; of a search step, that of the phase that it searches for.
     pub phase: usize,
@@ -83,7 +84,7 @@ impl PhaseRecord {
 }
 
 /// What one host saw of a phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRecord {
     /// Name of the host.
     pub host: String,
@@ -110,7 +111,7 @@ pub struct HostRecord {
 static NO_HOST: LazyLock<HostRecord> = LazyLock::new(HostRecord::default);
 
 /// Two snapshots around a moment in which candor did nothing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleWindow {
     /// Its beginning.
     pub before: Snapshot,
@@ -119,7 +120,7 @@ pub struct IdleWindow {
 }
 
 /// A short pass of copying from memory to memory, on all CPUs that the run may use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryCopy {
     /// Bytes copied per second, by all threads together; each was read once and written once.
     pub bytes_per_s: f64,

@@ -1,12 +1,13 @@
 //! Statistics of single block requests: the shapes that means hide.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Snapshot;
 use crate::facts::{Facts, Missing};
 
 /// Statistics of the traced requests of some devices between two moments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestStats {
     /// The method of the tracer, such as `BPF on raw tracepoints`.
     pub method: String,
@@ -95,7 +96,7 @@ impl RequestStats {
 }
 
 /// CPU time that tracing took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracerCost {
     /// Traced events; a request has two and more.
     pub events: u64,
@@ -117,7 +118,7 @@ impl TracerCost {
 }
 
 /// The requests of some devices in a while: the result of `candor align`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AlignmentReport {
     /// Version of the report's shape, whose parts these are.
     pub report_version: u32,
@@ -134,7 +135,7 @@ pub struct AlignmentReport {
 }
 
 /// A direction of requests, as the kernel's own statistics divide them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestOp {
     /// Reads.
@@ -176,7 +177,7 @@ impl RequestOp {
 /// follows from the order of requests is counted when they are issued. Each is counted at both
 /// moments or at none, so that `placed` less `count` is what was still in flight when tracing ended
 /// (flushes have no place).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Requests {
     /// Name of the device: whole disks, as partitions have no queue.
     pub device: String,
@@ -240,7 +241,7 @@ pub struct Requests {
 }
 
 /// A process that issued requests.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Issuer {
     /// Its process.
     pub pid: u32,

@@ -1,5 +1,6 @@
 //! What the kernel had counted at a moment. Differences of two snapshots are what happened.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod state;
@@ -9,7 +10,7 @@ pub use state::{
 };
 
 /// The kernel's counters at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Snapshot {
     /// `CLOCK_MONOTONIC` in ns.
     pub at_ns: u64,
@@ -57,25 +58,41 @@ impl Snapshot {
 }
 
 /// The 17 counters of one block device. Sectors have 512 bytes, always.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are those of the kernel's documentation")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskCounters {
+    /// Completed reads.
     pub reads: u64,
+    /// Reads merged into another one before they were issued.
     pub read_merges: u64,
+    /// Sectors read.
     pub read_sectors: u64,
+    /// Latencies of all reads together, in ms.
     pub read_ms: u64,
+    /// Completed writes.
     pub writes: u64,
+    /// Writes merged into another one before they were issued.
     pub write_merges: u64,
+    /// Sectors written.
     pub write_sectors: u64,
+    /// Latencies of all writes together, in ms.
     pub write_ms: u64,
+    /// Requests issued and not completed yet, at that moment.
     pub in_flight: u64,
+    /// Time in which at least one request was in flight, in ms.
     pub busy_ms: u64,
+    /// Latencies of all requests together, those in flight included, in ms.
     pub weighted_ms: u64,
+    /// Completed discards.
     pub discards: u64,
+    /// Discards merged into another one before they were issued.
     pub discard_merges: u64,
+    /// Sectors discarded.
     pub discard_sectors: u64,
+    /// Latencies of all discards together, in ms.
     pub discard_ms: u64,
+    /// Completed flushes.
     pub flushes: u64,
+    /// Latencies of all flushes together, in ms.
     pub flush_ms: u64,
 }
 
@@ -124,7 +141,7 @@ impl DiskCounters {
 }
 
 /// What this process caused, from `/proc/self/io`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessIo {
     /// Bytes of read-like system calls.
     pub rchar: u64,
@@ -139,7 +156,7 @@ pub struct ProcessIo {
 }
 
 /// Pages of a set of files in the page cache, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheState {
     /// Length of the files together.
     pub size_bytes: u64,
@@ -152,7 +169,7 @@ pub struct CacheState {
 }
 
 /// Dirty pages of the whole host, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VmStat {
     /// Dirty.
     pub dirty_bytes: u64,
@@ -163,24 +180,33 @@ pub struct VmStat {
 }
 
 /// CPU time in ns since boot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are those of proc(5)")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTimes {
+    /// Code of processes, in ns.
     pub user_ns: u64,
+    /// Code of processes with a positive nice value, in ns.
     pub nice_ns: u64,
+    /// The kernel, in ns.
     pub system_ns: u64,
+    /// Nothing to run, in ns.
     pub idle_ns: u64,
+    /// Nothing to run while a task of the CPU waited for I/O, in ns.
     pub iowait_ns: u64,
+    /// Hard interrupts, in ns.
     pub irq_ns: u64,
+    /// Soft interrupts, in ns.
     pub softirq_ns: u64,
+    /// The hypervisor ran something else, in ns.
     pub steal_ns: u64,
 }
 
 /// Time in which some task was stalled, in ns since boot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are those of /proc/pressure")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pressure {
+    /// Waits for a CPU, in ns.
     pub cpu_some_ns: u64,
+    /// Waits for I/O, in ns.
     pub io_some_ns: u64,
+    /// Waits for memory, in ns.
     pub memory_some_ns: u64,
 }

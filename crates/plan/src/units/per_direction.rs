@@ -1,7 +1,9 @@
 //! One value for every direction of I/O.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -75,15 +77,27 @@ impl<T: Serialize + PartialEq> Serialize for PerDirection<T> {
     }
 }
 
-/// Writes every direction by name, for programs: `#[serde(serialize_with = "spelt_out")]`.
-///
-/// In a plan one value may stand for all directions; people write plans. Who reads a report
-/// should not have to know that rule.
-pub fn spelt_out<T: Serialize, S: Serializer>(
-    per_direction: &PerDirection<T>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(per_direction.iter().map(|(op, value)| (op.name(), value)))
+impl<T: JsonSchema> JsonSchema for PerDirection<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("PerDirection_for_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let value = generator.subschema_for::<T>();
+        json_schema!({
+            "description": "one value for all directions, or a table of directions, in which those \
+                            that are not given have the value of the first one",
+            "anyOf": [
+                value,
+                {
+                    "type": "object",
+                    "description": "by direction",
+                    "properties": { "read": value, "write": value, "trim": value },
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
 }
 
 impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for PerDirection<T> {

@@ -1,11 +1,12 @@
 //! What lies between the host and the medium: links, members, networks.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Fact;
 
 /// A link between host and device, and what it can carry.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// What kind: `SATA`, `PCIe`, `SAS`, `USB`, `network`.
     pub kind: String,
@@ -49,7 +50,7 @@ impl Link {
 }
 
 /// An md array (`/sys/class/block/mdN/md`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrayFacts {
     /// `raid0`, `raid1`, `raid5`, `linear`, ….
     pub level: Option<Fact<String>>,
@@ -58,7 +59,7 @@ pub struct ArrayFacts {
 }
 
 /// A device-mapper device (`/sys/class/block/dm-N/dm`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mapping {
     /// Its name under `/dev/mapper`.
     pub name: Option<Fact<String>>,
@@ -79,7 +80,7 @@ impl Mapping {
 }
 
 /// A disk that speaks SCSI, as one path to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScsiFacts {
     /// `running`, or why it is not.
     pub state: Option<Fact<String>>,
@@ -88,7 +89,7 @@ pub struct ScsiFacts {
 }
 
 /// An NVMe namespace, or one path of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NvmeFacts {
     /// How its controller is reached: `pcie`, `tcp`, `rdma`, `fc`, `loop`.
     pub transport: Option<Fact<String>>,
@@ -105,7 +106,7 @@ pub struct NvmeFacts {
 }
 
 /// The other end of a network filesystem, or of a device that is reached over a network.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Remote {
     /// What is spoken: `NFS`, `SMB`, `NVMe/tcp`, `iSCSI`.
     pub protocol: String,

@@ -1,9 +1,10 @@
 //! What is looked at before and after a phase only, because it changes rarely or costs more.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// State of what lies under the targets. What cannot be read is absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
     /// md arrays.
     pub arrays: Vec<ArrayState>,
@@ -34,7 +35,7 @@ impl State {
 }
 
 /// An md array at a moment (`/sys/class/block/mdN/md`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrayState {
     /// Kernel name of the array.
     pub device: String,
@@ -47,7 +48,7 @@ pub struct ArrayState {
 }
 
 /// A drive's sensor (`hwmon*/temp1_*`), in thousandths of a degree Celsius.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Temperature {
     /// Kernel name of the drive.
     pub device: String,
@@ -60,7 +61,7 @@ pub struct Temperature {
 }
 
 /// A counter of errors.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCount {
     /// Kernel name of the drive.
     pub device: String,
@@ -73,7 +74,7 @@ pub struct ErrorCount {
 }
 
 /// Bytes that passed a network interface.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InterfaceBytes {
     /// Name of the interface.
     pub interface: String,
@@ -84,7 +85,7 @@ pub struct InterfaceBytes {
 }
 
 /// What passed an NFS mount (`/proc/self/mountstats`, line `bytes`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MountBytes {
     /// Where it is mounted.
     pub mount_point: String,
@@ -99,7 +100,7 @@ pub struct MountBytes {
 }
 
 /// Pages of a zram device (`mm_stat`), in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ZramPages {
     /// Kernel name.
     pub device: String,
@@ -110,7 +111,7 @@ pub struct ZramPages {
 }
 
 /// What a cache below the page cache has answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheHits {
     /// Kernel name of the device, or `ARC`.
     pub name: String,

@@ -1,64 +1,171 @@
 //! The schema of the report, and a check of documents against it.
 //!
-//! The schema is generated from hand-built reports (one with everything in it, one with nothing
-//! that may be absent) and kept in `docs/`, so that it cannot say anything but what is written. A
-//! test fails when the two differ.
+//! `schemars` derives the schema from the types of `plan` and `record`; descriptions are the doc
+//! comments of their fields. The schema is kept in `docs/`, and a test fails when the two differ.
 
-use serde_json::Value;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
 
 /// The schema, as it stands in the documentation.
 pub const SCHEMA: &str = include_str!("../../../../docs/report-schema.json");
 
-/// What in a document is not as the schema wants it; empty where all is well. Knows the parts of
-/// JSON Schema that [`SCHEMA`] uses: `type`, `required`, `properties`, `items`, `enum`.
+/// Keywords of JSON Schema that [`violations`] checks.
+#[cfg(test)]
+const CHECKED: [&str; 16] = [
+    "$ref",
+    "additionalProperties",
+    "anyOf",
+    "const",
+    "enum",
+    "items",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "oneOf",
+    "prefixItems",
+    "properties",
+    "required",
+    "type",
+    "$defs",
+];
+
+/// Violations of the schema by a document; empty where it fits.
 ///
-/// Stricter than the schema in one point: keys that it does not name are told as well.
-pub fn violations(document: &Value) -> Result<Vec<String>, serde_json::Error> {
-    let schema: Value = serde_json::from_str(SCHEMA)?;
-    let mut found = Vec::new();
-    check(&schema, document, "", &mut found);
-    Ok(found)
+/// Stricter than the schema in one point: keys that it does not name are violations as well.
+pub fn violations(document: &Value) -> Vec<String> {
+    static ROOT: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(SCHEMA).expect("the documented schema is JSON"));
+    Checker { definitions: &ROOT["$defs"] }.check(&ROOT, document, "")
 }
 
-fn check(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
-    let here = if path.is_empty() { "the document" } else { path };
-    let types: Vec<&str> = match &schema["type"] {
-        Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
-        one => one.as_str().into_iter().collect(),
-    };
-    if !types.is_empty() && !types.iter().any(|wanted| is_of(value, wanted)) {
-        found.push(format!("{here} is {}, not {}", type_of(value), types.join(" or ")));
-        return;
-    }
-    if let Value::Array(words) = &schema["enum"]
-        && !words.contains(value)
-    {
-        found.push(format!("{here} is {value}, which is none of the words it can be"));
-    }
-    for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        if value.as_object().is_some_and(|object| !object.contains_key(key)) {
-            found.push(format!("{here} lacks `{key}`"));
+struct Checker<'a> {
+    definitions: &'a Value,
+}
+
+impl Checker<'_> {
+    fn check(&self, schema: &Value, value: &Value, path: &str) -> Vec<String> {
+        let here = if path.is_empty() { "the document" } else { path };
+        if let Some(name) = schema["$ref"].as_str() {
+            return match self.definition(name) {
+                Some(schema) => self.check(schema, value, path),
+                None => vec![format!("{here} is of type {name}, which the schema lacks")],
+            };
         }
+        if !admits(schema, value) {
+            return vec![format!(
+                "{here} is {}, not {}",
+                type_of(value),
+                types(schema).join(" or ")
+            )];
+        }
+        let mut found = Vec::new();
+        let is_word = schema["const"].is_null() || schema["const"] == *value;
+        if !is_word || schema["enum"].as_array().is_some_and(|words| !words.contains(value)) {
+            found.push(format!("{here} is {value}, which is none of the words it can be"));
+        }
+        if !in_range(schema, value) {
+            found.push(format!("{here} is {value}, which is out of range"));
+        }
+        found.extend(self.alternatives(schema, value, path));
+        if let Value::Object(object) = value {
+            found.extend(self.object(schema, object, path));
+        }
+        if let Value::Array(list) = value {
+            found.extend(self.list(schema, list, path));
+        }
+        found
     }
-    if let (Some(known), Some(object)) = (schema["properties"].as_object(), value.as_object()) {
-        for (key, value) in object {
-            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            match known.get(key) {
-                Some(schema) => check(schema, value, &path, found),
-                None => found.push(format!("{path} is not described")),
+
+    fn definition(&self, name: &str) -> Option<&Value> {
+        self.definitions.get(name.strip_prefix("#/$defs/")?)
+    }
+
+    /// Violations of the alternative that is meant; none where one fits or there are none.
+    fn alternatives(&self, schema: &Value, value: &Value, path: &str) -> Vec<String> {
+        let all = [&schema["anyOf"], &schema["oneOf"]].map(Value::as_array);
+        let all: Vec<&Value> = all.into_iter().flatten().flatten().collect();
+        let named = |schema: &Value| self.definition(schema["$ref"].as_str()?);
+        let of_type = |schema: &Value| admits(named(schema).unwrap_or(schema), value);
+        let chosen = or_all(all, of_type);
+        let chosen = or_all(chosen, |schema| is_meant(schema, value));
+        let tried = chosen.into_iter().map(|schema| self.check(schema, value, path));
+        tried.min_by_key(Vec::len).unwrap_or_default()
+    }
+
+    fn object(&self, schema: &Value, object: &Map<String, Value>, path: &str) -> Vec<String> {
+        let here = if path.is_empty() { "the document" } else { path };
+        let mut found = Vec::new();
+        for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !object.contains_key(key) {
+                found.push(format!("{here} lacks `{key}`"));
             }
         }
-    }
-    if let (Value::Object(_), Some(object)) = (&schema["additionalProperties"], value.as_object()) {
+        let (known, others) = (&schema["properties"], &schema["additionalProperties"]);
         for (key, value) in object {
-            check(&schema["additionalProperties"], value, &format!("{path}.{key}"), found);
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            match known.get(key).unwrap_or(others) {
+                Value::Object(_) if known.get(key).is_none() => {
+                    found.extend(self.check(others, value, &path));
+                }
+                Value::Null | Value::Bool(false) if known.is_object() => {
+                    found.push(format!("{path} is not described"));
+                }
+                schema => found.extend(self.check(schema, value, &path)),
+            }
+        }
+        found
+    }
+
+    fn list(&self, schema: &Value, list: &[Value], path: &str) -> Vec<String> {
+        let first = schema["prefixItems"].as_array().map_or(&[][..], Vec::as_slice);
+        let element = |(i, value)| {
+            let schema = first.get(i).unwrap_or(&schema["items"]);
+            self.check(schema, value, &format!("{path}[{i}]"))
+        };
+        let found = list.iter().enumerate().flat_map(element).collect();
+        let bound = |key: &str| schema[key].as_u64().map(|bound| bound as usize);
+        let short = bound("minItems").is_some_and(|min| list.len() < min);
+        match short || bound("maxItems").is_some_and(|max| list.len() > max) {
+            true => [found, vec![format!("{path} has {} elements", list.len())]].concat(),
+            false => found,
         }
     }
-    if let (Value::Object(_), Some(elements)) = (&schema["items"], value.as_array()) {
-        for (i, element) in elements.iter().enumerate() {
-            check(&schema["items"], element, &format!("{path}[{i}]"), found);
-        }
+}
+
+/// The alternatives that pass, or all where none does.
+fn or_all(all: Vec<&Value>, passes: impl Fn(&Value) -> bool) -> Vec<&Value> {
+    let passing: Vec<&Value> = all.iter().copied().filter(|schema| passes(schema)).collect();
+    if passing.is_empty() { all } else { passing }
+}
+
+/// True where an object has the keys that the schema requires, and the words that it fixes.
+fn is_meant(schema: &Value, value: &Value) -> bool {
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    required.into_iter().all(|key| {
+        let fixed = &schema["properties"][key]["const"];
+        value.get(key).is_some_and(|value| fixed.is_null() || fixed == value)
+    })
+}
+
+/// True where the schema names the type of the value, or none.
+fn admits(schema: &Value, value: &Value) -> bool {
+    let types = types(schema);
+    types.is_empty() || types.iter().any(|wanted| is_of(value, wanted))
+}
+
+fn types(schema: &Value) -> Vec<&str> {
+    match &schema["type"] {
+        Value::Array(types) => types.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect(),
     }
+}
+
+fn in_range(schema: &Value, value: &Value) -> bool {
+    let Some(number) = value.as_f64() else { return true };
+    schema["minimum"].as_f64().is_none_or(|min| number >= min)
+        && schema["maximum"].as_f64().is_none_or(|max| number <= max)
 }
 
 fn is_of(value: &Value, wanted: &str) -> bool {
@@ -80,7 +187,5 @@ fn type_of(value: &Value) -> &'static str {
     }
 }
 
-#[cfg(test)]
-mod generate;
 #[cfg(test)]
 mod tests;
