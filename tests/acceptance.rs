@@ -37,7 +37,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::process::Stdio;
 
-use candor_show::number;
+use candor_record::fmt::column;
 use rustix::fs::{Advice, fadvise};
 use serde_json::Value;
 
@@ -402,7 +402,7 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let told = report.sentence("H1");
     let per_s = report.number("/phases/0/measurements/0/operations/create/ops_per_s");
-    let data = number::rate(per_s * 131_072.0);
+    let data = column::rate(per_s * 131_072.0);
     assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
     assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");
     assert_eq!(report.limited_by(0), "metadata (create)");
@@ -411,11 +411,11 @@ fn t19_files_per_second_are_a_number_of_metadata() {
 #[test]
 fn t20_operations_and_bytes_are_two_units_of_one_rate() {
     let bytes = 130_214.0 * 4096.0;
-    assert_eq!(number::mib_per_s(bytes), "509");
-    assert_eq!(number::mb_per_s(bytes), "533");
-    assert_eq!(number::rate(bytes), "533 MB/s");
+    assert_eq!(column::mib_per_s(bytes), "509");
+    assert_eq!(column::mb_per_s(bytes), "533");
+    assert_eq!(column::rate(bytes), "533 MB/s");
     // 127 files of 128 KiB a second.
-    assert_eq!(number::mib_per_s(127.0 * 131_072.0), "15.9");
+    assert_eq!(column::mib_per_s(127.0 * 131_072.0), "15.9");
 }
 
 #[test]

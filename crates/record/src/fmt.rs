@@ -1,45 +1,62 @@
-//! Numbers as people read them. Nothing here ever prints `NaN` or `inf`.
+//! Numbers as people read them: three significant digits, the unit beside them.
+//!
+//! The functions here are for sentences, which drop zeros at the end (`1.5 GiB`); those of
+//! [`column`] keep them, so that digits stand below each other. Rates are given in powers of 1000
+//! (`MB/s`) and of 1024 (`MiB/s`), each named as what it is. Nothing prints `NaN` or `inf`.
 
-/// A number with about three significant digits.
-pub fn number(value: f64) -> String {
+pub mod column;
+
+/// Units with their sizes, the smallest first.
+type Units = [(f64, &'static str)];
+
+const COUNTS: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
+
+const DECIMAL: [(f64, &str); 6] =
+    [(1.0, " B"), (1e3, " kB"), (1e6, " MB"), (1e9, " GB"), (1e12, " TB"), (1e15, " PB")];
+
+const BINARY: [(f64, &str); 6] = [
+    (1.0, " B"),
+    (1024.0, " KiB"),
+    (1_048_576.0, " MiB"),
+    (1_073_741_824.0, " GiB"),
+    (1_099_511_627_776.0, " TiB"),
+    (1_125_899_906_842_624.0, " PiB"),
+];
+
+const TIMES: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")];
+
+/// Three significant digits; whole numbers from 100 on, none of them rounded further.
+fn significant(value: f64) -> String {
     if !value.is_finite() {
         return "unknown".into();
     }
-    let digits = match value.abs() {
-        v if v >= 100.0 => 0,
-        v if v >= 10.0 => 1,
+    // Decided on the rounded value, so that 99.97 becomes 100 and not 100.0.
+    let decimals = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
         _ => 2,
     };
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
-}
-
-/// The largest unit that the value reaches.
-fn scaled(value: f64, units: &[(f64, &str)]) -> String {
-    let reached = |(size, _): &&(f64, &str)| value.abs() >= *size;
-    match units.iter().find(reached).or(units.last()) {
-        Some((size, unit)) => format!("{} {unit}", number(value / size)),
-        None => number(value),
+    let text = format!("{value:.decimals$}");
+    match text.as_str() {
+        "0.00" | "-0.00" if value != 0.0 => "<0.01".to_owned(),
+        "0.00" | "-0.00" => "0".to_owned(),
+        _ => text,
     }
 }
 
-const DECIMAL: [(f64, &str); 5] =
-    [(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")];
-const BINARY: [(f64, &str); 5] = [
-    (1_099_511_627_776.0, "TiB/s"),
-    (1_073_741_824.0, "GiB/s"),
-    (1_048_576.0, "MiB/s"),
-    (1024.0, "KiB/s"),
-    (1.0, "B/s"),
-];
-const SIZES: [(f64, &str); 5] = [
-    (1_099_511_627_776.0, "TiB"),
-    (1_073_741_824.0, "GiB"),
-    (1_048_576.0, "MiB"),
-    (1024.0, "KiB"),
-    (1.0, "bytes"),
-];
-const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
+/// The value in the largest unit that leaves at least 1, or in the smallest.
+fn scaled(value: f64, units: &Units, digits: fn(f64) -> String) -> String {
+    // 999.5 would round up into the next unit.
+    let fits = |(scale, _): &&(f64, &str)| value.abs() / scale >= 0.999_5;
+    let (scale, unit) = units.iter().rev().find(fits).unwrap_or(&units[0]);
+    format!("{}{unit}", digits(value / scale))
+}
+
+/// A number with three significant digits, without zeros at the end.
+pub fn number(value: f64) -> String {
+    let text = significant(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
 
 /// Bytes per second in both families of units: `544 MB/s (519 MiB/s)`.
 pub fn rate(bytes_per_s: f64) -> String {
@@ -51,32 +68,27 @@ pub fn rate(bytes_per_s: f64) -> String {
 
 /// Bytes per second in powers of 1000: `544 MB/s`.
 pub fn rate_decimal(bytes_per_s: f64) -> String {
-    scaled(bytes_per_s, &DECIMAL)
+    format!("{}/s", scaled(bytes_per_s, &DECIMAL, number))
 }
 
 /// Bytes per second in powers of 1024: `519 MiB/s`.
 pub fn rate_binary(bytes_per_s: f64) -> String {
-    scaled(bytes_per_s, &BINARY)
+    format!("{}/s", scaled(bytes_per_s, &BINARY, number))
 }
 
-/// A number of bytes: `64 MiB`.
+/// A number of bytes: `64 MiB`, `512 bytes`.
 pub fn size(bytes: f64) -> String {
-    scaled(bytes, &SIZES)
+    scaled(bytes, &BINARY, number).replace(" B", " bytes")
 }
 
 /// A length of time: `326 µs`.
 pub fn time(ns: f64) -> String {
-    scaled(ns, &TIMES)
+    scaled(ns, &TIMES, number)
 }
 
 /// A number of things, shortened from ten thousand on: `146k`.
 pub fn count(value: f64) -> String {
-    match value.abs() {
-        v if v >= 1e9 => format!("{}G", number(value / 1e9)),
-        v if v >= 1e6 => format!("{}M", number(value / 1e6)),
-        v if v >= 1e4 => format!("{}k", number(value / 1e3)),
-        _ => number(value),
-    }
+    if value.abs() < 1e4 { number(value) } else { scaled(value, &COUNTS, number) }
 }
 
 /// Operations per second: `146k IOPS`.
@@ -102,6 +114,36 @@ pub fn percent(share: f64) -> String {
 fn trimmed(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
+}
+
+/// A length of time that one waits for, in whole seconds: `4 s`, `1 min 20 s`, `2 h 5 min`.
+pub fn wait(ns: u64) -> String {
+    // Rounded up: "0 s left" is only right when nothing is left.
+    let seconds = ns.div_ceil(1_000_000_000);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, 0) => format!("{m} min"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+/// An exact count with its thousands apart: `1,234,567`.
+pub fn exact(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// An exact count and its noun: `1 block`, `2,000 blocks`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", exact(n), if n == 1 { "" } else { "s" })
 }
 
 /// `1 worker`, `4 workers`.
@@ -140,6 +182,23 @@ mod tests {
         assert_eq!(count(146_484.0), "146k");
         assert_eq!(iops(1010.0), "1010 IOPS");
         assert_eq!(plural(1.0, "worker", "workers"), "1 worker");
+    }
+
+    #[test]
+    fn rounding_up_reaches_the_next_unit() {
+        assert_eq!(rate_decimal(999_600_000.0), "1 GB/s");
+        assert_eq!((time(999_600.0), count(999_600.0)), ("1 ms".into(), "1M".into()));
+        assert_eq!([0.0, 0.004, 9.996, 99.97].map(number), ["0", "<0.01", "10", "100"]);
+    }
+
+    #[test]
+    fn waits_and_exact_counts() {
+        let waits = [0, 1, 4_000_000_000, 80_000_000_000, 120_000_000_000].map(wait);
+        assert_eq!(waits, ["0 s", "1 s", "4 s", "1 min 20 s", "2 min"]);
+        assert_eq!(wait(7_500_000_000_000), "2 h 5 min");
+        assert_eq!([0, 999, 1000, 1_234_567].map(exact), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(counted(1, "block"), "1 block");
+        assert_eq!(counted(2000, "block"), "2,000 blocks");
     }
 
     #[test]

@@ -6,8 +6,9 @@ mod tests;
 use candor_record::{CacheAction, CacheState, Cached, CachedFile, Mapper};
 
 use crate::layout::{Align, Cell, Page, Table};
-use crate::number::{count, counted, share, size};
 use crate::style::{Style, Tone};
+use candor_record::fmt::column::{share, size};
+use candor_record::fmt::{counted, exact};
 
 /// Files that are told by themselves; the document for machines has all.
 const FILES_MAX: usize = 50;
@@ -165,7 +166,7 @@ fn asides(cached: &Cached) -> Vec<String> {
     }
     let matters = cached.action == CacheAction::Status || cached.rest_bytes > 0;
     if cached.processes_unseen > 0 && matters && cached.action != CacheAction::Warm {
-        let processes = count(cached.processes_unseen);
+        let processes = exact(cached.processes_unseen);
         asides.push(format!("Processes whose mappings this user may not see: {processes}."));
     }
     asides

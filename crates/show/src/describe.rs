@@ -5,7 +5,7 @@ use candor_record::facts::{
     DeviceFacts, DeviceKind, Filesystem, HostFacts, Link, PathKind, Remote, TargetFacts, value,
 };
 
-use crate::number;
+use candor_record::fmt::{self, column};
 
 /// What drives a device.
 pub(crate) fn kind(kind: DeviceKind) -> &'static str {
@@ -45,12 +45,12 @@ pub(crate) fn path_kind(kind: PathKind) -> &'static str {
 pub(crate) fn host(host: &HostFacts) -> String {
     let mut parts = Vec::new();
     parts.extend(value(&host.kernel).map(|release| format!("Linux {release}")));
-    parts.extend(value(&host.cpus).map(|n| number::counted(u64::from(*n), "CPU")));
+    parts.extend(value(&host.cpus).map(|n| fmt::counted(u64::from(*n), "CPU")));
     parts.extend(value(&host.cpu_model).cloned());
     parts.extend(
         value(&host.numa_nodes).filter(|n| **n > 1).map(|nodes| format!("{nodes} NUMA nodes")),
     );
-    parts.extend(value(&host.memory_bytes).map(|bytes| format!("{} memory", number::size(*bytes))));
+    parts.extend(value(&host.memory_bytes).map(|bytes| format!("{} memory", column::size(*bytes))));
     parts.extend(value(&host.hypervisor).filter(|v| **v).map(|_| "virtual machine".to_owned()));
     parts.join(", ")
 }
@@ -61,14 +61,14 @@ pub(crate) fn device(device: &DeviceFacts) -> String {
     let parts: Vec<_> = [kind(device.kind).to_owned()]
         .into_iter()
         .chain(model.filter(|model| !model.is_empty()))
-        .chain([number::device_size(device.size_bytes)])
+        .chain([column::device_size(device.size_bytes)])
         .collect();
     format!("{} ({})", device.name, parts.join(", "))
 }
 
 /// A link and what it carries: `SATA 6.0 Gbps, 600 MB/s at most`.
 pub(crate) fn link(link: &Link) -> String {
-    let ceiling = number::rate(link.ceiling_bytes_per_s as f64);
+    let ceiling = column::rate(link.ceiling_bytes_per_s as f64);
     let negotiated = &link.negotiated.value;
     // The kernel's own words often begin with the kind.
     match negotiated.to_lowercase().contains(&link.kind.to_lowercase()) {
@@ -87,13 +87,13 @@ pub(crate) fn remote(remote: &Remote) -> String {
         text = format!("{text} ({})", remote.members.join(", "));
     }
     if let Some(connections) = remote.connections {
-        text = format!("{text}, {}", number::counted(connections, "connection"));
+        text = format!("{text}, {}", fmt::counted(connections, "connection"));
     }
     match &remote.link {
         Some(link) => format!(
             "{text}, {}, {} at most",
             link.negotiated.value,
-            number::rate(link.ceiling_bytes_per_s as f64)
+            column::rate(link.ceiling_bytes_per_s as f64)
         ),
         None => format!("{text}, speed unknown"),
     }

@@ -13,8 +13,9 @@ use candor_record::facts::{
 
 use crate::describe;
 use crate::layout::Page;
-use crate::number::{self, counted, size};
 use crate::style::{Style, Tone};
+use candor_record::fmt::column::size;
+use candor_record::fmt::{column, counted};
 
 /// The facts as text.
 pub fn text(facts: &Facts, style: &Style) -> String {
@@ -64,8 +65,8 @@ fn cgroup(limits: &CgroupFacts) -> Vec<String> {
 }
 
 fn io_limit(limit: &IoLimit) -> String {
-    let rate = |bytes: u64| number::rate(bytes as f64);
-    let iops = |ops: u64| format!("{} IOPS", number::iops(ops as f64));
+    let rate = |bytes: u64| column::rate(bytes as f64);
+    let iops = |ops: u64| format!("{} IOPS", column::iops(ops as f64));
     let parts: Vec<_> = [
         ("read", limit.read_bytes_per_s.map(rate)),
         ("write", limit.write_bytes_per_s.map(rate)),

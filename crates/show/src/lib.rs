@@ -21,7 +21,6 @@ mod describe;
 pub mod facts;
 pub mod json;
 mod layout;
-pub mod number;
 pub mod problems;
 pub mod progress;
 pub mod report;

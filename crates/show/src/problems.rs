@@ -6,7 +6,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use candor_plan::{Problem, Severity, Source};
 
-use crate::number::counted;
+use candor_record::fmt::counted;
 
 /// All problems as messages, in the order of the text, and a last line that counts them.
 pub fn text(problems: &[Problem], source: &Source, color: bool) -> String {

@@ -7,7 +7,7 @@
 use candor_record::{Event, JobSample, Measurement, PrepareStep};
 
 use crate::layout::{cut, width};
-use crate::number;
+use candor_record::fmt::{self, column};
 
 /// Progress of one run.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl Line {
         let told = format!("{doing} {what}");
         let amount = match bytes {
             (_, 0) => String::new(),
-            (done, total) => format!(", {} of {}", number::size(done), number::size(total)),
+            (done, total) => format!(", {} of {}", column::size(done), column::size(total)),
         };
         if self.terminal {
             let place = self.place(self.run.begun + 1);
@@ -115,7 +115,7 @@ impl Line {
         match (worth, bytes.1) {
             (false, _) => String::new(),
             (true, 0) => format!("{told}\n"),
-            (true, total) => format!("{told}, {}\n", number::size(total)),
+            (true, total) => format!("{told}, {}\n", column::size(total)),
         }
     }
 
@@ -133,7 +133,7 @@ impl Line {
         match (self.terminal, expected_ns) {
             (true, _) => self.over(&format!("{head}{}", self.left(now_ns))),
             (false, None) => format!("{head}\n"),
-            (false, Some(ns)) => format!("{head}, {}\n", number::wait(ns)),
+            (false, Some(ns)) => format!("{head}, {}\n", fmt::wait(ns)),
         }
     }
 
@@ -185,11 +185,11 @@ impl Line {
     fn left(&self, now_ns: u64) -> String {
         let passed_ns = now_ns.saturating_sub(self.phase.started_ns);
         let Some(expected_ns) = self.phase.expected_ns else { return String::new() };
-        let phase = number::wait(expected_ns.saturating_sub(passed_ns));
+        let phase = fmt::wait(expected_ns.saturating_sub(passed_ns));
         match self.run.expected_ns {
             Some(all_ns) if self.run.phases > 1 => {
                 let gone_ns = self.run.over_ns + passed_ns.min(expected_ns);
-                format!(" · {phase} left, {} in all", number::wait(all_ns.saturating_sub(gone_ns)))
+                format!(" · {phase} left, {} in all", fmt::wait(all_ns.saturating_sub(gone_ns)))
             }
             _ => format!(" · {phase} left"),
         }
@@ -206,8 +206,8 @@ impl Line {
 
 fn rates(ops_per_s: f64, bytes_per_s: f64) -> String {
     match bytes_per_s > 0.0 {
-        true => format!("{} IOPS {}", number::iops(ops_per_s), number::rate(bytes_per_s)),
-        false => format!("{} IOPS", number::iops(ops_per_s)),
+        true => format!("{} IOPS {}", column::iops(ops_per_s), column::rate(bytes_per_s)),
+        false => format!("{} IOPS", column::iops(ops_per_s)),
     }
 }
 

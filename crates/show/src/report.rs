@@ -11,11 +11,12 @@ mod troubles;
 #[cfg(test)]
 mod tests;
 
+use candor_record::fmt::column;
 use candor_record::{Report, Verdict};
 
 use crate::layout::{Page, wrap};
 use crate::style::{Style, Tone};
-use crate::{describe, number, requests, words};
+use crate::{describe, requests, words};
 
 /// The report as text.
 pub fn text(report: &Report, style: &Style) -> String {
@@ -154,7 +155,7 @@ pub(crate) fn describe_missing(missing: &candor_record::facts::Missing) -> Strin
 
 /// Which program ran when, how long, and on what host.
 fn ran(report: &Report) -> String {
-    let elapsed = number::time_ns((report.elapsed_s * 1e9) as u64);
+    let elapsed = column::time((report.elapsed_s * 1e9) as u64);
     let host = describe::host(&report.facts().host);
     let host = if host.is_empty() { host } else { format!(" on {host}") };
     format!("candor {} ran {elapsed} from {}{host}.", report.candor_version, report.started)

@@ -5,8 +5,9 @@ use candor_record::facts::Missing;
 use candor_record::requests::{AlignmentReport, RequestStats, Requests, percentile, share_of};
 
 use crate::layout::{Page, width};
-use crate::number::{count, counted, share, size, time_ns};
 use crate::style::Style;
+use candor_record::fmt::column::{share, size, time};
+use candor_record::fmt::{counted, exact};
 
 /// Steps of a histogram that are told by themselves.
 const STEPS_MAX: usize = 5;
@@ -182,7 +183,7 @@ fn place(of: &Requests) -> String {
         (of.length_off_4k, "of a length that is no multiple of 4 KiB"),
     ] {
         if off > 0 {
-            text = format!("{text}; {} of {} {what}", count(off), count(of.count));
+            text = format!("{text}; {} of {} {what}", exact(off), exact(of.count));
         }
     }
     text
@@ -207,13 +208,13 @@ fn pieces(of: &Requests) -> Vec<String> {
         parts.push(format!("{cuts} through I/O too large for the device, {factor:.1} pieces each"));
     }
     if let (Some(merged), Some(factor)) = (of.merged, of.merge_factor().filter(told)) {
-        parts.push(format!("{} joined while waiting, {factor:.1} in a request", count(merged)));
+        parts.push(format!("{} joined while waiting, {factor:.1} in a request", exact(merged)));
     }
     parts
 }
 
 fn latency(steps: &[(u64, u64)]) -> Option<String> {
-    let at = |(name, share)| percentile(steps, share).map(|ns| format!("{name} {}", time_ns(ns)));
+    let at = |(name, share)| percentile(steps, share).map(|ns| format!("{name} {}", time(ns)));
     let told: Vec<String> =
         [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].into_iter().filter_map(at).collect();
     (!told.is_empty()).then(|| told.join(", "))

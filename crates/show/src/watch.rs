@@ -4,9 +4,9 @@ use candor_record::requests::{Requests, percentile};
 use candor_record::{Activity, Ceiling, Traffic, Watched};
 
 use crate::layout::{Align, Cell, Page, Table};
-use crate::number::{iops, mb_per_s, rate, share, size, time_ns};
 use crate::requests;
 use crate::style::{Style, Tone};
+use candor_record::fmt::column::{iops, mb_per_s, rate, share, size, time};
 
 /// One look. `title` stands above it; devices that did nothing are left out unless `idle`.
 pub fn text(watched: &Watched, title: &str, idle: bool, style: &Style) -> String {
@@ -92,7 +92,7 @@ fn table(devices: &[&Activity], elapsed_s: f64) -> Table {
 }
 
 fn p99(of: &Requests) -> Option<String> {
-    percentile(&of.latency_ns, 0.99).map(time_ns)
+    percentile(&of.latency_ns, 0.99).map(time)
 }
 
 fn traffic(way: &Traffic, elapsed_s: f64) -> [String; 4] {
@@ -108,8 +108,8 @@ fn traffic(way: &Traffic, elapsed_s: f64) -> [String; 4] {
 fn wait(way: &Traffic, elapsed_s: f64) -> String {
     let count = way.per_s * elapsed_s;
     match way.wait_mean_ns {
-        0 if count > 0.0 => format!("<{}", time_ns((1e6 / count).ceil() as u64)),
-        ns => time_ns(ns),
+        0 if count > 0.0 => format!("<{}", time((1e6 / count).ceil() as u64)),
+        ns => time(ns),
     }
 }
 

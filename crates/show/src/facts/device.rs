@@ -8,7 +8,8 @@ use candor_record::facts::{
 
 use crate::describe;
 use crate::layout::Page;
-use crate::number::{self, size};
+use candor_record::fmt::column::size;
+use candor_record::fmt::{self, column};
 
 /// Deepest tree that is drawn; a loop in the facts must not become a loop here.
 const DEPTH_MAX: usize = 12;
@@ -86,7 +87,7 @@ fn way(links: &[Link]) -> Vec<(String, String)> {
         let label = if depth == 0 { "way" } else { "" };
         let inner = "   ".repeat(depth);
         let lead = if depth == 0 { "" } else { "└─ " };
-        let (at, carries) = (&link.at, number::rate(link.ceiling_bytes_per_s as f64));
+        let (at, carries) = (&link.at, column::rate(link.ceiling_bytes_per_s as f64));
         let mut text = format!("{} {at}: {}, {carries}", link.kind, link.negotiated.value);
         let possible = link.possible.as_ref().filter(|p| p.value != link.negotiated.value);
         text += &possible.map(|p| format!(", could do {}", p.value)).unwrap_or_default();
@@ -103,7 +104,7 @@ fn way(links: &[Link]) -> Vec<(String, String)> {
 }
 
 fn array(array: &ArrayFacts) -> String {
-    let members = value(&array.members).map(|n| number::counted(*n, "member"));
+    let members = value(&array.members).map(|n| fmt::counted(*n, "member"));
     joined([value(&array.level).cloned(), members])
 }
 
@@ -125,7 +126,7 @@ fn nvme(nvme: &NvmeFacts) -> String {
         value(&nvme.state).cloned(),
         value(&nvme.ana_state).map(|state| format!("access {state}")),
         value(&nvme.iopolicy).map(|policy| format!("paths chosen by {policy}")),
-        value(&nvme.queues).map(|n| number::counted(*n, "queue")),
+        value(&nvme.queues).map(|n| fmt::counted(*n, "queue")),
         value(&nvme.queue_entries).map(|n| format!("{n} commands in each")),
     ])
 }
@@ -153,13 +154,13 @@ fn requests(queue: &QueueFacts) -> String {
     joined([
         sized("at most", &queue.max_request_bytes),
         sized("hardware takes", &queue.max_hw_request_bytes),
-        value(&queue.max_segments).map(|n| number::counted(*n, "segment")),
+        value(&queue.max_segments).map(|n| fmt::counted(*n, "segment")),
     ])
 }
 
 fn queue(queue: &QueueFacts) -> String {
     joined([
-        value(&queue.nr_requests).map(|n| number::counted(*n, "request")),
+        value(&queue.nr_requests).map(|n| fmt::counted(*n, "request")),
         value(&queue.device_depth).map(|n| format!("the device takes {n} at once")),
         value(&queue.scheduler).map(|name| format!("scheduler {name}")),
         sized("read-ahead", &queue.read_ahead_bytes),

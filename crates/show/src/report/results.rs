@@ -1,6 +1,7 @@
 //! The table of results, expectation beside measurement.
 
 use candor_plan::work::Figure;
+use candor_record::fmt::{self, column};
 use candor_record::{
     Ceiling, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Severity, Verdict,
 };
@@ -8,7 +9,7 @@ use candor_record::{
 use super::number_tone;
 use crate::layout::{Align, Cell, Page, Table, cut, width, wrap};
 use crate::style::{Style, Tone};
-use crate::{number, words};
+use crate::words;
 
 /// Longest name of a row; the JSON report has it in full.
 const NAME_COLUMNS_MAX: usize = 44;
@@ -68,7 +69,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 fn search_steps(page: &mut Page, report: &Report) {
     let step = |phase: &PhaseRecord| {
         let all = phase.measurements.iter().flat_map(Measurement::work_operations);
-        let rates = all.filter(|stats| stats.ops > 0).map(|stats| number::iops(stats.ops_per_s));
+        let rates = all.filter(|stats| stats.ops > 0).map(|stats| column::iops(stats.ops_per_s));
         format!("{}: {} IOPS", phase.name, rates.collect::<Vec<_>>().join(" and "))
     };
     let steps: Vec<_> = report.phases.iter().filter(|phase| phase.search_step).map(step).collect();
@@ -253,16 +254,16 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
 }
 
 fn numbers(stats: &OpStats, latency: Option<&Latency>, verdict: Verdict) -> [Cell; 5] {
-    let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p)).map(number::time_ns);
+    let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p)).map(column::time);
     let cell = |text: Option<String>| match (text, number_tone(verdict)) {
         (None, _) => Cell::from("-"),
         (Some(text), Some(tone)) => Cell::toned(text, tone),
         (Some(text), None) => Cell::from(text),
     };
     [
-        cell(Some(number::iops(stats.ops_per_s))),
-        cell((stats.bytes > 0).then(|| number::mb_per_s(stats.bytes_per_s))),
-        cell((stats.bytes > 0).then(|| number::mib_per_s(stats.bytes_per_s))),
+        cell(Some(column::iops(stats.ops_per_s))),
+        cell((stats.bytes > 0).then(|| column::mb_per_s(stats.bytes_per_s))),
+        cell((stats.bytes > 0).then(|| column::mib_per_s(stats.bytes_per_s))),
         cell(percentile(50.0)),
         cell(percentile(99.0)),
     ]
@@ -275,13 +276,13 @@ fn nearest_ceiling(judged: &PhaseJudgement) -> [String; 2] {
         .iter()
         .max_by(|a, b| a.used.unwrap_or(-1.0).total_cmp(&b.used.unwrap_or(-1.0)));
     let Some(ceiling) = nearest else { return Default::default() };
-    [at_most(ceiling), ceiling.used.map(number::share).unwrap_or_default()]
+    [at_most(ceiling), ceiling.used.map(column::share).unwrap_or_default()]
 }
 
 fn at_most(ceiling: &Ceiling) -> String {
     match (ceiling.bytes_per_s, ceiling.ops_per_s) {
-        (Some(bytes), _) => number::rate(bytes),
-        (None, Some(ops)) => format!("{} IOPS", number::iops(ops)),
+        (Some(bytes), _) => column::rate(bytes),
+        (None, Some(ops)) => format!("{} IOPS", column::iops(ops)),
         (None, None) => String::new(),
     }
 }
@@ -309,9 +310,9 @@ fn remark(phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
         .find_map(|measurement| words::ended_early(measurement.ended))
         .map(str::to_owned);
     let resets = phase.measurements.iter().map(|measurement| measurement.zone_resets).sum();
-    let resets = (resets > 0).then(|| number::counted(resets, "zone reset"));
+    let resets = (resets > 0).then(|| fmt::counted(resets, "zone reset"));
     let load_ns = phase.measurements.iter().find_map(|measurement| measurement.load_latency_ns);
-    let load = load_ns.map(|ns| format!("{} per load", number::time_ns(ns.round() as u64)));
+    let load = load_ns.map(|ns| format!("{} per load", column::time(ns.round() as u64)));
     [ended, measures, limited, resets, load, rules]
         .into_iter()
         .flatten()

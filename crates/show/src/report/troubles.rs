@@ -3,7 +3,8 @@
 use candor_record::{IoFailure, Measurement, Report, VerifyStats};
 
 use crate::layout::Page;
-use crate::number::{count, counted, size};
+use candor_record::fmt::column::size;
+use candor_record::fmt::{counted, exact};
 
 /// Mismatches told in full; the JSON report has more.
 const MISMATCHES_MAX: usize = 5;
@@ -74,7 +75,7 @@ fn mismatches(verify: &VerifyStats) -> String {
     let kinds: Vec<_> = kinds(verify)
         .into_iter()
         .filter(|(n, _)| *n > 0)
-        .map(|(n, kind)| format!("{} {kind}", count(n)))
+        .map(|(n, kind)| format!("{} {kind}", exact(n)))
         .collect();
     let blocks = counted(verify.blocks, "block");
     format!("{blocks} checked, not all as written: {}", kinds.join(", "))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use candor_plan::blocks::{Access, CallFlags, Engine, Uring};
 use candor_plan::units::{Direction, Mix, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
-use candor_show::number;
+use candor_record::fmt::column;
 
 /// One job under construction.
 #[derive(Debug, Default)]
@@ -150,7 +150,7 @@ fn mix(mix: Mix) -> String {
 
 fn size(size: &SizeSpec) -> String {
     match size {
-        SizeSpec::Fixed(bytes) => number::size(bytes.0),
+        SizeSpec::Fixed(bytes) => column::size(bytes.0),
         other => other.to_string(),
     }
 }
