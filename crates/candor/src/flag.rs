@@ -12,11 +12,11 @@ use clap::{Arg, ArgAction, ArgMatches};
 
 /// One option, for a command whose options are gathered in a `T`.
 pub struct Flag<T: 'static> {
-    /// Its name, without the dashes.
+    /// Name, without the dashes.
     pub long: &'static str,
-    /// What it takes.
+    /// Kind of its value.
     pub takes: Takes,
-    /// What it is for, in a line or two.
+    /// Purpose, in a line or two.
     pub help: &'static str,
     /// Keys of the plan that it sets; empty where it sets none.
     pub fields: &'static [&'static str],
@@ -24,7 +24,7 @@ pub struct Flag<T: 'static> {
     pub set: fn(&mut T, &str) -> Result<(), String>,
 }
 
-/// What an option takes.
+/// Kind of an option's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing: it is a switch.

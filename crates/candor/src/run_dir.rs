@@ -55,7 +55,7 @@ impl RunDir {
         self.write(TEXT, text)
     }
 
-    /// Its path, for people.
+    /// The path, for people.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }

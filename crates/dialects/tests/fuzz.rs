@@ -19,7 +19,7 @@ use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
 use candor_dialects::kit::Environment;
 
-/// What no input may exceed. A job file can name a million files, at some 10 µs each.
+/// Time that no input may exceed. A job file can name a million files, at some 10 µs each.
 const SLOW: Duration = Duration::from_secs(40);
 
 /// Values that have broken parsers before.
@@ -90,7 +90,7 @@ const ODD: &[&str] = &[
     "none",
 ];
 
-/// What every trace of a job file is.
+/// Text of every trace of a job file.
 const TRACE: &str = "fio version 3 iolog
 15 a.0.0 add
 114 a.0.0 open

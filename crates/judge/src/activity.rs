@@ -1,4 +1,4 @@
-//! What devices did between two snapshots, as rates, waits and shares of what is possible.
+//! Activity of devices between two snapshots, as rates, waits and shares of what is possible.
 
 use candor_record::facts::{DeviceFacts, Fact, Facts, value};
 use candor_record::fmt::{self, ratio};
@@ -7,7 +7,7 @@ use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
 
 use crate::thresholds::{CEILING_NEAR, NEVER_IDLE};
 
-/// What each device did; `trace` is what was seen of single requests meanwhile.
+/// The activity of each device; `trace` is what was seen of single requests meanwhile.
 pub fn between(
     facts: &Facts,
     before: &Snapshot,
@@ -24,7 +24,7 @@ pub fn between(
     facts.devices.iter().filter_map(of).collect()
 }
 
-/// What several devices did together: sums, and the mean of the time in which each was busy.
+/// The activity of several devices together: sums, and the mean of the time in which each was busy.
 pub fn together(
     name: &str,
     members: &[String],
@@ -84,7 +84,7 @@ fn activity(facts: &Facts, device: &DeviceFacts, did: &DiskCounters, elapsed_s: 
     activity
 }
 
-/// What the device's link carries, and what the control group of candor lets through.
+/// The bandwidth of the device's link, and the limits of candor's control group.
 fn ceilings(facts: &Facts, device: &DeviceFacts, read: &Traffic, write: &Traffic) -> Vec<Ceiling> {
     let link = device.link.iter().map(|link| {
         let passed = match link.is_one_way() {
@@ -119,7 +119,7 @@ fn ceilings(facts: &Facts, device: &DeviceFacts, read: &Traffic, write: &Traffic
     link.chain(limits).collect()
 }
 
-/// What busy time means: that the device was never idle, and not that it was full.
+/// A sentence about busy time: the device was never idle, which does not mean that it was full.
 fn sentence(of: &Activity) -> String {
     let places = match of.queue_max {
         // Less is told as nothing.

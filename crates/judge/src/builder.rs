@@ -50,7 +50,7 @@ impl FindingBuilder {
         self
     }
 
-    /// What was measured instead of the target.
+    /// Sets the object that was measured instead of the target.
     pub fn measures(mut self, measured: MeasuredInstead) -> FindingBuilder {
         self.0.measures = Some(measured);
         self
@@ -78,7 +78,7 @@ impl FindingBuilder {
         }
     }
 
-    /// What to do, and the command that tries it.
+    /// Sets the advice, and the command that tries it.
     pub fn advice(mut self, advice: impl Into<String>, next: Option<String>) -> FindingBuilder {
         self.0.advice = advice.into();
         self.0.next = next;

@@ -13,7 +13,7 @@ use crate::stage::Stage;
 struct Exception {
     cause: &'static str,
     follow: &'static [&'static str],
-    /// What was taken is not what follows from the cause but why it came about.
+    /// The finding that was taken does not follow from the cause but explains it.
     reason: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What each element of the path could carry at best, with its arithmetic.
+//! Ceilings of each element of the path, with their arithmetic.
 
 use candor_plan::units::Direction;
 use candor_record::Ceiling;
@@ -9,7 +9,7 @@ use crate::expect;
 use crate::observed::{Observed, Ran};
 use candor_record::fmt::ratio;
 
-/// What sets a ceiling.
+/// Origin of a ceiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A link; nothing passes it faster.
@@ -26,14 +26,14 @@ pub enum Kind {
     Pace,
     /// Memory, as fast as it copies.
     Memory,
-    /// What earlier phases let expect; not a limit.
+    /// An expectation from earlier phases; not a limit.
     Earlier,
 }
 
 /// A ceiling and what sets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// What sets it.
+    /// Origin of the ceiling.
     pub kind: Kind,
     /// The ceiling.
     pub ceiling: Ceiling,

@@ -28,7 +28,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// What the job does, as far as flags can say it.
+    /// The flags that describe the job, as far as flags can.
     pub fn of(plan: &Plan, planned: &Planned) -> Option<Command> {
         let (job, blocks) = (planned.job, planned.blocks);
         let target = plan.target(job.targets.first()?)?;

@@ -7,7 +7,7 @@ use crate::observed::Observed;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL};
 use candor_record::Quantity;
 
-/// What is known about where reads came from.
+/// Knowledge about where reads came from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cover {
     /// Too little was read for a ratio.
@@ -34,7 +34,7 @@ impl Cover {
         }
     }
 
-    /// It is known that the device did the work.
+    /// The device is known to have done the work.
     pub fn is_full(&self) -> bool {
         self.share().is_some_and(|share| share >= COVERAGE_FULL.value)
     }
@@ -96,7 +96,7 @@ pub fn stat_of(observed: &Observed) -> String {
     paths.join(", ")
 }
 
-/// What the devices on top read or wrote, as evidence.
+/// The reads or writes of the devices on top, as evidence.
 pub fn device_evidence(observed: &Observed, op: Direction) -> Option<(String, Quantity, String)> {
     let bytes = observed.top?.side(op).bytes;
     let what = match op {

@@ -13,9 +13,9 @@ use crate::observed::{Observed, finite, measurement_of};
 pub struct EntryJob<'a> {
     /// The job.
     pub job: &'a Job,
-    /// What it does to each name.
+    /// Step that it does to each name.
     pub step: Step,
-    /// What was measured.
+    /// Measurement of the job.
     pub measured: &'a Measurement,
 }
 
@@ -30,7 +30,7 @@ impl<'a> EntryJob<'a> {
         ratio(self.ops(), self.measured.elapsed_ns as f64 / 1e9)
     }
 
-    /// It asks about names and changes none.
+    /// The job asks about names and changes none.
     pub fn looks(&self) -> bool {
         matches!(self.step, Step::Stat | Step::Lstat | Step::Statx)
     }
@@ -41,7 +41,7 @@ impl<'a> EntryJob<'a> {
         targets.map(|target| target.files_named() as f64).sum()
     }
 
-    /// Its targets.
+    /// The targets.
     pub fn targets(&self, observed: &Observed<'a>) -> Vec<&'a TargetFacts> {
         let used = |target: &&TargetFacts| self.job.targets.contains(&target.target);
         observed.facts.targets.iter().filter(used).collect()

@@ -1,4 +1,4 @@
-//! What earlier phases of the same run let expect, where no link or limit tells.
+//! Expectations from earlier phases of the same run, where no link or limit gives one.
 //!
 //! Two extrapolations, both with their arithmetic: small operations cannot move more bytes than
 //! large sequential ones did, and N at a time cannot do more than N times what one at a time did.

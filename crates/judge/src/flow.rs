@@ -1,10 +1,10 @@
-//! What devices counted between two snapshots, as numbers that cannot overflow.
+//! Counts of devices between two snapshots, as numbers that cannot overflow.
 
 use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
 use candor_record::{DiskCounters, Snapshot};
 
-/// What one direction of a set of devices did.
+/// Work of a set of devices in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Side {
     /// Bytes.
@@ -15,7 +15,7 @@ pub struct Side {
     pub merges: f64,
 }
 
-/// What a set of devices did.
+/// Work of a set of devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Reads.
@@ -84,14 +84,14 @@ impl Flow {
         }
     }
 
-    /// What all these devices did together; nothing where one of them was not read.
+    /// The work of all these devices together; nothing where one of them was not read.
     pub fn between(devices: &[&DeviceFacts], from: &Snapshot, to: &Snapshot) -> Option<Flow> {
         let flows = devices.iter().map(|device| Flow::of_device(&device.name, from, to));
         let flows: Option<Vec<Flow>> = flows.collect();
         flows.filter(|flows| !flows.is_empty())?.into_iter().reduce(Flow::add)
     }
 
-    /// What one device did. A counter that ran backwards belongs to a device that went away and
+    /// The work of one device. A counter that ran backwards belongs to a device that went away and
     /// came back, and means nothing.
     pub fn of_device(name: &str, from: &Snapshot, to: &Snapshot) -> Option<Flow> {
         let (earlier, later) = (from.device(name)?, to.device(name)?);

@@ -25,13 +25,13 @@ use crate::thresholds::{
 /// A slice that would tell what a phase alone does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What it is to do differently.
+    /// Change to the job.
     pub change: Change,
-    /// What the phase alone could not tell.
+    /// Question that the phase alone could not answer.
     pub why: String,
 }
 
-/// What is left open by what was counted during a phase, most important first.
+/// The questions that the counts of a phase leave open, most important first.
 pub fn questions(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
     let observed = Observed::new(case);
     let [ran] = observed.ran.as_slice() else { return Vec::new() };
@@ -191,22 +191,22 @@ pub struct Beside<'a> {
     pub now: f64,
     /// How many times as fast the slice was.
     pub times: f64,
-    /// It was faster than any full second of the phase.
+    /// The follow-up was faster than any full second of the phase.
     apart: bool,
 }
 
 impl Beside<'_> {
-    /// It was so much faster, and not by chance.
+    /// The follow-up was so much faster, and not by chance.
     pub fn faster(&self, times: f64) -> bool {
         self.apart && self.times >= times
     }
 
-    /// What was doubled paid.
+    /// Doubling paid.
     pub fn pays(&self) -> bool {
         self.faster(DOUBLED_PAYS.value)
     }
 
-    /// What was doubled gained nothing worth mentioning.
+    /// Doubling gained nothing worth mentioning.
     pub fn is_flat(&self) -> bool {
         self.times < DOUBLED_FLAT.value
     }
@@ -274,7 +274,7 @@ pub fn what(slice: &FollowUp) -> String {
     }
 }
 
-/// What each slice of a phase showed and what it cost.
+/// The result and cost of each follow-up of a phase.
 pub fn told(observed: &Observed) -> Vec<String> {
     observed.record.follow_ups.iter().map(|slice| tell(observed, slice)).collect()
 }

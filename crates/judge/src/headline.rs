@@ -49,7 +49,7 @@ fn limited(limited_by: Option<&Limit>) -> String {
     limited_by.map_or(String::new(), |limit| format!("; limited by {limit}"))
 }
 
-/// What was done: operations, their size, and the rate in both families of units.
+/// The work in words: operations, their size, and the rate in both families of units.
 fn what(observed: &Observed) -> String {
     if observed.ran.is_empty() {
         return own_cost(observed);

@@ -10,7 +10,7 @@ use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
 use crate::thresholds::{MORE_IN_DEVICE, PACED, QUEUE_SEEN};
 
-/// What limited a phase: what the findings say, the plan's own rate, or the device where nothing
+/// The limit of a phase: that of the findings, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
 pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     if observed.ran.is_empty() {

@@ -20,9 +20,9 @@ use crate::thresholds::{BYTES_MIN, SLACK_FLAT, SLACK_MAX};
 /// A job that ran and moved real bytes.
 #[derive(Clone, Copy)]
 pub struct Ran<'a> {
-    /// What was asked.
+    /// The job as planned.
     pub planned: Planned<'a>,
-    /// What was measured.
+    /// Measurement of the job.
     pub measured: &'a Measurement,
 }
 
@@ -44,7 +44,7 @@ pub struct Moved {
 
 /// A phase that ran.
 pub struct Observed<'a> {
-    /// What was known before it.
+    /// Facts known before it.
     pub setup: SetupFacts<'a>,
     /// The measurements.
     pub record: &'a PhaseRecord,
@@ -56,11 +56,11 @@ pub struct Observed<'a> {
     judged: &'a [Option<PhaseJudgement>],
     /// Jobs that moved real bytes.
     pub ran: Vec<Ran<'a>>,
-    /// What the devices on top did; those at the bottom, where only they count.
+    /// Work of the devices on top; of those at the bottom, where only they count.
     pub top: Option<Flow>,
-    /// What the devices at the bottom did.
+    /// Work of the devices at the bottom.
     pub leaf: Option<Flow>,
-    /// What the path could carry at best.
+    /// Ceilings of the path.
     pub bounds: Vec<Bound>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Observed<'a> {
         observed
     }
 
-    /// What the application moved in one direction.
+    /// The bytes and operations of the application in one direction.
     pub fn app(&self, op: Direction) -> Moved {
         let sides = self.ran.iter().map(|ran| ran.measured.of(op));
         sides.fold(Moved::default(), |sum, side| Moved {
@@ -99,7 +99,7 @@ impl<'a> Observed<'a> {
         })
     }
 
-    /// What the application moved.
+    /// The bytes and operations of the application.
     pub fn app_all(&self) -> Moved {
         let (read, write) = (self.app(Direction::Read), self.app(Direction::Write));
         Moved { ops: read.ops + write.ops, bytes: read.bytes + write.bytes }
@@ -114,12 +114,12 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// What one device did.
+    /// The work of one device.
     pub fn flow_of(&self, device: &str) -> Option<Flow> {
         Flow::of_device(device, &self.host.before, &self.host.after)
     }
 
-    /// What each device right below one did; nothing where one of them was not read.
+    /// The work of each device right below one; nothing where one of them was not read.
     pub fn flows_below(&self, device: &DeviceFacts) -> Option<Vec<Flow>> {
         device.below.iter().map(|name| self.flow_of(name)).collect()
     }
@@ -176,7 +176,7 @@ impl<'a> Observed<'a> {
         Some(if all { 1.0 } else { ratio(seen_bytes, app).clamp(0.0, 1.0) })
     }
 
-    /// What the devices on top did, where they demonstrably count: at least half of what the
+    /// The work of the devices on top, where they demonstrably count: at least half of what the
     /// application moved passed them.
     pub fn working_top(&self) -> Option<Flow> {
         let app = self.app_all().bytes;
@@ -275,7 +275,7 @@ impl<'a> Observed<'a> {
         self.setup.plan.phases.get(report.phase)
     }
 
-    /// Its job, where it has just one.
+    /// The job, where it has just one.
     pub fn only_job_of(&self, report: &PhaseRecord) -> Option<&'a Job> {
         let [job] = self.phase_of(report)?.jobs.as_slice() else { return None };
         Some(job)

@@ -1,4 +1,4 @@
-//! What can be said before a phase runs.
+//! Findings that need no run.
 
 use candor_record::{Finding, PhaseJudgement};
 

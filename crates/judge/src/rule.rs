@@ -1,4 +1,4 @@
-//! What a rule is.
+//! Definition of a rule.
 
 use candor_record::{Finding, Limit, LimitClass};
 
@@ -6,12 +6,12 @@ use crate::observed::Observed;
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 
-/// What a person can read about a rule.
+/// Explanation of a rule, for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleText {
-    /// Its name in the catalogue, such as `A1`.
+    /// Name in the catalogue, such as `A1`.
     pub id: &'static str,
-    /// What it finds, in a few words.
+    /// Title of the finding, in five words or fewer.
     pub title: &'static str,
     /// How it comes about, how the rule recognises it, and what helps: one paragraph.
     pub explanation: &'static str,
@@ -20,15 +20,15 @@ pub struct RuleText {
 /// One rule of the catalogue.
 #[derive(Clone, Copy)]
 pub struct Rule {
-    /// What a person can read about it.
+    /// Explanation for people.
     pub text: RuleText,
     /// How deep its cause lies.
     pub stage: Stage,
-    /// What it may name as the limit of a result.
+    /// Class of the limit that it may name.
     pub limit: Option<LimitClass>,
-    /// What it can say before anything has run.
+    /// Evaluation before anything has run.
     pub before: Option<fn(&SetupFacts) -> Outcome>,
-    /// What it says about a phase that ran.
+    /// Evaluation of a phase that ran.
     pub after: fn(&Observed) -> Outcome,
 }
 
@@ -47,14 +47,14 @@ impl Rule {
     }
 }
 
-/// What came of a rule.
+/// Result of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It does not apply, or all is well.
+    /// The rule does not apply, or all is well.
     Nothing,
-    /// It found something.
+    /// Findings of the rule.
     Found(Vec<Finding>),
-    /// It lacked facts: these.
+    /// Facts that the rule lacked.
     NotEvaluated(String),
 }
 

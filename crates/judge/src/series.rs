@@ -9,7 +9,7 @@ use crate::thresholds::FULL_SECOND;
 /// A full interval of a run, usually a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Second {
-    /// Its end, in seconds since the start.
+    /// End, in seconds since the start.
     pub at_s: f64,
     /// Operations per second.
     pub ops_per_s: f64,

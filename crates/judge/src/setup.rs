@@ -1,4 +1,4 @@
-//! What is known before a phase runs: its jobs that move real bytes, their targets, the devices
+//! Facts known before a phase runs: its jobs that move real bytes, their targets, the devices
 //! under them.
 
 use candor_plan::blocks::OpenSync;
@@ -16,11 +16,11 @@ use crate::Case;
 pub struct Planned<'a> {
     /// The phase that it belongs to.
     pub phase: &'a Phase,
-    /// Its place among the jobs of the phase.
+    /// Place among the jobs of the phase.
     pub index: usize,
     /// The job.
     pub job: &'a Job,
-    /// Its work.
+    /// Work.
     pub blocks: &'a Blocks,
 }
 
@@ -41,7 +41,7 @@ impl Planned<'_> {
         self.blocks.mix.of(op) > 0
     }
 
-    /// Its writes are made durable while it runs.
+    /// The job's writes are made durable while it runs.
     pub fn durable(&self) -> bool {
         let durability = &self.blocks.durability;
         durability.fsync_every > 0 || durability.fdatasync_every > 0 || self.durable_each()
@@ -53,19 +53,19 @@ impl Planned<'_> {
             || self.blocks.engine.call_flags().is_some_and(|flags| flags.dsync)
     }
 
-    /// It polls for completions, so that a busy CPU says nothing.
+    /// The job polls for completions, so that a busy CPU says nothing.
     pub fn polls(&self) -> bool {
         self.blocks.engine.polls()
     }
 
-    /// It is slowed down on purpose.
+    /// The job is slowed down on purpose.
     pub fn paced(&self) -> bool {
         let pace = &self.blocks.pace;
         *pace != candor_plan::blocks::Pace::default()
     }
 }
 
-/// What is known before a phase runs.
+/// Facts known before a phase runs.
 pub struct SetupFacts<'a> {
     /// The plan.
     pub plan: &'a Plan,
@@ -167,7 +167,7 @@ impl<'a> SetupFacts<'a> {
             && best(device).is_some_and(|width| width > widest && width / 2 >= chunk)
     }
 
-    /// What a striped device cuts at. Mapped ones name it as their smallest good size.
+    /// The chunk size of a striped device. Mapped ones name it as their smallest good size.
     pub fn chunk<'d>(&self, array: &'d DeviceFacts) -> Option<&'d Fact<u64>> {
         let mapped = array.kind == DeviceKind::Dm && self.is_striped(array);
         let least = array.queue.minimum_io_bytes.as_ref().filter(|_| mapped);
@@ -195,7 +195,7 @@ impl<'a> SetupFacts<'a> {
         self.jobs.iter().all(|job| job.blocks.direct)
     }
 
-    /// What makes a target memory, in words.
+    /// The reason why a target is memory, in words.
     pub fn memory_of(&self, target: &TargetFacts) -> Option<String> {
         if let Some(fs) = target.filesystem.as_ref().filter(|fs| fs.in_memory) {
             return Some(format!("{} lives on {}, a filesystem in memory", target.path, fs.kind));
@@ -250,7 +250,7 @@ fn planned<'a>(plan: &Plan, phase: &'a Phase, index: usize, job: &'a Job) -> Opt
     (!nothing).then_some(Planned { phase, index, job, blocks })
 }
 
-/// What makes a device memory, in words.
+/// The reason why a device is memory, in words.
 fn memory_device(device: &DeviceFacts) -> Option<String> {
     if device.kind.is_memory() {
         let kind = match device.kind {

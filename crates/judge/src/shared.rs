@@ -1,4 +1,4 @@
-//! What several devices or targets share: uplinks, network interfaces.
+//! Parts of the path that several devices or targets share: uplinks, network interfaces.
 
 use candor_record::Snapshot;
 use candor_record::facts::{DeviceFacts, Link, Remote, value};

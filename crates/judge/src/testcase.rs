@@ -175,7 +175,7 @@ impl TestCase {
         &mut self.record.measurements[0]
     }
 
-    /// What the disk at the bottom has counted at the end.
+    /// Sets the counters of the disk at the bottom at the end.
     pub fn after_disk(&mut self, counters: DiskCounters) {
         self.host.after.devices.last_mut().unwrap().1 = counters;
     }
@@ -240,12 +240,12 @@ impl TestCase {
         crate::judge(&self.case())
     }
 
-    /// What is said before the phase runs.
+    /// The findings before the phase runs.
     pub fn preflight(&self) -> Vec<Finding> {
         crate::preflight::preflight(&self.case())
     }
 
-    /// What one rule finds on its own, before anything is folded.
+    /// The findings of one rule on its own, before anything is folded.
     pub fn found(&self, rule: &crate::rule::Rule) -> Vec<Finding> {
         match rule.evaluate(&self.observed()) {
             crate::rule::Outcome::Found(found) => found,
@@ -253,7 +253,7 @@ impl TestCase {
         }
     }
 
-    /// What one rule lacked.
+    /// The facts that one rule lacked.
     pub fn lacked(&self, rule: &crate::rule::Rule) -> Option<String> {
         match rule.evaluate(&self.observed()) {
             crate::rule::Outcome::NotEvaluated(lacked) => Some(lacked),

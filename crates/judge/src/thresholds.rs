@@ -7,15 +7,15 @@
 /// A number that separates a finding from none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
-    /// Its name in the sources.
+    /// Name in the sources.
     pub id: &'static str,
     /// The rules that use it; none where it only helps to name the limit.
     pub rules: &'static [&'static str],
-    /// What it bounds.
+    /// Quantity that it bounds.
     pub name: &'static str,
     /// The number; its unit is in the name.
     pub value: f64,
-    /// Where it comes from.
+    /// Origin of the value.
     pub source: &'static str,
     /// Why it is what it is.
     pub reason: &'static str,
@@ -117,11 +117,11 @@ thresholds! {
     KNEE = 3.0, [B6],
         "depth over what the rate needs", "evidence book B6",
         "arrivals are uneven, so some more than needed pays; 32 where 1.7 would do does not";
-    /// What doubling must gain to show that more is to be had.
+    /// Gain of doubling that shows that more is to be had.
     DOUBLED_PAYS = 1.5, [B7 B18],
         "rate with twice the load over the rate before, least", "evidence book B7",
         "all of it is 2; half of it cannot be the spread of seconds";
-    /// What doubling gains where no more is to be had.
+    /// Gain of doubling where no more is to be had.
     DOUBLED_FLAT = 1.2, [B18],
         "rate with twice the load over the rate before, at most", "judge, after acceptance T8",
         "75k to 85k IOPS from 4 to 8 jobs, on a device of 90k, are 1.13";
@@ -369,7 +369,8 @@ thresholds! {
     HYDRATED = 2.0, [F13],
         "rate of the second pass over the first", "evidence book F13",
         "caches give 1.5 and more; fetching a block from a snapshot costs tens of milliseconds";
-    /// What the first pass must have read for the second to meet the same blocks.
+    /// Share of the range that the first pass must have read for the second to meet the same
+    /// blocks.
     COVERED = 0.9, [A12],
         "share of the files that the first pass read, least", "judge",
         "what was not read the first time is as slow the second time";
@@ -437,7 +438,7 @@ thresholds! {
     BEYOND = 10.0, [G4 G5],
         "samples beyond a percentile, least", "evidence book G5",
         "ten make the estimate good to about a third";
-    /// What can be read from, relative to what was read.
+    /// Bytes that can be read from, relative to what was read.
     REPEATED = 0.2, [G10],
         "bytes to read from over bytes read", "evidence book G10",
         "each block five times over: all but the first may come from a cache below";
@@ -603,7 +604,7 @@ mod tests {
         }
     }
 
-    /// What rules share: a threshold in one of these serves the rules that go through it.
+    /// Modules that rules share: a threshold in one of these serves the rules that go through it.
     const SHARED: &[&str] = &[
         "observed.rs",
         "coverage.rs",

@@ -134,7 +134,7 @@ fn only_a_slow_member_is_called_slow() {
     }
 }
 
-/// What follow-ups of a phase showed decides what limited it.
+/// Follow-ups of a phase decide what limited it.
 #[test]
 fn follow_ups_that_were_recorded_tell_the_limit() {
     for (name, limit, told) in [
@@ -168,7 +168,7 @@ fn follow_ups_that_were_recorded_tell_the_limit() {
     }
 }
 
-/// What follows from a cause stands with it.
+/// Consequences stand with their cause.
 #[test]
 fn what_was_measured_of_memory_is_told_with_the_page_cache() {
     let judged = judged(&load("cached-read-by-two"));

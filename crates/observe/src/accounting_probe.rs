@@ -150,7 +150,7 @@ fn stack<'a>(facts: &'a Facts, top: &'a str) -> Vec<&'a str> {
     upper.into_iter().chain(leaves).collect()
 }
 
-/// What the tries share.
+/// Parameters that all tries share.
 struct Probe<'a> {
     file: File,
     /// Top first, leaves last.
@@ -263,7 +263,7 @@ impl Trial {
         leaves.map(|(_, bytes)| bytes).fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    /// What the device that counts has counted.
+    /// The counts of the device that counts.
     fn moved(&self) -> u64 {
         if self.top() > 0 { self.top() } else { self.below() }
     }

@@ -26,7 +26,7 @@ const ROUNDS_MAX: u32 = 5;
 /// `BLKFLSBUF` of `linux/fs.h`: drops the buffers of a block device; needs `CAP_SYS_ADMIN`.
 const BLKFLSBUF: rustix::ioctl::Opcode = rustix::ioctl::opcode::none(0x12, 97);
 
-/// What an eviction achieved.
+/// Result of an eviction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evicted {
     /// Before it.

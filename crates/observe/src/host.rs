@@ -1,4 +1,4 @@
-//! What the host is.
+//! Facts about the host.
 
 mod cgroup;
 pub(crate) mod clock;

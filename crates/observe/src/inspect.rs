@@ -14,10 +14,10 @@ use crate::source::stat::FileType;
 use crate::stack::{self, holders};
 use crate::{cache, host};
 
-/// What the host is, what the targets (name in the plan, path) are, and what lies under them.
-/// Never fails: what cannot be read is absent, and stands once in [`Facts::missing`]. A target
-/// that is a file or device comes with its facts; those of files made later are the caller's to
-/// add ([`crate::file_facts`]).
+/// The facts about the host, the targets (name in the plan, path) and what lies under them. Never
+/// fails: what cannot be read is absent, and stands once in [`Facts::missing`]. A target that is a
+/// file or device comes with its facts; those of files made later are the caller's to add
+/// ([`crate::file_facts`]).
 pub fn inspect(targets: &[(String, PathBuf)], roots: &Roots) -> Facts {
     let mut missing_facts = MissingFacts::default();
     let host = host::facts(roots, &mut missing_facts);

@@ -15,11 +15,11 @@ mod route;
 const IN_PACKET_BYTES: u64 = 52;
 const AROUND_PACKET_BYTES: u64 = 38;
 
-/// What is known of a server before the way to it is looked up.
+/// Facts about a server before the way to it is looked up.
 pub(crate) struct Server {
-    /// What is spoken.
+    /// Protocol.
     pub(crate) protocol: String,
-    /// Its address as the kernel says it.
+    /// Address as the kernel says it.
     pub(crate) address: Fact<String>,
     /// The interface, where the kernel names it itself.
     pub(crate) interface: Option<Fact<String>>,
@@ -64,8 +64,8 @@ fn members(interface: &str, roots: &Roots) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// What an interface carries. Many have no speed (loopback, virtual pairs, most virtual machines):
-/// then nothing is claimed.
+/// The bandwidth of an interface. Many have no speed (loopback, virtual pairs, most virtual
+/// machines): then nothing is claimed.
 fn link(interface: &str, tcp: bool, roots: &Roots) -> Option<Link> {
     let directory = directory(interface, roots);
     let speed = roots.fact(&directory.join("speed"), speed)?;
@@ -86,7 +86,7 @@ fn link(interface: &str, tcp: bool, roots: &Roots) -> Option<Link> {
     })
 }
 
-/// What is left for data when every packet is full.
+/// The bandwidth left for data when every packet is full.
 fn of_payload(wire_bytes_per_s: u64, mtu: u64) -> (u64, String) {
     let (payload, packet) = (mtu - IN_PACKET_BYTES, mtu.saturating_add(AROUND_PACKET_BYTES));
     let carried = u128::from(wire_bytes_per_s) * u128::from(payload) / u128::from(packet);

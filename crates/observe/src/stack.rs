@@ -126,8 +126,8 @@ fn mapping(node: &Node, table: Option<&Table>, roots: &Roots) -> Mapping {
     Mapping { name: node.fact("dm/name", words), maker: node.fact("dm/uuid", maker), targets }
 }
 
-/// What a mapped device is made of; of a cache the slow device first, then the fast one, then its
-/// notes.
+/// The parts of a mapped device; of a cache the slow device first, then the fast one, then its
+/// metadata.
 fn mapped(node: &Node, table: Option<&Table>, roots: &Roots) -> Vec<String> {
     let name = |number: &String| roots.link_name(&roots.sys.join("dev/block").join(number));
     let tiers: Vec<String> = table.iter().flat_map(|t| &t.tiers).filter_map(name).collect();

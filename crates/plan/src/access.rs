@@ -87,8 +87,8 @@ pub enum Access {
 pub struct TraceFile {
     /// The trace file.
     pub file: PathBuf,
-    /// What it says, where whoever made the plan has read it already. It is no part of the text of
-    /// a plan.
+    /// Text of the trace, where whoever made the plan has read it already; no part of the plan's
+    /// text.
     #[serde(skip)]
     pub trace: Option<Arc<Trace>>,
 }
@@ -179,7 +179,7 @@ pub enum StayAt {
     /// At its end.
     #[default]
     End,
-    /// Where it began too.
+    /// The position where the pass began.
     Start,
 }
 

@@ -89,13 +89,13 @@ pub struct Blocks {
     pub direct: bool,
     /// When writes are made durable.
     pub durability: Durability,
-    /// What the kernel is told about the access, and what happens to the cache beforehand.
+    /// Advice to the kernel about the access, and the state of the cache beforehand.
     pub hints: Hints,
     /// How fast.
     pub pace: Pace,
-    /// What is measured beside counts and latency.
+    /// Measurements beside counts and latency.
     pub measure: Measure,
-    /// What is written.
+    /// Content of written blocks.
     pub content: Content,
     /// Headers in written blocks, checked on reads.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,13 +168,13 @@ impl Blocks {
         Bytes(specs.map(|size| size.min().0).min().unwrap_or(1).max(1))
     }
 
-    /// What offsets of a direction are multiples of, at least 1 byte.
+    /// Alignment of the offsets of a direction, at least 1 byte.
     pub fn alignment(&self, op: Direction) -> Bytes {
         let align = self.align.as_ref().map(|align| *align.of(op));
         Bytes(align.unwrap_or(self.smallest()).0.max(1))
     }
 
-    /// What parts of a range are multiples of: the coarsest alignment of any direction that occurs.
+    /// Alignment of parts of a range: the coarsest of any direction that occurs.
     pub fn alignment_max(&self) -> Bytes {
         let used = Direction::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);
         used.map(|op| self.alignment(op)).max().unwrap_or(Bytes(1))
@@ -185,9 +185,9 @@ impl Blocks {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Range {
-    /// Where it starts; a share of the whole is rounded up to `start_align`.
+    /// Start of the range; a share of the whole is rounded up to `start_align`.
     pub start: Extent,
-    /// What a start in percent is rounded up to; absent means the alignment of operations.
+    /// Alignment to which a start in percent is rounded up; absent means that of operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_align: Option<Bytes>,
     /// How long it is; absent means to the end.
@@ -243,9 +243,9 @@ pub struct Durability {
     /// `sync_file_range` over what was written since the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeSync>,
-    /// What is due after some writes takes the turn of the next operation and concerns the file
-    /// whose turn it is; after the last operation there is none. Else it is done at once, for all
-    /// files of the worker.
+    /// A sync that is due after some writes takes the turn of the next operation and concerns the
+    /// file whose turn it is; after the last operation there is none. Else it is done at once, for
+    /// all files of the worker.
     #[serde(skip_serializing_if = "is_false")]
     pub in_turn: bool,
 }
@@ -282,7 +282,7 @@ pub enum OpenSync {
     Sync,
 }
 
-/// What the kernel is told, and what happens to the cache beforehand.
+/// Advice to the kernel, and the state of the cache beforehand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hints {

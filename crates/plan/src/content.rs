@@ -1,4 +1,4 @@
-//! What is written.
+//! Content of written blocks.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Bytes;
 use crate::units::UnitError;
 
-/// What is written.
+/// Content of written blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
@@ -126,7 +126,7 @@ impl Pattern {
         (1..=Pattern::BYTES_MAX).contains(&self.bytes.len()).then_some(self)
     }
 
-    /// Its length in bytes.
+    /// The length in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a finished pattern is never empty")]
     pub fn len(&self) -> usize {
         self.bytes.len()

@@ -447,7 +447,7 @@ pub enum PriorityClass {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IoPriority {
-    /// Its class.
+    /// Class.
     pub class: PriorityClass,
     /// Level within the class, 0 the highest and 7 the lowest.
     pub level: u8,
@@ -505,7 +505,7 @@ pub struct PriorityShare {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Buffers {
-    /// What kind of memory.
+    /// Kind of memory.
     pub kind: MemoryKind,
     /// From huge pages, or not at all. ([`crate::blocks::Hints::huge_pages`] takes others where
     /// there are none.)
@@ -520,7 +520,7 @@ pub struct Buffers {
     pub lock: Option<Bytes>,
 }
 
-/// What kind of memory holds the buffers.
+/// Kind of memory that holds the buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {

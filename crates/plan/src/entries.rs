@@ -105,9 +105,9 @@ impl Tree {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Entries {
-    /// What the steps are done to.
+    /// Objects of the steps.
     pub over: Over,
-    /// What is done to each of them, in order: `["open", "read", "close"]`.
+    /// Steps done to each of them, in order: `["open", "read", "close"]`.
     pub steps: Vec<Step>,
     /// Order in which they are taken.
     pub select: Select,
@@ -121,7 +121,7 @@ pub struct Entries {
     pub loader: Option<Loader>,
 }
 
-/// What the steps of [`Entries`] are done to.
+/// Objects of the steps of [`Entries`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
@@ -221,7 +221,7 @@ impl Step {
         Step::Delete,
     ];
 
-    /// Its row in the table of operations.
+    /// The row in the table of operations.
     pub fn operation(self) -> &'static Operation {
         &OPERATIONS[self as usize]
     }

@@ -1,11 +1,11 @@
-//! What is measured beside counts and latency.
+//! Measurements beside counts and latency.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// What is measured beside counts and latency.
+/// Measurements beside counts and latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
@@ -15,13 +15,13 @@ pub struct Measure {
     pub submission: bool,
     /// Counts of operations in flight, handed over and taken back at a time.
     pub depths: bool,
-    /// What is logged while the job runs.
+    /// Log kept while the job runs.
     #[serde(skip_serializing_if = "LogPlan::is_off")]
     pub log: LogPlan,
 }
 
-/// What is logged of a job while it runs, without the ramp. A log is handed to whoever runs the
-/// plan and is no part of the report.
+/// Log of a job, kept while it runs, without the ramp. The log is handed to whoever runs the plan
+/// and is no part of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPlan {

@@ -17,16 +17,16 @@ pub const PLAN_VERSION: u32 = 2;
 pub struct Plan {
     /// Version of this shape, [`PLAN_VERSION`].
     pub version: u32,
-    /// What the user calls this run.
+    /// Name of the run, given by the user.
     pub name: String,
     /// All pseudo-random choices derive from it; the same seed gives the same offsets for ever.
     pub seed: u64,
     /// How often the whole list of phases runs.
     pub repeats: u32,
-    /// What is exercised, by name.
+    /// Targets that are exercised, by name.
     #[serde(rename = "target")]
     pub targets: Vec<Target>,
-    /// What happens, in order.
+    /// Phases, in order.
     #[serde(rename = "phase")]
     pub phases: Vec<Phase>,
 }
@@ -61,9 +61,9 @@ impl Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Phase {
-    /// What the report calls it.
+    /// Name of the phase in the report.
     pub name: String,
-    /// When it ends; a job may set its own.
+    /// End of the phase; a job may set its own.
     pub stop: Stop,
     /// Time at the start that is run and not counted.
     pub ramp: Nanos,
@@ -73,7 +73,7 @@ pub struct Phase {
     pub interval: Nanos,
     /// How often this phase runs in a row.
     pub repeats: u32,
-    /// What the failure of one job does to the others.
+    /// Effect of one job's failure on the others.
     pub on_failure: OnFailure,
     /// The jobs.
     #[serde(rename = "job")]
@@ -95,20 +95,20 @@ impl Default for Phase {
     }
 }
 
-/// What the failure of one job does to the others.
+/// Effect of one job's failure on the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
-    /// It ends the phase and the run; a phase with a job that cannot be made ready does not begin.
+    /// The phase and the run end; a phase with a job that cannot be made ready does not begin.
     #[default]
     EndRun,
-    /// It ends the phase; the run goes on. A job that cannot be made ready is left out.
+    /// The phase ends; the run goes on. A job that cannot be made ready is left out.
     EndPhase,
-    /// It ends that job alone, also where the job cannot be made ready.
+    /// That job alone ends, also where it cannot be made ready.
     EndJob,
 }
 
-/// What the end of one job does to the others.
+/// Effect of one job's end on the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDone {
@@ -121,7 +121,7 @@ pub enum OnDone {
     EndRun,
 }
 
-/// What ends a phase or a job: the first of the given bounds to be reached.
+/// End of a phase or a job: the first of the given bounds to be reached.
 ///
 /// With none given, blocks end after one pass over the worker's share, entries after one pass
 /// over its items.
@@ -175,7 +175,7 @@ pub struct Tolerated {
     pub errno: i32,
 }
 
-/// What workers do when time is up.
+/// Behaviour of workers when time is up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stonewall {
@@ -209,7 +209,7 @@ pub enum Steady {
     },
     /// One figure of the last `windows` windows stays within a limit.
     Hold {
-        /// What is judged.
+        /// Figure that is judged.
         figure: SteadyFigure,
         /// How far off it is.
         fit: SteadyFit,
@@ -254,7 +254,7 @@ impl Steady {
         }
     }
 
-    /// What is judged.
+    /// Figure that is judged.
     pub fn figure(&self) -> SteadyFigure {
         match self {
             Steady::Hold { figure, .. } => *figure,
@@ -263,7 +263,7 @@ impl Steady {
     }
 }
 
-/// What is judged for steadiness.
+/// Figure that is judged for steadiness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyFigure {
@@ -291,7 +291,7 @@ pub enum SteadyFit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// What the report calls it.
+    /// Name of the job in the report.
     #[serde(default = "job_name")]
     pub name: String,
     /// Number of workers on each host; a worker is one thread.
@@ -325,13 +325,13 @@ pub struct Job {
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
     #[serde(default)]
     pub background: bool,
-    /// What its end does to the other jobs of the phase.
+    /// Effect of its end on the other jobs of the phase.
     #[serde(default)]
     pub on_done: OnDone,
-    /// What runs beside it.
+    /// Commands that run before and after it.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
-    /// Its own end, instead of the phase's.
+    /// Own end, instead of the phase's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// Work of each of its workers.
@@ -339,7 +339,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Its blocks, where that is its work.
+    /// Blocks, where that is its work.
     pub fn blocks(&self) -> Option<&Blocks> {
         self.work.blocks()
     }
@@ -349,12 +349,12 @@ impl Job {
         self.work.blocks_mut()
     }
 
-    /// Its entries, where that is its work.
+    /// Entries, where that is its work.
     pub fn entries(&self) -> Option<&Entries> {
         self.work.entries()
     }
 
-    /// Its own end, or else that of its phase.
+    /// The own end, or else that of its phase.
     pub fn stop<'a>(&'a self, phase: &'a Phase) -> &'a Stop {
         self.stop.as_ref().unwrap_or(&phase.stop)
     }

@@ -34,7 +34,7 @@ pub struct Pace {
     /// Rates below which the job fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
-    /// Its share of what several jobs do.
+    /// Share of what several jobs do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
     /// The greatest depth is searched at which latency stays below a goal.

@@ -1,4 +1,4 @@
-//! What is wrong with a plan, and where in the user's text.
+//! Problems of a plan, each with its place in the user's text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -124,9 +124,9 @@ impl fmt::Display for PlanPath {
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It runs, but not as the user may think.
+    /// The plan runs, but not as the user may think.
     Warning,
-    /// It cannot run.
+    /// The plan cannot run.
     Error,
 }
 
@@ -139,9 +139,9 @@ pub struct Problem {
     pub rule: &'static str,
     /// Where in the plan.
     pub place: PlanPath,
-    /// What is wrong, with the value.
+    /// The problem, with the value.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 

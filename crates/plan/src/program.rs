@@ -31,7 +31,7 @@ impl Default for Burn {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Program {
-    /// Its name, looked for along `PATH` where it has no slash, and its arguments.
+    /// Name, looked for along `PATH` where it has no slash, and its arguments.
     pub command: Vec<String>,
     /// File that gets its standard output, overwritten; absent passes it on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,8 +43,8 @@ pub struct Program {
     pub grace: Nanos,
     /// The job ends with it; else it lasts as long as the job is to last.
     pub until_end: bool,
-    /// Where it cannot be started, the job does nothing instead of failing, and the reason goes
-    /// where its standard error would have gone.
+    /// A program that cannot be started does nothing instead of failing, and the reason goes where
+    /// its standard error would have gone.
     pub optional: bool,
 }
 

@@ -15,7 +15,7 @@ pub struct Target {
     pub name: String,
     /// File, directory or block device. Not used by the null engine.
     pub path: PathBuf,
-    /// What the path is taken for.
+    /// Kind of object that the path is taken for.
     pub kind: TargetKind,
     /// Bytes used of each file or of the device; absent means its present size.
     pub size: Option<Bytes>,
@@ -25,7 +25,7 @@ pub struct Target {
     pub members: Vec<Member>,
     /// How missing bytes of a file come into being before the first phase that needs them.
     pub layout: Layout,
-    /// What is made where there is nothing.
+    /// Objects to make where there is nothing.
     pub create: Create,
     /// The plan's bytes lie behind what a file holds when a phase begins.
     pub append: bool,
@@ -75,14 +75,14 @@ impl Target {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
-    /// Its name, relative to the target's path.
+    /// Name, relative to the target's path.
     pub name: String,
     /// Bytes used of it; absent means the target's size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
 }
 
-/// What is made where there is nothing.
+/// Objects to make where there is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Create {
@@ -95,7 +95,7 @@ pub enum Create {
     Parents,
 }
 
-/// What a target's path is taken for.
+/// Kind of object that a target's path is taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {

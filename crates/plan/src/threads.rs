@@ -73,9 +73,9 @@ impl MemoryPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ControlGroup {
-    /// Its name below the controller; it is made where it is not there.
+    /// Name below the controller; it is made where it is not there.
     pub name: String,
-    /// Its weight, 100 to 1000; absent leaves it as it is.
+    /// Weight, 100 to 1000; absent leaves it as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
     /// A group that was made stays.

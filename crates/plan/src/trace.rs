@@ -10,7 +10,7 @@ use std::fmt::{self, Write};
 use crate::units::Direction;
 use crate::{Bytes, Nanos};
 
-/// What a step does.
+/// Action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Reads, writes or trims.
@@ -49,7 +49,7 @@ impl Action {
 /// One operation of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When it is due, in ns since the start.
+    /// Due time, in ns since the start.
     pub at_ns: u64,
     /// Where, in bytes.
     pub offset: u64,
@@ -57,12 +57,12 @@ pub struct Step {
     pub length: u32,
     /// The file, as an index into the files of the job.
     pub file: u32,
-    /// What it does.
+    /// Action of the step.
     pub action: Action,
 }
 
 impl Step {
-    /// Where it ends; `u64::MAX` where that is beyond all numbers.
+    /// End of the step's bytes; `u64::MAX` where that is beyond all numbers.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(u64::from(self.length))
     }
@@ -93,7 +93,7 @@ impl Trace {
         Trace(steps)
     }
 
-    /// Its steps.
+    /// The steps.
     pub fn steps(&self) -> &[Step] {
         &self.0
     }

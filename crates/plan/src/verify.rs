@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 
-/// What in written blocks lets reads be checked, and which reads are.
+/// Data in written blocks by which reads are checked, and which reads are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Verify {
     /// Bytes covered by one header; every size must be a multiple of it.
     pub interval: Bytes,
-    /// What a block holds to be checked by.
+    /// Kind of the data by which a block is checked.
     pub format: Format,
     /// Where in its block a header of the format `acca` lies; what belongs there stands at the
     /// start of the block instead.
@@ -30,7 +30,7 @@ pub struct Verify {
     pub generations: bool,
     /// Blocks that were trimmed must read as zeros when they are read back.
     pub zeros_after_trim: bool,
-    /// What was written is read again.
+    /// Written blocks are read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_back: Option<ReadBack>,
     /// Directory for the bytes of blocks that do not match: `FILE.OFFSET.received`, and
@@ -82,7 +82,7 @@ impl Verify {
     }
 }
 
-/// What a block holds to be checked by.
+/// Data in a block by which it is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {

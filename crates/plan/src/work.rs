@@ -64,7 +64,7 @@ impl Work {
         }
     }
 
-    /// Its table of operations: counters, samples, figures and rules follow it.
+    /// The table of operations: counters, samples, figures and rules follow it.
     pub fn operations(&self) -> &'static [Operation] {
         match self {
             Work::Blocks(_) => BlocksOp::TABLE,
@@ -138,7 +138,7 @@ pub struct Operation {
     pub name: &'static str,
     /// Figure under which reports group it.
     pub figure: Figure,
-    /// It moves bytes to or from the target.
+    /// Bytes move to or from the target.
     pub moves_bytes: bool,
     /// A target may hold something else afterwards, or be gone.
     pub destroys: bool,
@@ -259,7 +259,7 @@ impl BlocksOp {
         Operation::of("read_back", Figure::ReadBack).moving(),
     ];
 
-    /// Its row.
+    /// The row.
     pub fn operation(self) -> &'static Operation {
         &BlocksOp::TABLE[self as usize]
     }

@@ -1,4 +1,4 @@
-//! What goes on on devices, whoever causes it: what `candor watch` shows.
+//! Activity of devices, whoever causes it: the content of `candor watch`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::Ceiling;
 use crate::facts::Missing;
 use crate::requests::{RequestOp, Requests};
 
-/// What happened on some devices between two looks: one line of `candor watch --json`.
+/// Activity of some devices between two looks: one line of `candor watch --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Watched {
     /// Version of the report's shape, whose parts these are.
@@ -22,10 +22,10 @@ pub struct Watched {
     pub untraced: Option<Missing>,
 }
 
-/// What one device did.
+/// Activity of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Activity {
-    /// Its name, or that of a group of devices.
+    /// Name, or that of a group of devices.
     pub device: String,
     /// The devices of a group, which its figures are the sums and means of; none for a device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,15 +45,15 @@ pub struct Activity {
     /// Share of the time in which anything was under way, from 0 to 1. At 1 it was never idle,
     /// which says nothing about how much more it could have done.
     pub busy: f64,
-    /// What its link or a limit lets through, and how much of that was used.
+    /// Ceilings of its link and of limits, and how much of each was used.
     pub ceilings: Vec<Ceiling>,
-    /// What can be said of how full it was.
+    /// A sentence about how full it was.
     pub sentence: String,
-    /// What was seen of single requests, where that is allowed.
+    /// Statistics of single requests, where tracing is allowed.
     pub requests: Vec<Requests>,
 }
 
-/// What went one way.
+/// Traffic in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
     /// Requests per second.
@@ -69,7 +69,7 @@ pub struct Traffic {
 }
 
 impl Activity {
-    /// What went which way.
+    /// Traffic by direction.
     pub fn ways(&self) -> impl Iterator<Item = (RequestOp, &Traffic)> {
         let ways = [&self.read, &self.write, &self.discard, &self.flush];
         RequestOp::ALL.into_iter().zip(ways)

@@ -1,11 +1,11 @@
-//! What `candor cache` found in the page cache, and what it did about it.
+//! State of the page cache that `candor cache` found, and what it did about it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::snapshot::CacheState;
 
-/// What was to be done.
+/// Action that was to be taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheAction {
@@ -23,7 +23,7 @@ pub enum CacheAction {
 pub struct Cached {
     /// Version of the report's shape, to which the parts of this one belong.
     pub report_version: u32,
-    /// What was to be done.
+    /// Action that was to be taken.
     pub action: CacheAction,
     /// The files, in the order in which they were found; each once, however many names it has.
     pub files: Vec<CachedFile>,
@@ -54,9 +54,9 @@ impl Cached {
 /// One file or block device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CachedFile {
-    /// Its path.
+    /// Path.
     pub path: String,
-    /// Its pages, afterwards; absent where nobody tells.
+    /// Pages, afterwards; absent where nobody says.
     pub state: Option<CacheState>,
     /// The same before anything was done; absent where nobody tells.
     pub before: Option<CacheState>,
@@ -73,8 +73,8 @@ pub struct CachedFile {
 /// A process that maps a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mapper {
-    /// Its number.
+    /// Number.
     pub pid: u32,
-    /// Its command's name.
+    /// Command's name.
     pub command: String,
 }

@@ -12,7 +12,7 @@ use crate::{Finding, HostSample, Measurement, Note, Report, Sample, Verdict};
 pub enum Event {
     /// The run began.
     RunStarted {
-        /// Its name.
+        /// Name.
         name: String,
         /// Number of phases it will run.
         phases: usize,
@@ -23,7 +23,7 @@ pub enum Event {
     Preparing {
         /// The phase.
         phase: String,
-        /// What.
+        /// Kind of preparation.
         step: PrepareStep,
         /// Path or target.
         what: String,
@@ -34,9 +34,9 @@ pub enum Event {
     },
     /// The barrier of a phase was released.
     PhaseStarted {
-        /// Its name.
+        /// Name.
         phase: String,
-        /// Its place in the list, from 0.
+        /// Place in the list, from 0.
         index: usize,
         /// How long it will take, ramp included, where that is known.
         expected_ns: Option<u64>,
@@ -58,7 +58,7 @@ pub enum Event {
         phase: String,
         /// The job.
         job: String,
-        /// Its number within the job.
+        /// Number within the job.
         rank: u32,
     },
     /// The results so far, on request.
@@ -81,16 +81,16 @@ pub enum Event {
         /// The diagnosis.
         finding: Finding,
     },
-    /// What runs is not exactly what was asked.
+    /// A difference between what runs and what was asked.
     Noted {
         /// The difference.
         note: Note,
     },
     /// The run ended.
     RunDone {
-        /// What it amounts to.
+        /// Verdict of the run.
         verdict: Verdict,
-        /// It was interrupted.
+        /// The user interrupted the run.
         interrupted: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! What a person can read about a rule of the catalogue.
+//! Explanation of a rule of the catalogue, for people.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use crate::LimitClass;
 /// A rule: what it finds, how, and from which numbers on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
-    /// Its name, such as `A1`.
+    /// Name, such as `A1`.
     pub rule: String,
-    /// What it finds, in five words or fewer.
+    /// Title of the finding, in five words or fewer.
     pub title: String,
     /// How it comes about, how the rule recognises it, and what helps: one paragraph.
     pub text: String,
@@ -27,11 +27,11 @@ pub struct Explanation {
 /// A number that separates a finding from none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Threshold {
-    /// What it bounds, with its unit; shares are from 0 to 1.
+    /// Quantity that it bounds, with its unit; shares are from 0 to 1.
     pub name: String,
     /// The number.
     pub value: f64,
-    /// Where it comes from.
+    /// Origin of the value.
     pub source: String,
     /// Why it is what it is.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! What the host and the targets are: read before a run, true for its length.
+//! Facts about the host and the targets: read before a run, true for its length.
 //!
 //! Every value is a [`Fact`]: it says where it was read and whether that needed a privilege. A
 //! fact that cannot be read is absent, never guessed; [`Facts::missing`] says why.
@@ -43,7 +43,7 @@ pub struct Facts {
     pub targets: Vec<TargetFacts>,
     /// All block devices that any target resolves to, top devices and leaves, each once.
     pub devices: Vec<DeviceFacts>,
-    /// What could not be read, and what would enable it.
+    /// Facts that could not be read, and what would enable it.
     pub missing: Vec<Missing>,
 }
 
@@ -73,11 +73,11 @@ impl Facts {
 /// A fact that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Missing {
-    /// What it would have told.
+    /// Fact that it would have given.
     pub what: String,
     /// Why it could not be read.
     pub why: String,
-    /// What would enable it.
+    /// Means by which it could be read.
     pub enable: String,
 }
 
@@ -146,14 +146,14 @@ pub struct IoLimit {
     pub write_ops_per_s: Option<u64>,
 }
 
-/// What a target's path is and what lies under it.
+/// Kind of a target's path, and what lies under it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
     /// The target's name in the plan.
     pub target: String,
     /// The path as given.
     pub path: String,
-    /// What the path is.
+    /// Kind of the path.
     pub kind: PathKind,
     /// The filesystem it lives on; absent for a device.
     pub filesystem: Option<Filesystem>,
@@ -162,9 +162,9 @@ pub struct TargetFacts {
     /// The other end of a network filesystem.
     #[serde(default)]
     pub remote: Option<Remote>,
-    /// Its files, after they were laid out.
+    /// Files, after they were laid out.
     pub files: Vec<FileFacts>,
-    /// What the accounting probe showed.
+    /// Result of the accounting probe.
     pub accounting_probe: Option<AccountingProbe>,
     /// Names in its directory before a phase that works on names, counted up to a hundred
     /// thousand.
@@ -172,7 +172,7 @@ pub struct TargetFacts {
     pub names_in_directory: Option<Fact<u64>>,
 }
 
-/// What a path is.
+/// Kind of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
@@ -192,9 +192,9 @@ pub enum PathKind {
 /// A mounted filesystem.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Filesystem {
-    /// Its type, such as `ext4`.
+    /// Type, such as `ext4`.
     pub kind: String,
-    /// What is mounted: a device node or a remote path.
+    /// Source of the mount: a device node or a remote path.
     pub source: String,
     /// Where.
     pub mount_point: String,
@@ -215,15 +215,15 @@ pub struct Filesystem {
 /// One file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileFacts {
-    /// Its path.
+    /// Path.
     pub path: String,
-    /// Its length.
+    /// Length in bytes.
     pub size_bytes: u64,
     /// Bytes of blocks that the filesystem says it has (`st_blocks`).
     pub allocated_bytes: u64,
     /// Where its bytes lie.
     pub extents: Option<Fact<Extents>>,
-    /// What direct I/O needs.
+    /// Requirements of direct I/O.
     pub direct: DirectIo,
 }
 
@@ -240,7 +240,7 @@ pub struct Extents {
     pub encoded_bytes: u64,
 }
 
-/// What direct I/O on a file or device needs, from `statx`.
+/// Requirements of direct I/O on a file or device, from `statx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirectIo {
@@ -273,11 +273,11 @@ pub struct AccountingProbe {
     pub outcome: AccountingOutcome,
 }
 
-/// What the accounting probe showed.
+/// Result of the accounting probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountingOutcome {
-    /// It could not be made; the report says why among what is missing.
+    /// No probe could be made; the report says why among what is missing.
     #[default]
     NotMade,
     /// The devices counted it: their counters vouch for this target.
@@ -297,7 +297,7 @@ pub struct DeviceFacts {
     pub name: String,
     /// `major:minor`.
     pub number: String,
-    /// What drives it.
+    /// Driver of the device.
     pub kind: DeviceKind,
     /// Size.
     pub size_bytes: u64,
@@ -356,7 +356,7 @@ impl DeviceFacts {
     }
 }
 
-/// What drives a block device.
+/// Driver of a block device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the kernel's own names")]
@@ -434,7 +434,7 @@ pub struct QueueFacts {
     pub alignment_offset_bytes: Option<Fact<u64>>,
 }
 
-/// What a loop device reads from.
+/// Backing file of a loop device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopBacking {
     /// The backing file.

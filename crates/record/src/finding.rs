@@ -13,7 +13,7 @@ pub struct Finding {
     pub rule: String,
     /// The rule's title, of five words or fewer.
     pub title: String,
-    /// What it means for the result.
+    /// Meaning for the result.
     pub severity: Severity,
     /// How sure it is.
     pub confidence: Confidence,
@@ -21,7 +21,7 @@ pub struct Finding {
     pub job: Option<String>,
     /// The limit of the result, where the finding names one.
     pub limits: Option<Limit>,
-    /// What was measured instead of the target, where that is so.
+    /// Object that was measured instead of the target, where that is so.
     pub measures: Option<MeasuredInstead>,
     /// One or two sentences for the user, with the numbers.
     pub sentence: String,
@@ -29,13 +29,13 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Findings that follow from it, or explain it, and say no more than it does.
     pub consequences: Vec<Consequence>,
-    /// What to do, in a sentence.
+    /// Advice, in a sentence.
     pub advice: String,
     /// A command that tries it.
     pub next: Option<String>,
 }
 
-/// What a finding means for the result. Ordered from light to heavy.
+/// Meaning of a finding for the result. Ordered from light to heavy.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -70,11 +70,11 @@ pub enum Confidence {
 pub struct Evidence {
     /// Name of the quantity.
     pub quantity: String,
-    /// Its value.
+    /// Value.
     pub value: Value,
     /// Unit of the value.
     pub unit: Unit,
-    /// Where it was read.
+    /// File or counter from which it was read.
     pub source: String,
 }
 
@@ -102,7 +102,7 @@ pub struct Consequence {
     pub rule: String,
     /// The rule's title.
     pub title: String,
-    /// Its sentence.
+    /// Sentence.
     pub sentence: String,
     /// Not what follows from the cause, but why it came about.
     pub is_reason: bool,
@@ -113,7 +113,7 @@ pub struct Consequence {
 pub struct NotEvaluated {
     /// The rule.
     pub rule: String,
-    /// What it lacked.
+    /// Facts that it lacked.
     pub lacked: String,
 }
 
@@ -149,9 +149,9 @@ impl Verdict {
 /// A place where what ran is not exactly what was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
-    /// What was asked.
+    /// The request.
     pub asked: String,
-    /// What was done.
+    /// The setting or action instead.
     pub did: String,
     /// Why.
     pub why: String,

@@ -19,7 +19,7 @@ pub struct FollowUp {
     pub depth: u32,
     /// Seconds that it took: setting up, running, closing.
     pub cost_s: f64,
-    /// What was measured in it.
+    /// Measurement of the trial.
     pub measurement: Measurement,
     /// The kernel's counters at its start.
     pub before: Snapshot,

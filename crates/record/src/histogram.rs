@@ -115,8 +115,8 @@ impl Histogram {
         }
     }
 
-    /// What was added since an earlier state of the same counts. Least and greatest are the bounds
-    /// of the buckets that hold anything, within those of the whole.
+    /// The counts that were added since an earlier state. Least and greatest are the bounds of the
+    /// buckets that hold anything, within those of the whole.
     pub fn since(&self, before: &Histogram) -> Histogram {
         let pairs = self.counts.iter().zip(before.counts.iter().chain(std::iter::repeat(&0)));
         let counts: Vec<u64> = pairs.map(|(now, then)| now.saturating_sub(*then)).collect();

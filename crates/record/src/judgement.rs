@@ -1,4 +1,4 @@
-//! What follows from what was seen.
+//! Conclusions from what was seen.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use crate::{Finding, Limit, NotEvaluated, Verdict};
 /// Version of the judgement's shape. Adding a field keeps it; anything else raises it.
 pub const JUDGEMENT_VERSION: u32 = 1;
 
-/// What follows from what was seen. It can be made again from the rest of a report, at any time.
+/// Conclusions from what was seen. A judgement can be made again from the rest of a report, at any
+/// time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
     /// [`JUDGEMENT_VERSION`].
@@ -30,22 +31,22 @@ impl Judgement {
     }
 }
 
-/// What follows from what was seen of one phase.
+/// Conclusions from what was seen of one phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseJudgement {
     /// Diagnoses, heaviest first.
     pub findings: Vec<Finding>,
     /// Rules that could not be evaluated for lack of facts.
     pub not_evaluated: Vec<NotEvaluated>,
-    /// What the path to the device could carry at best.
+    /// Ceilings of the path to the device.
     pub ceilings: Vec<Ceiling>,
     /// Whether the result can be believed.
     pub verdict: Verdict,
     /// The verdict in one line.
     pub headline: String,
-    /// What limited it.
+    /// Limit of the phase.
     pub limited_by: Option<Limit>,
-    /// What each follow-up of the phase showed and what it cost, in a sentence or two.
+    /// Result and cost of each follow-up of the phase, in a sentence or two.
     pub follow_ups: Vec<String>,
 }
 
@@ -55,18 +56,18 @@ impl PhaseJudgement {
         self.findings.iter().map(|finding| finding.rule.as_str()).collect()
     }
 
-    /// What limited it, in words.
+    /// The limit, in words.
     pub fn limit(&self) -> Option<String> {
         self.limited_by.as_ref().map(Limit::to_string)
     }
 
-    /// What a rule found.
+    /// The finding of a rule.
     pub fn finding(&self, rule: &str) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.rule == rule)
     }
 }
 
-/// What one element of the path can carry.
+/// The most that one element of the path can carry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ceiling {
     /// The element: a link, a device, a limit.

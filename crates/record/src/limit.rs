@@ -101,7 +101,7 @@ pub enum Limit {
     Load {
         /// The load that was tried.
         doubled: Doubled,
-        /// Its rate over that of the phase.
+        /// Rate over that of the phase.
         times: f64,
     },
     /// Blocks that the filesystem had to allocate.
@@ -120,7 +120,7 @@ pub enum Limit {
     },
     /// A link that several devices share.
     SharedLink {
-        /// Its kind, such as `PCIe`.
+        /// Kind, such as `PCIe`.
         link: String,
         /// Devices behind it.
         devices: u64,
@@ -188,7 +188,7 @@ pub enum Limit {
         depth: f64,
         /// The load that was tried.
         doubled: Doubled,
-        /// Its rate over that of the phase.
+        /// Rate over that of the phase.
         times: f64,
     },
     /// Other work of candor inside the measured time.
@@ -212,7 +212,7 @@ pub enum Doubled {
     Workers(u32),
 }
 
-/// What a limit is a limit of, for groups and charts.
+/// Class of a limit, for groups and charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitClass {
@@ -239,7 +239,7 @@ pub enum LimitClass {
 }
 
 impl Limit {
-    /// What it is a limit of.
+    /// Class of the limit.
     pub fn class(&self) -> LimitClass {
         use Limit::*;
         match self {
@@ -417,7 +417,7 @@ pub fn round_rate(bytes_per_s: Option<f64>, ops_per_s: Option<f64>) -> String {
     }
 }
 
-/// What a number is of, where it is not that of the target.
+/// Object of a number that is not that of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredInstead {

@@ -10,8 +10,8 @@ use candor_plan::units::{Direction, PerDirection};
 
 use crate::Histogram;
 
-/// What one job's operations did, in order of completion. Times count from the moment at which
-/// counting began in this job: after its delay and the ramp.
+/// Operations of one job, in order of completion. Times count from the moment at which counting
+/// began in this job: after its delay and the ramp.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     /// Wall clock at that moment, in ms since 1970.
@@ -31,13 +31,13 @@ pub struct Log {
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedOp {
-    /// Its completion.
+    /// Time of completion, in ns.
     pub at_ns: u64,
-    /// Its direction.
+    /// Direction.
     pub op: Direction,
     /// I/O priority it was issued with: class in the upper three bits, level below.
     pub priority: u16,
-    /// Its file, as an index into the job's files in the plan's order.
+    /// File, as an index into the job's files in the plan's order.
     pub file: u32,
     /// Bytes asked for.
     pub bytes: u32,
@@ -56,7 +56,7 @@ impl LoggedOp {
         self.latency_ns.saturating_sub(self.completion_ns)
     }
 
-    /// Its hand-over.
+    /// The time of submission, in ns.
     pub fn issued_ns(&self) -> u64 {
         self.at_ns.saturating_sub(self.latency_ns)
     }
@@ -65,15 +65,15 @@ impl LoggedOp {
 /// Sums over one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogWindow {
-    /// Its end.
+    /// End, in ns.
     pub at_ns: u64,
-    /// Its length.
+    /// Length in ns.
     pub length_ns: u64,
-    /// What completed in it, per direction.
+    /// Sums of the window, per direction.
     pub ops: PerDirection<WindowSums>,
 }
 
-/// What completed in one window in one direction.
+/// Operations that completed in one window in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowSums {
     /// Operations.

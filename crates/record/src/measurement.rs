@@ -1,4 +1,4 @@
-//! What the engine counted for one job in one phase.
+//! Counts of the engine for one job in one phase.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::by_name::Named;
 use crate::{Histogram, Log};
 
-/// What the workers of one job did in one phase, merged over them.
+/// Work of the workers of one job in one phase, merged over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// The job's name.
@@ -38,12 +38,12 @@ pub struct Measurement {
     pub per_worker: Vec<WorkerStats>,
     /// Errors, alike ones counted together.
     pub errors: Vec<IoFailure>,
-    /// What verification found, where it was on.
+    /// Result of verification, where it was on.
     pub verify: Option<VerifyStats>,
     /// Reads that read back what was written; not part of `operations` nor `elapsed_ns`.
     #[serde(default)]
     pub read_back: Option<ReadBack>,
-    /// What the engine really used.
+    /// Engine and features that were really used.
     pub engine: EngineUsed,
     /// Mean number of operations in flight, flushes included: sum of latencies ÷ elapsed.
     pub occupancy: f64,
@@ -141,7 +141,7 @@ impl Measurement {
 /// Counters and latencies of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpStats {
-    /// Its name in the work's table; the key under which it is written.
+    /// Name in the work's table; the key under which it is written.
     #[serde(skip)]
     pub name: String,
     /// Figure under which it is grouped.
@@ -230,11 +230,11 @@ impl OpStats {
 /// Latencies of operations of one I/O priority.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OfPriority {
-    /// Its class.
+    /// Class.
     pub class: PriorityClass,
-    /// Its level within the class.
+    /// Level within the class.
     pub level: u8,
-    /// Its hint for the device.
+    /// Hint for the device.
     pub hint: u16,
     /// From hand-over to completion.
     pub latency: Option<Latency>,
@@ -385,7 +385,7 @@ pub struct SteadyState {
 /// One window of a search for steadiness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyWindow {
-    /// Its end, since counting began in the job.
+    /// End, in ns since counting began in the job.
     pub at_ns: u64,
     /// Operations per second.
     pub ops_per_s: f64,
@@ -411,7 +411,7 @@ pub struct Progress {
 pub struct Sample {
     /// End of the interval, since the release of the barrier (after the ramp).
     pub at_ns: u64,
-    /// Its length.
+    /// Length in ns.
     pub length_ns: u64,
     /// Operations that completed, in the order of the work's table; reads that read back count as
     /// reads.
@@ -423,7 +423,7 @@ pub struct Sample {
 /// Operations of one kind that completed within an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpSample {
-    /// Its name in the work's table; the key under which it is written.
+    /// Name in the work's table; the key under which it is written.
     #[serde(skip)]
     pub name: String,
     /// Figure under which it is grouped.
@@ -517,7 +517,7 @@ impl Sample {
 /// One worker's own figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerStats {
-    /// Its number within the job.
+    /// Number within the job.
     pub rank: u32,
     /// Operations.
     pub ops: u64,
@@ -565,13 +565,13 @@ pub struct IoFailure {
     pub offset: u64,
     /// The kernel's error number.
     pub errno: i32,
-    /// Its text.
+    /// Text of the error.
     pub message: String,
     /// How many.
     pub count: u64,
 }
 
-/// What verification found.
+/// Result of verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifyStats {
     /// Blocks checked.
@@ -669,7 +669,7 @@ pub struct Mismatch {
     pub path: String,
     /// Offset of the block.
     pub offset: u64,
-    /// Its length.
+    /// Length in bytes.
     pub length: Bytes,
     /// Which kind.
     pub kind: MismatchKind,
@@ -695,10 +695,10 @@ pub enum MismatchKind {
     Foreign,
 }
 
-/// What the engine really used, which may be less than it would have liked.
+/// Engine and features that were really used, which may be less than was possible elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineUsed {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Features in use, such as `fixed-buffers`, `defer-taskrun`.
     pub features: Vec<String>,
@@ -712,12 +712,12 @@ pub struct EngineUsed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// It did all that was asked.
+    /// All that was asked was done.
     #[default]
     Done,
-    /// Its time was up.
+    /// The time was up.
     Time,
-    /// It had become steady.
+    /// The job had become steady.
     Steady,
     /// The user interrupted it.
     Interrupted,

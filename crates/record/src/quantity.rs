@@ -46,7 +46,7 @@ pub enum Value {
 pub struct Quantity {
     /// The value.
     pub value: Value,
-    /// Its unit.
+    /// Unit.
     pub unit: Unit,
 }
 

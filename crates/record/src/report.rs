@@ -31,9 +31,9 @@ pub struct Report {
     pub phases: Vec<PhaseRecord>,
     /// Places where what ran is not exactly what was asked.
     pub notes: Vec<Note>,
-    /// What follows from all that; it can be made again from the rest.
+    /// Conclusions from all that; they can be made again from the rest.
     pub judgement: Judgement,
-    /// What ended the run before its time, in a sentence; absent where it ran to its end.
+    /// Reason for which the run ended early, in a sentence; absent where it ran to its end.
     pub cut_short: Option<String>,
     /// The user interrupted it.
     pub interrupted: bool,
@@ -51,13 +51,13 @@ impl Report {
         self.phases.iter().enumerate().filter_map(judged)
     }
 
-    /// What the first host is, as last seen.
+    /// The first host's facts, as last seen.
     pub fn facts(&self) -> &Facts {
         self.phases.last().map_or(&NO_HOST.facts, |phase| &phase.host().facts)
     }
 }
 
-/// What was seen of one phase.
+/// Record of one phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// Index of the phase in the plan; of a search step, that of the phase that it searches for.
@@ -70,25 +70,25 @@ pub struct PhaseRecord {
     pub search_step: bool,
     /// One per job, in the plan's order; none where the phase could not be prepared.
     pub measurements: Vec<Measurement>,
-    /// What each host saw.
+    /// Record of each host.
     pub hosts: Vec<HostRecord>,
     /// Short trials of other work after it, where it could not tell by itself what limited it.
     pub follow_ups: Vec<FollowUp>,
 }
 
 impl PhaseRecord {
-    /// What the first host saw.
+    /// The record of the first host.
     pub fn host(&self) -> &HostRecord {
         self.hosts.first().unwrap_or(&NO_HOST)
     }
 }
 
-/// What one host saw of a phase.
+/// Record of one host for a phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRecord {
     /// Name of the host.
     pub host: String,
-    /// What the host and the targets are, as they were in this phase.
+    /// Facts about the host and the targets, as they were in this phase.
     pub facts: Facts,
     /// Traffic of others on the devices in the idle moment before the phase.
     pub idle: Option<IdleWindow>,
@@ -100,7 +100,7 @@ pub struct HostRecord {
     pub after: Snapshot,
     /// The counters after the final flush, where there was one.
     pub after_flush: Option<Snapshot>,
-    /// What the block layer did, request by request, where that may be seen.
+    /// Statistics of the block layer, request by request, where tracing is allowed.
     pub requests: Option<RequestStats>,
     /// How fast memory copies, measured after a phase that moved so many bytes that this may
     /// have been its limit.
@@ -113,9 +113,9 @@ static NO_HOST: LazyLock<HostRecord> = LazyLock::new(HostRecord::default);
 /// Two snapshots around a moment in which candor did nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleWindow {
-    /// Its beginning.
+    /// Beginning.
     pub before: Snapshot,
-    /// Its end.
+    /// End.
     pub after: Snapshot,
 }
 
@@ -128,6 +128,6 @@ pub struct MemoryCopy {
     pub threads: u32,
     /// Buffers of all threads, sources and destinations, in bytes.
     pub buffer_bytes: u64,
-    /// What it took, in seconds: making the buffers, copying.
+    /// Cost in seconds: making the buffers, copying.
     pub cost_s: f64,
 }

@@ -130,7 +130,7 @@ pub struct AlignmentReport {
     pub trace: RequestStats,
     /// Why single requests could not be traced; absent where they were.
     pub untraced: Option<Missing>,
-    /// What lies under the paths.
+    /// Facts about what lies under the paths.
     pub facts: Facts,
 }
 
@@ -154,12 +154,12 @@ impl RequestOp {
     pub const ALL: [RequestOp; 4] =
         [RequestOp::Read, RequestOp::Write, RequestOp::Discard, RequestOp::Flush];
 
-    /// Its place in [`RequestOp::ALL`].
+    /// The place in [`RequestOp::ALL`].
     pub fn number(self) -> usize {
         self as usize
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             RequestOp::Read => "read",
@@ -243,9 +243,9 @@ pub struct Requests {
 /// A process that issued requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Issuer {
-    /// Its process.
+    /// Process.
     pub pid: u32,
-    /// Its name; that of the thread that was first seen where the process is gone, and in runs.
+    /// Name; that of the thread that was first seen where the process is gone, and in runs.
     pub command: String,
     /// Requests.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! What the kernel had counted at a moment. Differences of two snapshots are what happened.
+//! Counters of the kernel at a moment. Differences of two snapshots are what happened.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Snapshot {
         self.devices.iter().find(|(n, _)| n == name).map(|(_, counters)| counters)
     }
 
-    /// What a device counted from `self` to `later`.
+    /// The counts of a device from `self` to `later`.
     pub fn device_delta(&self, later: &Snapshot, name: &str) -> Option<DiskCounters> {
         Some(later.device(name)?.since(self.device(name)?))
     }
@@ -104,7 +104,7 @@ impl DiskCounters {
         DiskCounters { in_flight: self.in_flight, ..since }
     }
 
-    /// What a function makes of each counter and its counterpart.
+    /// The results of a function of each counter and its counterpart.
     #[must_use]
     pub fn each(&self, other: &DiskCounters, f: fn(u64, u64) -> u64) -> DiskCounters {
         let (a, b) = (self, other);
@@ -140,7 +140,7 @@ impl DiskCounters {
     }
 }
 
-/// What this process caused, from `/proc/self/io`.
+/// I/O that this process caused, from `/proc/self/io`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessIo {
     /// Bytes of read-like system calls.

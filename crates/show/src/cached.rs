@@ -1,4 +1,4 @@
-//! What `candor cache` prints: files in the page cache, and what stayed that should not.
+//! Page of `candor cache`: files in the page cache, and what stayed that should not.
 
 #[cfg(test)]
 mod tests;
@@ -50,7 +50,7 @@ fn headline(cached: &Cached) -> String {
     sentences.join(" ")
 }
 
-/// What is true of the files that could be looked at.
+/// A sentence about the files that could be looked at.
 fn outcome(cached: &Cached, files: &str) -> String {
     let total = cached.total;
     let (all, rest) = (size(total.size_bytes), size(cached.rest_bytes));
@@ -134,7 +134,7 @@ fn mapped(by: &[Mapper]) -> Option<String> {
     (!names.is_empty()).then(|| format!("mapped by {}", names.join(", ")))
 }
 
-/// What is to be said of single files.
+/// Reasons of single files.
 fn reasons(page: &mut Page, cached: &Cached, reason: impl Fn(&CachedFile) -> Option<String>) {
     let told: Vec<_> = cached.files.iter().filter_map(|file| Some((file, reason(file)?))).collect();
     if told.is_empty() {

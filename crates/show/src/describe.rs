@@ -7,7 +7,7 @@ use candor_record::facts::{
 
 use candor_record::fmt::{self, column};
 
-/// What drives a device.
+/// The driver of a device, in words.
 pub(crate) fn kind(kind: DeviceKind) -> &'static str {
     match kind {
         DeviceKind::Partition => "partition",
@@ -30,7 +30,7 @@ pub(crate) fn kind(kind: DeviceKind) -> &'static str {
     }
 }
 
-/// What a path is.
+/// The kind of a path, in words.
 pub(crate) fn path_kind(kind: PathKind) -> &'static str {
     match kind {
         PathKind::Missing => "not there yet",

@@ -1,4 +1,4 @@
-//! What `candor inspect` prints: the host, and each target from its path down to the devices.
+//! Page of `candor inspect`: the host, and each target from its path down to the devices.
 
 mod device;
 
@@ -122,7 +122,7 @@ fn filesystem(on: &Filesystem) -> String {
     )
 }
 
-/// What direct I/O needs, each answer once.
+/// The requirements of direct I/O, each answer once.
 fn direct_io(files: &[FileFacts]) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for file in files {

@@ -34,7 +34,7 @@ pub fn watched(watched: &Watched) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string(watched)? + "\n")
 }
 
-/// What `candor cache` found as JSON, one line break at the end.
+/// The result of `candor cache` as JSON, one line break at the end.
 pub fn cached(cached: &Cached) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(cached)?))
 }

@@ -62,7 +62,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// What stays on the line of the number before it.
+/// Units, which stay on the line of the number before them.
 const UNITS: [&str; 16] = [
     "%", "ns", "µs", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB",
 ];

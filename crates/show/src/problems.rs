@@ -1,4 +1,4 @@
-//! What is wrong with a plan, with the user's own words underlined.
+//! Problems of a plan, with the user's own words underlined.
 
 use std::ops::Range;
 

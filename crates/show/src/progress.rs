@@ -16,11 +16,11 @@ pub struct Line {
     columns: usize,
     run: Run,
     phase: Phase,
-    /// What was last told of a preparation, so that a log tells it once.
+    /// Preparation that was printed last, so that a log has it once.
     preparing: String,
 }
 
-/// What is known about the run as a whole.
+/// State of the run as a whole.
 #[derive(Debug, Default)]
 struct Run {
     phases: usize,
@@ -34,7 +34,7 @@ struct Run {
     index: Option<usize>,
 }
 
-/// What is known about the phase that runs.
+/// State of the phase that runs.
 #[derive(Debug, Default)]
 struct Phase {
     name: String,
@@ -56,7 +56,7 @@ impl Line {
         }
     }
 
-    /// What to write for an event that came at `now_ns` of any steady clock.
+    /// The text to write for an event that came at `now_ns` of any steady clock.
     pub fn on(&mut self, event: &Event, now_ns: u64) -> String {
         match event {
             Event::RunStarted { phases, expected_ns, .. } => {

@@ -123,7 +123,7 @@ fn notes(page: &mut Page, report: &Report) {
     }
 }
 
-/// What could not be read, and the rules that could not be evaluated, each once.
+/// Facts that could not be read, and the rules that could not be evaluated, each once.
 fn unseen(page: &mut Page, report: &Report) {
     let missing = &report.facts().missing;
     if !missing.is_empty() {
@@ -145,7 +145,7 @@ fn unseen(page: &mut Page, report: &Report) {
     }
 }
 
-/// What is missing, why, and what would help.
+/// The missing fact, the reason, and the remedy.
 pub(crate) fn describe_missing(missing: &candor_record::facts::Missing) -> String {
     match missing.enable.is_empty() {
         true => format!("{}: {}", missing.what, missing.why),

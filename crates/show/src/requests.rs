@@ -199,7 +199,7 @@ fn order(of: &Requests, part: f64) -> String {
     }
 }
 
-/// What became of I/O on its way to requests: cut in two, or joined.
+/// Changes to I/O on its way to requests: cut in two, or joined.
 fn pieces(of: &Requests) -> Vec<String> {
     let mut parts = Vec::new();
     let told = |factor: &f64| *factor >= PIECES_TOLD;

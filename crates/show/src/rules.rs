@@ -6,7 +6,7 @@ use crate::layout::{Align, Cell, Page, Table, wrap};
 use crate::style::{Style, Tone};
 use crate::words;
 
-/// What a rule's letter says about it.
+/// Questions that the letters of rules stand for.
 const LETTERS: [(&str, &str); 8] = [
     ("A", "Did the bytes reach the device?"),
     ("B", "Concurrency, CPU and clock"),

@@ -19,7 +19,7 @@ pub(crate) fn latency(count: u64, median_ns: u64) -> Option<Latency> {
     Latency::from_histogram(histogram)
 }
 
-/// What `ops_per_s` operations of `size` bytes amount to over ten seconds.
+/// The counts of `ops_per_s` operations of `size` bytes over ten seconds.
 pub(crate) fn stats(ops_per_s: f64, size: u64, median_ns: u64) -> OpStats {
     let ops = (ops_per_s * 10.0) as u64;
     OpStats {
@@ -422,7 +422,7 @@ fn full_phase() -> Judged {
     phase
 }
 
-/// What [`follow_up`] showed.
+/// Result of [`follow_up`].
 pub(crate) const FLAT: &str = "Twice the depth (64): 92.4k IOPS, 1.01 times the 91.4k IOPS of the \
      phase: no more is to be had that way. It took 1.1 s and read 361 MiB.";
 

@@ -20,7 +20,7 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is, for its colour.
+/// Role of a piece of text, for its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// A heading or a name to find again.

@@ -1,4 +1,4 @@
-//! What goes on on devices: the screen and the lines of `candor watch`.
+//! Activity of devices: the screen and the lines of `candor watch`.
 
 use candor_record::requests::{Requests, percentile};
 use candor_record::{Activity, Ceiling, Traffic, Watched};
@@ -113,7 +113,7 @@ fn wait(way: &Traffic, elapsed_s: f64) -> String {
     }
 }
 
-/// What the table has no room for, each with what stands before it.
+/// Details that the table has no room for, each with what stands before it.
 fn details(device: &Activity) -> Vec<(String, String)> {
     let mut lines = vec![(format!("{}: ", device.device), device.sentence.clone())];
     let mut add = |label: &str, text: String| {

@@ -33,7 +33,7 @@ pub(crate) fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// What a finding means, with what it names.
+/// The meaning of a finding, with what it names.
 pub(crate) fn meaning(finding: &Finding) -> String {
     let mut text = match finding.severity {
         Severity::Explains => "explains".to_owned(),
@@ -51,7 +51,7 @@ pub(crate) fn meaning(finding: &Finding) -> String {
     }
 }
 
-/// What a class of limits is a limit of.
+/// The name of a class of limits.
 pub(crate) fn class(class: LimitClass) -> &'static str {
     match class {
         LimitClass::Memory => "memory of this host",

@@ -103,7 +103,7 @@ fn refused(diagnostics: &[Diagnostic], texts: &Texts) -> u8 {
     exit::USAGE
 }
 
-/// What the notes and the plan's warnings say, each at the places of the plan that it is about.
+/// Notes and warnings of the plan, each at the places of the plan that it is about.
 fn comments(lowered: &Lowered, texts: &Texts) -> Vec<(PlanPath, String)> {
     let mut comments = Vec::new();
     for Note { asked, did, why, place } in &lowered.notes {

@@ -7,11 +7,11 @@ use super::{fio, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
-    /// Its name: that of a link to candor, and of `candor options NAME`.
+    /// Name: that of a link to candor, and of `candor options NAME`.
     pub name: &'static str,
     /// Does what a command line says, the program's name first, and gives the exit code.
     pub main: fn(&[OsString]) -> u8,
-    /// Its engines and options, and what candor makes of them, as Markdown.
+    /// Engines and options, and what candor makes of them, as Markdown.
     pub matrix: fn() -> String,
 }
 

@@ -32,7 +32,7 @@ impl Span {
 pub struct Word {
     /// The word.
     pub text: String,
-    /// Where it stands.
+    /// Place of the word.
     pub at: Span,
 }
 

@@ -1,4 +1,4 @@
-//! What can lie below an honest run: links, arrays, networks.
+//! Devices below an honest run: links, arrays, networks.
 
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Direction;

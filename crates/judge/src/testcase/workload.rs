@@ -8,7 +8,7 @@ use candor_record::*;
 
 use super::TestCase;
 
-/// What an honest run is made of.
+/// Work of an honest run.
 #[derive(Clone, Debug)]
 pub struct Workload {
     pub op: Direction,

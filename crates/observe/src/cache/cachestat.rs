@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use candor_record::CacheState;
 
-/// Its number, the same on all architectures whose tables were unified before it came.
+/// Number, the same on all architectures whose tables were unified before it came.
 const SYS_CACHESTAT: libc::c_long = 451;
 
 /// `struct cachestat_range` of `linux/mman.h`.

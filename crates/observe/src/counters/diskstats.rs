@@ -1,4 +1,4 @@
-//! What the kernel counted for all block devices of the host, at one reading.
+//! Counters of all block devices of the host, at one reading.
 
 use std::io;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct Diskstat {
     pub partition_of: Option<String>,
     /// The name that the device mapper gave it, where it did.
     pub mapped: Option<String>,
-    /// What it counted.
+    /// Counters of the device.
     pub counters: DiskCounters,
 }
 

@@ -183,7 +183,7 @@ impl Source {
         Source(File::open(path).ok())
     }
 
-    /// Its text now: a read from the start makes the kernel write it anew.
+    /// The text now: a read from the start makes the kernel write it anew.
     fn read<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
         const STEP: usize = 16 << 10;
         let file = self.0.as_ref()?;
@@ -214,7 +214,7 @@ impl Watched {
         Watched { path: path.to_path_buf(), keep, open: None }
     }
 
-    /// Its state in the cache; zero while it does not exist.
+    /// The state in the cache; zero while it does not exist.
     fn state(&mut self) -> Option<CacheState> {
         let Ok(about) = fs::metadata(&self.path) else {
             self.open = None;

@@ -1,4 +1,4 @@
-//! What is looked at before and after a phase only: arrays, temperatures, errors, networks.
+//! State that is read before and after a phase only: arrays, temperatures, errors, networks.
 
 use std::path::{Path, PathBuf};
 

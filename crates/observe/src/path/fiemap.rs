@@ -12,15 +12,15 @@ const FS_IOC_FIEMAP: rustix::ioctl::Opcode = rustix::ioctl::opcode::read_write::
 
 /// The extent is the file's last.
 const LAST: u32 = 0x1;
-/// Its place is not known (yet).
+/// Extent whose place is not known (yet).
 const UNKNOWN: u32 = 0x2;
-/// It is still only in memory.
+/// Extent that is still only in memory.
 const DELALLOC: u32 = 0x4;
-/// It is compressed or encrypted by the filesystem.
+/// Extent that the filesystem compressed or encrypted.
 const ENCODED: u32 = 0x8;
-/// It lies in the file's metadata.
+/// Extent in the file's metadata.
 const INLINE: u32 = 0x200;
-/// It is allocated but was never written; reading it needs no device.
+/// Extent that is allocated but was never written; reading it needs no device.
 const UNWRITTEN: u32 = 0x800;
 
 /// Extents asked for at once: 28 KiB of memory.
@@ -71,7 +71,7 @@ impl Extent {
         self.flags & (UNKNOWN | DELALLOC | ENCODED | INLINE | UNWRITTEN) == 0
     }
 
-    /// Its bytes are stored, but not one by one.
+    /// The bytes are stored, but not one by one.
     pub(crate) fn is_encoded(&self) -> bool {
         self.flags & ENCODED != 0
     }

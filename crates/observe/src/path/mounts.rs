@@ -24,7 +24,7 @@ pub(crate) struct Mount {
     pub(crate) options: Vec<String>,
     /// Type of the filesystem.
     pub(crate) kind: String,
-    /// What is mounted.
+    /// Source of the mount.
     pub(crate) source: String,
 }
 

@@ -30,7 +30,7 @@ impl Roots {
         self.ask(Ask::Text, path, || text(path))
     }
 
-    /// What `parse` makes of a file's text, with the path it came from.
+    /// The fact that `parse` makes of a file's text, with the path it came from.
     pub(crate) fn fact<T>(
         &self,
         path: &Path,

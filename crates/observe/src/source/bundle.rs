@@ -1,4 +1,4 @@
-//! What the kernel was asked and what it answered, as a text that people and tests can read.
+//! Questions to the kernel and their answers, as a text that people and tests can read.
 //!
 //! One line per question: `what path answer`, or `no what path` where there was no answer. In
 //! paths, blanks are written as `\040`, as the kernel does in its mount table. Answers of several
@@ -19,7 +19,7 @@ const COMMENTS: &str = "\
 # servers and interfaces; serial numbers, the host's name and contents of files are not in it.
 ";
 
-/// What is asked about a path.
+/// Question about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ask {
     /// The text of a file, without blanks around it.
@@ -34,17 +34,17 @@ pub(crate) enum Ask {
     Link,
     /// The path without any links.
     Real,
-    /// What `statx` tells.
+    /// Result of `statx`.
     Stat,
-    /// What `statvfs` tells.
+    /// Result of `statvfs`.
     Space,
     /// Where a device ends.
     End,
-    /// What FIEMAP tells.
+    /// Result of FIEMAP.
     Extents,
-    /// What maps a device of the device mapper, target by target.
+    /// Mapping of a device of the device mapper, target by target.
     Table,
-    /// What is no path: an answer of this process or its libraries.
+    /// An answer of this process or its libraries, about no path.
     Own,
 }
 
@@ -94,7 +94,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// What was answered; absent if that was not asked.
+    /// The answer; absent if that was not asked.
     pub(crate) fn answer(&self, ask: Ask, about: &Path) -> Option<Option<Answer>> {
         self.answers.get(&(about.to_path_buf(), ask)).cloned()
     }

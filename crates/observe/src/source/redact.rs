@@ -1,4 +1,4 @@
-//! What is left of an answer in a bundle that may be handed on: what facts are made of.
+//! Answers in a bundle that may be handed on, reduced to what facts are made of.
 
 use std::path::Path;
 

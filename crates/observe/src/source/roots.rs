@@ -29,7 +29,7 @@ enum Answers {
     /// The running kernel, and each answer is written down. What was asked before is answered as
     /// before, so that numbers that move on by themselves do not contradict each other.
     Recorded(Arc<Mutex<Bundle>>),
-    /// What was written down. What was not asked then is not there.
+    /// Answers from a recording. Questions that were not asked then have no answer.
     Replayed(Arc<Bundle>),
 }
 
@@ -60,7 +60,7 @@ impl Roots {
         Roots { answers: Answers::Replayed(Arc::new(bundle)), ..Roots::default() }
     }
 
-    /// What was asked and answered so far; empty unless it was to be noted.
+    /// The questions and answers so far; empty unless they were to be noted.
     pub fn recorded(&self) -> Bundle {
         match &self.answers {
             Answers::Recorded(notes) => {

@@ -32,7 +32,7 @@ pub(crate) struct FileStat {
     pub(crate) size_bytes: u64,
     /// Of blocks that it has.
     pub(crate) blocks_bytes: u64,
-    /// What direct I/O on it needs, since Linux 6.1.
+    /// Requirements of direct I/O on it, since Linux 6.1.
     pub(crate) direct: DirectIo,
     /// The kernel's number of the mount it lies on, since Linux 5.8.
     pub(crate) mount: Option<u64>,

@@ -1,4 +1,4 @@
-//! What drives a block device.
+//! Driver of a block device.
 
 use candor_record::facts::DeviceKind;
 
@@ -6,7 +6,7 @@ use crate::source::Roots;
 use crate::source::node::{Node, is_numbered};
 use crate::stack::nvme;
 
-/// What drives a device: by what its directory holds, then by its name, then by its bus.
+/// The driver of a device: by what its directory holds, then by its name, then by its bus.
 pub(crate) fn of(node: &Node, roots: &Roots) -> DeviceKind {
     by_directory(node).or_else(|| by_name(&node.name)).unwrap_or_else(|| by_bus(node, roots))
 }

@@ -60,7 +60,7 @@ pub(crate) fn is_expected(device: &DeviceFacts) -> bool {
     wired && device.below.is_empty()
 }
 
-/// What a serial line carries after its coding, in MB/s, and how a person would write that down.
+/// Bandwidth of a serial line after its coding, in MB/s, and how a person would write that down.
 struct Line {
     /// Megabytes per second.
     mb_per_s: u64,

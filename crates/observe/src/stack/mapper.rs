@@ -1,4 +1,4 @@
-//! What the device mapper tells of its devices, which it tells root only, by an ioctl.
+//! Facts of the device mapper about its devices, which it gives to root only, by an ioctl.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -54,9 +54,9 @@ struct Request {
 /// One stretch of a mapped device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
-    /// What maps it: `linear`, `striped`, `cache`, ….
+    /// Kind of the mapping: `linear`, `striped`, `cache`, ….
     kind: String,
-    /// What it says of itself, or its line of the table.
+    /// Status that it reports, or its line of the table.
     words: String,
 }
 
@@ -120,7 +120,7 @@ fn tiers(target: &Target) -> Vec<String> {
     order.into_iter().map(str::to_owned).collect()
 }
 
-/// What a mapped cache of that `major:minor` answered: reads from the fast device, and the others.
+/// The answers of a mapped cache of that `major:minor`: reads from the fast device, and the others.
 pub(crate) fn hits(device: &str, number: &str, control: &Path) -> Option<CacheHits> {
     let targets = ask(number, control, 0)?;
     let target = targets.iter().find(|target| target.kind == "cache")?;

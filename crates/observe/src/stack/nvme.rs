@@ -18,8 +18,8 @@ pub(crate) fn paths_of(node: &Node, roots: &Roots) -> Vec<String> {
     all.into_iter().filter(|name| head_of(name).as_deref() == Some(node.name.as_str())).collect()
 }
 
-/// What a namespace or a path of it tells of its controller. A head's `device` is the subsystem,
-/// which tells how paths are chosen; any other's is the controller.
+/// The facts that a namespace or a path of it gives about its controller. A head's `device` is the
+/// subsystem, which tells how paths are chosen; any other's is the controller.
 pub(crate) fn facts(node: &Node) -> NvmeFacts {
     NvmeFacts {
         transport: node.fact("device/transport", words),

@@ -33,7 +33,7 @@ pub(crate) fn of(node: &Node, owner: &Node) -> QueueFacts {
     }
 }
 
-/// What the kernel queues and sorts. A bio-based device queues nothing, and old kernels show
+/// The facts about queueing and sorting. A bio-based device queues nothing, and old kernels show
 /// meaningless numbers for it.
 fn scheduling(owner: &Node) -> QueueFacts {
     if bio_based(owner).is_none_or(|fact| fact.value) {

@@ -41,7 +41,7 @@ pub enum Width {
     Dw = 0x18,
 }
 
-/// What is done to a register.
+/// Operation on a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alu {
     Add = 0x00,
@@ -111,7 +111,7 @@ impl Code {
         Label(self.labels.len() - 1)
     }
 
-    /// It is here.
+    /// Binds a label to this place.
     pub fn here(&mut self, label: Label) {
         self.labels[label.0] = Some(self.insns.len());
     }

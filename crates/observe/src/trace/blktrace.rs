@@ -1,4 +1,4 @@
-//! What `blktrace` reads: every step of every request, as the kernel writes it into files of
+//! Reading `blktrace`: every step of every request, as the kernel writes it into files of
 //! debugfs. Only on request, since one can trace a device so at a time, and kernels that are locked
 //! down forbid it.
 
@@ -46,7 +46,7 @@ const BUFFER_BYTES: u32 = 256 << 10;
 const HEADER: usize = 48;
 const MAGIC: u32 = 0x6561_7400;
 
-/// What went wrong.
+/// Reason of the failure.
 pub struct Refusal(pub Missing);
 
 impl From<io::Error> for Refusal {
@@ -64,10 +64,10 @@ struct Traced {
     streams: Vec<Stream>,
 }
 
-/// What a CPU writes.
+/// Output of one CPU.
 struct Stream {
     file: File,
-    /// What was read and is not yet a whole event.
+    /// Bytes that were read and are not yet a whole event.
     rest: Vec<u8>,
 }
 

@@ -22,7 +22,7 @@ pub const RAW_TRACEPOINT: u32 = 17;
 /// A program that the kernel took.
 pub type Program = OwnedFd;
 
-/// What a program is attached to.
+/// Attachment point of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hook {
     /// A tracepoint by its name, which hands over the kernel's structures.
@@ -35,7 +35,7 @@ pub enum Hook {
 /// of this project allows this one.
 const LICENCE: &std::ffi::CStr = c"Dual MIT/GPL";
 
-/// What kind of map.
+/// Kind of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Hash = 1,
@@ -101,7 +101,7 @@ struct TracepointAttr {
 pub struct Map {
     fd: OwnedFd,
     key_bytes: usize,
-    /// What one lookup writes: for every possible CPU, where each has its own.
+    /// Bytes that one lookup writes: for every possible CPU, where each has its own.
     value_bytes: usize,
 }
 
@@ -120,7 +120,7 @@ impl Map {
         Ok(Map { fd, key_bytes: key, value_bytes: value.next_multiple_of(8) * copies })
     }
 
-    /// Its number, for programs.
+    /// The number, for programs.
     pub fn number(&self) -> i32 {
         self.fd.as_raw_fd()
     }

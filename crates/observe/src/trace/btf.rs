@@ -21,7 +21,7 @@ struct Type<'a> {
     flag: bool,
     /// A size, or the type that it refers to.
     size_or_type: u32,
-    /// What follows the description.
+    /// Bytes behind the description.
     rest: &'a [u8],
 }
 

@@ -9,18 +9,18 @@ use super::devices::{Device, TracedDevices};
 use super::programs::RECENT;
 use super::tally;
 
-/// What happened to a request or to I/O.
+/// Event of a request or of I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// It went to the driver.
+    /// A request went to the driver.
     Issued,
     /// The driver gave it back, and it will be issued again.
     Requeued,
-    /// It is done.
+    /// A request completed.
     Completed,
-    /// It was handed to a device.
+    /// I/O was handed to a device.
     Queued,
-    /// It was cut in two.
+    /// I/O was cut in two.
     Split,
 }
 
@@ -64,7 +64,7 @@ pub struct Counter {
     open: bool,
 }
 
-/// What is kept of a device in a direction.
+/// State kept of a device in a direction.
 #[derive(Clone, Debug)]
 struct Place {
     numbers: [u64; tally::NUMBERS],

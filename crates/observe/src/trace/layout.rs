@@ -31,7 +31,7 @@ pub struct Layout {
 /// The part of a structure that is copied at once, and where the fields are in the copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Where it begins.
+    /// Start of the field.
     pub from: u32,
     /// Bytes of it that are used.
     pub used: u32,
@@ -40,7 +40,7 @@ pub struct Part {
     pub sector: i16,
     pub length: i16,
     pub flags: i16,
-    /// When it was made, in ns.
+    /// Time at which it was made, in ns.
     pub started: i16,
     /// When the driver took it, in ns.
     pub taken: i16,

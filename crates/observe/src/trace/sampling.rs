@@ -15,14 +15,14 @@ use super::devices::TracedDevices;
 use super::perf::{Ring, Sample};
 use super::tracefs::Formats;
 
-/// What an event costs, in the kernel and here.
+/// Cost of an event, in the kernel and here.
 const EVENT_NS: f64 = 1500.0;
 /// How often events are fetched: their buffers hold those of some ten milliseconds.
 const STEP: Duration = Duration::from_millis(5);
 /// Events of several CPUs come in order when they are this old.
 const SETTLED: Duration = Duration::from_millis(2);
 
-/// What hands out events.
+/// Source of events.
 pub trait Tap: Send {
     /// Begins or ends to collect events.
     fn turn(&mut self, on: bool) -> io::Result<()>;
@@ -94,7 +94,7 @@ impl Sampling {
         Ok(Sampling { feed, thread: Some((stop, thread)) })
     }
 
-    /// What was counted, and how many events were lost.
+    /// The counts, and the number of lost events.
     pub fn read<T>(&self, read: impl FnOnce(&Counter, u64) -> T) -> T {
         thread::sleep(SETTLED * 2);
         let mut feed = lock(&self.feed);
@@ -208,7 +208,7 @@ impl Tap for Rings {
     }
 }
 
-/// What a sample tells.
+/// The event that a sample describes.
 fn event(sample: &Sample, formats: &Formats) -> Option<Event> {
     let record = &sample.record;
     // Each record begins with the number of its tracepoint.

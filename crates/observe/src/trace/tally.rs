@@ -1,4 +1,4 @@
-//! What a program counts for a device and direction: an array of numbers of 8 bytes, and what they
+//! Counts of a program for a device and direction: an array of numbers of 8 bytes, and what they
 //! mean.
 
 use candor_record::requests::{RequestOp, Requests};
@@ -44,7 +44,7 @@ pub const FLAGS: [(&str, &str); 6] = [
     ("background", "__REQ_BACKGROUND"),
 ];
 
-/// What the numbers say, without who issued the requests.
+/// The counts by name, without who issued the requests.
 pub fn read(device: &str, direction: RequestOp, numbers: &[u64; NUMBERS]) -> Requests {
     let steps = |from: usize, many: usize, floor: &dyn Fn(usize) -> u64| -> Vec<(u64, u64)> {
         let counts = numbers[from..from + many].iter().enumerate();

@@ -1,4 +1,4 @@
-//! What tracefs says of tracepoints: their numbers, and where the fields of their records are.
+//! Tracepoints in tracefs: their numbers, and where the fields of their records are.
 //!
 //! Where nobody mounted it, it is mounted in a name space of a thread's own, so that the host stays
 //! as it is.
@@ -29,7 +29,7 @@ pub struct Format {
     pub sector: i16,
     /// How many sectors; a split has none.
     pub sectors: Option<i16>,
-    /// What it is, in letters.
+    /// Operation and flags, in letters.
     pub rwbs: i16,
     /// How many letters there is room for.
     pub letters: i16,

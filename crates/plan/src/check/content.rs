@@ -1,4 +1,4 @@
-//! What is written, and whether it can be verified.
+//! Content of written blocks, and whether it can be verified.
 
 use super::access::does;
 use super::sizes::distinct;
@@ -63,7 +63,7 @@ fn verify_header(view: &View<'_>, verify: &Verify, out: &mut Found) {
     }
 }
 
-/// What is read back must have been written, in an order that can be followed again.
+/// Blocks that are read back must have been written, in an order that can be followed again.
 fn verify_read_back(view: &View<'_>, verify: &Verify, out: &mut Found) {
     if verify.read_back.is_none() {
         return;

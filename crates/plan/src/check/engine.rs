@@ -1,4 +1,4 @@
-//! What each way of issuing I/O can do.
+//! Capabilities of each way of issuing I/O.
 
 use super::access::does;
 use super::{DEPTH_MAX, Found, SECTOR, View};

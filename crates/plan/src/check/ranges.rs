@@ -89,7 +89,7 @@ fn sizes(view: &View<'_>) -> String {
     specs.join(" and ")
 }
 
-/// What a target of known size can hold.
+/// A target of known size must hold the sizes that the job asks for.
 fn within(view: &View<'_>, target: &Target, size: Bytes, out: &mut Found) {
     let at = view.key("range");
     let name = &target.name;

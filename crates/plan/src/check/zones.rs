@@ -65,7 +65,7 @@ fn limits(zones: &Zones, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// What does not go together with zones.
+/// Options that do not go together with zones.
 fn beside(view: &View<'_>, at: &PlanPath, out: &mut Found) {
     let blocks = view.blocks;
     let mut refuse = |message: &str, remedy: &str| {

@@ -1,4 +1,4 @@
-//! What serde said about a value, in words for people.
+//! Messages of serde about a value, in words for people.
 //!
 //! Serde gives its complaints as English only. They are taken apart here and nowhere else; the
 //! snapshots in `text/tests.rs` change should a new serde word them differently, and a complaint
@@ -12,11 +12,11 @@ use super::tree::Node;
 pub(super) struct Complaint<'a> {
     /// Serde's message.
     pub message: &'a str,
-    /// What it is about.
+    /// Node that the message is about.
     pub node: &'a Node,
-    /// It is about the node's key, not its value.
+    /// The message is about the node's key, not its value.
     pub about_key: bool,
-    /// What stands in the text at the node's value.
+    /// Text that stands at the node's value.
     pub found: &'a str,
 }
 
@@ -120,7 +120,7 @@ impl Complaint<'_> {
         Some(self.error("type", message, self.type_remedy(expected)))
     }
 
-    /// What to write instead of a value of another type.
+    /// The remedy for a value of another type.
     fn type_remedy(&self, expected: &str) -> String {
         let (name, found) = (self.name(), self.found);
         let in_quotes = found.starts_with(['"', '\'']);
@@ -160,7 +160,7 @@ impl Complaint<'_> {
         }
     }
 
-    /// What was found instead.
+    /// The value that was found instead.
     fn got(&self) -> String {
         match self.node.kind {
             Some(kind) => kind.to_owned(),
@@ -176,7 +176,7 @@ pub(super) fn list_for_table(place: &PlanPath) -> Problem {
     Problem::error("type", place.clone(), message, format!("write {name} = {{ … }}"))
 }
 
-/// What serde expected, in plain words.
+/// The expectation of serde, in plain words.
 fn expectation(expected: &str) -> String {
     let words = match expected {
         "u8" => "a whole number from 0 to 255",

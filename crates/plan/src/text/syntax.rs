@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{PlanPath, Problem, Source};
 
-/// What is wrong with the form of a text, and how far the text can be trusted in spite of it.
+/// Errors in the form of a text, and how far the text can be trusted in spite of them.
 pub(super) struct Syntax {
     /// The problems, by position.
     pub problems: Vec<Problem>,

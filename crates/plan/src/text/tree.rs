@@ -17,7 +17,7 @@ pub(super) struct Node {
     pub key: Option<Range<usize>>,
     /// Where its value stands; for a section, its header.
     pub value: Range<usize>,
-    /// What it is, in words, where it is a table or a list.
+    /// Kind of the node in words, where it is a table or a list.
     pub kind: Option<&'static str>,
 }
 
@@ -68,7 +68,7 @@ impl<'t> Tree<'t> {
         self.struck.iter().any(below)
     }
 
-    /// What is left of the text.
+    /// The rest of the text.
     pub fn rest(&self) -> Spanned<DeTable<'t>> {
         Spanned::new(0..0, keep_table(&self.root, &PlanPath::root(), &self.struck))
     }

@@ -81,7 +81,7 @@ pub fn write_commented(plan: &Plan, comments: &[(PlanPath, String)]) -> String {
     lines.iter().enumerate().map(text).collect()
 }
 
-/// What is written for a key or the head of a section.
+/// Text of a key or of the head of a section.
 struct Line {
     place: PlanPath,
     text: String,

@@ -6,9 +6,9 @@ use super::{Bytes, BytesPerSec, Nanos, OpsPerSec, UnitError};
 
 /// Why a well-formed number cannot be used.
 enum Misfit {
-    /// It is not a whole number of the smallest unit.
+    /// A value that is not a whole number of the smallest unit.
     Fraction,
-    /// It does not fit into 64 bits.
+    /// A value that does not fit into 64 bits.
     TooLarge,
 }
 
@@ -47,7 +47,7 @@ fn scaled(digits: u128, places: u32, scale: u64) -> Result<u64, Misfit> {
     }
 }
 
-/// What is wrong with `text`, which should have been a `what`.
+/// The complaint about `text`, which should have been a `what`.
 fn complaint(text: &str, what: &str, why: Option<&Misfit>, remedy: &str) -> UnitError {
     let text = quote(text);
     UnitError(match why {

@@ -16,7 +16,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Its length within a whole of `whole` bytes, rounded down.
+    /// The length within a whole of `whole` bytes, rounded down.
     pub fn of(self, whole: Bytes) -> Bytes {
         match self {
             Extent::Bytes(bytes) => bytes,

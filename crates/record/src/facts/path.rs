@@ -1,4 +1,4 @@
-//! What lies between the host and the medium: links, members, networks.
+//! Path between the host and the medium: links, members, networks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,24 @@ use super::Fact;
 /// A link between host and device, and what it can carry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// What kind: `SATA`, `PCIe`, `SAS`, `USB`, `network`.
+    /// Kind: `SATA`, `PCIe`, `SAS`, `USB`, `network`.
     pub kind: String,
     /// Where: the address of its lower end, the name of a port or an interface.
     #[serde(default)]
     pub at: String,
-    /// What was negotiated, as the kernel says it.
+    /// Negotiated speed, as the kernel says it.
     pub negotiated: Fact<String>,
-    /// What both ends could do, as the kernel says it.
+    /// Speed that both ends could do, as the kernel says it.
     pub possible: Option<Fact<String>>,
-    /// What the lower end (the device's) could do, where the kernel says it of each end.
+    /// Speed that the lower end (the device's) could do, where the kernel says it of each end.
     #[serde(default)]
     pub lower_could: Option<Fact<String>>,
-    /// What the upper end (the host's port) could do.
+    /// Speed that the upper end (the host's port) could do.
     #[serde(default)]
     pub upper_could: Option<Fact<String>>,
-    /// What it can carry, in bytes per second.
+    /// Bandwidth of the link in bytes per second.
     pub ceiling_bytes_per_s: u64,
-    /// What it could carry at what both ends could do, in bytes per second.
+    /// Bandwidth at the speed that both ends could do, in bytes per second.
     #[serde(default)]
     pub possible_bytes_per_s: Option<u64>,
     /// How the ceiling comes about, as a person would write it down.
@@ -33,7 +33,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// It runs below what both of its ends could do.
+    /// The link runs below what both of its ends could do.
     pub fn is_reduced(&self) -> bool {
         self.possible_bytes_per_s.is_some_and(|possible| possible > self.ceiling_bytes_per_s)
     }
@@ -61,18 +61,18 @@ pub struct ArrayFacts {
 /// A device-mapper device (`/sys/class/block/dm-N/dm`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mapping {
-    /// Its name under `/dev/mapper`.
+    /// Name under `/dev/mapper`.
     pub name: Option<Fact<String>>,
     /// Who made it, by the first word of its uuid: `LVM`, `CRYPT`, `mpath`, `part1`, ….
     pub maker: Option<Fact<String>>,
-    /// What maps it, kind by kind: `linear`, `striped`, `cache`, `multipath`, …. The kernel tells
-    /// root only.
+    /// Kinds of its mapping: `linear`, `striped`, `cache`, `multipath`, …. The kernel tells root
+    /// only.
     #[serde(default)]
     pub targets: Option<Fact<Vec<String>>>,
 }
 
 impl Mapping {
-    /// It is of this kind alone; unknown where nobody was told.
+    /// The device is of this kind alone; unknown where nobody was told.
     pub fn is(&self, kind: &str) -> Option<bool> {
         let kinds = &self.targets.as_ref()?.value;
         Some(kinds.iter().all(|of| of == kind))
@@ -84,7 +84,7 @@ impl Mapping {
 pub struct ScsiFacts {
     /// `running`, or why it is not.
     pub state: Option<Fact<String>>,
-    /// Its asymmetric access, such as `active/optimized`.
+    /// Asymmetric access, such as `active/optimized`.
     pub access: Option<Fact<String>>,
 }
 
@@ -108,7 +108,7 @@ pub struct NvmeFacts {
 /// The other end of a network filesystem, or of a device that is reached over a network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Remote {
-    /// What is spoken: `NFS`, `SMB`, `NVMe/tcp`, `iSCSI`.
+    /// Protocol: `NFS`, `SMB`, `NVMe/tcp`, `iSCSI`.
     pub protocol: String,
     /// Address of the server.
     pub server: Fact<String>,

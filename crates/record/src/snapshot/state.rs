@@ -1,4 +1,4 @@
-//! What is looked at before and after a phase only, because it changes rarely or costs more.
+//! State that is read before and after a phase only, because it changes rarely or costs more.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct Temperature {
     pub now_mc: i64,
     /// Where the drive begins to slow down (`temp1_max`).
     pub max_mc: Option<i64>,
-    /// Where it must not get (`temp1_crit`).
+    /// Temperature that it must not reach (`temp1_crit`).
     pub critical_mc: Option<i64>,
 }
 
@@ -65,7 +65,8 @@ pub struct Temperature {
 pub struct ErrorCount {
     /// Kernel name of the drive.
     pub device: String,
-    /// What it counts: `commands timed out`, `commands failed`, `PCIe errors corrected`, ….
+    /// Quantity that it counts: `commands timed out`, `commands failed`, `PCIe errors corrected`,
+    /// ….
     pub what: String,
     /// How many since boot.
     pub count: u64,
@@ -84,10 +85,10 @@ pub struct InterfaceBytes {
     pub sent_bytes: u64,
 }
 
-/// What passed an NFS mount (`/proc/self/mountstats`, line `bytes`).
+/// Bytes that passed an NFS mount (`/proc/self/mountstats`, line `bytes`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MountBytes {
-    /// Where it is mounted.
+    /// Mount point.
     pub mount_point: String,
     /// Read by applications, directly or not.
     pub app_read_bytes: u64,
@@ -110,7 +111,7 @@ pub struct ZramPages {
     pub same_filled_bytes: u64,
 }
 
-/// What a cache below the page cache has answered.
+/// Answers of a cache below the page cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheHits {
     /// Kernel name of the device, or `ARC`.
@@ -119,6 +120,6 @@ pub struct CacheHits {
     pub hits: u64,
     /// Requests that went on to the slower tier.
     pub misses: u64,
-    /// Where it was read.
+    /// File or ioctl from which it was read.
     pub from: String,
 }

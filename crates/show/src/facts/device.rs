@@ -114,7 +114,7 @@ fn mapping(mapping: &Mapping) -> String {
     joined([value(&mapping.name).cloned(), targets, maker])
 }
 
-/// What tells one path of several from the others; a disk that simply runs is no news.
+/// Facts that distinguish one path of several; a disk that simply runs is no news.
 fn scsi(scsi: &ScsiFacts) -> String {
     let state = value(&scsi.state).filter(|state| *state != "running").cloned();
     joined([state, value(&scsi.access).map(|access| format!("access {access}"))])
@@ -173,7 +173,7 @@ fn cache(queue: &QueueFacts) -> String {
     joined([value(&queue.write_cache).cloned(), fua.map(str::to_owned)])
 }
 
-/// What is unusual about a device.
+/// The unusual properties of a device.
 fn quirks(device: &DeviceFacts) -> String {
     joined([
         value(&device.counts_io)

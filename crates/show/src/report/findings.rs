@@ -128,7 +128,7 @@ fn evidence(page: &mut Page, finding: &Finding) {
     }
 }
 
-/// What a finding rests on and what it took in: name, value, source.
+/// The evidence of a finding and the findings that it took in: name, value, source.
 fn rows(finding: &Finding) -> Vec<[String; 3]> {
     let evidence = finding
         .evidence

@@ -20,7 +20,7 @@ const NAME_COLUMNS_MIN: usize = 12;
 #[derive(Default)]
 struct Row {
     name: String,
-    /// What it counts; absent where it only adds to the row above.
+    /// Operation that it counts; absent where it only adds to the row above.
     operation: Option<String>,
     /// IOPS, MB/s, MiB/s, median and 99th percentile.
     numbers: [Cell; 5],
@@ -28,14 +28,14 @@ struct Row {
     phase: Option<About>,
 }
 
-/// What is said once about a phase.
+/// Facts printed once for a phase.
 struct About {
     /// The ceiling it came nearest to.
     at_most: String,
-    /// Its share of that ceiling.
+    /// Share of that ceiling.
     used: String,
     mark: Cell,
-    /// What limited it or what it measured instead, and the findings that say so.
+    /// Limit of the phase or what it measured instead, and the findings that say so.
     remark: String,
 }
 
@@ -79,7 +79,7 @@ fn search_steps(page: &mut Page, report: &Report) {
     }
 }
 
-/// What follow-ups of a phase showed and cost, a sentence or two for each.
+/// Results and costs of the follow-ups of a phase, a sentence or two for each.
 fn follow_ups(page: &mut Page, report: &Report) {
     let several = report.phases.iter().filter(|phase| !phase.follow_ups.is_empty()).count() > 1;
     let mut told = report.judged().flat_map(|(phase, judged)| {
@@ -174,7 +174,7 @@ impl About {
         About { at_most, used, mark, remark: remark(phase, judged) }
     }
 
-    /// What stands below the row.
+    /// The lines below the row.
     fn below(&self, shape: Shape) -> String {
         let ceiling = match (self.used.is_empty(), self.at_most.is_empty()) {
             (_, true) => String::new(),
@@ -287,7 +287,7 @@ fn at_most(ceiling: &Ceiling) -> String {
     }
 }
 
-/// What limited a phase or what it measured instead, and the findings that say so.
+/// The limit of a phase or what it measured instead, and the findings that say so.
 fn remark(phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
     let measures = judged
         .findings

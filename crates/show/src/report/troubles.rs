@@ -1,4 +1,4 @@
-//! What went wrong while it ran: failed operations, short ones, blocks that are not as written.
+//! Troubles while it ran: failed operations, short ones, blocks that are not as written.
 
 use candor_record::{IoFailure, Measurement, Report, VerifyStats};
 

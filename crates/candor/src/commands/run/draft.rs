@@ -1,4 +1,4 @@
-//! What the flags have said so far, and the plan it amounts to.
+//! Options given so far, and the plan that they make.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use candor_record::fmt::column;
 pub struct Draft {
     /// Paths of the targets.
     pub paths: Vec<PathBuf>,
-    /// What holds for each of them.
+    /// Settings of all targets.
     pub target: Target,
     /// The phase, without its job.
     pub phase: Phase,
@@ -28,7 +28,7 @@ pub struct Draft {
     pub hipri: bool,
     /// The run's seed.
     pub seed: Option<u64>,
-    /// What the user calls it.
+    /// Name of the run, given by the user.
     pub name: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct Draft {
 const NULL_SIZE: Bytes = Bytes(1 << 30);
 
 impl Draft {
-    /// What is needed and was not said.
+    /// The option that is needed and was not given.
     pub fn lacks(&self) -> Option<Problem> {
         (self.paths.is_empty() && self.engine().uses_targets()).then(|| {
             Problem::error(
@@ -117,7 +117,7 @@ impl Draft {
         self.paths.iter().enumerate().map(target).collect()
     }
 
-    /// What the report calls it: `random read 4 KiB, depth 32`.
+    /// The job's name in the report: `random read 4 KiB, depth 32`.
     fn title(&self) -> String {
         let blocks = &self.blocks;
         let order = match &blocks.access {

@@ -286,7 +286,7 @@ fn a_file_and_flags_exclude_each_other() {
     );
 }
 
-/// What `--dry-run` prints is the same plan again.
+/// The output of `--dry-run` reads back as the same plan.
 #[test]
 fn a_printed_plan_reads_back() {
     let printed = told("--target /data/file --rw randrw --mix read:70,write:30 --size 1g");

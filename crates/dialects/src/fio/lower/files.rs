@@ -223,8 +223,8 @@ fn smallest(blocks: &Blocks) -> u64 {
     used.map(|(_, size)| size.min().0).min().unwrap_or(1)
 }
 
-/// What is written goes behind what is there when the phase begins. What is read as well is laid
-/// out there before, so that its place must be known by then ([`behind`]).
+/// Writes go behind what is there when the phase begins. Blocks that are read as well are laid out
+/// there before, so that the place must be known by then ([`behind`]).
 fn appends(from: &Instance<'_>) -> bool {
     from.options.files.append && !from.options.rw.direction.reads()
 }
@@ -432,8 +432,8 @@ fn fills(from: &Instance<'_>) -> bool {
     from.options.area.fill_device && from.options.rw.direction.writes()
 }
 
-/// What is read and written, and not laid out before: fio's engines that queue take the end of a
-/// file for a read that is done, so that reads before any write do not fail; holes do not either.
+/// Jobs that read and write, without layout: fio's engines that queue take the end of a file for a
+/// read that is done, so that reads before any write do not fail; holes do not either.
 fn reads_beyond(from: &Instance<'_>, blocks: &Blocks) -> bool {
     let direction = &from.options.rw.direction;
     let making = &from.options.making;
@@ -441,7 +441,8 @@ fn reads_beyond(from: &Instance<'_>, blocks: &Blocks) -> bool {
     mixed && making.on_open && making.allowed && blocks.engine.is_async() && !appends(from)
 }
 
-/// What is read must have been written; what is only written needs its space at most.
+/// Blocks that are read must have been written; those that are only written need their space at
+/// most.
 fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     let options = from.options;
     let making = &options.making;

@@ -174,7 +174,7 @@ fn oddly_read(text: &str, unit: &str, value: i128, units: Units) -> Option<Strin
     }
 }
 
-/// What fio takes a word for that is no number with a unit: it reads as far as it understands.
+/// Texts that fio takes though they are no number with a unit: it reads as far as it understands.
 fn lenient(text: &str, units: Units) -> Option<i128> {
     let text = text.trim_start();
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -241,7 +241,7 @@ fn of_the_target(text: &str) -> Option<Refused> {
     Some(Refused::whole(text, message, "this option takes numbers of its own only, such as 4k"))
 }
 
-/// What a person means by a number that has decimals, an exponent or a blank before its unit.
+/// The number that a person means by decimals, an exponent or a blank before its unit.
 fn meant(text: &str, units: Units) -> Option<i128> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     if let Some((digits, unit)) = number_and_unit(&compact) {

@@ -100,8 +100,8 @@ fn misread(text: &str, default: TimeUnit) -> Refused {
     Refused::whole(text, message, remedy)
 }
 
-/// What fio takes a word for, in microseconds: the digits, times the unit if all behind them is
-/// one, else as microseconds.
+/// Texts that fio takes, in microseconds: the digits, times the unit if all behind them is one,
+/// else as microseconds.
 fn lenient(text: &str, default: TimeUnit) -> Option<i128> {
     let text = text.trim_start();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -117,7 +117,7 @@ fn lenient(text: &str, default: TimeUnit) -> Option<i128> {
     value.checked_mul(factor)
 }
 
-/// What a person means by a time with decimals or several units, in microseconds.
+/// The time that a person means by decimals or several units, in microseconds.
 fn meant(text: &str, default: TimeUnit) -> Option<i128> {
     let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let (mut rest, mut micros) = (compact.as_str(), 0.0);

@@ -33,7 +33,7 @@ fn after(observed: &Observed) -> Outcome {
     found.collect::<Vec<_>>().into()
 }
 
-/// What the disk moved beyond our partitions of it.
+/// The bytes that the disk moved beyond our partitions of it.
 fn of(observed: &Observed, disk: &DeviceFacts) -> Option<Finding> {
     let is_part =
         |d: &&DeviceFacts| d.kind == DeviceKind::Partition && d.below.contains(&disk.name);

@@ -28,7 +28,7 @@ pub const RULE: Rule = Rule {
     after,
 };
 
-/// What one tier of a volume moved.
+/// Work of one tier of a volume.
 #[derive(Default)]
 struct Tier<'a> {
     names: Vec<&'a str>,

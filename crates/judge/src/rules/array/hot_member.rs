@@ -26,7 +26,7 @@ pub const RULE: Rule = Rule {
     after,
 };
 
-/// What a member did.
+/// Work of a member.
 struct Member<'a> {
     name: &'a str,
     bytes: f64,

@@ -45,7 +45,7 @@ fn is_volume(device: &DeviceFacts) -> bool {
     kind && device.below.len() > 1
 }
 
-/// What lies under it is LVM's own: data and metadata of a pool, an origin and its snapshots,
+/// The devices under it are LVM's own: data and metadata of a pool, an origin and its snapshots,
 /// mirrors, a cache. One of them has to do nearly everything.
 fn has_roles(observed: &Observed, device: &DeviceFacts) -> bool {
     let mut below = device.below.iter().filter_map(|name| observed.facts.device(name));

@@ -1,4 +1,4 @@
-//! What E7 says of a member of an array that is slower than the others.
+//! Finding E7 about a member of an array that is slower than the others.
 
 use candor_plan::units::Direction;
 use candor_record::facts::DeviceFacts;
@@ -12,7 +12,7 @@ use crate::thresholds::{
     CHANCE_OUT, HOT_MEMBER, MEMBER_IDLE, MEMBER_REQUESTS, SLOW_MEMBER, SLOW_MEMBER_MS,
 };
 
-/// What a member did in the direction that moved more.
+/// Work of a member in the direction that moved more.
 #[derive(Clone, Copy, Debug)]
 struct Member<'a> {
     name: &'a str,
@@ -66,7 +66,7 @@ fn member<'a>(observed: &Observed, name: &'a str) -> Option<Member<'a>> {
     })
 }
 
-/// It got no more than the others, in all and at a time.
+/// The member got no more than the others, in all and at a time.
 fn is_alike(slow: &Member, members: &[Member]) -> bool {
     let mean =
         |of: fn(&Member) -> f64| ratio(members.iter().map(of).sum::<f64>(), members.len() as f64);

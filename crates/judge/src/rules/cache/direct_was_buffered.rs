@@ -96,7 +96,7 @@ fn finding(observed: &Observed, growth: Option<f64>) -> Finding {
     }
 }
 
-/// What was moved did not reach the device within the measured time.
+/// The bytes moved did not reach the device within the measured time.
 fn missed_the_device(observed: &Observed) -> bool {
     let reads = coverage::of_reads(observed).share();
     let writes =

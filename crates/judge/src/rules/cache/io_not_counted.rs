@@ -95,7 +95,7 @@ fn stood_still(observed: &Observed) -> bool {
         && charged.is_some_and(|share| share >= COVERAGE_FULL.value)
 }
 
-/// What the process counters say instead.
+/// The counts of the process instead.
 fn charged(observed: &Observed) -> String {
     let op = observed.main_op();
     let share = observed.process(op).and_then(|bytes| observed.share_seen(op, bytes));

@@ -60,7 +60,7 @@ fn agrees(observed: &Observed, share: f64) -> bool {
     seen.is_none_or(|seen| seen < share + 0.1)
 }
 
-/// What was measured instead and what set its pace.
+/// The object that was measured instead, and what set its pace.
 fn words(observed: &Observed, share: f64) -> (MeasuredInstead, Option<Limit>) {
     match (share < COVERAGE_MEMORY.value, observed.all_direct()) {
         (true, false) => (MeasuredInstead::PageCache, Some(Limit::PageCache)),

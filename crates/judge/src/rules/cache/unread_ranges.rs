@@ -1,4 +1,4 @@
-//! What A8 and A9 share: files on whose bytes no disk needs to be asked.
+//! Common parts of A8 and A9: files on whose bytes no disk needs to be asked.
 
 use candor_plan::units::Direction;
 use candor_record::facts::FileFacts;
@@ -8,13 +8,13 @@ use crate::observed::Observed;
 use crate::setup::SetupFacts;
 use crate::thresholds::UNREAD_SHARE;
 
-/// What such ranges means for a phase that ran.
+/// Meaning of such ranges for a phase that ran.
 pub enum Verdict {
     /// The device was asked for all bytes, so no such range was read, or it is written by now.
     Untouched,
-    /// It may have been touched.
+    /// Such ranges may have been touched.
     Remark,
-    /// It was touched, and the number is not the device's.
+    /// Such ranges were touched, and the number is not the device's.
     Decides,
 }
 
@@ -23,7 +23,7 @@ pub fn read_files<'a>(setup: &SetupFacts<'a>) -> Vec<&'a FileFacts> {
     setup.files(&setup.targets_of(|job| job.does(Direction::Read)))
 }
 
-/// What a share of such ranges means, given what was fetched.
+/// The meaning of a share of such ranges, given what was fetched.
 pub fn verdict(observed: &Observed, share: f64, exact: bool) -> Verdict {
     let cover = coverage::of_reads(observed);
     if cover.is_full() {

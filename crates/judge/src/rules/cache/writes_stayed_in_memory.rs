@@ -35,7 +35,7 @@ pub const RULE: Rule = Rule {
 /// Who counts the dirty pages of single files.
 const OF_FILES: &str = "cachestat";
 
-/// What is known about where written bytes were when the clock stopped.
+/// Knowledge about where written bytes were when the clock stopped.
 struct WriteProgress {
     written: f64,
     on_device: Option<f64>,
@@ -87,7 +87,7 @@ fn incompressible(writers: &[Ran]) -> f64 {
     writers.iter().map(kept).fold(1.0, f64::min)
 }
 
-/// Its writes end in the page cache and nothing pushes them out while it runs.
+/// The job's writes end in the page cache and nothing pushes them out while it runs.
 fn absorbs(observed: &Observed, ran: &Ran) -> bool {
     let buffered = || {
         let ours = |other: &crate::setup::Planned| other.index == ran.index;

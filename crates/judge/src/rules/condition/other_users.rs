@@ -68,9 +68,10 @@ fn after(observed: &Observed) -> Outcome {
     foreign.map_or(Outcome::Nothing, |foreign| Outcome::one(finding(observed, &foreign, app)))
 }
 
-/// What passed the devices on top, and those at the bottom, in the idle moment, extended to the
-/// length of the phase; no more than they moved beyond ours, so that one burst in a short moment is
-/// not taken for a stream, and no more than was seen of others where requests were seen.
+/// The bytes of others that passed the devices on top, and those at the bottom, in the idle moment,
+/// extended to the length of the phase; no more than they moved beyond ours, so that one burst in a
+/// short moment is not taken for a stream, and no more than was seen of others where requests were
+/// seen.
 fn in_idle_moment<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
     let idle = observed.host.idle.as_ref()?;
     let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
@@ -115,8 +116,8 @@ fn seen_of_others(observed: &Observed, devices: &[&DeviceFacts], kernel_too: boo
     (all > 0).then(|| share_of(others, all))
 }
 
-/// What the device moved beyond what this process caused: reads always, writes only where this
-/// process made none, because journals and write-back of earlier phases would look foreign.
+/// The bytes that the device moved beyond what this process caused: reads always, writes only where
+/// this process made none, because journals and write-back of earlier phases would look foreign.
 fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     let top = observed.top?;
     let reads =

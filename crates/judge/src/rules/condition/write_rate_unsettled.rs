@@ -37,7 +37,7 @@ fn after(observed: &Observed) -> Outcome {
     found.filter_map(|ran| of(observed, ran)).collect::<Vec<_>>().into()
 }
 
-/// It writes, at full speed, and not to memory.
+/// The job writes, at full speed, and not to memory.
 pub fn writes_to_media(ran: &Ran) -> bool {
     ran.does(Direction::Write) && (ran.blocks.direct || ran.durable_each()) && !ran.paced()
 }

@@ -60,9 +60,9 @@ fn alone(observed: &Observed, ran: &Ran) -> Option<(String, f64)> {
 
 /// Where more depth stops doing good.
 struct Knee {
-    /// What did the same one at a time.
+    /// Phase or follow-up that did the same one at a time.
     from: String,
-    /// Its mean latency.
+    /// Mean latency.
     alone_ns: f64,
     /// Mean latency of the phase at hand.
     mean_ns: f64,

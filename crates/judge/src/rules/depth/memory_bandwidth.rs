@@ -28,7 +28,7 @@ pub const RULE: Rule = Rule {
     after,
 };
 
-/// It was long enough, and moved data so fast that it matters how fast memory copies.
+/// The phase was long enough, and moved data so fast that it matters how fast memory copies.
 pub fn nears_memory(observed: &Observed) -> bool {
     let rate = ratio(observed.app_all().bytes, observed.elapsed_s());
     rate >= FAST_RATE.value && observed.elapsed_s() >= MEMORY_PHASE_S.value

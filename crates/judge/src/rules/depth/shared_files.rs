@@ -49,7 +49,7 @@ struct Rates {
     own: f64,
     /// The work at hand is what shared.
     here: bool,
-    /// What did the other.
+    /// Trial or phase that it is compared with.
     other: String,
 }
 

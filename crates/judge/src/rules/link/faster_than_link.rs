@@ -43,7 +43,7 @@ fn is_link(bound: &Bound) -> bool {
     matches!(bound.kind, Kind::Link | Kind::Links | Kind::Network | Kind::Shared)
 }
 
-/// What USB carries is known from experience only.
+/// The bandwidth of USB is known from experience only.
 fn most(bound: &Bound) -> f64 {
     if bound.ceiling.element.starts_with("USB") { USB_OVER.value } else { CEILING_OVER.value }
 }

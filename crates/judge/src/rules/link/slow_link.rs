@@ -17,7 +17,7 @@ pub struct Full<'a> {
 }
 
 impl Full<'_> {
-    /// What passed it, in bytes per second.
+    /// The traffic of the link, in bytes per second.
     pub fn bytes_per_s(&self) -> f64 {
         self.used * self.hop.link.ceiling_bytes_per_s as f64
     }
@@ -27,7 +27,7 @@ impl Full<'_> {
         format!("{} is {} of it", fmt::rate(self.bytes_per_s()), fmt::percent(self.used))
     }
 
-    /// What both ends could do, or what was negotiated where that is not known.
+    /// The speed that both ends could do, or the negotiated one where that is not known.
     pub fn possible(&self) -> &str {
         value(&self.hop.link.possible).unwrap_or(&self.hop.link.negotiated.value)
     }

@@ -68,7 +68,7 @@ fn after(observed: &Observed) -> Outcome {
     )
 }
 
-/// Its writes are done when they are in memory, and no flush is counted.
+/// The job's writes are done when they are in memory, and no flush is counted.
 fn writes_behind(ran: &Ran) -> bool {
     !ran.blocks.direct
         && !ran.durable()

@@ -88,7 +88,7 @@ fn before<'a>(observed: &Observed<'a>, share: f64) -> Option<&'a PhaseRecord> {
     observed.judged_before().filter(|report| reads_alike(observed, report)).find(from_storage)
 }
 
-/// It read the same targets through the page cache and wrote nothing.
+/// The other job read the same targets through the page cache and wrote nothing.
 fn reads_alike(observed: &Observed, report: &PhaseRecord) -> bool {
     let Some(phase) = observed.phase_of(report) else { return false };
     let blocks = || phase.jobs.iter().filter_map(|job| job.blocks());

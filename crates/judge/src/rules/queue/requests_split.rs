@@ -192,7 +192,7 @@ mod tests {
         assert!(found[0].next.as_ref().unwrap().contains("--bs 512k"));
     }
 
-    /// What was seen on a disk whose driver takes 254 segments.
+    /// Requests of a disk whose driver takes 254 segments.
     #[test]
     fn pieces_that_are_not_alike_are_named_where_they_were_seen() {
         let mut case = split(true, 1280, 2);

@@ -37,7 +37,7 @@ impl Rate {
         format!("{:.1} GT/s x{}", self.speed, self.width)
     }
 
-    /// What all lanes carry.
+    /// The bandwidth of all lanes.
     fn bytes_per_s(&self) -> Option<u64> {
         Some(megabytes(self.lane()?.0.saturating_mul(self.width)))
     }
@@ -97,8 +97,8 @@ fn hop((directory, rate): &(PathBuf, Rate), port: Option<&Path>, roots: &Roots) 
     })
 }
 
-/// What both ends of a hop could do. Without the other end's word nothing is known: a device that
-/// could do more may sit in a slot that cannot.
+/// The speed that both ends of a hop could do. Without the other end's word nothing is known: a
+/// device that could do more may sit in a slot that cannot.
 fn possible(directory: &Path, port: Option<&Path>, roots: &Roots) -> Option<Rate> {
     Some(Rate::read(directory, "max", roots)?.both(&Rate::read(port?, "max", roots)?))
 }

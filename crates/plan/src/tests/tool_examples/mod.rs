@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use crate::entries::{Entries, Over, Step};
 use crate::{Job, Phase, Plan, check, text};
 
-/// What entries lack so far.
+/// Features that entries lack so far.
 const NOT_YET: [&str; 2] = ["not-yet-entries", "not-yet-tree"];
 
 /// Both forms of the plan are the same, survive both texts, and break just these rules.

@@ -63,7 +63,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     },
 ];
 
-/// What is written, and whether it is checked.
+/// Content of written blocks, and whether it is checked.
 pub const CONTENT: &[Flag<Draft>] = &[
     Flag {
         long: "content",

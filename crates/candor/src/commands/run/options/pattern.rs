@@ -1,4 +1,4 @@
-//! What is read and written, and in which order.
+//! Directions, sizes and order of operations.
 
 use candor_plan::blocks::Access;
 use candor_plan::units::{Mix, PerDirection};
@@ -9,7 +9,7 @@ use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes};
 use crate::parse::{one_of, percent, unit};
 
-/// What is read and written, and in which order.
+/// Directions, sizes and order of operations.
 pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "rw",
@@ -80,7 +80,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     },
 ];
 
-/// What `--rw` takes: directions, in order or at random.
+/// Values of `--rw`: directions, in order or at random.
 const KINDS: [(&str, (Mix, Access)); 8] = [
     ("read", (Mix::READ, Access::Sequential)),
     ("write", (Mix::WRITE, Access::Sequential)),

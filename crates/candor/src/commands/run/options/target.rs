@@ -1,4 +1,4 @@
-//! What is exercised.
+//! Targets.
 
 use candor_plan::Layout;
 
@@ -7,7 +7,7 @@ use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes};
 use crate::parse::{number, one_of, unit};
 
-/// What is exercised.
+/// Targets.
 pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "target",

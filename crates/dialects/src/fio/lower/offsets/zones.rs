@@ -91,7 +91,7 @@ pub(in crate::fio::lower) fn lower(
     })
 }
 
-/// What a zone is long enough for.
+/// A zone must be long enough for the job's operations.
 fn lengths(from: &Instance<'_>, length: u64, gap: u64, diagnostics: &mut Diagnostics) {
     let mut wrong = |option: &str, message: String, known_as: &str, remedy: &str| {
         diagnostics.wrong_known_as(from, option, [message, known_as.to_owned()], remedy);
