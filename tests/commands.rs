@@ -71,7 +71,7 @@ fn stdout_is_data_and_stderr_the_rest() {
     assert!(written.err.contains("both.json"), "{}", written.err);
 }
 
-/// What a run kept is read again: shown byte for byte, judged again, repeated.
+/// A stored run is read again: shown byte for byte, judged again, repeated.
 #[test]
 fn a_stored_report_is_shown_judged_and_repeated() {
     let (_alone, scratch) = (alone(), Scratch::new());

@@ -14,7 +14,7 @@ fn half_broken(scratch: &Scratch) -> Option<Loop> {
     Some(device)
 }
 
-/// It ended with a sentence, not with a number or a panic.
+/// The run ended with a sentence, not with a number or a panic.
 fn told(ran: &Ran, report: &Report, sentence: &str) {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(!ran.err.contains("panicked"), "{}", ran.err);

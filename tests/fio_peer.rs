@@ -90,8 +90,8 @@ fn surprises(cases: &[Case], listed: &[(String, String)]) -> Vec<String> {
     found.into_inner().expect("no thread panicked")
 }
 
-/// What surprises in a case each time it is tried: on a busy host a time that a job file asks for
-/// can pass before either tool got its turn.
+/// Surprises of a case each time it is tried: on a busy host a time that a job file asks for can
+/// pass before either tool got its turn.
 fn surprises_of(case: &Case, listed: &[(String, String)]) -> Vec<String> {
     let own = format!("{}: ", case.name);
     let meant: BTreeSet<&str> =

@@ -4,7 +4,7 @@ use crate::support::{Loop, Mount, Report, Scratch, Zram, alone, fingerprint, mea
 
 const MIB: u64 = 1 << 20;
 
-/// What a busy machine does to any run: starvation of CPU, time stolen by the host, traffic of
+/// Effects of a busy machine on any run: starvation of CPU, time stolen by the host, traffic of
 /// others, unsteady seconds.
 const BUSY: [&str; 5] = ["B8", "B13", "F10", "G2", "G3"];
 
@@ -55,7 +55,7 @@ pub fn believable(scratch: &Scratch, target: &str, words: &str) {
     }
 }
 
-/// What the honest work runs on.
+/// Target of the honest work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum On {
     /// A loop device that bypasses the page cache.

@@ -60,7 +60,7 @@ fn lab() -> Result<&'static Results, &'static LabError> {
     .as_ref()
 }
 
-/// What a case left; none, with the reason printed, where the lab cannot run.
+/// The result of a case; none, with the reason printed, where the lab cannot run.
 fn case(name: &str) -> Option<CaseResult> {
     let results = match lab() {
         Ok(results) => results,
@@ -104,7 +104,7 @@ fn in_flight(report: &Report) -> f64 {
     number(&reads["ops_per_s"]) * number(&reads["latency"]["mean_ns"]) * 1e-9
 }
 
-/// What a device counted of something during the only phase of a report.
+/// The count of a device during the only phase of a report.
 fn moved(report: &Report, device: &str, what: &str) -> f64 {
     let of = |at: &str| {
         let devices = report.list(at).iter();

@@ -1,4 +1,4 @@
-//! What stands between a workload and its device: depth, CPU, splits, small blocks, control
+//! Limits between a workload and its device: depth, CPU, splits, small blocks, control
 //! groups, other people's traffic. Each is set here, and candor has to name it.
 
 use crate::support::{

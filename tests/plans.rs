@@ -191,7 +191,7 @@ fn flags_and_toml_give_the_same_plan() {
     }
 }
 
-/// What a plan asks for, as the report has it.
+/// The plan, as the report has it.
 fn plan_of(report: &str) -> Value {
     let text = std::fs::read_to_string(report).expect("a report");
     serde_json::from_str::<Value>(&text).expect("JSON")["plan"].clone()

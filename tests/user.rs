@@ -23,7 +23,7 @@ fn own(scratch: &Scratch) -> String {
     dir
 }
 
-/// What is missing by the JSON on stdout: each thing once, with what would help.
+/// The missing facts in the JSON on stdout: each once, with the remedy.
 fn missing(ran: &Ran, at: &str) -> Vec<(String, String)> {
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     let json: Value = serde_json::from_str(&ran.out).expect("JSON");
@@ -37,7 +37,7 @@ fn missing(ran: &Ran, at: &str) -> Vec<(String, String)> {
     all
 }
 
-/// What would help with a thing that is missing.
+/// The remedy for a missing fact.
 fn enables(missing: &[(String, String)], what: &str) -> String {
     let found: Vec<_> = missing.iter().filter(|(name, _)| name.contains(what)).collect();
     assert_eq!(found.len(), 1, "{what} in {missing:?}");

@@ -15,7 +15,7 @@ fn read(device: &Loop) -> Ran {
     candor(&[&words[..], &pace].concat())
 }
 
-/// What was told while a load ran: one look on each line.
+/// The looks while a load ran, one on each line.
 fn watched(device: &Loop) -> Vec<Value> {
     let mut watching = spawn(&["watch", &device.node, "--interval", "0.5", "--json"]);
     watching.wait_for_a_line();
@@ -103,7 +103,7 @@ fn a_group_is_what_its_devices_do_together() {
     assert!(most > 50.0, "{most} reads per second in the group");
 }
 
-/// What a terminal of so many rows and columns is sent.
+/// The output on a terminal of so many rows and columns.
 fn on_a_terminal(words: &str, rows: usize, columns: usize) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_candor");
     let line = format!("stty rows {rows} cols {columns}; exec {program} {words}");

@@ -1,4 +1,4 @@
-//! What the numbers were measured on.
+//! Host of the measurements.
 
 use std::fs;
 use std::path::Path;

@@ -21,17 +21,17 @@ pub use table::JOB_FILES;
 
 /// A job file with what it is run for.
 pub struct JobFile {
-    /// Its name, for `--only`.
+    /// Name, for `--only`.
     pub name: &'static str,
     /// Where its jobs work.
     pub place: Place,
-    /// Its lines below file name and time.
+    /// Lines below file name and time.
     pub lines: &'static str,
-    /// What is measured.
+    /// Figure that is measured.
     pub asked: Asked,
 }
 
-/// What a job file is run for, and what candor is to reach.
+/// Purpose of a job file, and what candor is to reach.
 #[derive(Clone, Copy)]
 pub enum Asked {
     /// Operations per second: at least this multiple of fio's, at half its user CPU or less.
@@ -42,7 +42,7 @@ pub enum Asked {
     Memory,
 }
 
-/// What candor ÷ fio is to be.
+/// Goal for candor ÷ fio.
 #[derive(Clone, Copy)]
 enum Goal {
     AtLeast(f64),
@@ -176,7 +176,7 @@ impl Pair {
 }
 
 impl JobFile {
-    /// What stands in the file.
+    /// The text of the file.
     fn text(&self, path: &str, seconds: f64) -> String {
         let ms = (seconds * 1000.0).round();
         format!("[job]\nfilename={path}\nruntime={ms}ms\n{}\n", self.lines)

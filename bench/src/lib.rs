@@ -1,4 +1,4 @@
-//! What the bare loops share: arguments, a clock, a histogram, one line of JSON at the end.
+//! Common parts of the bare loops: arguments, a clock, a histogram, one line of JSON at the end.
 //!
 //! A bare loop is the limit that candor is measured against: the system calls of the workload, a
 //! clock and a histogram, and nothing else. Whatever stands here is therefore inlined into the
@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 const SUB_BUCKET_BITS: u32 = 6;
 const BUCKETS: usize = 4096;
 
-/// What the command line says: `PATH SECONDS [DEPTH] [BS] [REAP] [buffered]`.
+/// Command line: `PATH SECONDS [DEPTH] [BS] [REAP] [buffered]`.
 pub struct Args {
-    /// What is read.
+    /// File or device to read.
     pub path: String,
     /// For how long.
     pub seconds: f64,

@@ -41,7 +41,7 @@ usage: cargo run --release -p candor-bench -- [options]
   --no-build         do not build candor and the bare loops first
 ";
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Options {
     pairs: usize,
     seconds: f64,
@@ -188,7 +188,7 @@ fn compare_jobs(
     Ok(())
 }
 
-/// What is read and written, as far as it is needed; gone at the end.
+/// Targets of reads and writes, as far as they are needed; gone at the end.
 struct Places {
     folder: Folder,
     device: PathBuf,

@@ -1,4 +1,4 @@
-//! What is read: a zram device and a cached file, made for the run and gone after it.
+//! Targets of reads: a zram device and a cached file, made for the run and gone after it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -69,7 +69,7 @@ impl Folder {
         Ok(Folder { path })
     }
 
-    /// Its path.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }

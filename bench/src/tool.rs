@@ -14,7 +14,7 @@ use crate::workload::Workload;
 /// Beyond the time asked for, a tool gets this much for starting and ending; then it hangs.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// What one run of one tool gave.
+/// Result of one run of one tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// Operations that it counted.

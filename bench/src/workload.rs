@@ -21,11 +21,11 @@ impl Place {
 
 /// One row of the comparison.
 pub struct Workload {
-    /// Its name, for `--only`.
+    /// Name, for `--only`.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Title, in a few words.
     pub title: &'static str,
-    /// Where it reads.
+    /// Target of its reads.
     pub place: Place,
     /// candor's arguments besides target and time.
     pub candor: &'static str,
@@ -36,11 +36,11 @@ pub struct Workload {
     /// The bare loop and its arguments after path and time; empty where there is none. After the
     /// word `candor` come more arguments of candor's instead: it is its own yardstick.
     pub bare: &'static str,
-    /// What candor is to reach.
+    /// Goal for candor.
     pub goal: Goal,
 }
 
-/// What candor is to reach; absent figures are reported without a goal.
+/// Goal for candor; absent figures are reported without a goal.
 #[derive(Clone, Copy, Default)]
 pub struct Goal {
     /// candor ÷ fio.

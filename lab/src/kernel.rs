@@ -10,7 +10,7 @@ use crate::{LabError, absolute, failed, host};
 /// of the flavour for clouds do not.
 const KERNEL_OF_THE_DAY: &str = "linux-image-amd64";
 
-/// What the guest loads when it starts, dependencies apart.
+/// Modules that the guest loads when it starts, dependencies apart.
 const MODULES: &[&str] = &[
     // Others look for a way to compute this when they load.
     "crc32c_generic",
@@ -47,7 +47,7 @@ const MODULES: &[&str] = &[
 /// An unpacked kernel.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its release, as `uname -r` says.
+    /// Release, as `uname -r` says.
     pub release: String,
     /// The image to boot.
     pub image: PathBuf,

@@ -24,7 +24,7 @@ pub use results::{CaseResult, Results};
 pub enum LabError {
     /// Something that it needs is not on this host, so tests skip.
     Missing(String),
-    /// It should have worked and did not.
+    /// The lab should have worked and did not.
     Failed(String),
 }
 
@@ -39,7 +39,7 @@ impl std::fmt::Display for LabError {
 
 impl std::error::Error for LabError {}
 
-/// What to boot.
+/// Machine to boot.
 #[derive(Clone, Debug)]
 pub struct Lab {
     /// The program under test.

@@ -50,9 +50,9 @@ const DISKS: &[&str] = &["plain", "shared", "sata", "virtio", "sas", "usb", RESU
 
 /// A machine to start once.
 pub struct Machine<'a> {
-    /// What it boots.
+    /// Kernel that it boots.
     pub kernel: &'a Kernel,
-    /// Its world in memory.
+    /// Root filesystem, in memory.
     pub archive: &'a Path,
     /// Where its disks and its console are.
     pub work: &'a Path,

@@ -1,4 +1,4 @@
-//! What the cases left.
+//! Results of the cases.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use tempfile::TempDir;
 
 use crate::{LabError, failed, host};
 
-/// What all cases of a boot left.
+/// Results of all cases of a boot.
 #[derive(Debug)]
 pub struct Results {
     folder: TempDir,
-    /// What the machine's console showed.
+    /// Output of the machine's console.
     pub console: String,
 }
 
-/// What one case left.
+/// Result of one case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
     folder: PathBuf,
@@ -48,7 +48,7 @@ impl Results {
         names
     }
 
-    /// What this case left; none if it did not run.
+    /// The result of this case; none if it did not run.
     pub fn case(&self, name: &str) -> Option<CaseResult> {
         let folder = self.results().join(name);
         let said = fs::read(folder.join("said")).ok()?;

@@ -1,4 +1,4 @@
-//! What scripts rely on: streams, exit codes, forms of output.
+//! Contract with scripts: streams, exit codes, forms of output.
 
 use std::fs;
 use std::process::Stdio;

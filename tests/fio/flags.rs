@@ -80,7 +80,7 @@ fn checksums_are_measured_or_listed() {
     }
 }
 
-/// What follows in a text behind some words, up to another, as a number.
+/// The number that follows some words in a text, up to another.
 fn number_behind(text: &str, words: &str, end: char) -> f64 {
     let rest = text.split(words).nth(1).unwrap_or_else(|| panic!("{words} in {text}"));
     let number = rest.split(end).next().unwrap_or_default();

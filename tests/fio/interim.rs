@@ -1,4 +1,4 @@
-//! What is asked of a run while it goes on: results so far, and its end.
+//! Commands to a run while it goes on: interim results, and its end.
 
 use std::fs;
 use std::process::Stdio;

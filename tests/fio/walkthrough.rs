@@ -11,7 +11,7 @@ use crate::support::{Loop, Scratch, alone, skip};
 
 const MIB: u64 = 1 << 20;
 
-/// What candor says of two seconds of these lines on the device.
+/// Findings of candor about two seconds of these lines on the device.
 fn verdict(scratch: &Scratch, device: &Loop, lines: &str) -> Value {
     let node = &device.node;
     let job = format!("[step]\nfilename={node}\ntime_based\nruntime=2\n{lines}\n");

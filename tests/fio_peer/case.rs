@@ -22,7 +22,7 @@ const JOB: &str = "job.fio";
 const READY: &str = "ready";
 /// There as well, with the traces of `fio_peer/traces`.
 const TRACES: &str = "traces";
-/// What `write_iolog` makes, where it is compared.
+/// File of `write_iolog`, where it is compared.
 const TRACE: &str = "trace";
 
 /// Who runs the job file.
@@ -36,23 +36,23 @@ pub enum Tool {
 
 /// A job file and what is compared.
 pub struct Case {
-    /// Its name.
+    /// Name.
     pub name: String,
     text: String,
     compared: Vec<String>,
 }
 
-/// What a tool left.
+/// Outcome of a tool's run.
 pub struct Outcome {
     /// Exit status; none if it was killed because it took too long.
     pub code: Option<i32>,
-    /// What it wrote to stderr.
+    /// Text on stderr.
     pub err: String,
-    /// Its JSON, where there is one.
+    /// JSON, where there is one.
     pub json: Option<Value>,
-    /// What it issued, where that is compared.
+    /// Operations that it issued, where those are compared.
     pub ops: Vec<Direction>,
-    /// What it says itself that it did, without times: reads, writes, trims and flushes.
+    /// Operations by its own trace, without times: reads, writes, trims and flushes.
     pub trace: Vec<String>,
     /// Files left, with their sizes; of logs only the names.
     pub files: BTreeMap<String, Option<u64>>,
@@ -152,7 +152,7 @@ impl Case {
     }
 }
 
-/// What stands between the line `{` and the line `}`.
+/// The text between the line `{` and the line `}`.
 fn document(text: &str) -> Option<Value> {
     let begin = if text.starts_with("{\n") { 0 } else { text.find("\n{\n")? };
     let end = text.rfind("\n}")? + 2;

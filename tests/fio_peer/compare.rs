@@ -1,4 +1,4 @@
-//! What is not alike, in words.
+//! Differences, in words.
 
 use serde_json::Value;
 

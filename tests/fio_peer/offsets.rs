@@ -1,4 +1,4 @@
-//! What a tool issued, from a log of its latencies.
+//! Operations that a tool issued, from a log of its latencies.
 
 use std::collections::BTreeMap;
 

@@ -24,9 +24,9 @@ fn or_skip<T>(result: Result<T, String>) -> Option<T> {
 
 /// A loop device on a file of incompressible bytes.
 pub struct Loop {
-    /// Its node, such as `/dev/loop0`.
+    /// Node, such as `/dev/loop0`.
     pub node: String,
-    /// Its backing file.
+    /// Backing file.
     pub backing: String,
     /// Limits that were changed, with what they were: the kernel keeps them with the number.
     changed: Vec<(String, String)>,
@@ -96,7 +96,7 @@ impl Loop {
         Some(node)
     }
 
-    /// Its kernel name, such as `loop0`.
+    /// The kernel name, such as `loop0`.
     pub fn name(&self) -> &str {
         self.node.trim_start_matches("/dev/")
     }
@@ -106,7 +106,7 @@ impl Loop {
         format!("/sys/block/{}/{file}", self.name())
     }
 
-    /// Its numbers, as `major:minor`.
+    /// Numbers, as `major:minor`.
     pub fn numbers(&self) -> String {
         fs::read_to_string(self.sys("dev")).expect("a device has numbers").trim().to_owned()
     }
@@ -137,7 +137,7 @@ impl Drop for Loop {
 pub struct Mount {
     /// Where.
     pub dir: String,
-    /// What it is on, if that is a device; kept for as long.
+    /// Device below it, if there is one; kept for as long.
     pub device: Option<Loop>,
 }
 
@@ -205,7 +205,7 @@ impl Mount {
         self.device.as_ref().map_or("", |device| &device.node)
     }
 
-    /// What lies in it, apart from what mkfs made.
+    /// The entries in it, apart from those that mkfs made.
     pub fn entries(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.dir).expect("a mounted directory is readable").flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -227,7 +227,7 @@ impl Drop for Mount {
 /// A zram device, added for one test.
 pub struct Zram {
     number: String,
-    /// Its node, such as `/dev/zram3`.
+    /// Node, such as `/dev/zram3`.
     pub node: String,
 }
 

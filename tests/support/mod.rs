@@ -1,4 +1,4 @@
-//! What tests share: running candor, reading its report, scratch files and scratch devices.
+//! Common parts of tests: running candor, reading its report, scratch files and scratch devices.
 //!
 //! | file | what |
 //! | --- | --- |

@@ -17,13 +17,13 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A user who owns nothing, and the group of that name.
 pub const NOBODY: u32 = 65534;
 
-/// What a run of candor left.
+/// Outcome of a run of candor.
 pub struct Ran {
     /// Exit code; none if a signal ended it.
     pub code: Option<i32>,
-    /// What it wrote to stdout.
+    /// Text on stdout.
     pub out: String,
-    /// What it wrote to stderr.
+    /// Text on stderr.
     pub err: String,
     /// How long it took.
     pub wall: Duration,
@@ -49,7 +49,7 @@ impl Running {
         Running { child, out, err, began }
     }
 
-    /// Its process number.
+    /// The process number.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -59,7 +59,7 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).expect("candor still runs");
     }
 
-    /// What it has written to stderr until now.
+    /// The text on stderr until now.
     pub fn err_so_far(&self) -> String {
         content(&self.err)
     }

@@ -23,7 +23,7 @@ impl Report {
         Report(value)
     }
 
-    /// Where it is not what the documented schema says.
+    /// Violations of the documented schema.
     pub fn violations(&self) -> Vec<String> {
         schema::violations(&self.0)
     }
@@ -70,7 +70,7 @@ impl Report {
         finding.unwrap_or_else(|| panic!("{rule} is not found; {}", self.told()))
     }
 
-    /// What the rule says, in a finding of its own or folded into that of another.
+    /// The sentence of the rule, in a finding of its own or folded into that of another.
     pub fn tells(&self, rule: &str) -> String {
         let own = self.finding(rule).and_then(|finding| finding["sentence"].as_str());
         let taken = || {

@@ -17,7 +17,7 @@ const FETCH_LIMIT: Duration = Duration::from_secs(60);
 /// shown too little to pass.
 const SKIPPED_MAX: u64 = 8;
 
-/// What the tests came to.
+/// Sum of the tests' results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Count {
     passed: u64,

@@ -4,6 +4,7 @@
 
 mod arrows;
 mod dead;
+mod doc_comments;
 mod docs;
 mod layers;
 mod leftovers;
@@ -68,6 +69,7 @@ const RULES: &[Rule] = &[
     arrows::check,
     arrows::without_tokio,
     modules::check,
+    doc_comments::check,
     docs::readmes,
     docs::titles,
     unsafes::check,

@@ -27,7 +27,7 @@ const WAYS: [(&str, Option<Budget>, Duration); 3] = [
     ("none (control)", None, Duration::from_millis(2500)),
 ];
 
-/// What candor needs before it reads.
+/// Time that candor needs before it reads.
 const START: Duration = Duration::from_millis(2000);
 
 fn main() {

@@ -57,7 +57,7 @@ pub fn state(paths: &[PathBuf]) -> Option<CacheState> {
 /// Pages of one file or block device in the page cache.
 ///
 /// # Errors
-/// It cannot be opened, or nobody tells; the error says why.
+/// A file cannot be opened, or its pages are not known; the error says why.
 pub fn look(path: &Path) -> io::Result<CacheState> {
     let file = files::open(path)?;
     of_file(&file).ok_or_else(|| unknown(&file))
@@ -109,7 +109,7 @@ pub fn evict(path: &Path) -> io::Result<Evicted> {
 /// `go_on` lets it. What was really kept only another look tells.
 ///
 /// # Errors
-/// It cannot be opened or read.
+/// The file cannot be opened or read.
 pub fn warm(path: &Path, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     /// Large enough for the readahead of any device, small enough to be interrupted.
     const CHUNK_BYTES: usize = 1 << 20;

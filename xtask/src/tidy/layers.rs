@@ -22,7 +22,7 @@ enum State {
     RawString(usize),
 }
 
-/// What some characters are.
+/// Kind of some characters.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Code,

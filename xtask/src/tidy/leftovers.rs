@@ -1,4 +1,4 @@
-//! What is left over from working on something: it is finished or made an issue, not merged.
+//! Leftovers of work: they are finished or made an issue, not merged.
 
 use super::{Breach, Source};
 

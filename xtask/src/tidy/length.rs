@@ -6,7 +6,7 @@ const COLUMNS: usize = 100;
 const FUNCTION_LINES: usize = 70;
 const FILE_LINES: usize = 800;
 
-/// What may be longer: (file, function or nothing for the file itself, lines, reason).
+/// Longer files and functions: (file, function or nothing for the file itself, lines, reason).
 const EXCEPTIONS: &[(&str, &str, usize, &str)] = &[];
 
 /// The limit for a file or a function.

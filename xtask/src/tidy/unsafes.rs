@@ -3,7 +3,7 @@
 use super::leftovers::has_word;
 use super::{Breach, Source};
 
-/// Where it is at home.
+/// Folders in which it is at home.
 const HOMES: &[&str] =
     &["crates/engine/", "crates/blocks/", "crates/entries/", "crates/memory/", "crates/observe/"];
 

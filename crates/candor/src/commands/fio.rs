@@ -1,6 +1,6 @@
 //! `candor fio …`, and the binary called as `fio`: candor in fio's clothes.
 //!
-//! What programs rely on: nothing on stderr when all went well, results on stdout or in the file of
+//! Programs rely on this: nothing on stderr when all went well, results on stdout or in the file of
 //! `--output`, the number of failed jobs as exit code.
 
 mod cpus;
