@@ -36,7 +36,7 @@ fn t06_the_same_file_three_ways() {
 }
 
 #[test]
-fn the_page_cache_is_told_whatever_the_engine() {
+fn the_page_cache_is_reported_whatever_the_engine() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     fingerprint(&file);
@@ -50,7 +50,7 @@ fn the_page_cache_is_told_whatever_the_engine() {
 
 /// A slow machine comes nowhere near its memory, a small one has none to spare.
 #[test]
-fn how_fast_memory_copies_is_told_after_fast_phases() {
+fn how_fast_memory_copies_is_reported_after_fast_phases() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 64 * MIB);
     fingerprint(&file);
@@ -93,7 +93,7 @@ fn the_text_leads_with_what_was_measured() {
 }
 
 #[test]
-fn reading_what_was_just_written_is_told() {
+fn reading_what_was_just_written_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let plan = format!(
         r#"
@@ -120,7 +120,7 @@ job = [{{ targets = ["data"], work.blocks = {{ mix = "read", size = "1m" }} }}]
 }
 
 #[test]
-fn extra_unwritten_extents_are_told() {
+fn extra_unwritten_extents_are_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let path = scratch.path("reserved");
     let file = File::create(&path).unwrap();
@@ -136,7 +136,7 @@ fn extra_unwritten_extents_are_told() {
 }
 
 #[test]
-fn extra_holes_are_told() {
+fn extra_holes_are_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let path = scratch.path("sparse");
     File::create(&path).unwrap().set_len(64 * MIB).unwrap();
@@ -146,7 +146,7 @@ fn extra_holes_are_told() {
 }
 
 #[test]
-fn half_a_hole_is_told_with_its_share() {
+fn half_a_hole_is_reported_with_its_share() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let path = scratch.random_file("half", 32 * MIB);
     let file = File::options().write(true).open(&path).unwrap();
@@ -159,7 +159,7 @@ fn half_a_hole_is_told_with_its_share() {
 }
 
 #[test]
-fn tmpfs_is_told_to_be_memory() {
+fn tmpfs_is_reported_to_be_memory() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(mount) = Mount::tmpfs(&scratch, "64m") else { return };
     let file = mount.path("file");
@@ -172,7 +172,7 @@ fn tmpfs_is_told_to_be_memory() {
 }
 
 #[test]
-fn extra_a_loop_on_a_cached_file_is_told() {
+fn extra_a_loop_on_a_cached_file_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::new(&scratch, 64 * MIB, &["--direct-io=off"]) else { return };
     fingerprint(&device.backing);
@@ -182,7 +182,7 @@ fn extra_a_loop_on_a_cached_file_is_told() {
 }
 
 #[test]
-fn extra_direct_that_is_not_is_told() {
+fn extra_direct_that_is_not_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "data=journal") else { return };
@@ -193,7 +193,7 @@ fn extra_direct_that_is_not_is_told() {
 }
 
 #[test]
-fn pages_that_others_hold_are_told() {
+fn pages_that_others_hold_are_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     fingerprint(&file);

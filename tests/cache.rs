@@ -88,7 +88,7 @@ pub fn mapping(scratch: &Scratch, path: &str) -> Running {
 }
 
 #[test]
-fn what_somebody_maps_stays_and_is_told_with_who_does() {
+fn what_somebody_maps_stays_and_is_reported_with_who_does() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(dir) = files(&scratch) else { return };
     let holder = mapping(&scratch, &scratch.path("a"));
@@ -134,7 +134,7 @@ fn files_of_others_are_unknown_and_not_called_resident() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn what_does_not_fit_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     if !scratch.on_disk() {
         return;

@@ -167,7 +167,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_place_for_the_report_that_cannot_be_is_told_before_the_run() {
+fn a_place_for_the_report_that_cannot_be_is_reported_before_the_run() {
     let scratch = Scratch::new();
     let words = ["run", "--target", &scratch.path("own"), "--size", "1m", "--rw", "write"];
     for place in [scratch.path("no/such/folder/report.json"), scratch.dir()] {

@@ -165,7 +165,7 @@ fn what_is_not_there_or_not_usable_gets_a_sentence() {
 }
 
 #[test]
-fn what_cut_a_run_short_is_told_on_stderr_too() {
+fn what_cut_a_run_short_is_reported_on_stderr_too() {
     let scratch = Scratch::new();
     let words = ["run", "--target", &scratch.path("nothing"), "--rw", "read", "--json", "-"];
     let ran = candor(&words);

@@ -8,7 +8,7 @@ use crate::support::{
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn t03_depth_of_a_synchronous_engine_is_told_when_planned_and_when_run() {
+fn t03_depth_of_a_synchronous_engine_is_reported_when_planned_and_when_run() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let words = "--rw randread --direct --engine psync --depth 32 --seconds 1";
@@ -25,7 +25,7 @@ fn t03_depth_of_a_synchronous_engine_is_told_when_planned_and_when_run() {
 }
 
 #[test]
-fn t04_buffered_libaio_is_told_to_be_synchronous() {
+fn t04_buffered_libaio_is_reported_to_be_synchronous() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 128 * MIB);
     let words = "--rw randread --engine libaio --depth 32 --evict --seconds 1";
@@ -43,7 +43,7 @@ fn direct_libaio_is_not() {
 }
 
 #[test]
-fn split_requests_are_told_with_factor_piece_and_cause() {
+fn split_requests_are_reported_with_factor_piece_and_cause() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
     if !device.set("queue/max_sectors_kb", "256") {
@@ -59,7 +59,7 @@ fn split_requests_are_told_with_factor_piece_and_cause() {
 }
 
 #[test]
-fn blocks_smaller_than_a_physical_sector_are_told() {
+fn blocks_smaller_than_a_physical_sector_are_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let report = run(&scratch, &file, "--rw randread --direct --seconds 1 --bs 4k");
@@ -79,7 +79,7 @@ fn blocks_smaller_than_a_physical_sector_are_told() {
 }
 
 #[test]
-fn flushes_are_told() {
+fn flushes_are_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     for how in ["--fsync-every 1", "--open-sync dsync"] {
@@ -99,7 +99,7 @@ fn flushes_are_told() {
 }
 
 #[test]
-fn extra_a_control_group_is_told_with_its_limit() {
+fn extra_a_control_group_is_reported_with_its_limit() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let Some(group) = Cgroup::reads_per_second(&device.numbers(), 80) else { return };
@@ -119,7 +119,7 @@ fn extra_a_control_group_is_told_with_its_limit() {
 }
 
 #[test]
-fn extra_starvation_of_cpu_is_told() {
+fn extra_starvation_of_cpu_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(32 * MIB) else { return };
     let Some(_spinners) = Spinners::on(0, 2) else { return };
@@ -129,7 +129,7 @@ fn extra_starvation_of_cpu_is_told() {
 }
 
 #[test]
-fn traffic_of_others_is_told() {
+fn traffic_of_others_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--direct", "--rw", "randread"];

@@ -36,7 +36,7 @@ depth = 0
 "#;
 
 #[test]
-fn all_mistakes_are_told_at_once_with_their_places() {
+fn all_mistakes_are_reported_at_once_with_their_places() {
     let scratch = Scratch::new();
     let file = scratch.file("mistaken.toml", MISTAKEN);
     let ran = candor(&["run", &file]);
@@ -81,7 +81,7 @@ size = "2m"
 "#;
 
 #[test]
-fn all_contradictions_are_told_at_once_with_their_places() {
+fn all_contradictions_are_reported_at_once_with_their_places() {
     let scratch = Scratch::new();
     let file = scratch.file("senseless.toml", SENSELESS);
     let ran = candor(&["run", &file]);

@@ -47,7 +47,7 @@ fn enables(missing: &[(String, String)], what: &str) -> String {
 const REQUESTS: &str = "single requests of the devices";
 
 #[test]
-fn what_a_user_may_not_know_is_told_once_with_what_would_help() {
+fn what_a_user_may_not_know_is_reported_once_with_what_would_help() {
     if !root() {
         return;
     }

@@ -238,7 +238,7 @@ fn mixed_work_with_overwrites_has_no_false_ones() {
 }
 
 #[test]
-fn the_first_wrong_block_ends_the_run_unless_told_otherwise() {
+fn the_first_wrong_block_ends_the_run_unless_reported_otherwise() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.path("file");
     fill(&scratch, &file, 1);

@@ -52,7 +52,7 @@ fn bandwidth_of_all_jobs_is_logged() {
 }
 
 #[test]
-fn files_that_are_laid_out_are_told_in_text_only() {
+fn files_that_are_laid_out_are_reported_in_text_only() {
     let scratch = Scratch::new();
     let words = ["--name=a", "--size=4m", "--nrfiles=2", "--rw=randread"];
     let ran = fio(&scratch, &words);

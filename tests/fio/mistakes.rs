@@ -44,7 +44,7 @@ fn write(scratch: &Scratch, mistake: &Mistake) {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place() {
+fn every_mistake_is_reported_with_its_place() {
     let scratch = Scratch::new();
     let mistakes = mistakes();
     assert!(mistakes.len() >= 60);

@@ -264,9 +264,9 @@ fn cpu_time() -> Duration {
 
 /// Looks for inputs that break something, as long as it was asked for.
 fn look(what: &str, mut one: impl FnMut(&mut Dice) -> (String, Box<dyn FnOnce() -> bool>)) {
-    let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let end = cpu_time() + Duration::from_secs(asked("FUZZ_SECONDS").unwrap_or(2));
-    let (mut inputs, mut taken, mut seed) = (0u64, 0u64, asked("FUZZ_SEED").unwrap_or(0));
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let end = cpu_time() + Duration::from_secs(number("FUZZ_SECONDS").unwrap_or(2));
+    let (mut inputs, mut taken, mut seed) = (0u64, 0u64, number("FUZZ_SEED").unwrap_or(0));
     while cpu_time() < end {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let (text, digest) = one(&mut Dice(seed));

@@ -13,10 +13,11 @@ pub fn friendliness(trace: &RequestStats) -> String {
     devices.dedup();
     let of =
         |device| seen.iter().filter(move |of| of.device == device).copied().collect::<Vec<_>>();
-    let told: Vec<_> = devices.into_iter().map(|device| of_device(device, &of(device))).collect();
-    match told.is_empty() {
+    let sentences: Vec<_> =
+        devices.into_iter().map(|device| of_device(device, &of(device))).collect();
+    match sentences.is_empty() {
         true => "No read or write reached these devices meanwhile.".to_owned(),
-        false => told.join("\n"),
+        false => sentences.join("\n"),
     }
 }
 
@@ -67,33 +68,33 @@ mod tests {
         }
     }
 
-    fn told(requests: Vec<Requests>) -> String {
+    fn sentences(requests: Vec<Requests>) -> String {
         friendliness(&RequestStats { requests, ..RequestStats::default() })
     }
 
     #[test]
     fn aligned_requests_are_friendly() {
-        let told = told(vec![seen(RequestOp::Read, &[(0, 2740)], 0)]);
-        assert_eq!(told, "sda: all of 2740 reads and writes begin and end on 4 KiB.");
+        let sentences = sentences(vec![seen(RequestOp::Read, &[(0, 2740)], 0)]);
+        assert_eq!(sentences, "sda: all of 2740 reads and writes begin and end on 4 KiB.");
     }
 
     #[test]
     fn misaligned_ones_are_counted_and_writes_cost_more() {
-        let told = told(vec![
+        let sentences = sentences(vec![
             seen(RequestOp::Read, &[(0, 2000)], 3),
             seen(RequestOp::Write, &[(0, 735), (512, 5)], 0),
         ]);
         assert!(
-            told.starts_with("sda: of 2740 reads and writes 5 begin off 4 KiB, and 3 have"),
-            "{told}"
+            sentences.starts_with("sda: of 2740 reads and writes 5 begin off 4 KiB, and 3 have"),
+            "{sentences}"
         );
-        assert!(told.contains("At least 5 writes cover a part"), "{told}");
+        assert!(sentences.contains("At least 5 writes cover a part"), "{sentences}");
     }
 
     #[test]
     fn counts_alone_tell_nothing_of_places() {
         let requests = vec![Requests { count: 9, ..Requests::default() }];
-        assert!(told(requests).contains("not known"));
-        assert!(told(Vec::new()).starts_with("No read or write"));
+        assert!(sentences(requests).contains("not known"));
+        assert!(sentences(Vec::new()).starts_with("No read or write"));
     }
 }

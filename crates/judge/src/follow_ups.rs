@@ -1,4 +1,5 @@
-//! Short slices of other work after a phase: which are worth their time, and what they tell.
+//! Follow-ups: short trials of other work after a phase, which ones are worth their time, and
+//! their results.
 //!
 //! A phase alone often cannot tell whether the device or the load was the limit, or whether
 //! something below this host caches. A second of work that differs in one thing can. Nothing is
@@ -22,7 +23,7 @@ use crate::thresholds::{
     AGAIN, DOUBLED_FLAT, DOUBLED_PAYS, KNEE, SLICE_OPS, SLICE_S, SLICED_PHASE_S,
 };
 
-/// A slice that would tell what a phase alone does not.
+/// A follow-up that would answer what a phase alone does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Change to the job.
@@ -141,10 +142,10 @@ fn reach(observed: &Observed, ran: &Ran) -> Option<f64> {
     let ours = |other: &crate::setup::Planned| other.index == ran.index;
     let targets = observed.targets_of(ours);
     let of = |target: &&candor_record::facts::TargetFacts| {
-        let asked = observed.plan.target(&target.target)?.size.map(|size| size.0);
+        let requested = observed.plan.target(&target.target)?.size.map(|size| size.0);
         let files = target.files.iter().map(|file| file.size_bytes).sum::<u64>();
         let device = || observed.facts.device(value(&target.device)?).map(|d| d.size_bytes);
-        asked.or((files > 0).then_some(files)).or_else(device)
+        requested.or((files > 0).then_some(files)).or_else(device)
     };
     let each: Option<Vec<u64>> = targets.iter().map(of).collect();
     each.map(|sizes| sizes.into_iter().sum::<u64>() as f64).filter(|reach| *reach > 0.0)
@@ -180,16 +181,16 @@ fn allocation(judged: &PhaseJudgement) -> Option<Question> {
     }
 }
 
-/// A slice beside its phase.
+/// A follow-up beside its phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside<'a> {
-    /// The slice.
-    pub slice: &'a FollowUp,
+    /// The follow-up.
+    pub follow_up: &'a FollowUp,
     /// Operations per second of the phase.
     pub before: f64,
-    /// Operations per second of the slice.
+    /// Operations per second of the follow-up.
     pub now: f64,
-    /// How many times as fast the slice was.
+    /// How many times as fast the follow-up was.
     pub times: f64,
     /// The follow-up was faster than any full second of the phase.
     apart: bool,
@@ -212,11 +213,12 @@ impl Beside<'_> {
     }
 }
 
-/// The slice of that kind, if there was one that lasted.
+/// The follow-up of that kind, if there was one that lasted.
 pub fn beside<'a>(observed: &Observed<'a>, change: Change) -> Option<Beside<'a>> {
     let [ran] = observed.ran.as_slice() else { return None };
-    let slice = observed.record.follow_ups.iter().find(|slice| slice.change == change)?;
-    let measured = &slice.measurement;
+    let follow_up =
+        observed.record.follow_ups.iter().find(|follow_up| follow_up.change == change)?;
+    let measured = &follow_up.measurement;
     let lasted = measured.elapsed_ns as f64 / 1e9 >= SLICE_S.value
         && measured.ops_done() as f64 >= SLICE_OPS.value
         && matches!(measured.ended, Ended::Time | Ended::Done);
@@ -224,10 +226,10 @@ pub fn beside<'a>(observed: &Observed<'a>, change: Change) -> Option<Beside<'a>>
     let seconds = series::seconds(ran.measured, |_| true);
     let most = seconds.iter().map(|second| second.ops_per_s).fold(before, f64::max);
     let times = ratio(now, before);
-    (lasted && times > 0.0).then_some(Beside { slice, before, now, times, apart: now > most })
+    (lasted && times > 0.0).then_some(Beside { follow_up, before, now, times, apart: now > most })
 }
 
-/// The slice with more load, whatever it was that was doubled.
+/// The follow-up with more load, whatever it was that was doubled.
 pub fn doubled<'a>(observed: &Observed<'a>) -> Option<Beside<'a>> {
     let of = |change| beside(observed, change);
     of(Change::TwiceTheDepth).or_else(|| of(Change::TwiceTheWorkers))
@@ -248,22 +250,22 @@ fn rate(measured: &Measurement) -> f64 {
 }
 
 /// The load that was doubled.
-pub fn load(slice: &FollowUp) -> Option<Doubled> {
-    match slice.change {
-        Change::TwiceTheDepth => Some(Doubled::Depth(slice.depth)),
-        Change::TwiceTheWorkers => Some(Doubled::Workers(slice.workers)),
+pub fn load(follow_up: &FollowUp) -> Option<Doubled> {
+    match follow_up.change {
+        Change::TwiceTheDepth => Some(Doubled::Depth(follow_up.depth)),
+        Change::TwiceTheWorkers => Some(Doubled::Workers(follow_up.workers)),
         _ => None,
     }
 }
 
 /// The change of a follow-up, in words: `twice the depth (64)`.
-pub fn what(slice: &FollowUp) -> String {
-    let (workers, depth) = (f64::from(slice.workers), f64::from(slice.depth));
-    match slice.change {
+pub fn what(follow_up: &FollowUp) -> String {
+    let (workers, depth) = (f64::from(follow_up.workers), f64::from(follow_up.depth));
+    match follow_up.change {
         Change::OtherPlaces => "the same at other places".into(),
         Change::SamePlaces => "the same places once more".into(),
-        Change::TwiceTheDepth => Doubled::Depth(slice.depth).to_string(),
-        Change::TwiceTheWorkers => Doubled::Workers(slice.workers).to_string(),
+        Change::TwiceTheDepth => Doubled::Depth(follow_up.depth).to_string(),
+        Change::TwiceTheWorkers => Doubled::Workers(follow_up.workers).to_string(),
         Change::TwiceTheThreads => format!(
             "twice the threads and as many in flight ({} of depth {})",
             fmt::count(workers),
@@ -275,14 +277,14 @@ pub fn what(slice: &FollowUp) -> String {
 }
 
 /// The result and cost of each follow-up of a phase.
-pub fn told(observed: &Observed) -> Vec<String> {
-    observed.record.follow_ups.iter().map(|slice| tell(observed, slice)).collect()
+pub fn sentences(observed: &Observed) -> Vec<String> {
+    observed.record.follow_ups.iter().map(|follow_up| sentence(observed, follow_up)).collect()
 }
 
-fn tell(observed: &Observed, slice: &FollowUp) -> String {
-    let what = fmt::capital(&what(slice));
-    let cost = cost(slice);
-    let Some(beside) = beside(observed, slice.change) else {
+fn sentence(observed: &Observed, follow_up: &FollowUp) -> String {
+    let what = fmt::capital(&what(follow_up));
+    let cost = cost(follow_up);
+    let Some(beside) = beside(observed, follow_up.change) else {
         return format!("{what} showed nothing. {cost}");
     };
     let (now, before) = (fmt::iops(beside.now), fmt::iops(beside.before));
@@ -292,7 +294,7 @@ fn tell(observed: &Observed, slice: &FollowUp) -> String {
 }
 
 fn meant(observed: &Observed, beside: &Beside) -> String {
-    let text = match beside.slice.change {
+    let text = match beside.follow_up.change {
         Change::TwiceTheDepth | Change::TwiceTheWorkers | Change::TwiceTheThreads => {
             match (beside.pays(), beside.is_flat()) {
                 (true, _) => "more is to be had",
@@ -325,22 +327,22 @@ fn meant(observed: &Observed, beside: &Beside) -> String {
 }
 
 fn alone_takes(beside: &Beside) -> String {
-    let (_, stats) = busiest(&beside.slice.measurement);
+    let (_, stats) = busiest(&beside.follow_up.measurement);
     let mean_ns = stats.latency.as_ref().map_or(0.0, |latency| finite(latency.mean_ns));
     format!("{} each", fmt::time(mean_ns))
 }
 
-fn cost(slice: &FollowUp) -> String {
-    let bytes = slice.measurement.bytes_moved() as f64;
-    let did = if slice.measurement.of(Direction::Write).ops > 0 { "moved" } else { "read" };
-    format!("It took {} and {did} {}.", fmt::time(slice.cost_s * 1e9), fmt::size(bytes))
+fn cost(follow_up: &FollowUp) -> String {
+    let bytes = follow_up.measurement.bytes_moved() as f64;
+    let did = if follow_up.measurement.of(Direction::Write).ops > 0 { "moved" } else { "read" };
+    format!("It took {} and {did} {}.", fmt::time(follow_up.cost_s * 1e9), fmt::size(bytes))
 }
 
-/// A slice as evidence.
+/// A follow-up as evidence.
 pub fn evidence(draft: FindingBuilder, beside: &Beside) -> FindingBuilder {
-    let from = "a short slice after the phase";
+    let from = "a follow-up of the phase";
     draft.evidence("rate of the phase", Quantity::ops_per_s(beside.before), "candor").evidence(
-        what(beside.slice),
+        what(beside.follow_up),
         Quantity::ops_per_s(beside.now),
         from,
     )

@@ -96,7 +96,7 @@ pub fn judge(case: &Case) -> PhaseJudgement {
     let verdict = headline::verdict(&observed, &findings);
     let limited_by = limit::limited_by(&observed, &findings);
     let headline = headline::headline(&observed, verdict, &findings, limited_by.as_ref());
-    let follow_ups = follow_ups::told(&observed);
+    let follow_ups = follow_ups::sentences(&observed);
     // What caches of the processor beat is nothing that memory allows "at most".
     let beaten = |bound: &Bound| {
         bound.kind == Kind::Memory
@@ -153,8 +153,8 @@ pub fn nears_memory(case: &Case) -> bool {
 fn ask_rules(observed: &Observed) -> (Vec<Finding>, Vec<NotEvaluated>) {
     let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
     let nothing_done = observed.nothing_done();
-    let asked = |rule: &&rule::Rule| !nothing_done || rule.stage == Stage::Failure;
-    for rule in rules::all().filter(asked) {
+    let applies = |rule: &&rule::Rule| !nothing_done || rule.stage == Stage::Failure;
+    for rule in rules::all().filter(applies) {
         match rule.evaluate(observed) {
             Outcome::Nothing => {}
             Outcome::Found(found) => findings.extend(found),

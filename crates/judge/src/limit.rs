@@ -63,7 +63,7 @@ fn pace(observed: &Observed) -> Option<Limit> {
 /// more for twice as much.
 fn by_follow_up(observed: &Observed) -> Option<Limit> {
     let beside = follow_ups::doubled(observed)?;
-    let (doubled, times) = (follow_ups::load(beside.slice)?, beside.times);
+    let (doubled, times) = (follow_ups::load(beside.follow_up)?, beside.times);
     if beside.pays() {
         return Some(Limit::Load { doubled, times });
     }
@@ -78,15 +78,15 @@ fn queue_of_all(observed: &Observed) -> Option<f64> {
 
 /// The device, where it had what was asked for in flight.
 fn device(observed: &Observed) -> Option<Limit> {
-    let asked = observed.concurrency();
+    let requested = observed.concurrency();
     let queue = queue_of_all(observed)?;
     let mean_ns = observed.mean_latency_ns()?;
-    let applies = observed.all_direct() && asked > 1.0;
+    let applies = observed.all_direct() && requested > 1.0;
     applies.then_some(Limit::Device {
-        depth: asked,
+        depth: requested,
         in_flight: queue,
         // More than was asked for cannot be all ours.
-        with_others: queue > MORE_IN_DEVICE.value * asked,
+        with_others: queue > MORE_IN_DEVICE.value * requested,
         mean_latency_ns: mean_ns,
     })
 }

@@ -199,7 +199,7 @@ impl<'a> Observed<'a> {
 
     /// Operations in flight that the plan asks for.
     pub fn requested(&self) -> f64 {
-        self.ran.iter().map(|ran| ran.asked()).sum()
+        self.ran.iter().map(|ran| ran.in_flight_requested()).sum()
     }
 
     /// Mean number of operations in flight, as the application saw them.

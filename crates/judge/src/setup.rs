@@ -32,7 +32,7 @@ impl Planned<'_> {
     }
 
     /// Operations that the plan asks for.
-    pub fn asked(&self) -> f64 {
+    pub fn in_flight_requested(&self) -> f64 {
         f64::from(self.job.workers) * f64::from(self.blocks.depth)
     }
 
@@ -153,9 +153,9 @@ impl<'a> SetupFacts<'a> {
         if device.array_level().is_some_and(|level| LEVELS.contains(&level)) {
             return true;
         }
-        let told = device.mapping.as_ref().and_then(|mapping| mapping.is("striped"));
+        let by_table = device.mapping.as_ref().and_then(|mapping| mapping.is("striped"));
         let raid = device.mapping.as_ref().is_some_and(|mapping| mapping.is("raid") == Some(true));
-        if let Some(striped) = told.filter(|_| !raid) {
+        if let Some(striped) = by_table.filter(|_| !raid) {
             return striped && device.below.len() > 1;
         }
         let best = |device: &DeviceFacts| value(&device.queue.optimal_io_bytes).copied();

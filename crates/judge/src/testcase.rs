@@ -188,8 +188,8 @@ impl TestCase {
         self.host.after.process_io.as_mut().unwrap().read_bytes = bytes;
     }
 
-    /// A slice of half a second after the phase.
-    pub fn slice(&mut self, change: Change, workers: u32, depth: u32, ops_per_s: f64) {
+    /// Adds a follow-up of half a second.
+    pub fn follow_up(&mut self, change: Change, workers: u32, depth: u32, ops_per_s: f64) {
         let main = match self.record.measurements[0].of(Direction::Write).ops {
             0 => Direction::Read,
             _ => Direction::Write,

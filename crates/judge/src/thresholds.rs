@@ -125,18 +125,18 @@ thresholds! {
     DOUBLED_FLAT = 1.2, [B18],
         "rate with twice the load over the rate before, at most", "judge, after acceptance T8",
         "75k to 85k IOPS from 4 to 8 jobs, on a device of 90k, are 1.13";
-    /// Shortest slice that tells something.
+    /// Shortest follow-up that decides something.
     SLICE_S = 0.4, [],
-        "seconds of a slice, least", "judge",
+        "seconds of a follow-up, least", "judge",
         "half a second is asked for; the first operations of it do not count";
-    /// Fewest operations of a phase or a slice that tell something.
+    /// Fewest operations of a phase or a follow-up that decide something.
     SLICE_OPS = 40.0, [],
-        "operations of a slice, least", "judge",
+        "operations of a follow-up, least", "judge",
         "the rate of fewer than forty is known to worse than a sixth";
-    /// Shortest phase that a slice may follow.
+    /// Shortest phase that has follow-ups.
     SLICED_PHASE_S = 5.0, [],
-        "seconds of a phase, least for a slice after it", "judge",
-        "a slice takes half a second at least, and all of them a tenth of the phase at most";
+        "seconds of a phase, least for a follow-up", "judge",
+        "a follow-up takes half a second at least, and all of them a tenth of the phase at most";
     /// Shortest window for queue arithmetic.
     QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4 E7 F5],
         "seconds, least for queue figures", "judge",
@@ -519,7 +519,7 @@ thresholds! {
         "share of requests that a second cache answered", "evidence book A15",
         "one in ten from a tier that is many times as fast is the beginning of a mix";
     /// Requests from which a share of hits means something.
-    CACHE_ASKED = 1000.0, [A15],
+    CACHE_LOOKUPS = 1000.0, [A15],
         "requests to a second cache, least", "judge",
         "fewer are what looking at files costs by itself";
     /// Workers on other nodes than the device's.

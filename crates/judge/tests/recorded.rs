@@ -94,14 +94,15 @@ fn judged(report: &Report) -> PhaseJudgement {
 fn recordings_are_judged_as_an_expert_would() {
     for &(name, verdict, heavy, explaining) in RECORDINGS {
         let judged = judged(&load(name));
-        let told: Vec<_> = judged.findings.iter().map(|f| (&f.rule, f.severity)).collect();
+        let sentences: Vec<_> = judged.findings.iter().map(|f| (&f.rule, f.severity)).collect();
         let found = |rule: &str| judged.findings.iter().find(|finding| finding.rule == rule);
         for rule in heavy {
-            let finding = found(rule).unwrap_or_else(|| panic!("{name}: no {rule} in {told:?}"));
-            assert!(finding.severity > Severity::Explains, "{name}: {told:?}");
+            let finding =
+                found(rule).unwrap_or_else(|| panic!("{name}: no {rule} in {sentences:?}"));
+            assert!(finding.severity > Severity::Explains, "{name}: {sentences:?}");
         }
         for rule in explaining {
-            assert!(found(rule).is_some(), "{name}: no {rule} in {told:?}");
+            assert!(found(rule).is_some(), "{name}: no {rule} in {sentences:?}");
         }
         for finding in judged.findings.iter().filter(|f| f.severity > Severity::Explains) {
             let rule = finding.rule.as_str();
@@ -110,7 +111,7 @@ fn recordings_are_judged_as_an_expert_would() {
         }
         let moment = judged.findings.iter().any(|f| ABOUT_THE_MOMENT.contains(&f.rule.as_str()));
         let noisy = verdict == Believable && judged.verdict == WithRemarks && moment;
-        assert!(noisy || judged.verdict == verdict, "{name}: {:?}, {told:?}", judged.verdict);
+        assert!(noisy || judged.verdict == verdict, "{name}: {:?}, {sentences:?}", judged.verdict);
     }
 }
 
@@ -137,7 +138,7 @@ fn only_a_slow_member_is_called_slow() {
 /// Follow-ups of a phase decide what limited it.
 #[test]
 fn follow_ups_that_were_recorded_tell_the_limit() {
-    for (name, limit, told) in [
+    for (name, limit, sentences) in [
         (
             "load-limited",
             "the load: twice the workers (2) moved 1.68 times as much",
@@ -164,16 +165,20 @@ fn follow_ups_that_were_recorded_tell_the_limit() {
         let judged = judged(&load(name));
         let limited = judged.limit().unwrap_or_default();
         assert!(limited.starts_with(limit), "{name}: {limited}");
-        assert_eq!(judged.follow_ups, told, "{name}");
+        assert_eq!(judged.follow_ups, sentences, "{name}");
     }
 }
 
 /// Consequences stand with their cause.
 #[test]
-fn what_was_measured_of_memory_is_told_with_the_page_cache() {
+fn what_was_measured_of_memory_is_reported_with_the_page_cache() {
     let judged = judged(&load("cached-read-by-two"));
     let cause = judged.findings.iter().find(|finding| finding.rule == "A1").expect("the cause");
-    let told = cause.consequences.iter().find(|other| other.rule == "B15").expect("told");
-    assert!(told.sentence.contains(" is more than this memory can copy ("), "{}", told.sentence);
+    let sentences = cause.consequences.iter().find(|other| other.rule == "B15").expect("told");
+    assert!(
+        sentences.sentence.contains(" is more than this memory can copy ("),
+        "{}",
+        sentences.sentence
+    );
     assert!(!judged.ceilings.iter().any(|ceiling| ceiling.element == "memory"), "5 % above it");
 }

@@ -123,11 +123,11 @@ fn logical_block(facts: &Facts, name: &str) -> Option<u64> {
 /// unit may have no whole page.
 fn units(about: &FileFacts, logical_block_bytes: Option<u64>) -> [u64; 2] {
     const PAGE: u64 = 4096;
-    let told = match about.direct {
+    let aligned = match about.direct {
         DirectIo::Aligned { offset, .. } => Some(u64::from(offset)),
         _ => None,
     };
-    let known = [told, logical_block_bytes].into_iter().flatten().max();
+    let known = [aligned, logical_block_bytes].into_iter().flatten().max();
     // Beyond a megabyte it is garbage; and only powers of two are units.
     let least = known.filter(|unit| unit.is_power_of_two() && *unit <= 1 << 20).unwrap_or(PAGE);
     [least.max(PAGE), least.max(512)]
@@ -202,7 +202,7 @@ impl Probe<'_> {
         let counted = self.devices.iter().zip(before.iter().zip(&after));
         Ok(Trial {
             bytes,
-            asked: spot.length,
+            requested: spot.length,
             counted: counted.map(|(name, (a, b))| ((*name).to_owned(), moved(a, b))).collect(),
             leaves: self.leaves.iter().map(|name| (*name).to_owned()).collect(),
             direct: !grown,
@@ -246,7 +246,7 @@ struct Trial {
     /// Read.
     bytes: u64,
     /// Asked for; more than read only at the end of a file, whose last block is fetched whole.
-    asked: u64,
+    requested: u64,
     counted: Vec<(String, u64)>,
     leaves: Vec<String>,
     direct: bool,
@@ -269,7 +269,7 @@ impl Trial {
     }
 
     fn is_exact(&self) -> bool {
-        self.bytes > 0 && (self.bytes..=self.asked).contains(&self.moved())
+        self.bytes > 0 && (self.bytes..=self.requested).contains(&self.moved())
     }
 
     fn outcome(&self) -> AccountingOutcome {

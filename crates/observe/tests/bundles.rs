@@ -36,9 +36,9 @@ fn of_answers(json: &str) -> Facts {
 #[test]
 fn every_bundle_comes_to_the_same_facts() {
     for (path, bundle) in bundles() {
-        let (told, targets) = (of_answers(&bundle.facts), bundle.targets.clone());
+        let (noted, targets) = (of_answers(&bundle.facts), bundle.targets.clone());
         let facts = inspect(&targets, &Roots::replay(bundle));
-        assert_eq!(facts, told, "{}", path.display());
+        assert_eq!(facts, noted, "{}", path.display());
         assert!(facts.host.kernel.is_some() && !facts.targets.is_empty(), "{}", path.display());
         assert!(!facts.devices.is_empty(), "{}", path.display());
     }

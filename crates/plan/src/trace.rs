@@ -197,8 +197,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
-        for (text, told) in [
+    fn what_is_wrong_is_reported_with_its_line() {
+        for (text, message) in [
             ("", "the trace `t` has no operation"),
             ("read 0", "t:1: `read 0` is not `op offset size [file [time]]`"),
             ("\nraed 0 4k", "t:2: `raed` is not read, write, trim, fsync or fdatasync"),
@@ -211,7 +211,7 @@ mod tests {
             ("read 18446744073709551615 4k", "t:1: "),
         ] {
             let error = Trace::read("t", text).expect_err(text);
-            assert!(error.starts_with(told), "{error}");
+            assert!(error.starts_with(message), "{error}");
         }
     }
 

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_that_destroys_is_asked_about() {
+    fn every_operation_that_destroys_needs_consent() {
         let mix = |mix| Work::from(Blocks { mix, ..Blocks::default() }).destroys();
         assert_eq!(mix(Mix::READ), None);
         assert_eq!(mix(Mix::WRITE).map(|row| row.name), Some("write"));

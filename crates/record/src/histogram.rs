@@ -289,8 +289,8 @@ mod tests {
             let (since, added) = (whole.since(&fill(&a)), fill(&b));
             prop_assert_eq!(&since.counts, &added.counts);
             prop_assert_eq!((since.count, since.sum_ns), (added.count, added.sum_ns));
-            if let (Some(told), Some(max)) = (since.max(), added.max()) {
-                prop_assert_eq!(bucket_of(told.0), bucket_of(max.0));
+            if let (Some(found), Some(max)) = (since.max(), added.max()) {
+                prop_assert_eq!(bucket_of(found.0), bucket_of(max.0));
             }
         }
 
@@ -304,8 +304,8 @@ mod tests {
             values.sort_unstable();
             let wanted = ((values.len() as f64 * q).ceil() as usize).clamp(1, values.len());
             let exact = values[wanted - 1] as f64;
-            let told = histogram.quantile(q).unwrap().0 as f64;
-            prop_assert!((told - exact).abs() <= exact / 64.0 + 1.0, "{told} for {exact}");
+            let found = histogram.quantile(q).unwrap().0 as f64;
+            prop_assert!((found - exact).abs() <= exact / 64.0 + 1.0, "{found} for {exact}");
         }
 
         #[test]

@@ -154,15 +154,15 @@ mod tests {
 
     #[test]
     fn each_unit_has_its_form() {
-        let told = |quantity: Quantity| text(&quantity.value, quantity.unit);
-        assert_eq!(told(Quantity::bytes(4096.0)), "4 KiB");
-        assert_eq!(told(Quantity::bytes_per_s(544e6)), "544 MB/s (519 MiB/s)");
-        assert_eq!(told(Quantity::ops_per_s(1010.0)), "1010 IOPS");
-        assert_eq!(told(Quantity::ns(326e3)), "326 µs");
-        assert_eq!(told(Quantity::share(0.43)), "43 %");
-        assert_eq!(told(Quantity::celsius(71.85)), "71.8 °C");
-        assert_eq!(told(Quantity::count(12_345.0)), "12.3k");
-        assert_eq!(told(Quantity::ratio(12_345.0)), "12345");
-        assert_eq!(told("none".into()), "none");
+        let printed = |quantity: Quantity| text(&quantity.value, quantity.unit);
+        assert_eq!(printed(Quantity::bytes(4096.0)), "4 KiB");
+        assert_eq!(printed(Quantity::bytes_per_s(544e6)), "544 MB/s (519 MiB/s)");
+        assert_eq!(printed(Quantity::ops_per_s(1010.0)), "1010 IOPS");
+        assert_eq!(printed(Quantity::ns(326e3)), "326 µs");
+        assert_eq!(printed(Quantity::share(0.43)), "43 %");
+        assert_eq!(printed(Quantity::celsius(71.85)), "71.8 °C");
+        assert_eq!(printed(Quantity::count(12_345.0)), "12.3k");
+        assert_eq!(printed(Quantity::ratio(12_345.0)), "12345");
+        assert_eq!(printed("none".into()), "none");
     }
 }

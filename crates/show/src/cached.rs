@@ -136,16 +136,17 @@ fn mapped(by: &[Mapper]) -> Option<String> {
 
 /// Reasons of single files.
 fn reasons(page: &mut Page, cached: &Cached, reason: impl Fn(&CachedFile) -> Option<String>) {
-    let told: Vec<_> = cached.files.iter().filter_map(|file| Some((file, reason(file)?))).collect();
-    if told.is_empty() {
+    let reasons: Vec<_> =
+        cached.files.iter().filter_map(|file| Some((file, reason(file)?))).collect();
+    if reasons.is_empty() {
         return;
     }
     page.blank();
-    for (file, reason) in told.iter().take(REASONS_MAX) {
+    for (file, reason) in reasons.iter().take(REASONS_MAX) {
         let name = page.style.paint(Tone::Strong, &file.path);
         page.paragraph("  ", &format!("{name}: {reason}"));
     }
-    if let Some(more) = told.len().checked_sub(REASONS_MAX).filter(|more| *more > 0) {
+    if let Some(more) = reasons.len().checked_sub(REASONS_MAX).filter(|more| *more > 0) {
         let files = counted(more as u64, "other file");
         page.aside("  ", &format!("and {files}: --json FILE has them all."));
     }

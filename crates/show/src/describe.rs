@@ -135,11 +135,11 @@ pub(crate) fn target(facts: &Facts, target: &TargetFacts) -> String {
 
 /// The distinct links of some devices, each once.
 fn links(devices: &[&DeviceFacts]) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     for text in devices.iter().filter_map(|device| device.link.as_ref()).map(link) {
-        if !told.contains(&text) {
-            told.push(text);
+        if !texts.contains(&text) {
+            texts.push(text);
         }
     }
-    told.iter().map(|text| format!("; {text}")).collect()
+    texts.iter().map(|text| format!("; {text}")).collect()
 }

@@ -124,7 +124,7 @@ fn filesystem(on: &Filesystem) -> String {
 
 /// The requirements of direct I/O, each answer once.
 fn direct_io(files: &[FileFacts]) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut answers: Vec<String> = Vec::new();
     for file in files {
         let text = match file.direct {
             DirectIo::Unknown => "the kernel does not say what it needs".to_owned(),
@@ -135,11 +135,11 @@ fn direct_io(files: &[FileFacts]) -> Vec<String> {
                 size(u64::from(offset))
             ),
         };
-        if !told.contains(&text) {
-            told.push(text);
+        if !answers.contains(&text) {
+            answers.push(text);
         }
     }
-    told
+    answers
 }
 
 fn file(file: &FileFacts) -> String {

@@ -99,7 +99,7 @@ impl Line {
             PrepareStep::CleanUp => "removing",
             PrepareStep::FollowUp => "a short trial, because",
         };
-        let told = format!("{doing} {what}");
+        let text = format!("{doing} {what}");
         let amount = match bytes {
             (_, 0) => String::new(),
             (done, total) => format!(", {} of {}", column::size(done), column::size(total)),
@@ -107,15 +107,15 @@ impl Line {
         if self.terminal {
             let place = self.place(self.run.begun + 1);
             let joint = if phase.is_empty() { "" } else { " · " };
-            return self.over(&format!("{place}{phase}{joint}{told}{amount}"));
+            return self.over(&format!("{place}{phase}{joint}{text}{amount}"));
         }
         // Only what takes long is worth a line of a log, and only once.
-        let worth = step == PrepareStep::LayOut && told != self.preparing;
-        self.preparing.clone_from(&told);
+        let worth = step == PrepareStep::LayOut && text != self.preparing;
+        self.preparing.clone_from(&text);
         match (worth, bytes.1) {
             (false, _) => String::new(),
-            (true, 0) => format!("{told}\n"),
-            (true, total) => format!("{told}, {}\n", column::size(total)),
+            (true, 0) => format!("{text}\n"),
+            (true, total) => format!("{text}, {}\n", column::size(total)),
         }
     }
 
@@ -270,15 +270,15 @@ mod tests {
         ]
     }
 
-    fn told(line: &mut Line) -> String {
-        let told = events().into_iter().map(|(at, event)| line.on(&event, at));
-        let told = told.collect::<String>().replace('\r', "\n<").replace("\x1b[K", ">");
-        told.trim().to_owned()
+    fn text(line: &mut Line) -> String {
+        let text = events().into_iter().map(|(at, event)| line.on(&event, at));
+        let text = text.collect::<String>().replace('\r', "\n<").replace("\x1b[K", ">");
+        text.trim().to_owned()
     }
 
     #[test]
     fn on_a_terminal() {
-        insta::assert_snapshot!(told(&mut Line::new(true, 120)), @r#"
+        insta::assert_snapshot!(text(&mut Line::new(true, 120)), @r#"
         <[1/6] sequential write · 8 s left, 50 s in all>
         <[2/6] random read 4 KiB, depth 1 · laying out /data/candor.0, 512 MiB of 1 GiB>
         <[2/6] random read 4 KiB, depth 1 · laying out /data/candor.0, 1 GiB of 1 GiB>
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn in_a_log() {
-        insta::assert_snapshot!(told(&mut Line::new(false, 120)), @r#"
+        insta::assert_snapshot!(text(&mut Line::new(false, 120)), @r#"
         [1/6] sequential write, 8 s
         laying out /data/candor.0, 1 GiB
         [2/6] random read 4 KiB, depth 1, 8 s

@@ -12,7 +12,7 @@ use candor_record::fmt::{counted, exact};
 /// Steps of a histogram that are told by themselves.
 const STEPS_MAX: usize = 5;
 /// Pieces of I/O, or I/Os in a request, from which on it is told.
-const PIECES_TOLD: f64 = 1.05;
+const PIECES_SHOWN: f64 = 1.05;
 /// Processes that are told by name.
 const ISSUERS_MAX: usize = 4;
 
@@ -162,14 +162,14 @@ fn steps(steps: &[(u64, u64)], name: impl Fn(u64) -> String) -> String {
     let all: u64 = steps.iter().map(|(_, n)| n).sum();
     let mut largest: Vec<_> = steps.to_vec();
     largest.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let told = largest.iter().take(STEPS_MAX);
-    let mut told: Vec<String> =
-        told.map(|(key, n)| format!("{} {}", name(*key), share(share_of(*n, all)))).collect();
+    let parts = largest.iter().take(STEPS_MAX);
+    let mut parts: Vec<String> =
+        parts.map(|(key, n)| format!("{} {}", name(*key), share(share_of(*n, all)))).collect();
     let rest: u64 = largest.iter().skip(STEPS_MAX).map(|(_, n)| n).sum();
     if rest > 0 {
-        told.push(format!("others {}", share(share_of(rest, all))));
+        parts.push(format!("others {}", share(share_of(rest, all))));
     }
-    told.join(", ")
+    parts.join(", ")
 }
 
 fn place(of: &Requests) -> String {
@@ -202,12 +202,12 @@ fn order(of: &Requests, part: f64) -> String {
 /// Changes to I/O on its way to requests: cut in two, or joined.
 fn pieces(of: &Requests) -> Vec<String> {
     let mut parts = Vec::new();
-    let told = |factor: &f64| *factor >= PIECES_TOLD;
-    if let Some(factor) = of.split_factor().filter(told) {
+    let worth = |factor: &f64| *factor >= PIECES_SHOWN;
+    if let Some(factor) = of.split_factor().filter(worth) {
         let cuts = counted(of.splits, "cut");
         parts.push(format!("{cuts} through I/O too large for the device, {factor:.1} pieces each"));
     }
-    if let (Some(merged), Some(factor)) = (of.merged, of.merge_factor().filter(told)) {
+    if let (Some(merged), Some(factor)) = (of.merged, of.merge_factor().filter(worth)) {
         parts.push(format!("{} joined while waiting, {factor:.1} in a request", exact(merged)));
     }
     parts
@@ -215,18 +215,18 @@ fn pieces(of: &Requests) -> Vec<String> {
 
 fn latency(steps: &[(u64, u64)]) -> Option<String> {
     let at = |(name, share)| percentile(steps, share).map(|ns| format!("{name} {}", time(ns)));
-    let told: Vec<String> =
+    let parts: Vec<String> =
         [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].into_iter().filter_map(at).collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn issuers(of: &Requests) -> String {
     let all: u64 = of.issuers.iter().map(|issuer| issuer.count).sum();
-    let told = of.issuers.iter().take(ISSUERS_MAX);
-    let told = told.map(|issuer| {
+    let parts = of.issuers.iter().take(ISSUERS_MAX);
+    let parts = parts.map(|issuer| {
         format!("{} ({}) {}", issuer.command, issuer.pid, share(share_of(issuer.count, all)))
     });
-    told.collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

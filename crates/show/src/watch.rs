@@ -34,10 +34,10 @@ pub fn fitted(text: &str, rows: usize, columns: usize) -> String {
     let rows = rows.max(2) - 1;
     let lines: Vec<&str> = text.lines().collect();
     let left_out = lines.len() > rows;
-    let told = if left_out { rows - 1 } else { lines.len() };
-    let mut fitted: Vec<String> = lines[..told].iter().map(|line| cut(line, columns)).collect();
+    let shown = if left_out { rows - 1 } else { lines.len() };
+    let mut fitted: Vec<String> = lines[..shown].iter().map(|line| cut(line, columns)).collect();
     if left_out {
-        fitted.push(format!("… {} more lines", lines.len() - told));
+        fitted.push(format!("… {} more lines", lines.len() - shown));
     }
     fitted.join("\n") + "\n"
 }
@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn idle_devices_are_shown_where_they_were_named() {
-        let told = text(&watched(), "12:00:00", true, &Style::default());
-        assert!(told.contains("sda: idle"), "{told}");
+        let shown = text(&watched(), "12:00:00", true, &Style::default());
+        assert!(shown.contains("sda: idle"), "{shown}");
         let nothing = text(&Watched::default(), "12:00:00", false, &Style::default());
         assert_eq!(nothing, "12:00:00\nnothing reached any device\n");
     }

@@ -48,12 +48,12 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let asked = matches.subcommand().and_then(|(asked, matches)| {
-        let (_, action, _) = ACTIONS.into_iter().find(|(word, ..)| *word == asked)?;
+    let chosen = matches.subcommand().and_then(|(chosen, matches)| {
+        let (_, action, _) = ACTIONS.into_iter().find(|(word, ..)| *word == chosen)?;
         Some((action, matches))
     });
     // The parser lets no other word through.
-    let Some((action, matches)) = asked else { return exit::USAGE };
+    let Some((action, matches)) = chosen else { return exit::USAGE };
     let mut output = Output::default();
     let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
     if let Err(code) = commands::ready(&problems, &line, &mut output) {

@@ -40,8 +40,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if let Err(code) = commands::ready(&problems, &line, &mut output) {
         return code;
     }
-    let asked: Vec<&String> = matches.get_many("RULE").into_iter().flatten().collect();
-    match shown(&candor_judge::explanations(), &asked, &output) {
+    let names: Vec<&String> = matches.get_many("RULE").into_iter().flatten().collect();
+    match shown(&candor_judge::explanations(), &names, &output) {
         Ok(None) => exit::RAN,
         Ok(Some(text)) => commands::printed(&text),
         Err(sentence) => {
@@ -54,18 +54,18 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 /// The text for stdout; none where JSON went there.
 fn shown(
     all: &[Explanation],
-    asked: &[&String],
+    names: &[&String],
     output: &Output,
 ) -> Result<Option<String>, String> {
     let named = |name: &&String| all.iter().find(|rule| rule.rule.eq_ignore_ascii_case(name));
-    let some: Vec<&Explanation> = asked.iter().filter_map(named).collect();
-    let meant = if asked.is_empty() { all.iter().collect() } else { some };
+    let some: Vec<&Explanation> = names.iter().filter_map(named).collect();
+    let meant = if names.is_empty() { all.iter().collect() } else { some };
     let json = json::rules(&meant).map_err(|error| error.to_string())?;
     if output.deliver_json(&json)? {
         return Ok(None);
     }
     let style = screen::style(output.color);
-    Ok(Some(match asked.is_empty() {
+    Ok(Some(match names.is_empty() {
         true => rules::list(all, &style),
         false => rules::full(&meant, &style),
     }))

@@ -99,8 +99,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
 }];
 
 fn group(text: &str) -> Result<(String, Vec<PathBuf>), String> {
-    let told = text.split_once('=').map(|(name, paths)| (name, paths.split(',').collect()));
-    let (name, paths): (&str, Vec<&str>) = told.unwrap_or_default();
+    let parts = text.split_once('=').map(|(name, paths)| (name, paths.split(',').collect()));
+    let (name, paths): (&str, Vec<&str>) = parts.unwrap_or_default();
     if name.is_empty() || paths.iter().any(|path| path.is_empty()) {
         return Err(format!("`{text}` is no group; write NAME=PATH,PATH"));
     }
@@ -185,7 +185,7 @@ fn looks(
         let watched = watch.look();
         let text = match draft.json {
             true => json::watched(&watched).map_err(|error| error.to_string())?,
-            false => told(&watched, &clock, named, output),
+            false => look(&watched, &clock, named, output),
         };
         if !screen::stream(&text)? || is_last {
             break;
@@ -195,7 +195,7 @@ fn looks(
     Ok(())
 }
 
-fn told(watched: &Watched, clock: &Clock, named: bool, output: &Output) -> String {
+fn look(watched: &Watched, clock: &Clock, named: bool, output: &Output) -> String {
     let style = screen::style(output.color);
     let title = format!("{}, the last {:.1} s", clock.moment(), watched.elapsed_s);
     let text = watch::text(watched, &title, named, &style);

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_about() {
+    fn what_is_reported_about() {
         let (flags, diagnostics) = given(&["debug=process,io", "bandwidth-log"]);
         assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.debug, [DebugKind::Process, DebugKind::Io]);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_make_no_sense_are_told() {
+    fn values_that_make_no_sense_are_reported() {
         for (word, message) in [
             (
                 "client=host",

@@ -41,15 +41,15 @@ pub fn of_nearest_option(name: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// There is no such engine or option.
-pub fn of_engine(asked: Option<&str>) -> Result<String, String> {
-    let Some(asked) = asked else {
+pub fn of_engine(name_and_option: Option<&str>) -> Result<String, String> {
+    let Some(name_and_option) = name_and_option else {
         let line = |engine: &options::EngineName| format!("\t{}\n", engine.name);
         let known = ENGINES.iter().filter(|engine| engine.refused.is_empty());
         return Ok(format!("Available IO engines:\n{}", known.map(line).collect::<String>()));
     };
-    let (name, option) = match asked.split_once(',') {
+    let (name, option) = match name_and_option.split_once(',') {
         Some((name, option)) => (name, Some(option)),
-        None => (asked, None),
+        None => (name_and_option, None),
     };
     let Some(engine) = options::engine(name) else {
         return Err(unknown("engine", name, ENGINES.iter().map(|engine| engine.name)));

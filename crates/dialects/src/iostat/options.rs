@@ -88,7 +88,7 @@ pub enum Unit {
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Request {
     /// Reports.
     Reports(Box<Options>),
     /// The version (`-V`).

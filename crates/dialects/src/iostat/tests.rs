@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use candor_record::{CpuTimes, DiskCounters};
 use proptest::prelude::*;
 
-use super::options::{self, Asked, Options, Partitions};
+use super::options::{self, Options, Partitions, Request};
 use super::{Disk, Host, Printer, Sample};
 
 fn counters(text: &str) -> DiskCounters {
@@ -66,16 +66,16 @@ fn argv<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<OsString> {
     std::iter::once("iostat").chain(words).map(OsString::from).collect()
 }
 
-fn asked(line: &str) -> Options {
+fn options_of(line: &str) -> Options {
     match options::read(&argv(line.split_whitespace()), false) {
-        Ok(Asked::Reports(options)) => *options,
+        Ok(Request::Reports(options)) => *options,
         other => panic!("{line}: {other:?}"),
     }
 }
 
 /// The report since boot.
 fn report(line: &str) -> String {
-    Printer::new(&asked(line)).report(&Sample::default(), &recorded(), None)
+    Printer::new(&options_of(line)).report(&Sample::default(), &recorded(), None)
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn json_has_the_keys_of_sysstat_in_its_order() {
         \"d_await\": 0.44, \"f_await\": 1.69, \"rareq-sz\": 9.89, \"wareq-sz\": 9.28, \
         \"dareq-sz\": 23.70, \"aqu-sz\": 0.01, \"util\": 0.10}\n\t\t\t\t\t]\n\t\t\t\t}";
     assert_eq!(report("-o JSON -x loop1 -c -d"), sysstat);
-    let options = asked("-o JSON -t");
+    let options = options_of("-o JSON -t");
     let mut printer = Printer::new(&options);
     let host = Host { nodename: "a\"b".into(), ..Host::default() };
     let mut text = printer.head(&host);
@@ -163,7 +163,7 @@ fn an_interval_is_the_difference_of_two_samples() {
     (c.writes, c.write_sectors, c.write_ms) =
         (c.writes + 100, c.write_sectors + 12_800, c.write_ms + 500);
     (c.busy_ms, c.weighted_ms) = (c.busy_ms + 1000, c.weighted_ms + 1100);
-    let options = asked("-d -x -z -g both loop3 loop1");
+    let options = options_of("-d -x -z -g both loop3 loop1");
     let text = Printer::new(&options).report(&recorded(), &later, None);
     let rows: Vec<Vec<&str>> =
         text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
@@ -185,7 +185,7 @@ fn counters_that_begin_again_give_no_nonsense() {
     // 49 days are over: times begin again, counts do not.
     let after = sample(11, "200 0 1600 204 0 0 0 0 0 494 0 0 0 0 0 0 0");
     let row = |before: &Sample, after: &Sample| {
-        Printer::new(&asked("-d -x sda"))
+        Printer::new(&options_of("-d -x sda"))
             .report(before, after, None)
             .lines()
             .nth(1)
@@ -216,7 +216,7 @@ fn devices_are_chosen_as_sysstat_does() {
     ];
     let now = Sample { uptime_ns: 1, disks, ..Sample::default() };
     let names = |line: &str| {
-        let options = asked(&format!("-d {line}"));
+        let options = options_of(&format!("-d {line}"));
         let text = Printer::new(&options).report(&Sample::default(), &now, None);
         let names = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
         names.collect::<Vec<_>>().join(" ")
@@ -265,7 +265,7 @@ fn words_that_make_no_sense_get_a_sentence() {
         let sentence = errors[0].describe(&texts);
         assert!(sentence.contains(message), "{line}: {sentence}");
     }
-    assert_eq!(options::read(&argv(["-V"]), false), Ok(Asked::Version));
+    assert_eq!(options::read(&argv(["-V"]), false), Ok(Request::Version));
 }
 
 #[test]
@@ -284,11 +284,11 @@ fn all_mistakes_are_reported_at_their_places() {
 
 #[test]
 fn letters_and_values_go_together() {
-    let options = asked("-xdo JSON -p 5 3");
+    let options = options_of("-xdo JSON -p 5 3");
     assert!(options.extended && options.devices && options.json && !options.cpu);
     assert_eq!((options.interval_s, options.count), (Some(5), Some(3)));
     assert_eq!(options.partitions, Partitions::Used);
-    assert!(asked("-c sda").devices && !asked("-c").devices);
+    assert!(options_of("-c sda").devices && !options_of("-c").devices);
 }
 
 proptest! {
@@ -302,7 +302,7 @@ proptest! {
         posix in any::<bool>(),
     ) {
         let argv = argv(words.iter().map(String::as_str));
-        let Ok(Asked::Reports(options)) = options::read(&argv, posix) else { return Ok(()) };
+        let Ok(Request::Reports(options)) = options::read(&argv, posix) else { return Ok(()) };
         // The sum of some of a device's counters is a number as well.
         let text = |n: &[u64]| n.iter().map(|n| (n >> 6).to_string()).collect::<Vec<_>>().join(" ");
         let sample = |at, n: &[u64]| Sample {

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistake_is_told_on_one_line() {
+    fn a_mistake_is_reported_on_one_line() {
         let mut texts = Texts::default();
         texts.add("command line", "fio --nmae=x");
         let at = Span { text: 0, start: 4, end: 10 };

@@ -38,7 +38,7 @@ impl Support {
 }
 
 /// `name=value`, as it was given.
-fn asked<K: ValueKind>(row: &Row<K>, given: &GivenOption) -> String {
+fn as_written<K: ValueKind>(row: &Row<K>, given: &GivenOption) -> String {
     match &given.value {
         Some(value) => format!("{}={value}", row.name),
         None => row.name.to_owned(),
@@ -71,7 +71,7 @@ impl<K: ValueKind> Table<K> {
             _ => None,
         });
         let diagnostic = |(row, option, why): (&Row<K>, &GivenOption, &str)| {
-            let message = format!("{} is not done: {why}", asked(row, option));
+            let message = format!("{} is not done: {why}", as_written(row, option));
             Diagnostic::new(option.name_at, "unsupported", row.name, message).remedy("remove it")
         };
         refused.map(diagnostic).collect()
@@ -84,7 +84,7 @@ impl<K: ValueKind> Table<K> {
             _ => None,
         });
         let note = |(row, option, why): (&Row<K>, &GivenOption, &str)| Note {
-            asked: asked(row, option),
+            asked: as_written(row, option),
             did: row.plan.to_owned(),
             why: why.to_owned(),
             place: Some(texts.location(option.name_at)),
@@ -97,7 +97,7 @@ impl<K: ValueKind> Table<K> {
     pub fn refusal(&self, given: &Given, name: &str, why: &str) -> Diagnostic {
         match given.get(name).zip(self.find(name)) {
             Some((option, row)) => {
-                let message = format!("{} is not done: {why}", asked(row, option));
+                let message = format!("{} is not done: {why}", as_written(row, option));
                 Diagnostic::new(option.at, "unsupported", name, message)
             }
             None => Diagnostic::nowhere("unsupported", format!("{name} is not done: {why}")),
@@ -108,7 +108,7 @@ impl<K: ValueKind> Table<K> {
     pub fn note(&self, given: &Given, texts: &Texts, name: &str, did: &str, why: &str) -> Note {
         let option = given.get(name);
         let asked = match option.zip(self.find(name)) {
-            Some((option, row)) => asked(row, option),
+            Some((option, row)) => as_written(row, option),
             None => name.to_owned(),
         };
         let place = option.map(|option| texts.location(option.name_at));

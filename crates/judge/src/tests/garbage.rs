@@ -78,12 +78,12 @@ fn cases() -> Vec<TestCase> {
         TestCase::direct_write().seconds(40, |second| 9000.0 - 200.0 * second as f64),
         TestCase::direct(4096, 64, 1, 9000.0).on_array("raid5", &[0.9, 0.05, 0.05]),
         TestCase::direct(MIB, 4, 1, 900.0).behind("PCIe", 985_000_000, 3_940_000_000),
-        sliced(),
+        followed_up(),
     ]
 }
 
-/// With slices of every kind.
-fn sliced() -> TestCase {
+/// With follow-ups of every kind.
+fn followed_up() -> TestCase {
     let mut case = TestCase::direct(4096, 8, 2, 9000.0);
     use Change::*;
     for change in [
@@ -95,7 +95,7 @@ fn sliced() -> TestCase {
         OneAtATime,
         FilesOfTheirOwn,
     ] {
-        case.slice(change, 4, 8, 20_000.0);
+        case.follow_up(change, 4, 8, 20_000.0);
     }
     case
 }

@@ -17,7 +17,7 @@ fn facts(devices: Vec<DeviceFacts>) -> Facts {
 fn trial(bytes: u64, counted: &[(&str, u64)], leaves: &[&str]) -> Trial {
     Trial {
         bytes,
-        asked: 4096,
+        requested: 4096,
         counted: counted.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect(),
         leaves: leaves.iter().map(|name| (*name).to_owned()).collect(),
         direct: true,

@@ -85,8 +85,8 @@ mod tests {
              8 161 sdq1 1 0 8 0 0 0 0 0 0 0 0\n",
         );
         let disks = diskstats(&fake.roots).expect("read");
-        let told: Vec<_> = disks.iter().map(|d| (d.name.as_str(), &d.partition_of)).collect();
-        assert_eq!(told, [("sdq", &None), ("sdq1", &Some("sdq".to_owned()))]);
+        let found: Vec<_> = disks.iter().map(|d| (d.name.as_str(), &d.partition_of)).collect();
+        assert_eq!(found, [("sdq", &None), ("sdq1", &Some("sdq".to_owned()))]);
         assert_eq!((disks[0].counters.flush_ms, disks[1].counters.read_sectors), (17, 8));
         assert_eq!(disks[0].mapped.as_deref(), Some("vg-lv"));
         assert!(uptime() > Duration::ZERO);

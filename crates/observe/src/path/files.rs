@@ -21,7 +21,7 @@ pub fn file_facts(path: &Path) -> io::Result<FileFacts> {
     let stat = FileStat::of(path)?;
     let roots = Roots::default();
     let size_bytes = match stat.file_type {
-        FileType::Device => end(path).or_else(|error| told(&stat, &roots).ok_or(error))?,
+        FileType::Device => end(path).or_else(|error| reported_size(&stat, &roots).ok_or(error))?,
         _ => stat.size_bytes,
     };
     Ok(of(path, &stat, size_bytes, &roots))
@@ -31,9 +31,9 @@ pub fn file_facts(path: &Path) -> io::Result<FileFacts> {
 pub(crate) fn facts(path: &Path, roots: &Roots) -> Option<FileFacts> {
     let stat = roots.stat(path)?;
     let size_bytes = match stat.file_type {
-        FileType::Device => {
-            roots.number(Ask::End, path, || end(path).ok()).or_else(|| told(&stat, roots))?
-        }
+        FileType::Device => roots
+            .number(Ask::End, path, || end(path).ok())
+            .or_else(|| reported_size(&stat, roots))?,
         _ => stat.size_bytes,
     };
     Some(of(path, &stat, size_bytes, roots))
@@ -69,7 +69,7 @@ fn end(path: &Path) -> io::Result<u64> {
 }
 
 /// Length of a device for those who may not open it, as sysfs tells everybody.
-fn told(stat: &FileStat, roots: &Roots) -> Option<u64> {
+fn reported_size(stat: &FileStat, roots: &Roots) -> Option<u64> {
     sectors(&roots.text(&roots.sys.join("dev/block").join(&stat.is).join("size"))?)
 }
 

@@ -77,7 +77,7 @@ impl Ask {
 pub(crate) type Answer = String;
 
 /// A question with the number of lines of its answer that were read.
-type Asked = ((PathBuf, Ask), usize);
+type Question = ((PathBuf, Ask), usize);
 
 /// Everything that was asked for one inspection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Bundle {
     }
 
     /// One line; `last` is the question that lines after a bar answer, and how many did.
-    fn line(&mut self, line: &str, last: &mut Option<Asked>) -> Result<(), &'static str> {
+    fn line(&mut self, line: &str, last: &mut Option<Question>) -> Result<(), &'static str> {
         if line.is_empty() || line.starts_with('#') {
             return Ok(());
         }

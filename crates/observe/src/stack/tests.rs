@@ -426,8 +426,8 @@ fn a_mapped_cache_leads_to_the_slow_tier_first() {
     let tiers = ["8:32", "8:0"].map(str::to_owned).to_vec();
     let table = Table { kinds: vec!["cache".into()], tiers };
     assert_eq!(mapped(&node, Some(&table), &fake.roots), ["sdc", "sda", "sdb"]);
-    let told = mapping(&node, Some(&table), &fake.roots);
-    assert_eq!((told.is("cache"), told.is("linear")), (Some(true), Some(false)));
+    let found = mapping(&node, Some(&table), &fake.roots);
+    assert_eq!((found.is("cache"), found.is("linear")), (Some(true), Some(false)));
     // Who is not root is not told.
     let (devices, _) = collect_one(&fake, "dm-0");
     let mapping = devices[0].mapping.as_ref().expect("a mapping");

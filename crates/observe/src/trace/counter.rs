@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_are_told_first_and_twins_are_found() {
+    fn ends_that_are_reported_first_and_twins_are_found() {
         let mut counter = Counter::new(&traced());
         counter.count(&event(Moment::Completed, 9, 8, 4096));
         counter.count(&event(Moment::Issued, 5, 8, 4096));

@@ -115,7 +115,7 @@ pub struct Ring {
     /// Events when samples were taken out last: by now, their samples are all there.
     counted: u64,
     /// Events without a sample, as far as told.
-    told: u64,
+    reported: u64,
 }
 
 // SAFETY: the memory belongs to this alone, and is read by whoever holds it exclusively.
@@ -151,7 +151,7 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let into = first.as_raw_fd();
-        let ring = Ring { at: at.cast(), page, events, taken: 0, counted: 0, told: 0 };
+        let ring = Ring { at: at.cast(), page, events, taken: 0, counted: 0, reported: 0 };
         ring.events[1..].iter().try_for_each(|event| control(event, SET_OUTPUT, into))?;
         Ok(ring)
     }
@@ -188,8 +188,8 @@ impl Ring {
             tail += size as u64;
         }
         self.cursor(TAIL).store(head, Ordering::Release);
-        let lost = self.counted.saturating_sub(self.taken + self.told);
-        self.told += lost;
+        let lost = self.counted.saturating_sub(self.taken + self.reported);
+        self.reported += lost;
         self.counted = counted;
         lost
     }

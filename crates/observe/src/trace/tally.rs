@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_by_what_they_count() {
+    fn numbers_are_reported_by_what_they_count() {
         let mut numbers = [0; NUMBERS];
         numbers[COUNT] = 3;
         numbers[SIZES_4K] = 2;

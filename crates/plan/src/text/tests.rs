@@ -90,7 +90,7 @@ fn a_good_text_is_read_with_its_places() {
 }
 
 #[test]
-fn many_mistakes_are_told_at_once() {
+fn many_mistakes_are_reported_at_once() {
     let text = r#"name = "bad"
 sed = 7
 repeats = "twice"
@@ -325,7 +325,7 @@ fn optional_sections_stay_even_if_all_in_them_is_default() {
 }
 
 #[test]
-fn a_job_without_work_and_one_with_two_kinds_are_told() {
+fn a_job_without_work_and_one_with_two_kinds_are_reported() {
     let job = |work: &str| remedies(&format!("[[phase]]\n[[phase.job]]\n{work}"));
     insta::assert_snapshot!(job(""), @"
     plan.toml:2:1: `job` needs `work`
@@ -350,7 +350,7 @@ fn an_option_that_is_all_zero_is_still_there() {
 }
 
 #[test]
-fn json_that_is_no_plan_is_told() {
+fn json_that_is_no_plan_is_reported() {
     for text in ["", "null", "[]", "{\"sed\":1}", "{\"seed\":\"x\"}", "{\"version\":1"] {
         let problem = from_json(text).expect_err(text);
         assert_eq!(problem.rule, "json", "{text}: {}", problem.message);

@@ -174,7 +174,7 @@ fn warm_tells_what_is_lacking() {
 }
 
 #[test]
-fn of_many_files_those_with_most_in_memory_are_told() {
+fn of_many_files_those_with_most_in_memory_are_reported() {
     let one = |n: u64| file(&format!("/data/{n}"), state(100, n, 0), state(100, n, 0));
     let cached = Cached { files: (0..100).map(one).collect(), ..Cached::default() };
     let text = shown(&cached);

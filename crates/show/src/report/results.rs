@@ -82,18 +82,18 @@ fn search_steps(page: &mut Page, report: &Report) {
 /// Results and costs of the follow-ups of a phase, a sentence or two for each.
 fn follow_ups(page: &mut Page, report: &Report) {
     let several = report.phases.iter().filter(|phase| !phase.follow_ups.is_empty()).count() > 1;
-    let mut told = report.judged().flat_map(|(phase, judged)| {
-        let of = move |told: &String| match several {
-            true => format!("{}: {told}", phase.name),
-            false => told.clone(),
+    let mut lines = report.judged().flat_map(|(phase, judged)| {
+        let of = move |line: &String| match several {
+            true => format!("{}: {line}", phase.name),
+            false => line.clone(),
         };
         judged.follow_ups.iter().map(of)
     });
-    let Some(first) = told.next() else { return };
+    let Some(first) = lines.next() else { return };
     page.blank();
     page.line(&page.style.paint(Tone::Strong, "Short trials afterwards, to tell what limited it"));
-    for told in std::iter::once(first).chain(told) {
-        page.aside("  ", &told);
+    for line in std::iter::once(first).chain(lines) {
+        page.aside("  ", &line);
     }
 }
 
@@ -322,7 +322,7 @@ fn remark(phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
 
 /// How each ceiling comes about, each once.
 fn ceilings(page: &mut Page, report: &Report) {
-    let mut told: Vec<(&str, String)> = Vec::new();
+    let mut lines: Vec<(&str, String)> = Vec::new();
     for ceiling in report.judged().flat_map(|(_, judged)| &judged.ceilings) {
         let value = at_most(ceiling);
         // The arithmetic may end in the same value, rounded in its own way.
@@ -332,16 +332,16 @@ fn ceilings(page: &mut Page, report: &Report) {
             true => ceiling.arithmetic.clone(),
             false => format!("{value} = {}", ceiling.arithmetic),
         };
-        if !told.iter().any(|(element, told)| *element == ceiling.element && *told == text) {
-            told.push((&ceiling.element, text));
+        if !lines.iter().any(|(element, lines)| *element == ceiling.element && *lines == text) {
+            lines.push((&ceiling.element, text));
         }
     }
-    if told.is_empty() {
+    if lines.is_empty() {
         return;
     }
     page.blank();
     page.line(&page.style.paint(Tone::Strong, "At most"));
-    for (element, text) in told {
+    for (element, text) in lines {
         page.aside("  ", &format!("{element}: {text}"));
     }
 }

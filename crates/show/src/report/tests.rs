@@ -325,9 +325,9 @@ fn names_that_cannot_be_made() {
     let job = &mut report.plan.phases[0].jobs[0];
     let (over, steps) = (Over::TargetFiles, vec![Step::Create]);
     job.work = Entries { over, steps, ..Entries::default() }.into();
-    let told = plain(&report);
+    let page = plain(&report);
     let line = "\n  make: create of /data/a failed 1 time: No space left on device\n";
-    assert!(told.contains(line), "{told}");
+    assert!(page.contains(line), "{page}");
 }
 
 /// Headlines come from the judge, and begin with the verdict.

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_about_what_was_asked() {
+    fn lines_are_about_what_was_requested() {
         let debug = Debug::new(&[DebugKind::Process, DebugKind::Mem]);
         let process = std::process::id();
         assert_eq!(
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn seeds_of_workers_are_told_and_differ_with_that_of_the_run() {
+    fn seeds_of_workers_are_reported_and_differ_with_that_of_the_run() {
         let read = "[[phase]]\nname = \"p\"\n[[phase.job]]\nname = \"a\"\nworkers = 2\n\
                     work.blocks = {}\n";
         let with = |seed| Plan { seed, ..text::read("t", read).unwrap().0 };
-        let told = |seed| seeds(&with(seed)).collect::<Vec<_>>();
-        let (one, two) = (told(1), told(2));
+        let printed = |seed| seeds(&with(seed)).collect::<Vec<_>>();
+        let (one, two) = (printed(1), printed(2));
         assert_eq!((one.len(), &*one[1]), (5, "job `a`: FIO_RAND_NR_OFFS=1"));
         let seed = one[2].strip_prefix("job `a`: rand_seeds[0]=").unwrap().parse::<u64>();
         assert_eq!(seed, Ok(Task::of(&with(1), 0).worker_seed(0, 0)));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_steady_states_are_told() {
+    fn limits_of_steady_states_are_reported() {
         assert_eq!(steady_limit("iops:10"), ": set steady state IOPS threshold to 10.000000");
         assert_eq!(steady_limit("bw_slope:.1%"), ": set steady state threshold to 0.100000%");
         assert_eq!(steady_limit("bw:12"), ": set steady state BW threshold to 12");

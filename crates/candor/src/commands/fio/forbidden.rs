@@ -12,9 +12,9 @@ use candor_record::Note;
 /// Errors in the options of all sections, and what flags forbid of them. A file that names an
 /// engine which this build lacks is well written all the same.
 pub fn by_flags(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
-    let asked = flags.readonly || flags.warnings_fatal || flags.jobs_max.is_some();
+    let checked = flags.readonly || flags.warnings_fatal || flags.jobs_max.is_some();
     // Whoever runs the jobs reads them once more, and tells the same diagnostics.
-    if !asked && flags.instead != Some(Instead::ParseOnly) {
+    if !checked && flags.instead != Some(Instead::ParseOnly) {
         return Vec::new();
     }
     // Clones share what their section and its defaults got wrong.

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_before_are_told_first() {
+    fn commands_before_are_reported_first() {
         let hook = |name: &str| {
             Some(Hook { command: "true".into(), output: Some(name.into()), ..Hook::default() })
         };

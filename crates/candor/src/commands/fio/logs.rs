@@ -16,8 +16,8 @@ use crate::screen;
 pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for (path, bytes) in state::files(report, jobs) {
-        let told = |error| format!("{} cannot be written: {error}", path.display());
-        result = result.and(std::fs::write(path, bytes).map_err(told));
+        let complaint = |error| format!("{} cannot be written: {error}", path.display());
+        result = result.and(std::fs::write(path, bytes).map_err(complaint));
     }
     result
 }
@@ -32,8 +32,8 @@ pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
             out.flush()
         });
         // The others may well be written.
-        let told = ast.map_err(|error| format!("{} cannot be written: {error}", file.name));
-        result = result.and(told);
+        let complaint = ast.map_err(|error| format!("{} cannot be written: {error}", file.name));
+        result = result.and(complaint);
     }
     tell_lost(report);
     result.and(traces(report, jobs))

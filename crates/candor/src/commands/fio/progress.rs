@@ -38,7 +38,7 @@ impl<'a> Progress<'a> {
         // Beside JSON on the same stream it would spoil the document.
         let text = formats.is_empty() || formats.contains(&Format::Normal);
         let apart = flags.output.file.is_some();
-        let asked = match flags.eta {
+        let wanted = match flags.eta {
             Eta::Always => true,
             Eta::Auto => std::io::stdout().is_terminal(),
             Eta::Never => false,
@@ -49,7 +49,7 @@ impl<'a> Progress<'a> {
         };
         let time = |nanos: candor_plan::Nanos| Duration::from_nanos(nanos.0);
         Progress {
-            shown: asked && (text || apart),
+            shown: wanted && (text || apart),
             jobs,
             planned: jobs.iter().map(planned).collect(),
             letters: vec![WAITS; jobs.len()],

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use super::*;
 
 /// The plan of a command line as TOML, or what is wrong with it.
-fn told(words: &str) -> String {
+fn output(words: &str) -> String {
     let words: Vec<String> = format!("candor run {words}").split(' ').map(str::to_owned).collect();
     let matches = match command().try_get_matches_from(&words[1..]) {
         Ok(matches) => matches,
@@ -31,7 +31,7 @@ fn told(words: &str) -> String {
 #[test]
 fn a_simple_job() {
     assert_snapshot!(
-        told("--target /data/file --rw randread --bs 4k --depth 32 --engine io_uring --direct \
+        output("--target /data/file --rw randread --bs 4k --depth 32 --engine io_uring --direct \
               --size 1g --seconds 10"),
         @r#"
     version = 2
@@ -63,7 +63,7 @@ fn a_simple_job() {
 #[test]
 fn all_options() {
     assert_snapshot!(
-        told("--target /data/a --target /data/b --size 1g --files 4 --layout allocate --keep \
+        output("--target /data/a --target /data/b --size 1g --files 4 --layout allocate --keep \
               --overwrite --name all --rw randrw --mix read:70,write:30 --bs 4k:60,64k:40 \
               --access zipf:1.2 --align 4k --range 0-50% --engine io_uring --depth 8 --direct \
               --batch-submit 4 --batch-reap 2 --batch-reap-max 6 --sqpoll --sqpoll-cpu 1 --iopoll \
@@ -131,7 +131,7 @@ fn all_options() {
 #[test]
 fn the_options_that_exclude_those() {
     assert_snapshot!(
-        told("--target /data/a --size 1g --rw rw --random-percent 10 --share segments:16m,4 \
+        output("--target /data/a --size 1g --rw rw --random-percent 10 --share segments:16m,4 \
               --bs 1m --engine pvsync --rwf dsync,nowait --think 1ms:10 --verify=64k \
               --verify-continue --buffered --fdatasync-every 5"),
         @r#"
@@ -165,7 +165,7 @@ fn the_options_that_exclude_those() {
 
 #[test]
 fn a_run_that_moves_no_bytes_needs_no_target() {
-    assert_snapshot!(told("--engine null --depth 64 --rw randread --seconds 5"), @r#"
+    assert_snapshot!(output("--engine null --depth 64 --rw randread --seconds 5"), @r#"
     version = 2
     name = "random read 4 KiB, depth 64"
 
@@ -190,9 +190,9 @@ fn a_run_that_moves_no_bytes_needs_no_target() {
 }
 
 #[test]
-fn all_wrong_values_are_told_at_once() {
+fn all_wrong_values_are_reported_at_once() {
     assert_snapshot!(
-        told("--target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3"),
+        output("--target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3"),
         @r#"
     error[value]: `ranread` is not known; did you mean randread?
      --> command line:1:32
@@ -242,7 +242,7 @@ fn all_wrong_values_are_told_at_once() {
 #[test]
 fn the_plan_is_checked_against_the_words() {
     assert_snapshot!(
-        told("--target /data/file --rw randread --bs=4k --depth 32 --seconds 10"),
+        output("--target /data/file --rw randread --bs=4k --depth 32 --seconds 10"),
         @r#"
     warning[depth-sync]: psync keeps one operation in flight per worker; depth 32 has no effect
      --> command line:1:54
@@ -259,7 +259,7 @@ fn the_plan_is_checked_against_the_words() {
 
 #[test]
 fn nothing_to_run_on() {
-    assert_snapshot!(told("--rw read"), @r#"
+    assert_snapshot!(output("--rw read"), @r#"
     error[no-targets]: nothing says what to run on
      --> command line:1:1
       |
@@ -289,7 +289,7 @@ fn a_file_and_flags_exclude_each_other() {
 /// The output of `--dry-run` reads back as the same plan.
 #[test]
 fn a_printed_plan_reads_back() {
-    let printed = told("--target /data/file --rw randrw --mix read:70,write:30 --size 1g");
+    let printed = output("--target /data/file --rw randrw --mix read:70,write:30 --size 1g");
     let (plan, _) = text::read("plan.toml", &printed).unwrap();
     assert_eq!(text::write(&plan), printed);
 }

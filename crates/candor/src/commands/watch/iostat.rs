@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
-use candor_dialects::iostat::options::{self, Asked, Entry, Options};
+use candor_dialects::iostat::options::{self, Entry, Options, Request};
 use candor_dialects::iostat::{Disk, Host, Printer, Sample};
 use candor_observe::Roots;
 use candor_run::Control;
@@ -27,20 +27,20 @@ pub fn matrix() -> String {
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
     let set = |name| std::env::var_os(name).is_some();
-    let asked = match options::read(argv, set("POSIXLY_CORRECT")) {
-        Ok(asked) => asked,
+    let request = match options::read(argv, set("POSIXLY_CORRECT")) {
+        Ok(request) => request,
         Err((diagnostics, texts)) => {
             COMPLAINTS.diagnostics(&diagnostics, &texts);
             screen::tell(options::USAGE);
             return WRONG;
         }
     };
-    let done = match asked {
-        Asked::Version => screen::data(&format!(
+    let done = match request {
+        Request::Version => screen::data(&format!(
             "candor {} in the clothes of sysstat's iostat 12.6\n",
             env!("CARGO_PKG_VERSION")
         )),
-        Asked::Reports(mut options) => {
+        Request::Reports(mut options) => {
             resolve(&mut options);
             reports(&options)
         }

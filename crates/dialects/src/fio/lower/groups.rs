@@ -52,15 +52,15 @@ impl Names {
     /// Takes the name, or where it is taken the same with a number behind it.
     fn take(&mut self, name: &str) -> String {
         let mut own = name.to_owned();
-        let mut asked = *self.0.entry(own.clone()).and_modify(|asked| *asked += 1).or_insert(1);
-        while asked > 1 {
-            own = format!("{name} ({asked})");
+        let mut count = *self.0.entry(own.clone()).and_modify(|count| *count += 1).or_insert(1);
+        while count > 1 {
+            own = format!("{name} ({count})");
             match self.0.contains_key(&own) {
-                true => asked += 1,
+                true => count += 1,
                 false => break,
             }
         }
-        self.0.insert(name.to_owned(), asked);
+        self.0.insert(name.to_owned(), count);
         self.0.entry(own.clone()).or_insert(1);
         own
     }

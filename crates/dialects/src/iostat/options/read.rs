@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::table::{Draft, TABLE};
-use super::{Asked, Entry, Options, Partitions, Unit};
+use super::{Entry, Options, Partitions, Request, Unit};
 use crate::kit::{self, Diagnostic, Row, Span, Support, Takes, Texts, ValueKind, Word};
 
 /// Reads a command line, the program's name first. `posix` says that the environment asks for
@@ -11,19 +11,19 @@ use crate::kit::{self, Diagnostic, Row, Span, Support, Takes, Texts, ValueKind, 
 ///
 /// # Errors
 /// Everything that is wrong, and the text that it points into.
-pub fn read(argv: &[OsString], posix: bool) -> Result<Asked, (Vec<Diagnostic>, Texts)> {
+pub fn read(argv: &[OsString], posix: bool) -> Result<Request, (Vec<Diagnostic>, Texts)> {
     let mut texts = Texts::default();
     let (words, errors) = kit::enter(&mut texts, argv);
     let mut reader = Reader { draft: Draft::default(), words: &words, next: 1, errors };
     while let Some(word) = reader.take() {
         reader.word(word);
         if reader.draft.version {
-            return Ok(Asked::Version);
+            return Ok(Request::Version);
         }
     }
     let Reader { draft, mut errors, .. } = reader;
     match draft.finish(posix) {
-        Ok(options) if errors.is_empty() => return Ok(Asked::Reports(Box::new(options))),
+        Ok(options) if errors.is_empty() => return Ok(Request::Reports(Box::new(options))),
         Ok(_) => {}
         Err(sentence) => errors.push(Diagnostic::nowhere("together", sentence)),
     }

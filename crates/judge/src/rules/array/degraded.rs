@@ -28,8 +28,8 @@ fn after(observed: &Observed) -> Outcome {
     let ours = |array: &&ArrayState| observed.devices().iter().any(|d| d.name == array.device);
     let mut found: Vec<Finding> = Vec::new();
     for array in before.iter().chain(after).filter(ours) {
-        let told = found.iter().any(|f: &Finding| f.sentence.starts_with(&array.device));
-        if let (false, Some(what)) = (told, trouble(array)) {
+        let reported = found.iter().any(|f: &Finding| f.sentence.starts_with(&array.device));
+        if let (false, Some(what)) = (reported, trouble(array)) {
             found.push(finding(array, &what));
         }
     }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_is_told_once() {
+    fn a_repair_is_reported_once() {
         let found = array(1, "recover", "active").found(&RULE);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].sentence, "md0 ran a recover during the phase.");

@@ -136,8 +136,11 @@ mod tests {
         assert!(judged.finding("E1").is_none() && judged.finding("E6").is_none());
         let targets = fact(vec!["cache".to_owned()]);
         case.host.facts.devices[0].mapping = Some(Mapping { targets, ..Mapping::default() });
-        let told = &case.found(&RULE)[0].sentence;
-        assert!(told.starts_with("78 % of the bytes of md0 were moved by sd1, its fast"), "{told}");
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(
+            sentence.starts_with("78 % of the bytes of md0 were moved by sd1, its fast"),
+            "{sentence}"
+        );
     }
 
     #[test]

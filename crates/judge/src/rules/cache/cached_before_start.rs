@@ -124,8 +124,8 @@ mod tests {
         let mut case = cached(635);
         let judgement = case.judge();
         assert!(judgement.finding("A2").is_none());
-        let told = &judgement.finding("A1").unwrap().consequences;
-        assert!(told.iter().any(|of| of.is_reason && of.rule == "A2"), "{told:?}");
+        let consequences = &judgement.finding("A1").unwrap().consequences;
+        assert!(consequences.iter().any(|of| of.is_reason && of.rule == "A2"), "{consequences:?}");
         let read = case.measured().of(Direction::Read).bytes;
         case.process_read(read);
         assert_eq!(case.found(&RULE), []);

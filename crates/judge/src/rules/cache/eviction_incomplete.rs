@@ -27,12 +27,12 @@ pub const RULE: Rule = Rule {
     after,
 };
 
-fn asked(job: &Planned) -> bool {
+fn evicts(job: &Planned) -> bool {
     job.blocks.hints.evict && !job.blocks.direct && job.does(Direction::Read)
 }
 
 fn before(setup: &SetupFacts) -> Outcome {
-    if !setup.jobs.iter().any(asked) {
+    if !setup.jobs.iter().any(evicts) {
         return Outcome::Nothing;
     }
     let Some(cache) = setup.before.cache else {
@@ -66,7 +66,7 @@ fn before(setup: &SetupFacts) -> Outcome {
 }
 
 fn after(observed: &Observed) -> Outcome {
-    if observed.phase.ramp.0 > 0 && observed.jobs.iter().any(asked) {
+    if observed.phase.ramp.0 > 0 && observed.jobs.iter().any(evicts) {
         return Outcome::lacks("the cache before the ramp: after it, it holds what the ramp read");
     }
     before(&observed.setup)

@@ -37,9 +37,9 @@ fn of(ran: &Ran) -> Option<Finding> {
     let reads = ran.measured.of(Direction::Read);
     let major: f64 = ran.measured.per_worker.iter().map(|w| w.faults_major as f64).sum();
     let minor: f64 = ran.measured.per_worker.iter().map(|w| w.faults_minor as f64).sum();
-    let told =
+    let counted =
         ran.does(Direction::Read) && reads.bytes as f64 >= BYTES_MIN.value && major + minor > 0.0;
-    told.then(|| {
+    counted.then(|| {
         let sentence = format!(
             "Reads happened through page faults: {} for {} reads, {} of them major.",
             fmt::count(major + minor),
@@ -62,7 +62,7 @@ mod tests {
     use crate::testcase::{TestCase, Workload};
 
     #[test]
-    fn faults_are_told_by_kind() {
+    fn faults_are_reported_by_kind() {
         let workload = Workload { engine: Engine::MMAP, direct: false, ..Workload::default() };
         let mut case = workload.case();
         assert_eq!(case.found(&RULE), [], "no fault, nothing to tell");

@@ -8,7 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{CACHE_ASKED, CACHE_HITS};
+use crate::thresholds::{CACHE_HITS, CACHE_LOOKUPS};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -38,14 +38,15 @@ fn after(observed: &Observed) -> Outcome {
     let found = after.iter().filter(ours).filter_map(|now| {
         let then = before.iter().find(|then| then.name == now.name)?;
         let hits = now.hits.checked_sub(then.hits)? as f64;
-        let asked = hits + now.misses.checked_sub(then.misses)? as f64;
-        let share = ratio(hits, asked);
-        (asked >= CACHE_ASKED.value && share > CACHE_HITS.value).then(|| finding(now, share, asked))
+        let lookups = hits + now.misses.checked_sub(then.misses)? as f64;
+        let share = ratio(hits, lookups);
+        (lookups >= CACHE_LOOKUPS.value && share > CACHE_HITS.value)
+            .then(|| finding(now, share, lookups))
     });
     found.collect::<Vec<_>>().into()
 }
 
-fn finding(cache: &CacheHits, share: f64, asked: f64) -> Finding {
+fn finding(cache: &CacheHits, share: f64, lookups: f64) -> Finding {
     let share = Quantity::share(share);
     let sentence = match cache.name.as_str() {
         "ARC" => format!(
@@ -56,7 +57,7 @@ fn finding(cache: &CacheHits, share: f64, asked: f64) -> Finding {
     FindingBuilder::new("A15", Severity::Remark, sentence)
         .confidence(Confidence::Likely)
         .evidence("answered by the cache", share, cache.from.clone())
-        .evidence("asked", Quantity::count(asked), cache.from.clone())
+        .evidence("asked", Quantity::count(lookups), cache.from.clone())
         .advice("Take a data set well beyond that cache, or name the tier with the number.", None)
         .done()
 }
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_are_told_with_their_tier() {
+    fn hits_are_reported_with_their_tier() {
         let found = counting("ARC", 84_000, 16_000).found(&RULE);
         assert!(found[0].sentence.starts_with("84 % of the reads on this host"), "{found:?}");
         let found = counting("vda", 84_000, 16_000).found(&RULE);

@@ -22,7 +22,7 @@ pub const RULE: Rule = Rule {
             that they hold is read at their speed. candor compares a direct pass with an earlier \
             one of the same run over the same blocks; 1.5 times as fast, with no second of the \
             earlier pass as fast as most seconds of this one, and something below keeps the data. \
-            Where there is no second pass, a short slice after the phase reads what the phase \
+            Where there is no second pass, a short follow-up reads what the phase \
             began with once more; it counts if other blocks, read as briefly, are not as fast. \
             Use a range far larger than that cache, or turn it off (cache=none).",
     },
@@ -42,7 +42,7 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let Some(first) = observed.judged_before().find(|report| is_same(observed, report, ran)) else {
-        return by_slice(observed).map_or(Outcome::Nothing, Outcome::one);
+        return by_follow_up(observed).map_or(Outcome::Nothing, Outcome::one);
     };
     let found = first.measurements.first().and_then(|before| of(observed, ran, first, before));
     found.map_or(Outcome::Nothing, Outcome::one)
@@ -85,8 +85,8 @@ fn covered(observed: &Observed, ran: &Ran, before: &Measurement) -> bool {
     files > 0.0 && before.of(Direction::Read).bytes as f64 >= COVERED.value * files
 }
 
-/// A short slice read the same blocks faster than the phase did, and than other blocks.
-fn by_slice(observed: &Observed) -> Option<Finding> {
+/// A follow-up read the same blocks faster than the phase did, and than other blocks.
+fn by_follow_up(observed: &Observed) -> Option<Finding> {
     let (same, times) = follow_ups::again(observed)?;
     if !same.faster(AGAIN.value) || times <= AGAIN.value {
         return None;
@@ -151,31 +151,33 @@ mod tests {
     }
 
     /// Slices over the same places and over others, so much faster than the phase.
-    fn sliced(same: f64, other: Option<f64>) -> TestCase {
+    fn followed_up(same: f64, other: Option<f64>) -> TestCase {
         let mut case = TestCase::direct(MIB, 4, 1, 500.0);
-        case.slice(Change::SamePlaces, 1, 4, 500.0 * same);
+        case.follow_up(Change::SamePlaces, 1, 4, 500.0 * same);
         if let Some(other) = other {
-            case.slice(Change::OtherPlaces, 1, 4, 500.0 * other);
+            case.follow_up(Change::OtherPlaces, 1, 4, 500.0 * other);
         }
         case
     }
 
     #[test]
-    fn a_slice_over_the_same_blocks_tells_where_others_were_slow() {
-        let found = sliced(3.0, Some(1.2)).found(&RULE);
+    fn a_follow_up_over_the_same_blocks_decides_where_others_were_slow() {
+        let found = followed_up(3.0, Some(1.2)).found(&RULE);
         assert_eq!(
             found[0].sentence,
             "What the phase read first was read 2.5× as fast once more: something below this host \
              caches."
         );
-        let told = |case: TestCase| case.judge().follow_ups[0].clone();
-        assert!(told(sliced(3.0, Some(1.2))).contains("below this host kept them. It took"));
-        assert!(told(sliced(3.0, Some(2.8))).contains("it was the moment"));
-        assert!(told(sliced(1.1, None)).contains("nothing below this host kept them"));
-        assert_eq!(sliced(3.0, None).found(&RULE), [], "nothing rules the moment out");
-        assert_eq!(sliced(3.0, Some(2.8)).found(&RULE), [], "it was the moment");
-        assert_eq!(sliced(1.3, Some(1.0)).found(&RULE), []);
-        let mut noisy = sliced(3.0, Some(1.0));
+        let sentence = |case: TestCase| case.judge().follow_ups[0].clone();
+        assert!(
+            sentence(followed_up(3.0, Some(1.2))).contains("below this host kept them. It took")
+        );
+        assert!(sentence(followed_up(3.0, Some(2.8))).contains("it was the moment"));
+        assert!(sentence(followed_up(1.1, None)).contains("nothing below this host kept them"));
+        assert_eq!(followed_up(3.0, None).found(&RULE), [], "nothing rules the moment out");
+        assert_eq!(followed_up(3.0, Some(2.8)).found(&RULE), [], "it was the moment");
+        assert_eq!(followed_up(1.3, Some(1.0)).found(&RULE), []);
+        let mut noisy = followed_up(3.0, Some(1.0));
         noisy.measured().samples[3].of_mut(Direction::Read).ops *= 4;
         assert_eq!(noisy.found(&RULE), [], "one second of the phase was as fast");
     }

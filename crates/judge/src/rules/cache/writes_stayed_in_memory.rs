@@ -113,8 +113,8 @@ fn dirty_bytes(observed: &Observed) -> Option<(f64, &'static str)> {
 /// Seconds including the final flush, where every writer made one.
 fn with_flush(writers: &[Ran]) -> Option<f64> {
     let flushed = |ran: &Ran| {
-        let asked = ran.blocks.durability.fsync_at_end;
-        ran.measured.elapsed_with_flush_ns.filter(|_| asked)
+        let fsync = ran.blocks.durability.fsync_at_end;
+        ran.measured.elapsed_with_flush_ns.filter(|_| fsync)
     };
     let times: Option<Vec<u64>> = writers.iter().map(flushed).collect();
     Some(times?.into_iter().max()? as f64 / 1e9)

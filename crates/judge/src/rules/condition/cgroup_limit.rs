@@ -46,8 +46,8 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
     let limit =
         Limit::ControlGroup { bytes_per_s: ceiling.bytes_per_s, ops_per_s: ceiling.ops_per_s };
     let rest = observed.queue_ops().map_or(String::new(), |queue| {
-        let asked = observed.concurrency();
-        format!("; the device had {} of {} in flight", fmt::number(queue), fmt::count(asked))
+        let requested = observed.concurrency();
+        format!("; the device had {} of {} in flight", fmt::number(queue), fmt::count(requested))
     });
     let sentence = format!("The control group of this process is capped at {cap}{rest}.");
     FindingBuilder::new("F4", Severity::Explains, sentence)

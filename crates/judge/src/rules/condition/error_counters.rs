@@ -36,14 +36,14 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn finding(found: &[(&ErrorCount, u64)]) -> Finding {
-    let told: Vec<String> = found
+    let sentences: Vec<String> = found
         .iter()
         .map(|(error, more)| format!("{}: {more} {}", error.device, error.what))
         .collect();
     let mut draft = FindingBuilder::new(
         "F14",
         Severity::Remark,
-        format!("During the run, {}.", told.join("; ")),
+        format!("During the run, {}.", sentences.join("; ")),
     )
     .confidence(Confidence::Certain);
     for (error, more) in found {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_during_the_run_is_told() {
+    fn what_was_counted_during_the_run_is_reported() {
         let found = errors(3, 5).found(&RULE);
         assert_eq!(found[0].sentence, "During the run, vda: 2 commands timed out.");
         assert_eq!(found[0].severity, Severity::Remark);

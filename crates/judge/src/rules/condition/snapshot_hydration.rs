@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
         explanation: "A volume made from a snapshot is there at once, and its blocks are fetched \
             from slow storage when they are first read: the first pass is a multiple slower than \
             every later one. candor knows volumes of clouds by their model, and speaks where a \
-            short slice after the phase read what the phase began with more than twice as fast \
+            short follow-up read what the phase began with more than twice as fast \
             once more, and other blocks not. Read the whole volume once before measuring it, or \
             have it initialised fast when it is made.",
     },
@@ -78,13 +78,13 @@ mod tests {
     fn volume(model: &str, same: f64, other: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 900.0);
         case.disk().model = fact(model.into());
-        case.slice(Change::SamePlaces, 1, 32, 900.0 * same);
-        case.slice(Change::OtherPlaces, 1, 32, 900.0 * other);
+        case.follow_up(Change::SamePlaces, 1, 32, 900.0 * same);
+        case.follow_up(Change::OtherPlaces, 1, 32, 900.0 * other);
         case
     }
 
     #[test]
-    fn a_volume_that_is_fetched_when_read_is_told_instead_of_a_cache() {
+    fn a_volume_that_is_fetched_when_read_is_reported_instead_of_a_cache() {
         let case = volume("Amazon Elastic Block Store", 3.3, 1.0);
         assert_eq!(
             case.found(&RULE)[0].sentence,

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn both_rates_and_the_bytes_before_are_told() {
+    fn both_rates_and_the_bytes_before_are_reported() {
         let found = cliff().found(&RULE);
         assert_eq!(
             found[0].sentence,

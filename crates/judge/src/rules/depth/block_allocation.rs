@@ -23,7 +23,7 @@ pub const RULE: Rule = Rule {
             a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
             candor speaks where a file that is written directly was not all there at the start, \
             the device saw much less in flight than was asked, and the workers were neither kept \
-            busy by their CPUs nor kept waiting for one. Where a short slice wrote the same \
+            busy by their CPUs nor kept waiting for one. Where a short follow-up wrote the same \
             places once more, with all blocks there, its rate decides. Lay the file out first, or give each worker a file of its own.",
     },
     stage: Stage::Submission,
@@ -168,12 +168,12 @@ mod tests {
     #[test]
     fn the_same_places_once_more_decide() {
         let mut case = writing(0, 11_000);
-        case.slice(Change::SamePlaces, 4, 1, 53_100.0);
+        case.follow_up(Change::SamePlaces, 4, 1, 53_100.0);
         let found = case.found(&RULE);
         assert_eq!(found[0].confidence, Confidence::Certain);
         assert!(case.judge().follow_ups[0].starts_with("The same places once more: 53.1k IOPS"));
         let mut alike = writing(0, 11_000);
-        alike.slice(Change::SamePlaces, 4, 1, 18_000.0);
+        alike.follow_up(Change::SamePlaces, 4, 1, 18_000.0);
         assert_eq!(alike.found(&RULE), []);
     }
 

@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
             would carry the same rate without any waiting. What is asked beyond that waits in \
             line: the rate stays, the latency grows. candor takes the latency alone from an \
             earlier phase of the same run that did the same work one at a time, as `candor check` \
-            has one, or from a short slice after the phase, and speaks where three times the \
+            has one, or from a follow-up of the phase, and speaks where three times the \
             needed number was asked for. The rate stands; the latency is mostly queueing. Ask for \
             less where latency matters.",
     },
@@ -48,14 +48,14 @@ fn after(observed: &Observed) -> Outcome {
 
 /// Mean latency of one operation alone, and what did the same one at a time.
 fn alone(observed: &Observed, ran: &Ran) -> Option<(String, f64)> {
-    let by_slice = || {
-        let slice = follow_ups::beside(observed, Change::OneAtATime)?.slice;
-        let (_, stats) = busiest(&slice.measurement);
+    let by_follow_up = || {
+        let follow_up = follow_ups::beside(observed, Change::OneAtATime)?.follow_up;
+        let (_, stats) = busiest(&follow_up.measurement);
         let mean_ns = finite(stats.latency.as_ref()?.mean_ns);
-        (mean_ns > 0.0).then(|| ("a short slice after the phase".into(), mean_ns))
+        (mean_ns > 0.0).then(|| ("a follow-up of the phase".into(), mean_ns))
     };
     let earlier = expect::one_at_a_time(observed, ran);
-    earlier.map(|(phase, mean_ns)| (format!("phase {phase}"), mean_ns)).or_else(by_slice)
+    earlier.map(|(phase, mean_ns)| (format!("phase {phase}"), mean_ns)).or_else(by_follow_up)
 }
 
 /// Where more depth stops doing good.
@@ -71,14 +71,14 @@ struct Knee {
 }
 
 fn finding(observed: &Observed, ran: &Ran, knee: &Knee) -> Finding {
-    let asked = ran.concurrency();
+    let requested = ran.concurrency();
     let needed = knee.needed.ceil();
     let waiting = (1.0 - ratio(knee.alone_ns, knee.mean_ns)).max(0.0);
     let sentence = format!(
         "About {} in flight would carry the same rate; with {} an operation took {} instead of \
          {}, {} of it waiting in line.",
         fmt::count(needed),
-        fmt::count(asked),
+        fmt::count(requested),
         fmt::time(knee.mean_ns),
         fmt::time(knee.alone_ns),
         fmt::percent(waiting)
@@ -90,7 +90,7 @@ fn finding(observed: &Observed, ran: &Ran, knee: &Knee) -> Finding {
         .confidence(Confidence::Likely)
         .evidence("latency, one at a time", Quantity::ns(knee.alone_ns), &knee.from)
         .evidence("latency here", Quantity::ns(knee.mean_ns), "candor")
-        .evidence("in flight as asked", Quantity::count(asked), "plan")
+        .evidence("in flight as asked", Quantity::count(requested), "plan")
         .advice(
             "Where latency matters, ask for that much.",
             command.map(|command| command.depth((needed / workers).ceil() as u32).text()),
@@ -129,20 +129,20 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_tells_as_well_as_a_phase_and_beside_a_full_queue() {
+    fn a_follow_up_decides_as_well_as_a_phase_and_beside_a_full_queue() {
         let mut case = TestCase::direct(4096, 512, 1, 15_940.0);
         assert_eq!(case.found(&RULE), []);
-        case.slice(Change::OneAtATime, 1, 1, 9346.0);
+        case.follow_up(Change::OneAtATime, 1, 1, 9346.0);
         case.disk().queue.device_depth = crate::testcase::fact(128);
         case.after_top().weighted_ms = 1_240_000;
         let judgement = case.judge();
         let found = judgement.finding("B6").expect("beside B5");
         assert!(found.sentence.starts_with("About 2 in flight"), "{}", found.sentence);
-        assert_eq!(found.evidence[0].source, "a short slice after the phase");
+        assert_eq!(found.evidence[0].source, "a follow-up of the phase");
         assert!(judgement.finding("B5").is_some());
         assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 128"));
         let mut pays = TestCase::direct(4096, 512, 1, 2_000_000.0);
-        pays.slice(Change::OneAtATime, 1, 1, 9346.0);
+        pays.follow_up(Change::OneAtATime, 1, 1, 9346.0);
         assert_eq!(pays.found(&RULE), []);
     }
 

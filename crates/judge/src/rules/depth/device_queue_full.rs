@@ -49,13 +49,13 @@ pub fn full_at(observed: &Observed) -> Option<f64> {
 }
 
 fn finding(observed: &Observed, depth: f64) -> Finding {
-    let asked = observed.concurrency();
+    let requested = observed.concurrency();
     let sentence = format!(
         "{} accepts {}; {} of your {} waited for their turn, a wait that iostat does not show.",
         observed.device_names(),
         fmt::plural(depth, "command", "commands"),
-        fmt::count(asked - depth),
-        fmt::count(asked)
+        fmt::count(requested - depth),
+        fmt::count(requested)
     );
     let leaves = observed.leaves();
     let source = |fact: &Fact<u64>| fact.from.clone();
@@ -76,7 +76,7 @@ fn finding(observed: &Observed, depth: f64) -> Finding {
             from.unwrap_or_default(),
         )
         .evidence("in the device", Quantity::ratio(queue), stat)
-        .evidence("in flight as asked", Quantity::count(asked), "plan")
+        .evidence("in flight as asked", Quantity::count(requested), "plan")
         .advice(format!("Ask for no more than {} in flight.", fmt::count(depth)), command)
         .done()
 }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn more_workers_than_the_device_takes_are_told_to_be_fewer() {
+    fn more_workers_than_the_device_takes_get_the_advice_of_fewer() {
         // Eight workers on a device that takes four at once, in the lab.
         let mut case = TestCase::direct(4096, 1, 8, 1239.0);
         case.disk().queue.device_depth = fact(4);

@@ -31,7 +31,7 @@ pub const RULE: Rule = Rule {
 
 /// Operations in flight at each level.
 struct Chain {
-    asked: f64,
+    requested: f64,
     workers: f64,
     device: Option<f64>,
 }
@@ -44,7 +44,7 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let chain = Chain {
-        asked: observed.concurrency(),
+        requested: observed.concurrency(),
         workers: observed.occupancy(),
         device: observed.queue_ops(),
     };
@@ -53,7 +53,7 @@ fn after(observed: &Observed) -> Outcome {
     }
     match (loss(observed, &chain), chain.device) {
         (Some(finding), _) => Outcome::one(finding),
-        (None, None) if chain.asked > 1.0 && observed.top.is_none() => {
+        (None, None) if chain.requested > 1.0 && observed.top.is_none() => {
             Outcome::lacks("the queue of the device (/sys/class/block/*/stat)")
         }
         (None, _) => Outcome::Nothing,
@@ -65,18 +65,18 @@ fn loss(observed: &Observed, chain: &Chain) -> Option<Finding> {
     if device_queue_full::full_at(observed).is_some() {
         return None;
     }
-    if chain.workers < IN_FLIGHT.value * chain.asked {
+    if chain.workers < IN_FLIGHT.value * chain.requested {
         return Some(generator(observed, chain));
     }
     let seen = chain.device?;
-    let lost = chain.asked > 1.0 && seen < QUEUE_SEEN.value * chain.asked;
+    let lost = chain.requested > 1.0 && seen < QUEUE_SEEN.value * chain.requested;
     lost.then(|| above_driver(observed, chain, seen))
 }
 
 fn generator(observed: &Observed, chain: &Chain) -> Finding {
     let sentence = format!(
         "You asked for {} in flight; the workers kept {} on average: they had other things to do.",
-        fmt::count(chain.asked),
+        fmt::count(chain.requested),
         fmt::number(chain.workers)
     );
     let command = observed.main_job().and_then(|job| {
@@ -92,7 +92,7 @@ fn generator(observed: &Observed, chain: &Chain) -> Finding {
 fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
     let sentence = format!(
         "You asked for {} in flight; {} saw {}: the rest of the time passed above the driver.",
-        fmt::count(chain.asked),
+        fmt::count(chain.requested),
         observed.device_names(),
         fmt::number(seen)
     );
@@ -113,7 +113,7 @@ fn draft(chain: &Chain, sentence: String) -> FindingBuilder {
     });
     FindingBuilder::new("B4", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("in flight as asked", Quantity::count(chain.asked), "plan")
+        .evidence("in flight as asked", Quantity::count(chain.requested), "plan")
         .evidence("in flight as the workers saw it", Quantity::ratio(chain.workers), "candor")
         .evidence_if(device)
 }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cpu_full_of_interrupts_is_told() {
+    fn one_cpu_full_of_interrupts_is_reported() {
         let mut case = cpus(0.98, 0.96, 0.3);
         let found = case.found(&RULE);
         assert_eq!(found[0].sentence, "CPU 0 spent 96 % of the time in interrupts.");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_busy_all_over_is_told() {
+    fn a_host_that_is_busy_all_over_is_reported() {
         let found = cpus(0.96, 0.2, 0.95).found(&RULE);
         assert!(found[0].sentence.starts_with("The CPUs of this host were busy 96 %"), "{found:?}");
     }

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_kernel_are_told() {
+    fn threads_of_the_kernel_are_reported() {
         let found = with_workers(Some(4)).found(&RULE);
         assert!(found[0].sentence.starts_with("io_uring handed operations to 4 threads"));
         assert_eq!(found[0].severity, Severity::Explains);

@@ -39,7 +39,7 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let Some(bound) = observed.bounds.iter().find(|bound| bound.kind == Kind::Memory) else {
-        // Nothing copied: slices were not wanted, or this memory is too small for it.
+        // Nothing copied: follow-ups were not wanted, or this memory is too small for it.
         return Outcome::Nothing;
     };
     let used = bound.ceiling.used.unwrap_or(0.0);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_slow_phases_are_not_asked() {
+    fn short_and_slow_phases_are_not_near_memory() {
         assert_eq!(copying(TestCase::direct(MIB, 8, 1, 900.0), 1e9).found(&RULE), []);
         let short = Workload { bs: MIB, seconds: 1, ops_per_s: 14_000.0, ..Workload::default() };
         assert_eq!(copying(short.case(), 8e9).found(&RULE), []);

@@ -22,7 +22,7 @@ pub const RULE: Rule = Rule {
             here, and on cluster filesystems those that pass ranges of the file from host to \
             host, which has cost a factor of eighty. candor compares two phases of a run that \
             differ only in that the workers share their files or have one each, or, where there \
-            are files enough, a short slice with files of their own after a phase that shared \
+            are files enough, a short follow-up with files of their own after a phase that shared \
             them; a factor of more than two is told. Only direct work and writing are compared, \
             since reads of one phase may be cached by the other. Give each worker a file of its \
             own, or align and stripe the shared one.",
@@ -39,7 +39,7 @@ fn after(observed: &Observed) -> Outcome {
     if !compared || ran.paced() || ran.job.workers < 2 {
         return Outcome::Nothing;
     }
-    let found = by_slice(observed, ran).or_else(|| by_phase(observed, ran));
+    let found = by_follow_up(observed, ran).or_else(|| by_phase(observed, ran));
     found.map_or(Outcome::Nothing, Outcome::one)
 }
 
@@ -53,9 +53,9 @@ struct Rates {
     other: String,
 }
 
-fn by_slice(observed: &Observed, ran: &Ran) -> Option<Finding> {
+fn by_follow_up(observed: &Observed, ran: &Ran) -> Option<Finding> {
     let beside = follow_ups::beside(observed, Change::FilesOfTheirOwn)?;
-    let other = "a short slice after the phase".into();
+    let other = "a follow-up of the phase".into();
     let rates = Rates { shared: beside.before, own: beside.now, here: true, other };
     beside.faster(SHARING_COSTS.value).then(|| finding(ran, &rates))
 }
@@ -187,11 +187,11 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_tells_of_files_that_were_shared() {
+    fn a_follow_up_shows_that_files_were_shared() {
         let workload = Workload { workers: 8, ops_per_s: 10_000.0, ..Workload::default() };
         let mut case = workload.case();
         case.plan.targets[0].files = 8;
-        case.slice(Change::FilesOfTheirOwn, 8, 1, 31_000.0);
+        case.follow_up(Change::FilesOfTheirOwn, 8, 1, 31_000.0);
         let found = case.found(&RULE);
         assert!(found[0].sentence.starts_with("Sharing files cost 3.1×"), "{found:?}");
         case.record.follow_ups[0].measurement.of_mut(Direction::Read).ops /= 2;

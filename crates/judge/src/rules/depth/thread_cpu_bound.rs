@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
         title: "thread CPU is the limit",
         explanation: "One thread can issue only so many operations per second: at 90 % and more \
             of a CPU for the busiest worker the number is that of the processor, and the device \
-            may have more to give. So it is where a short slice after the phase did half as much \
+            may have more to give. So it is where a short follow-up did half as much \
             again and more with twice the threads and no more in flight, whatever the threads' \
             CPU time. Workers that poll for completions are busy by design and are not judged by \
             it. More workers, larger operations, or batches help; if the rate follows, \
@@ -97,8 +97,9 @@ fn by_threads(observed: &Observed) -> Option<Finding> {
         }
     );
     let limits = Limit::Threads { workers: workers as u64 };
-    let command = Command::of(observed.plan, &ran.planned)
-        .map(|command| command.workers(beside.slice.workers).depth(beside.slice.depth).text());
+    let command = Command::of(observed.plan, &ran.planned).map(|command| {
+        command.workers(beside.follow_up.workers).depth(beside.follow_up.depth).text()
+    });
     let draft = FindingBuilder::new("B7", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
@@ -140,7 +141,7 @@ mod tests {
     fn twice_the_threads_tell_what_cpu_time_does_not() {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
         case.after_top().weighted_ms = 19_000;
-        case.slice(Change::TwiceTheThreads, 2, 16, 110_000.0);
+        case.follow_up(Change::TwiceTheThreads, 2, 16, 110_000.0);
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,

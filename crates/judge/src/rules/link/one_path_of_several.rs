@@ -51,8 +51,8 @@ fn after(observed: &Observed) -> Outcome {
 
 fn has_paths(device: &DeviceFacts) -> bool {
     let nvme = matches!(device.kind, DeviceKind::Nvme | DeviceKind::NvmeFabric);
-    let told = device.mapping.as_ref().and_then(|mapping| mapping.is("multipath"));
-    let mapped = told.unwrap_or(device.mapping_maker() == Some("mpath"));
+    let by_table = device.mapping.as_ref().and_then(|mapping| mapping.is("multipath"));
+    let mapped = by_table.unwrap_or(device.mapping_maker() == Some("mpath"));
     (nvme || mapped) && device.below.len() > 1
 }
 

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_times_of_access_are_told() {
+    fn strict_times_of_access_are_reported() {
         let found = reading("rw,errors=remount-ro", 12 * MIB).found(&RULE);
         assert!(found[0].sentence.starts_with("3 % of the traffic on vda was written in a phase"));
     }

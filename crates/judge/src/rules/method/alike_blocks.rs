@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_one_buffer_and_duplicates_are_told() {
+    fn zeros_one_buffer_and_duplicates_are_reported() {
         for fill in [Fill::Zero, Fill::Once, Fill::Pattern] {
             assert_eq!(writing(|content| content.fill = fill).len(), 1, "{fill:?}");
         }

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn two_seconds_of_fourteen_are_told_with_both_rates() {
+    fn two_seconds_of_fourteen_are_reported_with_both_rates() {
         let found = ending(12.0, 14.0).found(&RULE);
         assert_eq!(
             found[0].sentence,

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn filling_buffers_is_told_and_can_be_the_limit() {
+    fn filling_buffers_is_reported_and_can_be_the_limit() {
         let judgement = filling(0.6, 3.0).judge();
         let found = judgement.finding("G9").unwrap();
         assert_eq!(

@@ -84,7 +84,7 @@ mod tests {
     use crate::testcase::{MIB, TestCase};
 
     #[test]
-    fn a_small_file_read_many_times_is_told() {
+    fn a_small_file_read_many_times_is_reported() {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
         case.file().size_bytes = 256 * MIB;
         let found = case.found(&RULE);

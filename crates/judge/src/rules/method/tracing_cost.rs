@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn the_time_of_workers_is_what_they_had_of_it() {
-        let told = |case: TestCase| case.found(&RULE)[0].sentence.clone();
-        let two = told(traced(2, 584_542));
+        let sentence = |case: TestCase| case.found(&RULE)[0].sentence.clone();
+        let two = sentence(traced(2, 584_542));
         assert!(two.contains("took 15 %"), "{two}");
-        assert_eq!(two, told(traced(8, 584_542)), "there are two CPUs");
+        assert_eq!(two, sentence(traced(8, 584_542)), "there are two CPUs");
     }
 
     #[test]

@@ -76,9 +76,9 @@ mod tests {
     use crate::testcase::{MIB, TestCase};
     use candor_plan::BytesPerSec;
 
-    fn paced(asked: u64) -> TestCase {
+    fn paced(requested: u64) -> TestCase {
         let mut case = TestCase::direct(MIB, 4, 1, 519.0);
-        case.blocks().pace.bytes = Some(BytesPerSec(asked));
+        case.blocks().pace.bytes = Some(BytesPerSec(requested));
         case
     }
 

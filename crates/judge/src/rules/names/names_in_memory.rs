@@ -58,8 +58,8 @@ fn of(observed: &Observed, names: &EntryJob, fetched: Option<f64>) -> Option<Fin
     let unique = names.names(observed).min(names.ops());
     let from_memory = fetched.is_some_and(|bytes| bytes < unique * NAME_BYTES.value);
     let faster = first_pass(observed, names);
-    let told = faster.filter(|(_, times)| *times > NAMES_AGAIN.value);
-    (from_memory || told.is_some()).then(|| finding(names, unique, fetched, told))
+    let again_faster = faster.filter(|(_, times)| *times > NAMES_AGAIN.value);
+    (from_memory || again_faster.is_some()).then(|| finding(names, unique, fetched, again_faster))
 }
 
 /// The first of the same looks in this run, and how many times faster these are.
@@ -82,9 +82,9 @@ fn finding(
     names: &EntryJob,
     unique: f64,
     fetched: Option<f64>,
-    told: Option<(&PhaseRecord, f64)>,
+    again_faster: Option<(&PhaseRecord, f64)>,
 ) -> Finding {
-    let again = told.map_or(String::new(), |(report, times)| {
+    let again = again_faster.map_or(String::new(), |(report, times)| {
         format!("; {} times as fast as {}, which saw them first", fmt::number(times), report.name)
     });
     let sentence = format!(

@@ -32,12 +32,12 @@ type Off<'a> = (&'a DeviceFacts, u64, String);
 fn before(setup: &SetupFacts) -> Outcome {
     let devices = setup.devices();
     // A partition may begin where its disk's offset is made up for; the kernel counts both.
-    let is_told = |disk: &&DeviceFacts| {
+    let is_reported = |disk: &&DeviceFacts| {
         let part =
             |d: &&DeviceFacts| d.kind == DeviceKind::Partition && d.below.contains(&disk.name);
         devices.iter().any(|device| part(device) && device.queue.alignment_offset_bytes.is_some())
     };
-    match devices.iter().copied().filter(|device| !is_told(device)).find_map(off) {
+    match devices.iter().copied().filter(|device| !is_reported(device)).find_map(off) {
         Some(off) if !setup.jobs.is_empty() => Outcome::one(finding(setup, &off)),
         _ => Outcome::Nothing,
     }

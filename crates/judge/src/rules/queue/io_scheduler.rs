@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn throttled_write_back_is_told_of_buffered_writes() {
+    fn throttled_write_back_is_reported_of_buffered_writes() {
         let mut case = TestCase::buffered_write();
         case.disk().queue.writeback_latency_ns = fact(75_000_000);
         assert!(case.found(&RULE)[0].sentence.contains("more than 75 ms (wbt)"));

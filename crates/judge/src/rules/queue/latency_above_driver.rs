@@ -71,7 +71,7 @@ mod tests {
     use crate::testcase::{TestCase, Workload};
 
     #[test]
-    fn a_device_that_answers_in_half_the_time_is_told() {
+    fn a_device_that_answers_in_half_the_time_is_reported() {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
         case.after_top().weighted_ms = 5900;
         let found = case.found(&RULE);

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn flushes_that_take_no_time_are_told() {
+    fn flushes_that_take_no_time_are_reported() {
         let found = flushed(10_000, 420).found(&RULE);
         assert!(found[0].sentence.starts_with("A flush of vda took 42 µs, which"), "{found:?}");
         assert_eq!(found[0].severity, Severity::Explains);

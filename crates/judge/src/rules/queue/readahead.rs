@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_readahead_are_told() {
+    fn pieces_of_readahead_are_reported() {
         let found = cold(27 * MIB / 10).found(&RULE);
         assert_eq!(
             found[0].sentence,
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_split_by_the_device_is_told_once() {
+    fn a_split_by_the_device_is_reported_once() {
         let mut case = cold(MIB / 4);
         case.disk().queue.max_request_bytes = fact(MIB / 4);
         let judgement = case.judge();

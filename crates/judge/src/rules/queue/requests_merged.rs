@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_writes_are_told_with_both_sizes() {
+    fn merged_writes_are_reported_with_both_sizes() {
         let found = merging(82_600).found(&RULE);
         assert_eq!(found[0].sentence, "4 KiB writes were merged into requests of 23 KiB on vda.");
         assert_eq!(found[0].severity, Severity::Explains);

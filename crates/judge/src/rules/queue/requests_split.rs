@@ -123,10 +123,10 @@ fn unlike(observed: &Observed, split: &Split) -> Option<String> {
     let seen = observed.host.requests.as_ref()?.of(&split.device.name, direction)?;
     let mut sizes = seen.sizes();
     sizes.retain(|(_, count)| share_of(*count, seen.count) >= COMMON.value);
-    let told: u64 = sizes.iter().map(|(_, count)| count).sum();
+    let named: u64 = sizes.iter().map(|(_, count)| count).sum();
     sizes.sort_unstable_by_key(|(bytes, _)| Reverse(*bytes));
     let names: Vec<String> = sizes.iter().map(|(bytes, _)| fmt::size(*bytes as f64)).collect();
-    let most = names.len() > 1 && share_of(told, seen.count) >= 1.0 - COMMON.value;
+    let most = names.len() > 1 && share_of(named, seen.count) >= 1.0 - COMMON.value;
     most.then(|| names.join(" and "))
 }
 

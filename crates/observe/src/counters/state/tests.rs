@@ -84,14 +84,14 @@ fn errors_of_a_drive_and_of_its_slot() {
     );
     fake.write(&format!("sys/devices/{slot}/ata3/link3/dev3.0/ata_device/dev3.0/spdn_cnt"), "1\n");
     let state = Watch::new(&facts(&[("sda", DeviceKind::Ata)]), &fake.roots).read();
-    let told: Vec<_> = state.errors.iter().map(|e| (e.what.as_str(), e.count)).collect();
+    let found: Vec<_> = state.errors.iter().map(|e| (e.what.as_str(), e.count)).collect();
     let expected = [
         ("commands timed out", 2),
         ("commands failed", 31),
         ("times the link was slowed down", 1),
         ("PCIe errors corrected", 3),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn zram_and_lazy_threads() {
 }
 
 #[test]
-fn nothing_there_is_nothing_told() {
+fn nothing_there_is_nothing_reported() {
     let fake = Fake::new();
     fake.disk("sda", "8:0", "pci0000:00/block/sda");
     let state = Watch::new(&facts(&[("sda", DeviceKind::Scsi)]), &fake.roots).read();

@@ -144,19 +144,20 @@ fn format(method: Method) -> Option<Format> {
 
 /// The interval asked for, else the smallest block; where that does not divide every block, and
 /// where none was asked for the alignment of blocks, the greatest that does.
-fn interval(asked: Option<u64>, blocks: &Blocks, format: Format) -> u64 {
+fn interval(requested: Option<u64>, blocks: &Blocks, format: Format) -> u64 {
     let used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
     let mut sizes: Vec<u64> = used.flat_map(|op| sizes(blocks.size.of(op))).collect();
     let least = sizes.iter().copied().min().unwrap_or(4096);
-    if asked.is_none() {
+    if requested.is_none() {
         sizes.extend(blocks.align.iter().map(|align| align.write.0).filter(|align| *align > 0));
     }
     // A pattern begins with each block and has no header to put at intervals.
-    let asked = asked.filter(|_| format != Format::Pattern).unwrap_or(least).min(least).max(1);
+    let requested =
+        requested.filter(|_| format != Format::Pattern).unwrap_or(least).min(least).max(1);
     let divides = |interval: u64| sizes.iter().all(|size| size.is_multiple_of(interval));
-    match divides(asked) {
-        true => asked,
-        false => sizes.iter().copied().reduce(gcd).unwrap_or(asked),
+    match divides(requested) {
+        true => requested,
+        false => sizes.iter().copied().reduce(gcd).unwrap_or(requested),
     }
 }
 

@@ -161,7 +161,7 @@ fn a_pattern_longer_than_its_room_is_noted() {
 }
 
 #[test]
-fn cpus_that_the_host_has_not_are_told() {
+fn cpus_that_the_host_has_not_are_reported() {
     let on = |cpus: &str| format!("[a]\nsize=1m\ncpus_allowed={cpus}\n");
     let some = lowered(&on("4-7"));
     assert_eq!(job(&some, 0, 0).placement.cpus, [4, 5]);

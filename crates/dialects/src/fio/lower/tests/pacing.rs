@@ -90,7 +90,7 @@ fn errors_are_survived_by_kind_and_number() {
 }
 
 #[test]
-fn jobs_end_others_where_they_are_told_to() {
+fn jobs_end_others_on_request() {
     let text = |more: &str| format!("[global]\nsize=1m\ndirectory=/tmp\n[a]\n{more}\n[b]\n");
     let done = |more: &str| job(&lowered(&text(more)), 0, 0).on_done;
     assert_eq!(done(""), OnDone::GoOn);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn priorities_of_a_group_are_told_apart() {
+    fn priorities_of_a_group_are_distinguished() {
         let own = of(0, &[1, 2, 3], &[(0, &[1]), (0x2001, &[2, 3])]);
         assert_eq!(shown(std::slice::from_ref(&own)), [(0, 0, 1), (1, 1, 2)]);
         let (usual, other) = (of(0, &[4], &[]), of(0x2001, &[5], &[]));

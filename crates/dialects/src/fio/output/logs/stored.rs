@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_something_else_is_told() {
+    fn what_is_cut_off_or_something_else_is_reported() {
         let whole = stored(&[entry(1)]);
         assert_eq!(inflate(&whole[..whole.len() - 1]), Err("it is cut off".into()));
         assert_eq!(inflate(b"0, 1, 0, 4096, 0\n"), Err("it is no compressed log".into()));

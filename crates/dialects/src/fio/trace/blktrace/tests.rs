@@ -102,7 +102,7 @@ fn devices_are_found_or_redirected() {
 }
 
 #[test]
-fn damage_is_told_and_a_cut_end_is_left_out() {
+fn damage_is_reported_and_a_cut_end_is_left_out() {
     let mut bytes = some(Endian::Little);
     bytes.extend(event(Endian::Little, &made(9, 0, 512, QUEUE, READ), b"")[..40].iter());
     assert_eq!(read_as(&Said::default(), bytes.clone()).expect("a trace").steps.len(), 6);

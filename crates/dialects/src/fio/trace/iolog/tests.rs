@@ -119,7 +119,7 @@ fn oddities_are_passed_over_with_a_remark() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_line_column_and_word() {
+fn what_is_wrong_is_reported_with_line_column_and_word() {
     let begin = "fio version 3 iolog\n0 f add\n0 f open\n";
     let long = format!("{begin}0 {} open\n", "x".repeat(20_000));
     for (text, sentence) in [

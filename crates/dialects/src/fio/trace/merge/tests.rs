@@ -43,7 +43,7 @@ fn parts_are_stretched_and_repeated() {
 }
 
 #[test]
-fn what_is_no_block_trace_is_told() {
+fn what_is_no_block_trace_is_reported() {
     let bytes = Box::new(Cursor::new(b"fio version 3 iolog\n".to_vec()));
     let part = Part { name: "t.log", bytes, percent: 100.0, times: 1 };
     let fault = merge(vec![part]).expect_err("it is text");
