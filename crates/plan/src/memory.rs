@@ -11,7 +11,7 @@ use crate::work::{Figure, Operation};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
-    /// What is done.
+    /// Way of using it.
     pub access: MemoryAccess,
     /// Bytes of a worker's buffers; a copy has one half to read and one to write.
     pub size: Bytes,

@@ -3,12 +3,12 @@
 #[cfg(test)]
 mod tests;
 
+use candor_record::fmt::column::{share, size};
+use candor_record::fmt::{counted, exact};
 use candor_record::{CacheAction, CacheState, Cached, CachedFile, Mapper};
 
 use crate::layout::{Align, Cell, Page, Table};
 use crate::style::{Style, Tone};
-use candor_record::fmt::column::{share, size};
-use candor_record::fmt::{counted, exact};
 
 /// Files that are told by themselves; the document for machines has all.
 const FILES_MAX: usize = 50;

@@ -4,7 +4,6 @@ use candor_record::Facts;
 use candor_record::facts::{
     DeviceFacts, DeviceKind, Filesystem, HostFacts, Link, PathKind, Remote, TargetFacts, value,
 };
-
 use candor_record::fmt::{self, column};
 
 /// The driver of a device, in words.

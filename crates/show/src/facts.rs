@@ -10,12 +10,12 @@ use candor_record::facts::{
     AccountingOutcome, AccountingProbe, CgroupFacts, DirectIo, Fact, FileFacts, Filesystem,
     HostFacts, IoLimit, TargetFacts, value,
 };
+use candor_record::fmt::column::size;
+use candor_record::fmt::{column, counted};
 
 use crate::describe;
 use crate::layout::Page;
 use crate::style::{Style, Tone};
-use candor_record::fmt::column::size;
-use candor_record::fmt::{column, counted};
 
 /// The facts as text.
 pub fn text(facts: &Facts, style: &Style) -> String {

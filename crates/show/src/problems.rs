@@ -5,7 +5,6 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use candor_plan::{Problem, Severity, Source};
-
 use candor_record::fmt::counted;
 
 /// All problems as messages, in the order of the text, and a last line that counts them.

@@ -7,7 +7,6 @@
 use candor_record::{Event, JobSample, Measurement, PrepareStep};
 
 use crate::layout::{cut, width};
-use candor_record::fmt::{self, column};
 
 /// Progress of one run.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use candor_record::Report;
 use candor_record::facts::Missing;
+use candor_record::fmt::column::{share, size, time};
+use candor_record::fmt::{counted, exact};
 use candor_record::requests::{AlignmentReport, RequestStats, Requests, percentile, share_of};
 
 use crate::layout::{Page, width};
 use crate::style::Style;
-use candor_record::fmt::column::{share, size, time};
-use candor_record::fmt::{counted, exact};
 
 /// Steps of a histogram that are told by themselves.
 const STEPS_MAX: usize = 5;

@@ -1,12 +1,12 @@
 //! Activity of devices: the screen and the lines of `candor watch`.
 
+use candor_record::fmt::column::{iops, mb_per_s, rate, share, size, time};
 use candor_record::requests::{Requests, percentile};
 use candor_record::{Activity, Ceiling, Traffic, Watched};
 
 use crate::layout::{Align, Cell, Page, Table};
 use crate::requests;
 use crate::style::{Style, Tone};
-use candor_record::fmt::column::{iops, mb_per_s, rate, share, size, time};
 
 /// One look. `title` stands above it; devices that did nothing are left out unless `idle`.
 pub fn text(watched: &Watched, title: &str, idle: bool, style: &Style) -> String {

@@ -5,11 +5,11 @@ use candor_record::facts::{
     ArrayFacts, DeviceFacts, Fact, Link, LoopBacking, Mapping, NvmeFacts, QueueFacts, ScsiFacts,
     value,
 };
+use candor_record::fmt::column::size;
+use candor_record::fmt::{self, column};
 
 use crate::describe;
 use crate::layout::Page;
-use candor_record::fmt::column::size;
-use candor_record::fmt::{self, column};
 
 /// Deepest tree that is drawn; a loop in the facts must not become a loop here.
 const DEPTH_MAX: usize = 12;

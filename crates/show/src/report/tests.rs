@@ -309,12 +309,12 @@ fn out_of_space_and_corrupted() {
     "#);
 }
 
-/// Steps over names are counted as reads, and are none.
+/// A failed operation on a name has no offset.
 #[test]
 fn names_that_cannot_be_made() {
     let mut made = measurement(Direction::Read, stats(900.0, 1, 400_000));
     made.errors = vec![IoFailure {
-        op: Some("read".into()),
+        op: Some("create".into()),
         path: "/data/a".into(),
         offset: 0,
         errno: 28,

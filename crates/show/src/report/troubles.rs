@@ -1,10 +1,10 @@
 //! Troubles while it ran: failed operations, short ones, blocks that are not as written.
 
+use candor_record::fmt::column::size;
+use candor_record::fmt::{counted, exact};
 use candor_record::{IoFailure, Measurement, Report, VerifyStats};
 
 use crate::layout::Page;
-use candor_record::fmt::column::size;
-use candor_record::fmt::{counted, exact};
 
 /// Mismatches told in full; the JSON report has more.
 const MISMATCHES_MAX: usize = 5;
