@@ -2,9 +2,36 @@
 
 use super::{Breach, Source};
 
-/// (crate, its modules from the lowest to the highest). Crates that are not named are not checked.
+/// (crate or module, its modules from the lowest to the highest). Those that are not named are not
+/// checked.
 const ORDERS: &[(&str, &[&str])] = &[
     ("dialects", &["kit", "iostat", "fio"]),
+    ("dialects::iostat", &["moment", "figures", "options", "columns", "rows", "text", "json"]),
+    (
+        "dialects::fio",
+        &[
+            "values",
+            "job",
+            "ast",
+            "job_options",
+            "options",
+            "flags",
+            "help",
+            "output",
+            "show_command",
+            "state",
+            "trace",
+            "lower",
+        ],
+    ),
+    ("dialects::fio::options", &["kind", "engine_names", "value", "own", "apply", "rows", "read"]),
+    (
+        "show",
+        &[
+            "style", "describe", "layout", "words", "json", "cached", "problems", "progress",
+            "requests", "rules", "watch", "report", "facts",
+        ],
+    ),
     (
         "observe",
         &[
@@ -53,43 +80,86 @@ const ORDERS: &[(&str, &[&str])] = &[
 
 /// Uses of modules that stand higher than their user, and modules without a place in the order.
 pub fn check(sources: &[Source]) -> Vec<Breach> {
-    let of_crate = |(name, order): &(&str, &'static [&'static str])| {
-        let folder = format!("crates/{name}/src/");
-        let order = *order;
-        sources
-            .iter()
-            .filter_map(move |source| Some((source, source.path.strip_prefix(&folder)?.to_owned())))
-            .flat_map(move |(source, path)| of_file(source, &path, order))
+    let of_room = |(name, order): &(&str, &'static [&'static str])| {
+        let (krate, module) = name.split_once("::").unwrap_or((*name, ""));
+        let src = format!("crates/{krate}/src");
+        let room = match module {
+            "" => Room {
+                folder: src.clone(),
+                root: format!("{src}/lib.rs"),
+                path: "crate::".into(),
+                order,
+            },
+            _ => {
+                let folder = format!("{src}/{}", module.replace("::", "/"));
+                Room {
+                    root: format!("{folder}.rs"),
+                    path: format!("crate::{module}::"),
+                    folder,
+                    order,
+                }
+            }
+        };
+        sources.iter().flat_map(|source| room.breaches(source)).collect::<Vec<_>>()
     };
-    ORDERS.iter().flat_map(of_crate).collect()
+    ORDERS.iter().flat_map(of_room).collect()
 }
 
-fn of_file(source: &Source, path: &str, order: &[&str]) -> Vec<Breach> {
-    let own = path.split(['/', '.']).next().unwrap_or_default();
-    let place = |module: &str| order.iter().position(|of| *of == module);
-    let is_test = |line: &&str| line.trim() == "#[cfg(test)]";
-    if own == "lib" {
-        // Only the list of modules is of interest: a new one needs a place.
-        let code = source.layers.code.lines().take_while(|line| !is_test(line));
-        let modules = code.enumerate().filter_map(|(at, line)| Some((at, module_of(line)?)));
-        let unknown = modules.filter(|(_, module)| place(module).is_none());
-        let sentence = |module| format!("module {module} has no place in the order of modules");
-        return unknown.map(|(at, module)| source.breach(at + 1, sentence(module))).collect();
+/// A crate or module whose modules stand in an order.
+struct Room {
+    /// Folder of its modules.
+    folder: String,
+    /// File that lists them.
+    root: String,
+    /// Beginning of their paths in code.
+    path: String,
+    order: &'static [&'static str],
+}
+
+impl Room {
+    fn place(&self, module: &str) -> Option<usize> {
+        self.order.iter().position(|of| *of == module)
     }
-    let Some(own_place) = place(own).filter(|_| !path.ends_with("tests.rs")) else {
-        return Vec::new();
-    };
-    let code = source.layers.code.lines().take_while(|line| !is_test(line));
-    let mut breaches = Vec::new();
-    for (at, line) in code.enumerate() {
-        for used in used_by(line) {
-            if place(used).is_some_and(|used| used > own_place) {
-                let sentence = format!("{own} may not use {used}: it stands higher");
-                breaches.push(source.breach(at + 1, sentence));
+
+    fn breaches(&self, source: &Source) -> Vec<Breach> {
+        if source.path == self.root {
+            return self.unknown(source);
+        }
+        let inside = source.path.strip_prefix(&self.folder).and_then(|path| path.strip_prefix('/'));
+        let Some(path) = inside.filter(|path| !path.ends_with("tests.rs")) else {
+            return Vec::new();
+        };
+        let own = path.split(['/', '.']).next().unwrap_or_default();
+        let Some(own_place) = self.place(own) else { return Vec::new() };
+        let mut breaches = Vec::new();
+        for (at, line) in code(source) {
+            let siblings = if path.contains('/') { Vec::new() } else { used_by(line, "super::") };
+            for used in used_by(line, &self.path).into_iter().chain(siblings) {
+                if self.place(used).is_some_and(|used| used > own_place) {
+                    let sentence = format!("{own} may not use {used}: it stands higher");
+                    breaches.push(source.breach(at + 1, sentence));
+                }
             }
         }
+        breaches
     }
-    breaches
+
+    /// Modules of the list that have no place: a new one needs one.
+    fn unknown(&self, source: &Source) -> Vec<Breach> {
+        let modules = code(source).filter_map(|(at, line)| Some((at, module_of(line)?)));
+        let unknown = modules.filter(|(_, module)| self.place(module).is_none());
+        let sentence = |module| format!("module {module} has no place in the order of modules");
+        unknown.map(|(at, module)| source.breach(at + 1, sentence(module))).collect()
+    }
+}
+
+/// Lines of code with their numbers from 0, without those of tests.
+fn code(source: &Source) -> impl Iterator<Item = (usize, &str)> {
+    let mut of_test = false;
+    let lines = source.layers.code.lines().take_while(|line| line.trim() != "mod tests {");
+    lines
+        .enumerate()
+        .filter(move |(_, line)| !std::mem::replace(&mut of_test, line.trim() == "#[cfg(test)]"))
 }
 
 /// The module that a line declares.
@@ -97,11 +167,11 @@ fn module_of(line: &str) -> Option<&str> {
     line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// Modules of the own crate that a line names: `crate::a::b`, `crate::{a, b::c}`.
-fn used_by(line: &str) -> Vec<&str> {
+/// Modules that a line names behind a path: `crate::a::b`, `crate::{a, b::c}`.
+fn used_by<'a>(line: &'a str, path: &str) -> Vec<&'a str> {
     let name = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_');
     let mut used = Vec::new();
-    for rest in line.split("crate::").skip(1) {
+    for rest in line.split(path).skip(1) {
         let list = rest.strip_prefix('{').and_then(|list| list.split('}').next());
         for item in
             list.unwrap_or(rest).split(',').take(if list.is_some() { usize::MAX } else { 1 })
@@ -143,5 +213,21 @@ mod tests {
         assert_eq!(breaches("path/tests.rs", "use crate::trace::Budget;\n"), 0);
         assert_eq!(breaches("lib.rs", "mod source;\n#[cfg(test)]\nmod fake;\n"), 0);
         assert_eq!(check(&[Source::new("crates/new/src/a.rs", "use crate::b;")]), []);
+    }
+
+    #[test]
+    fn modules_of_a_module_are_held_too() {
+        let breaches = |path: &str, text: &str| {
+            let source = Source::new(&format!("crates/dialects/src/{path}"), text);
+            check(&[source]).into_iter().map(|breach| breach.line).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            breaches("fio/values.rs", "use crate::fio::ast::Ast;\nuse super::job;\n"),
+            [1, 2]
+        );
+        assert_eq!(breaches("fio/options/value.rs", "use super::apply::words;\n"), [1]);
+        assert_eq!(breaches("fio/options/rows/io.rs", "use crate::fio::options::read;\n"), [1]);
+        assert_eq!(breaches("fio/options/rows/io.rs", "use super::read;\n"), []);
+        assert_eq!(breaches("fio.rs", "mod values;\nmod novel;\n"), [2]);
     }
 }

@@ -4,6 +4,7 @@
 //! stand in `rows/`, one file per topic; what a job has set of them is a
 //! [`JobOptions`](super::job_options::JobOptions).
 
+mod apply;
 mod engine_names;
 mod kind;
 mod own;
@@ -14,14 +15,11 @@ mod tests;
 mod value;
 
 pub use engine_names::{ENGINES, EngineName, engine};
-pub use kind::{Kind, Parsed};
+pub use kind::{Kind, Parsed, Row};
 pub use read::{Reading, notes, read, refusals};
 
-use crate::kit::{self, Group, Table};
+use crate::kit::{Group, Table};
 use rows::*;
-
-/// An option of a job.
-pub type Row = kit::Row<Kind>;
 
 const fn group(title: &'static str, rows: &'static [Row]) -> Group<Kind> {
     Group { title, rows }

@@ -1,6 +1,6 @@
 //! Sizes and offsets.
 
-use crate::fio::options::{Kind, Row};
+use crate::fio::options::kind::{Kind, Row};
 use crate::kit::row;
 
 pub(in crate::fio::options) const ROWS: &[Row] = &[

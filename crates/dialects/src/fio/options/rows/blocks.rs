@@ -1,6 +1,7 @@
 //! Block sizes.
 
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 pub(in crate::fio::options) const ROWS: &[Row] = &[

@@ -1,7 +1,8 @@
 //! Contents of buffers, and their memory.
 
 use crate::fio::job_options::{DedupeMode, MemoryKind};
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 pub(in crate::fio::options) const ROWS: &[Row] = &[

@@ -1,7 +1,7 @@
 //! Name and description of a job, and the units of its options.
 
 use crate::fio::job_options::{KbBase, UnitBase};
-use crate::fio::options::{Kind, Row};
+use crate::fio::options::kind::{Kind, Row};
 use crate::kit::row;
 
 pub(in crate::fio::options) const ROWS: &[Row] = &[

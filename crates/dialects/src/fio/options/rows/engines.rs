@@ -1,7 +1,8 @@
 //! Options that only some engines have, and those of profiles.
 
 use crate::fio::job_options::{CpuMode, StatType};
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::fio::values::TimeUnit::Micros;
 use crate::kit::{bare, row};
 

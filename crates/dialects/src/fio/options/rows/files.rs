@@ -1,7 +1,8 @@
 //! Files: their names, how they are made, opened, closed and removed.
 
 use crate::fio::job_options::{Advice, Fallocate, FileType, JobOptions, Lock, Service, WriteHint};
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 const MANY: u64 = u32::MAX as u64;

@@ -1,7 +1,8 @@
 //! Logs, statistics, errors: what is told about a job.
 
 use crate::fio::job_options::{ContinueOn, LogValue, Unified};
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 const MANY: u64 = u32::MAX as u64;

@@ -1,7 +1,7 @@
 //! Rates, think time, latency goals, flow.
 
 use crate::fio::job_options::{RateProcess, ThinkBlocks};
-use crate::fio::options::{Kind, Row};
+use crate::fio::options::kind::{Kind, Row};
 use crate::fio::values::TimeUnit::{Micros, Seconds};
 use crate::kit::row;
 

@@ -1,7 +1,8 @@
 //! Processes: order, ending, where and as whom they run.
 
 use crate::fio::job_options::{CpuPolicy, ExitWhat};
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 const MANY: u64 = u32::MAX as u64;

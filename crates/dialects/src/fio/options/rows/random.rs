@@ -1,7 +1,8 @@
 //! Random offsets.
 
 use crate::fio::job_options::Generator;
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 /// Words before the colon of `random_distribution`.

@@ -1,7 +1,8 @@
 //! Run time and repeats.
 
 use crate::fio::job_options::{Clock, SteadyOf};
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::fio::values::TimeUnit::Seconds;
 use crate::kit::{bare, row};
 

@@ -1,7 +1,8 @@
 //! Verification, and trims with it.
 
 use crate::fio::job_options::{JobOptions, Method};
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 const MANY: u64 = u32::MAX as u64;

@@ -1,7 +1,8 @@
 //! Zones of a device, and where its controller is asked to put data.
 
 use crate::fio::job_options::ZoneMode;
-use crate::fio::options::{Kind, Row, own};
+use crate::fio::options::kind::{Kind, Row};
+use crate::fio::options::own;
 use crate::kit::{bare, row};
 
 const NEWER: &str = "an option of fio after 3.33 that is not built yet";
