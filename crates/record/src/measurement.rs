@@ -49,7 +49,7 @@ pub struct Measurement {
     pub occupancy: f64,
     /// Why it ended.
     pub ended: Ended,
-    /// How many operations were in flight, handed over and reaped at once, where that was counted.
+    /// How many operations were in flight, submitted and completed at once, where that was counted.
     #[serde(default)]
     pub depths: Option<Depths>,
     /// The greatest depth at which the latency goal was met, 0 if there is none; absent where there
@@ -162,7 +162,7 @@ pub struct OpStats {
     /// where none completed.
     #[serde(default)]
     pub elapsed_ns: u64,
-    /// From hand-over to completion as the worker saw it.
+    /// From submission to completion as the worker saw it.
     pub latency: Option<Latency>,
     /// Time inside the submitting system call, where that is a call of its own.
     pub submission: Option<Latency>,
@@ -236,7 +236,7 @@ pub struct OfPriority {
     pub level: u8,
     /// Hint for the device.
     pub hint: u16,
-    /// From hand-over to completion.
+    /// From submission to completion.
     pub latency: Option<Latency>,
     /// From the return of the submitting call to completion, where that is a call of its own.
     pub completion: Option<Latency>,

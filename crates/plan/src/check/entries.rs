@@ -1,5 +1,5 @@
-//! Trees, and operations on named things. The engine does not run them yet; their shape is checked
-//! all the same, so that a plan that is right now stays right.
+//! Trees, and operations on named things. Trees are not run yet; their shape is checked all the
+//! same, so that a plan that is right now stays right.
 
 use super::sizes::check_spec;
 use super::whole::time_limit;

@@ -50,7 +50,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "advice",
         takes: Takes::One("sequential|random|noreuse"),
-        help: "What the kernel is told about the access",
+        help: "Advice to the kernel about the access",
         fields: &["phase[0].job[0].work.blocks.hints.advice"],
         set: |draft, text| {
             let words = [

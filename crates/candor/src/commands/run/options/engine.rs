@@ -37,14 +37,14 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "buffered",
         takes: Takes::Nothing,
-        help: "Go through the page cache; the default, said aloud",
+        help: "Go through the page cache; the default",
         fields: &["phase[0].job[0].work.blocks.direct"],
         set: |draft, _| put(&mut draft.blocks.direct, Ok(false)),
     },
     Flag {
         long: "batch-submit",
         takes: Takes::One("N"),
-        help: "Operations handed over in one submission [default: all that are ready]",
+        help: "Operations submitted at once [default: all that are ready]",
         fields: &["phase[0].job[0].work.blocks.batch_submit"],
         set: |draft, text| put_some(&mut draft.blocks.batch_submit, number(text)),
     },
