@@ -1,7 +1,6 @@
 //! Everything that happens in a run, in order.
 
 use schemars::JsonSchema;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Finding, HostSample, Measurement, Note, Report, Sample, Verdict};

@@ -24,7 +24,7 @@ pub struct HostSample {
 /// One device within an interval, whoever used it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSample {
-    /// Its kernel name.
+    /// Kernel name.
     pub device: String,
     /// Reads completed.
     pub reads: u64,

@@ -11,8 +11,6 @@ const EXEMPT: &[(&str, &str)] = &[
     ("crates/blocks/", "came out of the engine"),
     ("crates/entries/", "came out of the engine"),
     ("crates/compute/", "came out of the engine"),
-    ("crates/run/", "is being rewritten"),
-    ("crates/explore/", "is being rewritten"),
 ];
 
 /// Doc comments and headings with a vague beginning.

@@ -70,6 +70,7 @@ const ORDERS: &[(&str, &[&str])] = &[
             "page_cache",
             "device_watch",
             "layout",
+            "memory",
             "runner",
             "phase_snapshots",
             "local",
