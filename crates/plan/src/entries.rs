@@ -43,12 +43,12 @@ impl Entries {
     /// one has opened, where it needs one.
     pub fn is_run(&self) -> bool {
         let mut open = false;
-        let mut fits = |step: &Step| {
+        let fits = |step: &Step| {
             let fits = step.suits(self.over) && (open || !step.needs_open());
             open = matches!(step, Step::Create | Step::Open) || (open && *step != Step::Close);
             fits
         };
-        !self.steps.is_empty() && self.steps.iter().all(|step| fits(step))
+        !self.steps.is_empty() && self.steps.iter().all(fits)
     }
 
     /// True where the names must be there beforehand.
