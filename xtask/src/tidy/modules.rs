@@ -52,6 +52,7 @@ const ORDERS: &[(&str, &[&str])] = &[
         &[
             "error",
             "families",
+            "memory",
             "control",
             "owned_files",
             "signals",
