@@ -518,7 +518,7 @@ impl ReadyBlocks {
             ($engine:expr) => {{
                 let mut engine = $engine;
                 Ok(match source {
-                    Feed::Bare(work) => worker::run(seat, shape, buffers, &mut engine, work),
+                    Feed::Bare(work) => worker::run(seat, shape, buffers, &mut engine, *work),
                     Feed::Chain(chain) => {
                         worker::run_gated(seat, shape, buffers, &mut engine, chain)
                     }
@@ -534,7 +534,7 @@ impl ReadyBlocks {
                         worker::run_gated(seat, shape, buffers, &mut engine, source.chain())
                     }
                     (Feed::Bare(work), None) => {
-                        worker::run_calls(seat, shape, buffers, engine, work)
+                        worker::run_calls(seat, shape, buffers, engine, *work)
                     }
                     (Feed::Chain(chain), None) => {
                         let mut engine = OneAtATime::new(engine);

@@ -254,17 +254,17 @@ pub(crate) mod tests {
     use super::*;
 
     /// A source of a list of operations.
-    pub struct Listed(std::vec::IntoIter<Slot>);
+    pub struct Listed(Vec<Slot>);
 
     impl Listed {
         pub fn new(list: &[Slot]) -> Listed {
-            Listed(list.to_vec().into_iter())
+            Listed(list.iter().rev().copied().collect())
         }
     }
 
     impl Source for Listed {
         fn next(&mut self, slot: &mut Slot, _: &mut Turn) -> Next {
-            match self.0.next() {
+            match self.0.pop() {
                 None => Next::End(Ended::Done),
                 Some(next) => {
                     slot.take_over(&next);

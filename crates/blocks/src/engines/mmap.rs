@@ -70,7 +70,7 @@ impl Mapped {
         unsafe {
             match slot.kind() {
                 Kind::Write => {
-                    ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize)
+                    ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize);
                 }
                 _ => ptr::copy_nonoverlapping(place, slot.buffer.host(), slot.length as usize),
             }

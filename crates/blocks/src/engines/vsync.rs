@@ -96,7 +96,7 @@ impl Io for Vsync {
     }
 
     fn turn(&mut self, slots: &[Slot], _: usize, _: Option<u64>, done: &mut Done) -> Option<Ticks> {
-        let Some(&first) = self.waiting.front() else { return None };
+        let first = *self.waiting.front()?;
         let slot = &slots[first as usize];
         if !matches!(slot.kind(), Kind::Read | Kind::Write) {
             self.waiting.pop_front();

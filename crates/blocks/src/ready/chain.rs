@@ -24,7 +24,7 @@ use crate::sources::zoned::Zoned;
 /// Operations of a worker: the bare work, or a chain of sources around it.
 pub(super) enum Feed {
     /// The bare work.
-    Bare(Work),
+    Bare(Box<Work>),
     /// The outermost of a chain.
     Chain(Box<dyn Source>),
 }
@@ -33,7 +33,7 @@ impl Feed {
     /// As a chain, however short.
     pub fn chain(self) -> Box<dyn Source> {
         match self {
-            Feed::Bare(work) => Box::new(work),
+            Feed::Bare(work) => work,
             Feed::Chain(chain) => chain,
         }
     }
@@ -65,7 +65,7 @@ impl ReadyBlocks {
         let work = Work::new(self.stream(rank), self.budget(rank));
         if is_bare {
             return match content {
-                None => Feed::Bare(work),
+                None => Feed::Bare(Box::new(work)),
                 Some(content) => Feed::Chain(Box::new(Filled::new(work, content))),
             };
         }

@@ -166,9 +166,9 @@ impl Visit {
         }
         if slot.length < drawn.1 {
             let used = drawn.0 + slot.length;
-            stream.less(slot.handle, used..drawn.0 + u64::from(drawn.1));
+            stream.less(slot.handle, used..drawn.0 + drawn.1);
         }
-        if self.leads && next != drawn.0 + u64::from(drawn.1) {
+        if self.leads && next != drawn.0 + drawn.1 {
             stream.go_on_at(slot.handle, op, next);
         }
         Placed::There
