@@ -9,6 +9,7 @@ use candor_record::Ended;
 
 use super::*;
 use crate::control::{Command, Control};
+use crate::events::consumed;
 use crate::runner::Collected;
 
 /// A phase of one worker that does nothing for so long.
@@ -98,6 +99,34 @@ fn interims_come_while_it_runs() {
     let ops = |of: &Collected| of.measurements[0].ops_done();
     assert!(ops(&interims[0]) < ops(&ended));
     assert_eq!((interims[0].hosts.len(), &interims[0].hosts[0].host), (1, &ended.hosts[0].host));
+}
+
+#[test]
+fn each_interval_is_one_event_with_all_jobs_and_the_host() {
+    let mut plan = plan(0.5);
+    plan.phases[0].interval = Nanos(100_000_000);
+    let second = Job { name: "second".into(), ..plan.phases[0].jobs[0].clone() };
+    plan.phases[0].jobs.push(second);
+    let mut intervals = Vec::new();
+    let take = |event: &Event| {
+        if let Event::Sampled { samples, host, in_ramp: false, .. } = event {
+            intervals.push((samples.len(), host.clone()));
+        }
+    };
+    let during = consumed(&Control::default(), take, |channels| {
+        let mut local = Local::new(&HostOptions::default(), channels);
+        local.open(&plan).expect("nothing speaks against it");
+        let ready = local.prepare(&task(&plan)).expect("it is ready");
+        ready.start(None).collect(&mut no_interim).hosts[0].during.len()
+    });
+    assert!(intervals.len() >= 3 && intervals.len() == during, "{intervals:?}");
+    let cpus = intervals[0].1.cpus_busy.len();
+    for (jobs, host) in intervals.iter().take(3) {
+        assert!(*jobs == 2 && host.length_ns >= 50_000_000 && !host.host.is_empty());
+        let busy = host.cpus_busy.iter().chain(&host.cpu_busy);
+        assert!(cpus > 0 && busy.clone().count() == cpus + 1);
+        assert!(busy.clone().all(|share| (0.0..=1.0).contains(share)));
+    }
 }
 
 #[test]
