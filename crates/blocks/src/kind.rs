@@ -1,18 +1,18 @@
-//! Operations of blocks as engines see them.
+//! Kinds of operations of blocks, as engines use them.
 
 use candor_engine::operation::{Op, Slot};
 use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 use candor_plan::work::BlocksOp;
 
-/// What an operation does. A read that reads back is a read like others, but counted apart.
+/// Kind of an operation. A read that reads back is an ordinary read, but counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Bytes to the host.
+    /// Moves bytes to the host.
     Read,
-    /// Bytes to the target.
+    /// Moves bytes to the target.
     Write,
-    /// Blocks given back.
+    /// Discards blocks.
     Trim,
     /// `fsync`.
     Fsync,
@@ -23,7 +23,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// True for operations that move no bytes and are done once all before them have ended.
+    /// True for operations that move no bytes and complete once all operations before them have.
     #[inline(always)]
     pub fn flushes(self) -> bool {
         matches!(self, Kind::Fsync | Kind::Fdatasync | Kind::SyncFileRange)
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// A read that reads back what was written.
+/// Operation of a read that reads back.
 pub const READ_BACK: Op = Op(BlocksOp::ReadBack as u8);
 
 impl From<Kind> for Op {
@@ -80,9 +80,9 @@ impl From<Action> for Kind {
 
 /// A slot with an operation of blocks.
 pub trait BlocksSlot {
-    /// What it does.
+    /// Kind of the operation.
     fn kind(&self) -> Kind;
-    /// Another operation takes the slot.
+    /// Sets another kind of operation.
     fn set(&mut self, kind: Kind);
     /// True for a read that reads back.
     fn reads_back(&self) -> bool;

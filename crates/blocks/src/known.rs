@@ -1,4 +1,4 @@
-//! What is known of files over all phases of a session: verified blocks, and zones.
+//! State of files over all phases of a session: verified blocks, and zones.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,17 @@ use crate::data::verify::{Map, UNKNOWN};
 use crate::targets::files::OpenFile;
 use crate::targets::zones;
 
-/// Knowledge of files.
+/// State of files.
 #[derive(Default)]
 pub struct Known {
-    /// By path, distance of places, and the first place.
+    /// Maps of verified blocks, by path, distance and first offset.
     maps: HashMap<(PathBuf, u64, u64), Arc<Map>>,
     zones: HashMap<PathBuf, Arc<zones::Map>>,
 }
 
 impl Known {
-    /// Knowledge of the blocks of a file: nothing at first, and nothing again once it is
-    /// used further than before. Every operation begins and ends at a multiple of `step`
-    /// behind `origin`.
+    /// Map of the verified blocks of a file. Empty until the first write; cleared when the file
+    /// grows. Every operation begins and ends at a multiple of `step` behind `origin`.
     pub fn map(&mut self, path: &Path, size: u64, step: u64, origin: u64) -> Arc<Map> {
         let new = || Map::from(origin, size, step, UNKNOWN);
         let key = (path.to_owned(), step, origin);
@@ -32,16 +31,16 @@ impl Known {
         map.clone()
     }
 
-    /// Notes that a file was laid out with headers of the first generation.
+    /// Stores that a file was laid out with headers of the first generation.
     pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
         let interval = verify.interval.0;
         self.maps.insert((path.to_owned(), interval, 0), Map::new(size, interval, 1));
     }
 
-    /// Zones of a file, shared by all names that reach the same one.
+    /// Zones of a file, shared by all paths to the same file.
     ///
     /// # Errors
-    /// The part of the plan that does not fit, and a remedy.
+    /// The mismatch of the plan, and a remedy.
     pub fn zones(
         &mut self,
         file: &OpenFile,

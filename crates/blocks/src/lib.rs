@@ -1,4 +1,4 @@
-//! Blocks: reads, writes and trims of bytes of files and devices, and ways to issue them.
+//! Blocks: reads, writes and trims of files and devices, and engines that issue them.
 
 pub mod data;
 pub mod engines;

@@ -1,4 +1,4 @@
-//! From a job of a plan to workers that only wait for the barrier.
+//! Preparation of a job of blocks, up to workers that wait for the barrier.
 
 mod chain;
 
@@ -55,9 +55,9 @@ use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
 use crate::targets::zones::{self, Visit};
 
-/// Offsets nearer to each other than a sector would take more memory than what they say is worth.
+/// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
 const STEP_MIN: u64 = 512;
-/// Blocks of a file that are kept in mind at most: 64 GiB of memory.
+/// Most blocks of a file in a map: 64 GiB of memory.
 const BLOCKS_MAX: u64 = 1 << 34;
 
 /// The family of blocks.
@@ -75,7 +75,7 @@ impl Family for BlocksFamily {
 /// Flows of a phase, by their numbers.
 type Flows = HashMap<u32, Arc<FlowSum>>;
 
-/// A job's blocks, ready but for its workers.
+/// A job of blocks, prepared but for its workers.
 pub struct ReadyBlocks {
     job: Job,
     ranks: Ranks,
@@ -91,13 +91,13 @@ pub struct ReadyBlocks {
     maps: Vec<Arc<Map>>,
     zones: Vec<Arc<zones::Map>>,
     trace: Option<Arc<Trace>>,
-    /// Trims are queued like other operations.
+    /// True where trims are queued like other operations.
     queues_trims: bool,
     shapes: Shapes,
 }
 
 impl ReadyBlocks {
-    /// Opens the files, reads the trace, finds what is known of both.
+    /// Opens the files, reads the trace, and finds the maps and zones of the files.
     ///
     /// # Errors
     /// A file that cannot be opened or does not fit the work.
@@ -116,7 +116,7 @@ impl ReadyBlocks {
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| known.zones(file, plan)).collect::<Result<_, _>>();
         let zones = zones.map_err(|(message, remedy)| context.unfit(message, remedy))?;
-        // Blocks with headers can be made again by whoever knows the seed of the headers.
+        // The seed of the headers makes the bytes of their blocks again.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
         let pool = || content::pool(of_headers.unwrap_or(context.seed));
         let flows = context.phase.of::<Flows>();
@@ -144,7 +144,7 @@ impl ReadyBlocks {
         Ok(ready)
     }
 
-    /// What is known about the verified blocks of each file; nothing where nothing is verified.
+    /// Maps of the verified blocks of each file; none where nothing is verified.
     fn verified_maps(&self, known: &mut Known) -> Vec<Arc<Map>> {
         if self.blocks.verify.is_none() {
             return Vec::new();
@@ -155,7 +155,7 @@ impl ReadyBlocks {
         self.files.all().iter().map(map).collect()
     }
 
-    /// What the text of the plan alone does not tell: whether everything fits its files.
+    /// Checks that the job fits its files, which the plan alone does not show.
     fn check_fit(&self) -> Result<(), (String, &'static str)> {
         self.check_sizes()?;
         self.check_trace()?;
@@ -163,8 +163,8 @@ impl ReadyBlocks {
         self.check_verify()
     }
 
-    /// A trace lies within the files, and its directions are those of the mix, for which files are
-    /// opened and buffers filled.
+    /// Checks that the trace lies within the files. Its directions must be in the mix, for which
+    /// files are opened and buffers filled.
     fn check_trace(&self) -> Result<(), (String, &'static str)> {
         let Some(trace) = &self.trace else { return Ok(()) };
         let sizes: Vec<u64> = self.files.all().iter().map(|file| file.size).collect();
@@ -179,7 +179,8 @@ impl ReadyBlocks {
         }
     }
 
-    /// Every worker has a zone in each of its files, in which every operation fits.
+    /// Checks that every worker has a zone in each of its files, and that every operation fits
+    /// there.
     fn check_zones(&self) -> Result<(), (String, &'static str)> {
         for (file, map) in self.files.all().iter().zip(&self.zones) {
             let shown = file.path.display();
@@ -197,7 +198,7 @@ impl ReadyBlocks {
         Ok(())
     }
 
-    /// The zones of a file that a worker may use.
+    /// Zones of a file that a worker may use.
     fn zones_of(&self, rank: u32, file: &OpenFile, map: &zones::Map) -> std::ops::Range<u32> {
         let space = Region::new(&self.blocks, file.extent(), self.seat(rank).1);
         map.between(space.start(), space.limit())
@@ -209,7 +210,7 @@ impl ReadyBlocks {
         Visit::new(&self.blocks, &self.stop, &self.files, &self.zones, ranges)
     }
 
-    /// Operations begin and end at places that are few enough to keep a record of each.
+    /// Checks that the map of verified blocks, one entry per possible offset, is not too large.
     fn check_verify(&self) -> Result<(), (String, &'static str)> {
         let Some(verify) = &self.blocks.verify else { return Ok(()) };
         let interval = verify.interval.0;
@@ -229,15 +230,15 @@ impl ReadyBlocks {
         Err((message, "start and leave out whole verified blocks"))
     }
 
-    /// Every operation begins and ends at a multiple of it behind the first place of its file:
-    /// the verified interval, or less where work begins within one.
+    /// Greatest distance of which all begins and ends of operations are multiples, behind the first
+    /// offset of their file: the verified interval, or less where work begins within one.
     fn verified_step(&self) -> u64 {
         let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
         self.places().fold(interval, gcd)
     }
 
-    /// The first place of a file, less whole intervals: headers that other tools know stand
-    /// wherever operations begin, candor's own at multiples of the interval.
+    /// First offset of a file, less whole intervals. Headers that other tools know are where
+    /// operations begin; candor's own are at multiples of the interval.
     fn verified_from(&self, file: &OpenFile) -> u64 {
         match &self.blocks.verify {
             Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
@@ -249,7 +250,8 @@ impl ReadyBlocks {
         }
     }
 
-    /// Where work begins, what it leaves out, and what a trace touches.
+    /// Offsets and lengths that set the distance: the start of the work, its gaps, and the steps of
+    /// a trace.
     fn places(&self) -> impl Iterator<Item = u64> {
         let hole = match self.blocks.access {
             Access::Holes { hole } => hole.0,
@@ -282,7 +284,7 @@ impl ReadyBlocks {
         })
     }
 
-    /// Every worker's share holds at least one operation of each direction.
+    /// Checks that every worker's share holds at least one operation of each direction.
     fn check_sizes(&self) -> Result<(), (String, &'static str)> {
         if self.trace.is_some() {
             return Ok(());
@@ -307,14 +309,14 @@ impl ReadyBlocks {
         Ok(())
     }
 
-    /// What must fit everywhere: the least length of any direction.
+    /// Length that must fit everywhere: the greatest of the directions' least lengths.
     fn length_needed(&self) -> u32 {
         let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
         let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
         specs.map(|size| size.min().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
     }
 
-    /// The longest operation.
+    /// Length of the longest operation.
     fn length_max(&self) -> u32 {
         if let Some(trace) = &self.trace {
             return trace.length_max();
@@ -329,21 +331,21 @@ impl ReadyBlocks {
         Some(FlowShare::new(sum.clone(), flow))
     }
 
-    /// Operations in flight: one for engines that cannot have more.
+    /// Operations in flight; one for engines that cannot have more.
     fn depth(&self) -> usize {
-        // Trims may block their thread, so that one is in flight at a time whatever was asked for.
+        // Trims may block their thread, so one is in flight at a time, at any depth.
         let one = !self.takes_many() || (self.blocks.mix.trim == 100 && !self.queues_trims);
         if one { 1 } else { self.blocks.depth.max(1) as usize }
     }
 
-    /// True where more than one operation is handed over at a time. Operations at random places
-    /// have no neighbours that could become one call.
+    /// True where more than one operation is submitted at a time. Random operations have no
+    /// neighbours to merge into one call.
     fn takes_many(&self) -> bool {
         let merges = self.blocks.engine == Engine::Vsync && !self.blocks.access.is_random();
         self.blocks.engine.is_async() || merges
     }
 
-    /// The files of a worker, and its seat among those that use the same ones.
+    /// Files of a worker, and its seat among the workers that use the same files.
     fn seat(&self, rank: u32) -> (Own, FileSeat) {
         let files = self.files.all().len() as u64;
         let seat = self.ranks.seat(self.job.sharing, self.job.rank_shift, files, rank);
@@ -354,7 +356,7 @@ impl ReadyBlocks {
         (own, seat)
     }
 
-    /// The files of a worker.
+    /// Numbers of a worker's files.
     fn own_files(&self, rank: u32) -> Box<[u32]> {
         self.seat(rank).0.files().collect()
     }
@@ -377,7 +379,7 @@ impl ReadyBlocks {
         self.trace.clone().map(|trace| trace::Cursor::new(trace, seat))
     }
 
-    /// What bounds a worker's stream, beside time.
+    /// Bounds of a worker's stream, beside time.
     fn budget(&self, rank: u32) -> Budget {
         let stop = &self.stop;
         let timed = stop.time.is_some() || stop.steady.is_some();
@@ -401,7 +403,8 @@ impl ReadyBlocks {
         budget.passes = passes;
         budget.at_least = stop.at_least.map_or(0, |extent| extent.of(whole).0);
         if !self.ends() {
-            // What has no end of its own ends when as much was moved as there is.
+            // An access without an end of its own ends once it has moved as many bytes as there
+            // are.
             budget.pass_bytes = self.whole_operations(rank);
         }
         budget
@@ -455,7 +458,7 @@ impl ReadyBlocks {
         }
     }
 
-    /// Buffers of that many bytes, and what a worker pins beside them.
+    /// Buffers of that many bytes, and the memory that a worker locks beside them.
     fn memory(&self, bytes: usize) -> Result<(Mapping, Option<Mapping>), EngineError> {
         let (memory, huge_pages) = (&self.blocks.buffers, self.blocks.hints.huge_pages);
         let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
@@ -474,7 +477,7 @@ impl ReadyBlocks {
         Some(Verifier::new(verify, content, self.maps.clone(), self.clock, rank))
     }
 
-    /// How often a worker does its work, where it is read back each time.
+    /// Number of times that a worker does its work, where each round is read back.
     fn rounds(&self) -> u64 {
         let stop = &self.stop;
         let by_passes = reads_back(&self.blocks) && stop.bytes.is_none() && stop.ops.is_none();
@@ -492,8 +495,8 @@ impl ReadyBlocks {
         }
     }
 
-    /// What a worker writes; what it reads into is touched, so that no page is faulted in during
-    /// the measurement.
+    /// Content of a worker's writes. The read buffers are touched, so that no page faults occur
+    /// during the measurement.
     fn content(&self, rank: u32, buffers: &mut Mapping) -> Option<Content> {
         let pool = self.pool.clone();
         let plan = || self.blocks.content.clone();
@@ -505,7 +508,7 @@ impl ReadyBlocks {
         content
     }
 
-    /// Runs a worker through its engine.
+    /// Runs a worker with its engine.
     fn run(
         &self,
         seat: Seat,
@@ -588,7 +591,8 @@ impl JobWork for ReadyBlocks {
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
         let rank = seat.rank;
         let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
-        // Declared before the engine, so that it outlives whatever the engine has in flight.
+        // The buffers are declared before the engine, so that they outlive its operations in
+        // flight.
         let (mut buffers, _pinned) = self.memory(bytes)?;
         let content = self.content(rank, &mut buffers);
         let context = Context {
@@ -669,12 +673,12 @@ fn reads_back(blocks: &Blocks) -> bool {
     blocks.verify.as_ref().is_some_and(|verify| verify.read_back.is_some())
 }
 
-/// True where some of what was written is trimmed again.
+/// True where a share of the writes is trimmed again.
 fn trims_written(blocks: &Blocks) -> bool {
     blocks.verify.as_ref().and_then(|verify| verify.read_back).is_some_and(|b| b.trims.is_some())
 }
 
-/// The longest gap between operations of one worker that a rate asks for, 0 without a rate.
+/// Longest gap between a worker's operations under its rate; 0 without a rate.
 fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
     let gap = |per_s: u64| 1_000_000_000u64.saturating_mul(u64::from(workers)) / per_s.max(1);
     let size = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(0);
@@ -692,7 +696,7 @@ fn has_flushes(trace: &Trace) -> bool {
     trace.steps().iter().any(|step| matches!(step.action, Action::Fsync | Action::Fdatasync))
 }
 
-/// The I/O priority of operations that have none of their own, in the kernel's form.
+/// I/O priority of operations without one of their own, in the kernel's form.
 fn usual_priority(job: &Job) -> u16 {
     job.threads.io_priority.map_or(0, IoPriority::bits)
 }

@@ -1,4 +1,5 @@
-//! More files than a process may have open at first. Alone in its binary: the limit is everyone's.
+//! Jobs with more files than a process may open at first. The test has a binary of its own, because
+//! the limit is that of the process.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +20,7 @@ fn a_job_may_have_more_files_than_the_limit_allows_at_first() {
     let dir = tempfile::tempdir().expect("a scratch directory");
     let name = |at: u64| format!("f{at}");
     for at in 0..FILES {
-        // No two are alike, from one block on.
+        // All contents differ, from the first block on.
         std::fs::write(dir.path().join(name(at)), vec![1; 4096 * (1 + at as usize % 3)]).unwrap();
     }
     let members =

@@ -24,7 +24,7 @@ fn depth_of(engine: Engine) -> u32 {
     if engine.takes_many() { 16 } else { 1 }
 }
 
-/// Engines that move bytes, or say that they did.
+/// Engines that move bytes, or report that they did.
 fn movers() -> impl Iterator<Item = Engine> {
     Engine::ALL.into_iter().filter(|engine| engine.moves_bytes() || *engine == Engine::Null)
 }
@@ -209,7 +209,7 @@ fn a_user_who_stops_gets_what_was_done() {
     assert!(measured.ops_done() > 0);
 }
 
-/// Writes, verified, then `mix` again: one measurement each.
+/// Verified writes, then `mix` on the same file: one measurement each.
 fn verified(session: &mut Session, path: &Path, size: u64, mix: Mix) -> Measurement {
     let verify = Verify { continue_on_mismatch: true, ..Verify::default() };
     let blocks = Blocks {
@@ -243,7 +243,7 @@ fn a_thousand_corruptions_of_each_kind_in_one_file_are_found_and_no_other() {
     let good = std::fs::read(&path).expect("the second generation");
     let file = std::fs::File::options().write(true).open(&path).expect("opened");
     let mut random = candor_engine::random::Random::new(1, 1);
-    // Kinds take turns; every second block stays as it is.
+    // Kinds alternate; every second block stays as it is.
     for k in 0..EACH {
         let at = |kind: u64| (k * 8 + kind * 2) * BLOCK;
         let block = |from: &[u8], at: u64| from[at as usize..][..BLOCK as usize].to_vec();

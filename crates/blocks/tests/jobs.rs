@@ -14,10 +14,10 @@ fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family
     &candor_blocks::BlocksFamily
 }
 
-/// A device on which everything that is written meets the end of space.
+/// A device on which every write fails for want of space.
 const FULL: &str = "/dev/full";
 
-/// A job that writes 64 KiB of a target of its own name.
+/// A job that writes 64 KiB of a target of the same name.
 fn writer(name: &str) -> Job {
     let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
     let targets = vec![name.to_owned()];

@@ -1,4 +1,4 @@
-//! What holds operations back or ends the work, in real runs.
+//! Gates and stops, in real runs.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -137,7 +137,7 @@ fn a_low_water_mark_empties_the_queue_before_it_is_filled() {
         assert_eq!(measurement.ops_done(), 1600, "{:?}", measurement.errors);
         measurement.depths.expect("depths")
     };
-    // From 2 to 16, every submission but the first hands over at least 14.
+    // From 2 to 16: every submission but the first has at least 14 operations.
     let low = depths(Some(2));
     assert_eq!(low.submitted[1] + low.submitted[2], 0, "{low:?}");
     assert!(low.submitted[3] >= 100, "{low:?}");
@@ -180,7 +180,7 @@ fn only_the_errors_that_are_tolerated_are_survived() {
         let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
         let mut session = Session::new(families);
         let prepared = Prepared::new(&mut session, &Task::of(&plan, 0)).expect("prepared");
-        // Nothing is left to read.
+        // Truncated: nothing is left to read.
         file.as_file().set_len(0).expect("cut");
         prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
     };
@@ -226,7 +226,7 @@ fn a_job_ends_when_it_is_steady_and_says_how_steady() {
         windows: 3,
         ramp: Nanos(10 * MS),
     };
-    // At a fixed rate every window holds about as many operations.
+    // At a fixed rate every window has about the same number of operations.
     let pace = Pace { ops: Some(candor_plan::OpsPerSec(10_000)), ..Pace::default() };
     let run = |limit| {
         let steady = Some(hold(limit));

@@ -1,4 +1,4 @@
-//! What is measured beside counts and latency.
+//! Measurements beside counts and latency.
 
 use candor_plan::units::Direction;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family
 
 const MS: u64 = 1_000_000;
 
-/// One worker with a file of 1 MiB of its own.
+/// A job of one worker with a file of 1 MiB.
 fn job(name: &str, blocks: Blocks, stop: Stop) -> Job {
     Job {
         name: name.into(),
@@ -141,7 +141,7 @@ fn a_job_is_sampled_only_while_it_works() {
     for (measurement, from_ns) in [(early, 0), (late, 250 * MS)] {
         let samples = &measurement.samples;
         assert!(!samples.is_empty());
-        // A sample may be taken before word of a worker's end arrives.
+        // A sample may be taken before the control plane receives a worker's end.
         let end_ns = from_ns + measurement.elapsed_ns + 20 * MS;
         let within = |at_ns: u64| (from_ns..=end_ns).contains(&at_ns);
         assert!(

@@ -1,4 +1,4 @@
-//! Following traces, and logging them.
+//! Jobs that replay traces, and logs of traces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn steps(gap_ns: u64) -> Vec<Step> {
     (0..100).map(step).collect()
 }
 
-/// Follows a trace on two files, logging what is handed over.
+/// Replays a trace on two files, and logs submitted operations.
 fn follow(folder: &Path, steps: Vec<Step>, blocks: Blocks) -> Measurement {
     let target = |name: &str| {
         let path = folder.join(name);
@@ -95,7 +95,7 @@ fn flushes_wait_for_what_is_before_them() {
     let blocks = Blocks { engine: Engine::IO_URING, depth: 16, ..Blocks::default() };
     let measured = follow(folder.path(), steps(0), blocks);
     let trace = measured.log.expect("a log").trace;
-    // What follows a flush is handed over after it, and so at another time.
+    // Operations behind a flush are submitted after it, and so at another time.
     for pair in trace.windows(2) {
         if pair.iter().any(|step| step.action.op().is_none()) {
             assert!(pair[0].at_ns < pair[1].at_ns, "{pair:?}");

@@ -101,7 +101,7 @@ fn blocks_written_twice_are_read_back_once() {
     let stop = Stop { ops: Some(FILE_BYTES / BLOCK), ..Stop::default() };
     let measured = run(&dir.path().join("file"), stop, blocks);
     let blocks = all_intact(&measured);
-    // A share of 1 - 1/e of the blocks is hit.
+    // Random writes hit a share of 1 - 1/e of the blocks.
     assert!((130..190).contains(&blocks), "{blocks}");
     assert_eq!(read_back(&measured), blocks);
 }
@@ -114,7 +114,7 @@ fn mixed_work_reads_back_only_its_writes() {
         access: Access::Permutation,
         ..writing(Format::Acca(Sum::Md5), ReadBack::default())
     };
-    // What was there before is nobody's data.
+    // Bytes of unknown origin are not checked.
     blocks.verify.as_mut().expect("there").reads = false;
     let measured = run(&dir.path().join("file"), Stop::default(), blocks);
     assert_eq!(all_intact(&measured), measured.of(Direction::Write).ops);
@@ -217,7 +217,7 @@ fn damage_fails_the_job_and_is_dumped() {
     assert_eq!(dumped("file.16384.hdr_fail").len(), 4096);
 }
 
-/// How fio is asked for what a format does, and the formats that it knows.
+/// Formats that fio knows, with fio's names of them.
 fn known_to_fio() -> Vec<(Format, &'static str)> {
     let name = |sum: Sum| match sum {
         Sum::None => "meta",
@@ -242,7 +242,7 @@ fn known_to_fio() -> Vec<(Format, &'static str)> {
     headers.chain([(Format::Pattern, "pattern")]).collect()
 }
 
-/// Runs all these jobs in one fio, and expects it to succeed without a word.
+/// Runs all these jobs in one fio, and expects success without output.
 fn fio(dir: &Path, jobs: &[Vec<String>]) {
     let arguments = jobs.iter().flatten();
     let output = Command::new(FIO)
@@ -255,7 +255,7 @@ fn fio(dir: &Path, jobs: &[Vec<String>]) {
     assert!(output.status.success() && said.is_empty(), "{said}");
 }
 
-/// Block size, interval, place of the header, and a pattern.
+/// Block size, interval, offset of the header, and a pattern.
 const SHAPES: [Shape; 5] = [
     (4096, 4096, 0, None),
     (8192, 1024, 0, Some("deadbeef")),
@@ -266,7 +266,7 @@ const SHAPES: [Shape; 5] = [
 
 type Shape = (u64, u64, u64, Option<&'static str>);
 
-/// A job of fio that does the same as [`blocks_of`].
+/// Arguments of a fio job that does the same as [`blocks_of`].
 fn in_fio(kind: &str, (bs, interval, at, pattern): Shape, file: &str, rw: &str) -> Vec<String> {
     let mut job = vec![
         format!("--name={file}"),
@@ -284,7 +284,7 @@ fn in_fio(kind: &str, (bs, interval, at, pattern): Shape, file: &str, rw: &str) 
         job.push(format!("--verify_offset={at}"));
     }
     if let Some(pattern) = pattern {
-        // Its own way of writing what we write as hexadecimal digits around %o.
+        // fio writes candor's hexadecimal digits around %o in another way.
         let pattern = match pattern.strip_prefix("%o") {
             None => format!("0x{pattern}"),
             Some(rest) => format!("%o0x{rest}"),

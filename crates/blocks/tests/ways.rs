@@ -1,4 +1,4 @@
-//! What single engines add to the work that all of them do.
+//! Options of single engines, beyond the work that all engines do.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family
     &candor_blocks::BlocksFamily
 }
 
-/// Runs one worker over a laid-out file of its own and expects it to move every byte.
+/// Runs one worker over a laid-out file of its own, and expects it to move every byte.
 fn whole_pass(blocks: Blocks) -> candor_record::Measurement {
     let dir = scratch();
     let path = dir.path().join("file");
@@ -109,7 +109,7 @@ fn latencies_are_told_apart_by_priority() {
 
 #[test]
 fn a_call_that_may_not_wait_says_so() {
-    // Nothing of the file is in the cache, and a read that would wait for the disk fails.
+    // No page of the file is cached, so a read with `nowait` fails.
     for engine in [Engine::PVSYNC, Engine::IO_URING, Engine::LIBAIO] {
         let dir = scratch();
         let path = dir.path().join("file");
@@ -188,7 +188,7 @@ fn trims_are_queued_on_files() {
     assert_eq!(measured.of(Direction::Trim).bytes, FILE_BYTES);
 }
 
-/// A block device over a file, for tests that run as root.
+/// A loop device over a file, for tests that run as root.
 struct Loop(String);
 
 impl Loop {
@@ -245,7 +245,7 @@ fn threads_have_many_operations_in_flight() {
     assert!(measured.occupancy > 2.0, "{}", measured.occupancy);
 }
 
-/// Writes 64 blocks of that many files; the number of syncs.
+/// Writes 64 blocks of that many files; returns the number of syncs.
 fn syncs(files: u64, durability: Durability, engine: Engine) -> u64 {
     let dir = scratch();
     let blocks = Blocks {
@@ -284,15 +284,15 @@ fn syncs_come_after_so_many_writes_or_in_place_of_a_turn() {
     };
     let range = RangeSync { every: 4, write: true, ..RangeSync::default() };
     let range = Durability { range: Some(range), ..Durability::default() };
-    // Durability, files, syncs at once, syncs in turn.
+    // Columns: durability, files, syncs at once, syncs in turn.
     let cases = [
         (every(4, 0), 1, 16, 15),
         (every(4, 0), 2, 32, 15),
         (every(0, 32), 2, 4, 1),
-        // Of two that are due together the more thorough one is done.
+        // Of two syncs that are due together, the more thorough one is done.
         (every(4, 6), 1, 21, 20),
         (range, 1, 16, 15),
-        // Two files had writes before each.
+        // Two files were written before each sync.
         (range, 2, 32, 15),
     ];
     for engine in [Engine::Psync, Engine::IO_URING, Engine::LIBAIO] {

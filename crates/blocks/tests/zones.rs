@@ -45,7 +45,7 @@ fn job(name: &str, blocks: Blocks, bytes: u64) -> Job {
     }
 }
 
-/// Each list of jobs is a phase of one run.
+/// Runs a phase for each list of jobs.
 fn run(path: &Path, phases: Vec<Vec<Job>>) -> Vec<Vec<Measurement>> {
     let target = Target { path: path.into(), size: Some(Bytes(64 * KIB)), ..Target::default() };
     let phase = |jobs| Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() };
@@ -109,14 +109,14 @@ fn deep_queues_and_several_workers_keep_to_pointers() {
         let measured = &all[0][0];
         assert_eq!(measured.ended, Ended::Done, "{engine:?}: {:?}", measured.errors);
         assert_eq!(measured.ops_done(), 128 * u64::from(workers));
-        // Four zones hold 16 writes; all others need a zone to be reset first.
+        // Four zones hold 16 writes; further writes need resets.
         let least = (128 * u64::from(workers) - 16) / 4;
         assert!(measured.zone_resets >= least, "{engine:?}: {}", measured.zone_resets);
         assert!(measured.zone_resets <= least + 4, "{engine:?}: {}", measured.zone_resets);
     }
 }
 
-/// Why a job cannot be made ready.
+/// Error of a job that cannot be prepared.
 fn refusal(path: &Path, zones: Zones) -> String {
     let blocks = Blocks { zones: Some(zones), ..writes(Access::Random) };
     let target = Target { path: path.into(), size: Some(Bytes(64 * KIB)), ..Target::default() };
@@ -160,7 +160,7 @@ fn what_is_written_in_zones_is_read_back_from_where_it_went() {
             let found = measured.verify.as_ref().expect("verified");
             assert!(found.first.is_empty(), "{:?}", found.first);
             let read = measured.read_back.as_ref().expect("read back").reads.ops;
-            // Nothing is written over before it was read back.
+            // No zone is written again before it was read back.
             assert_eq!(
                 (measured.of(Direction::Write).ops, read),
                 (kib / 4, kib / 4),

@@ -1,4 +1,4 @@
-//! Burns CPU instead of issuing I/O.
+//! Engine that burns CPU and issues no I/O.
 
 use candor_plan::Burn;
 
@@ -10,7 +10,7 @@ use candor_engine::random::Random;
 /// Numbers that are sorted at a time: more than a first-level cache holds.
 const NUMBERS: usize = 1 << 14;
 
-/// The engine.
+/// Engine that sorts numbers.
 pub struct Cpu {
     clock: Clock,
     ns: u64,
@@ -18,7 +18,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// One operation takes a chunk of time.
+    /// Engine whose operations each take a chunk of time.
     pub fn new(clock: Clock, seed: u64, burn: Burn) -> Cpu {
         let numbers = || (vec![0; NUMBERS].into(), Random::new(seed, 0x6275_726e));
         Cpu { clock, ns: burn.chunk.0, numbers: burn.sort.then(numbers) }

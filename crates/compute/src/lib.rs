@@ -1,4 +1,4 @@
-//! Work that is no I/O: running a program, burning CPU.
+//! Work without I/O: running a program, burning CPU.
 
 mod burn;
 mod program;
@@ -32,7 +32,7 @@ impl Family for ComputeFamily {
     }
 }
 
-/// A job's work, ready but for its workers.
+/// A job of compute, prepared but for its workers.
 struct ReadyCompute {
     work: Work,
     /// Operations after which a worker ends.
@@ -68,7 +68,7 @@ impl JobWork for ReadyCompute {
         })
     }
 
-    /// One operation lasts as long as the plan says.
+    /// An operation lasts as long as the plan sets.
     fn pause_ns_max(&self) -> u64 {
         match &self.work {
             Work::Burn(plan) => plan.chunk.0.saturating_add(plan.rest.0),
@@ -77,7 +77,7 @@ impl JobWork for ReadyCompute {
     }
 }
 
-/// The rests after each operation, where there are any.
+/// Pacer for the rests after each operation, where there are any.
 fn rests(plan: &Burn, seat: &Seat) -> Option<Pacer> {
     let think = (plan.rest.0 > 0).then(|| Think::after_each(plan.rest));
     let pace = Pace { think, ..Pace::default() };

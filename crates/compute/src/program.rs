@@ -1,7 +1,7 @@
-//! Runs a program instead of issuing I/O.
+//! Engine that runs a program and issues no I/O.
 //!
-//! The first operation starts it; each further one looks after it for a while. When the job ends,
-//! the program is asked to end too, and is killed where it does not.
+//! The first operation starts the program; each further one waits for it for a while. At the end of
+//! the job the program gets SIGTERM, and SIGKILL if it does not exit.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,22 +15,22 @@ use candor_plan::Program as Plan;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
-/// How long one look takes: until the end of the job is noticed.
+/// Length of one wait, and so the delay until the worker sees the end of the job.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time between looks at whether it has ended, once it was asked to.
+/// Interval between two checks whether the program has exited after SIGTERM.
 const WAIT: Duration = Duration::from_millis(2);
 
-/// The engine.
+/// Engine of a program.
 pub struct Program {
     plan: Plan,
     running: Option<Child>,
     ended: Option<ExitStatus>,
-    /// Why it did not start, where that is no failure.
+    /// Reason why the program did not start, where that is no failure.
     missing: Option<io::Error>,
 }
 
 impl Program {
-    /// Nothing runs yet.
+    /// Engine before its first operation: nothing runs yet.
     pub fn new(plan: &Plan) -> Program {
         Program { plan: plan.clone(), running: None, ended: None, missing: None }
     }
@@ -46,7 +46,7 @@ impl Program {
         command.stdout(stream(&self.plan.output)?).stderr(stream(&self.plan.errors)?).spawn()
     }
 
-    /// Starts it: the outcome of the first operation.
+    /// Starts the program; returns the outcome of the first operation.
     fn begin(&mut self) -> Outcome {
         match self.start() {
             Ok(child) => self.running = Some(child),
@@ -59,8 +59,8 @@ impl Program {
         Outcome::Done(0)
     }
 
-    /// Says where its standard error would have gone why it did not start. Where that cannot be
-    /// written either, the features of the engine still have it.
+    /// Writes to the file of standard error why the program did not start. If that fails too, the
+    /// features of the engine still report it.
     fn tell(&self, error: &io::Error) {
         let name = self.plan.command.first().map_or("", String::as_str);
         let line = format!("{name}: {error}\n");
@@ -70,7 +70,7 @@ impl Program {
         };
     }
 
-    /// Looks after it for a while; true while it is to be looked after.
+    /// Waits for a while; false once the program has ended and the job is to end with it.
     fn look(&mut self) -> bool {
         thread::sleep(LOOK);
         if let (Some(child), None) = (&mut self.running, &self.ended) {
@@ -80,19 +80,19 @@ impl Program {
         !(over && self.plan.until_end)
     }
 
-    /// Asks it to end, waits for that, and kills it where it goes on.
+    /// Sends SIGTERM, waits for the exit, and sends SIGKILL if the program does not exit.
     fn stop(&mut self) {
         let Some(child) = &mut self.running else { return };
         let until = Instant::now() + Duration::from_nanos(self.plan.grace.0);
         if let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            // It is not waited for yet, so that its number is still its own. Where it has ended
-            // already, there is nobody to be asked.
+            // The child was not reaped yet, so its number is still its own. SIGTERM fails only if
+            // it has exited.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
             thread::sleep(WAIT);
         }
-        // Both fail only where it has ended and was waited for.
+        // Both fail only if the child has exited and was reaped.
         let _ = child.kill();
         let _ = child.wait();
     }

@@ -1,9 +1,9 @@
 //! The clock that latencies are taken with.
 //!
-//! The processor's time-stamp counter where the kernel itself uses it as its clock source (then it
-//! is constant, synchronised and does not stop), calibrated against `CLOCK_MONOTONIC`; else that
-//! clock. Ticks are compared and subtracted in the loop; nanoseconds are made only from
-//! differences.
+//! The clock is the processor's time-stamp counter where the kernel itself uses it as its clock
+//! source: then the counter is constant, synchronised and never stops. It is calibrated against
+//! `CLOCK_MONOTONIC`. Elsewhere the clock is `CLOCK_MONOTONIC`. The loop compares and subtracts
+//! ticks; only differences are converted to nanoseconds.
 
 pub mod check;
 
@@ -18,10 +18,10 @@ use std::time::Duration;
 pub struct Ticks(pub u64);
 
 impl Ticks {
-    /// Later than any run lasts.
+    /// A tick later than any run lasts.
     pub const MAX: Ticks = Ticks(u64::MAX);
 
-    /// Difference, 0 where the other one is later.
+    /// Difference of two readings; 0 where the other one is later.
     #[inline(always)]
     #[must_use]
     pub fn saturating_sub(self, other: Ticks) -> Ticks {
@@ -65,7 +65,7 @@ impl Sum for Ticks {
 pub struct AtomicTicks(AtomicU64);
 
 impl AtomicTicks {
-    /// The present value.
+    /// Present value.
     #[inline(always)]
     pub fn load(&self, order: Ordering) -> Ticks {
         Ticks(self.0.load(order))
@@ -87,7 +87,8 @@ pub struct Clock {
 }
 
 const FRACTION_BITS: u32 = 32;
-/// Both readings are exact to some 50 ns, so that this gives the rate to about one part in 10⁵.
+/// Length of the calibration. Both readings are exact to about 50 ns, so the rate is exact to about
+/// one part in 10⁵.
 const CALIBRATION: Duration = Duration::from_millis(5);
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
@@ -108,7 +109,7 @@ fn tsc() -> u64 {
     monotonic_ns()
 }
 
-/// The same, read after all loads before it.
+/// Time-stamp counter, read after all loads before it.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn ordered_tsc() -> u64 {
     // SAFETY: every x86-64 processor has the instruction; it touches no memory.
@@ -128,20 +129,20 @@ pub fn tsc_is_trusted() -> bool {
         && fs::read_to_string(source).is_ok_and(|name| name.trim() == "tsc")
 }
 
-/// The beginning of a calibration: what is done until its end costs no time of its own.
+/// A calibration that has begun. Other set-up work fills the time until it ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Calibration {
-    /// Tick and nanosecond at the beginning, where it is the time-stamp counter.
+    /// Tick and nanosecond at the beginning, for the time-stamp counter.
     began: Option<(u64, u64)>,
 }
 
 impl Calibration {
-    /// Chooses the clock.
+    /// Chooses the clock, and begins to calibrate it.
     pub fn begin() -> Calibration {
         Calibration { began: tsc_is_trusted().then(paired_reading) }
     }
 
-    /// The clock; waits where not enough time has passed.
+    /// Ends the calibration; waits until enough time has passed.
     pub fn end(self) -> Clock {
         let Some((ticks_before, ns_before)) = self.began else {
             return Clock { tsc: false, scale: 1 << FRACTION_BITS };
@@ -156,12 +157,12 @@ impl Calibration {
 }
 
 impl Clock {
-    /// Chooses and calibrates the clock; takes 5 ms where it is the time-stamp counter.
+    /// Chooses and calibrates the clock; takes 5 ms for the time-stamp counter.
     pub fn calibrated() -> Clock {
         Calibration::begin().end()
     }
 
-    /// The present tick.
+    /// Present tick.
     #[inline(always)]
     pub fn now(&self) -> Ticks {
         Ticks(if self.tsc { tsc() } else { monotonic_ns() })
@@ -173,13 +174,13 @@ impl Clock {
         ((u128::from(ticks) * u128::from(self.scale)) >> FRACTION_BITS) as u64
     }
 
-    /// Ticks in a length of time; saturates at a time later than any run lasts.
+    /// Ticks in a length of time; saturates at a tick later than any run lasts.
     pub fn ticks(&self, ns: u64) -> Ticks {
         let ticks = (u128::from(ns) << FRACTION_BITS) / u128::from(self.scale.max(1));
         Ticks(u64::try_from(ticks).unwrap_or(u64::MAX / 4).min(u64::MAX / 4))
     }
 
-    /// `tsc` or `monotonic`.
+    /// Name of the clock: `tsc` or `monotonic`.
     pub fn name(&self) -> &'static str {
         if self.tsc { "tsc" } else { "monotonic" }
     }
@@ -195,8 +196,8 @@ impl Clock {
     }
 }
 
-/// Both clocks at the same moment: the pair that was read in the shortest time of several tries,
-/// so that a preemption in between does not spoil the calibration.
+/// Both clocks at the same moment. Of several tries, the pair that took the shortest time to read
+/// counts, so that a preemption in between does not spoil the calibration.
 fn paired_reading() -> (u64, u64) {
     let reading = |_| {
         let before = tsc();

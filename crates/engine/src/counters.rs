@@ -1,7 +1,7 @@
 //! Live counters: written by one worker, read by anyone, without locks.
 //!
 //! Every counter has one writer, so adding is a plain load and store. A worker has two banks: one
-//! for the ramp and one that counts; switching banks is how the ramp is left out.
+//! for the ramp, and one for the measured part. Switching banks leaves the ramp out of the result.
 
 use std::alloc::Layout;
 use std::ops::Deref;
@@ -32,14 +32,14 @@ pub struct Buckets {
     max_ns: AtomicU64,
 }
 
-/// One count per bucket, in pages of their own: a page costs memory from its first count on, so
-/// that of hundreds of workers each pays for the latencies it had.
+/// One count per bucket, on pages of their own. A page costs memory only from its first count on,
+/// so each of hundreds of workers pays only for the latencies that occurred.
 struct Counts(Mapping);
 
 impl Counts {
     fn new() -> Counts {
         let bytes = BUCKETS * size_of::<AtomicU64>();
-        // As with the heap, there is nothing left to do once the kernel refuses 20 kB.
+        // As with the heap, nothing is left to do once the kernel refuses 20 kB.
         let refused = |_| std::alloc::handle_alloc_error(Layout::new::<[AtomicU64; BUCKETS]>());
         Counts(Mapping::new(bytes, false).unwrap_or_else(refused))
     }
@@ -69,7 +69,7 @@ impl Buckets {
         }
     }
 
-    /// Adds a latency that `ops` operations had.
+    /// Adds a latency shared by `ops` operations.
     #[inline(always)]
     pub fn record(&self, ops: u64, ns: u64) {
         add(&self.counts[bucket_of(ns)], ops);
@@ -96,31 +96,31 @@ impl Buckets {
 /// Counters of one kind of operation.
 #[derive(Default)]
 pub struct Counters {
-    /// Completed.
+    /// Completed operations.
     pub ops: AtomicU64,
     /// Bytes moved.
     pub bytes: AtomicU64,
-    /// Completed with fewer bytes than asked.
+    /// Operations that completed with fewer bytes than requested.
     pub short: AtomicU64,
-    /// Failed.
+    /// Failed operations.
     pub failed: AtomicU64,
-    /// From hand-over to completion.
+    /// Latency from submission to completion.
     pub latency: Option<Buckets>,
-    /// The two parts of it, where submitting is a call of its own.
+    /// Latency in two parts, where submitting is a call of its own.
     pub split: Option<Box<Split>>,
-    /// From the intended start to completion.
+    /// Latency from the intended start to completion.
     pub intended: Option<Buckets>,
     /// Tick of the last completion.
     pub last: AtomicTicks,
-    /// Greatest latencies since they were last taken, where windows are logged with them.
+    /// Greatest latencies since they were last read, where windows are logged with them.
     pub peaks: Option<Box<Peaks>>,
-    /// Latencies by I/O priority, where operations have one of their own.
+    /// Latencies by I/O priority, where operations have priorities of their own.
     pub by_priority: Box<[OfPriority]>,
 }
 
 /// Latencies of operations of one I/O priority.
 pub struct OfPriority {
-    /// It, in the kernel's form.
+    /// I/O priority in the kernel's form.
     priority: u16,
     latency: Buckets,
     completion: Option<Buckets>,
@@ -135,7 +135,7 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// Takes the ticks of hand-over, of the submitting call's return and of completion.
+    /// Takes the ticks of submission, of the submitting call's return, and of completion.
     pub fn note(&self, clock: &Clock, [started, submitted, now]: [Ticks; 3]) {
         let note = |peak: &AtomicU64, ticks: Ticks| {
             let ns = clock.ns(ticks);
@@ -153,12 +153,12 @@ impl Peaks {
 pub struct Split {
     /// Time in the submitting call.
     pub submission: Buckets,
-    /// From its return to completion.
+    /// Time from the return of that call to completion.
     pub completion: Buckets,
 }
 
 impl Counters {
-    /// Counts operations that completed with one latency, and the bytes they moved together.
+    /// Counts operations that completed with one latency, and the bytes that they moved together.
     #[inline(always)]
     pub fn completed(&self, ops: u64, bytes: u64, ns: u64) {
         add(&self.ops, ops);
@@ -168,8 +168,8 @@ impl Counters {
         }
     }
 
-    /// Counts the parts of a latency: the ticks of hand-over, of the submitting call's return and
-    /// of completion.
+    /// Counts the parts of a latency, from the ticks of submission, of the submitting call's
+    /// return, and of completion.
     #[inline(always)]
     pub fn split(&self, ops: u64, clock: &Clock, [started, submitted, now]: [Ticks; 3]) {
         if let Some(split) = &self.split {
@@ -178,7 +178,7 @@ impl Counters {
         }
     }
 
-    /// Counts the latency of operations with that priority, where priorities are told apart: the
+    /// Counts the latency of operations with that priority, where priorities are counted apart. The
     /// ticks are those of [`Counters::split`].
     #[inline(always)]
     pub fn of_priority(&self, priority: u16, ops: u64, clock: &Clock, ticks: [Ticks; 3]) {
@@ -192,13 +192,13 @@ impl Counters {
         }
     }
 
-    /// Notes when one completed.
+    /// Stores the tick of the last completion.
     #[inline(always)]
     pub fn at(&self, now: Ticks) {
         self.last.store(now, Relaxed);
     }
 
-    /// Counts a completion that moved fewer bytes than asked.
+    /// Counts a completion that moved fewer bytes than requested.
     pub fn came_short(&self) {
         add(&self.short, 1);
     }
@@ -208,7 +208,7 @@ impl Counters {
         add(&self.failed, 1);
     }
 
-    /// Adds what completed so far to a window's sums, and takes the peaks.
+    /// Adds all completions so far to a window's sums, and takes the peaks.
     pub fn add_to_window(&self, sums: &mut WindowSums) {
         sums.ops += self.ops.load(Relaxed);
         sums.bytes += self.bytes.load(Relaxed);
@@ -228,7 +228,8 @@ impl Counters {
         }
     }
 
-    /// Adds the latencies from the end of submission on, which without such a call are all of it.
+    /// Adds the latencies from the end of submission on. Where submitting is no call of its own,
+    /// these are the whole latencies.
     pub fn add_completions_to(&self, histogram: &mut Histogram) {
         let split = self.split.as_deref().map(|split| &split.completion);
         if let Some(buckets) = split.or(self.latency.as_ref()) {
@@ -236,7 +237,7 @@ impl Counters {
         }
     }
 
-    /// Operations that ended, well or not.
+    /// Operations that ended, completed or failed.
     pub fn ended(&self) -> u64 {
         self.ops.load(Relaxed) + self.failed.load(Relaxed)
     }
@@ -283,23 +284,23 @@ impl Counters {
 /// Counters of one kind of operation, summed over workers.
 #[derive(Default)]
 pub struct CounterSum {
-    /// Completed.
+    /// Completed operations.
     pub ops: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Completed with fewer bytes than asked.
+    /// Operations that completed with fewer bytes than requested.
     pub short: u64,
-    /// Failed.
+    /// Failed operations.
     pub failed: u64,
-    /// From hand-over to completion.
+    /// Latency from submission to completion.
     pub latency: Histogram,
     /// Time in the submitting call.
     pub submission: Histogram,
-    /// From its return to completion.
+    /// Time from the return of that call to completion.
     pub completion: Histogram,
     /// Tick of the last completion.
     pub last: Ticks,
-    /// From the intended start to completion.
+    /// Latency from the intended start to completion.
     pub intended: Histogram,
     /// Latencies by I/O priority.
     pub by_priority: Vec<OfPrioritySum>,
@@ -308,33 +309,33 @@ pub struct CounterSum {
 /// Latencies of operations of one I/O priority, summed over workers.
 #[derive(Default)]
 pub struct OfPrioritySum {
-    /// It, in the kernel's form.
+    /// I/O priority in the kernel's form.
     pub priority: u16,
-    /// From hand-over to completion.
+    /// Latency from submission to completion.
     pub latency: Histogram,
-    /// From the return of the submitting call to completion.
+    /// Time from the return of the submitting call to completion.
     pub completion: Histogram,
 }
 
-/// Which latencies a worker records.
+/// Latencies that a worker records.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// The work's table of operations.
+    /// Table of operations of the work.
     pub table: &'static [Operation],
     /// Operations that occur, in the order of the table.
     pub occurs: Box<[bool]>,
-    /// The engine's submission is a call of its own.
+    /// True where the engine's submission is a call of its own.
     pub submission: bool,
-    /// There is a rate.
+    /// True where the job has a rate.
     pub intended: bool,
-    /// Windows are logged with their greatest latencies.
+    /// True where windows are logged with their greatest latencies.
     pub peaks: bool,
-    /// I/O priorities that are told apart, per direction.
+    /// I/O priorities that are counted apart, per direction.
     pub priorities: PerDirection<Box<[u16]>>,
 }
 
 impl Recorded {
-    /// All operations of a table that occur, with their latencies and no more.
+    /// Records all operations of a table that occur, with their latencies and no more.
     pub fn of(table: &'static [Operation], occurs: impl Fn(&Operation) -> bool) -> Recorded {
         Recorded {
             table,
@@ -346,7 +347,7 @@ impl Recorded {
         }
     }
 
-    /// Operations that occur and belong to the work, with their indices.
+    /// Operations that occur and belong to the work, with their indices in the table.
     pub fn operations(&self) -> Vec<(usize, &'static Operation)> {
         let rows = self.table.iter().enumerate();
         rows.filter(|(at, row)| self.occurs[*at] && row.figure != Figure::ReadBack).collect()
@@ -403,7 +404,7 @@ impl Bank {
         &self.counters[op.index()]
     }
 
-    /// Counters in the order of the table.
+    /// Counters of all operations, in the order of the table.
     pub fn all(&self) -> &[Counters] {
         &self.counters
     }
@@ -413,7 +414,7 @@ impl Bank {
         Totals { table: self.table, sums: self.counters.iter().map(Counters::totals).collect() }
     }
 
-    /// Operations of the work that ended, well or not.
+    /// Operations of the work that ended, completed or failed.
     pub fn tried(&self) -> u64 {
         let work = self.table.iter().zip(&self.counters).filter(|(row, _)| row.figure.is_work());
         work.map(|(_, counters)| counters.ended()).sum()
@@ -425,17 +426,17 @@ impl Bank {
 pub struct Live {
     ramp: Bank,
     counted: Bank,
-    /// Figures that the worker left when it was last asked.
+    /// Figures that the worker left at the last request for interim results.
     interim: Mutex<Option<Box<WorkerEnd>>>,
 }
 
 impl Live {
-    /// All zero.
+    /// Counters that are all zero.
     pub fn new(recorded: &Recorded) -> Live {
         Live { ramp: Bank::new(recorded), counted: Bank::new(recorded), interim: Mutex::default() }
     }
 
-    /// The bank of the ramp, or the one that counts.
+    /// Bank of the measured part, or of the ramp.
     pub fn bank(&self, counting: bool) -> &Bank {
         if counting { &self.counted } else { &self.ramp }
     }
@@ -451,7 +452,7 @@ impl Live {
         sum
     }
 
-    /// Leaves figures so far: for the rare moments when they are asked for.
+    /// Leaves the figures so far. Called only for interim results, which are rare.
     pub fn leave_interim(&self, interim: WorkerEnd) {
         *self.interim.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(interim));
     }
@@ -462,14 +463,14 @@ impl Live {
         interim.take().map(|interim| *interim)
     }
 
-    /// Operations that ended so far, well or not, ramp included: what a watchdog looks at.
+    /// Operations that ended so far, completed or failed, ramp included. The watchdog reads it.
     pub fn progress(&self) -> u64 {
         let sum = |bank: &Bank| bank.counters.iter().map(Counters::ended).sum::<u64>();
         sum(&self.ramp) + sum(&self.counted)
     }
 }
 
-/// Sums over workers at a moment, for samples: one per operation of the table.
+/// Sums over workers at a moment, for samples: one sum per operation of the table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     table: &'static [Operation],
@@ -506,12 +507,12 @@ impl OpTotals {
 }
 
 impl Totals {
-    /// Zero for every operation of a table.
+    /// Sums of zero for every operation of a table.
     pub fn none(table: &'static [Operation]) -> Totals {
         Totals { table, sums: vec![OpTotals::default(); table.len()] }
     }
 
-    /// Of reads of blocks alone.
+    /// Sums of reads of blocks alone.
     #[cfg(test)]
     pub fn of_reads(reads: OpTotals) -> Totals {
         let mut totals = Totals::none(candor_plan::work::BlocksOp::TABLE);
@@ -519,7 +520,7 @@ impl Totals {
         totals
     }
 
-    /// Of these workers, in the ramp or while counting.
+    /// Sums over these workers, in the ramp or while counting.
     pub fn of<'a>(workers: impl Iterator<Item = &'a Live>, counting: bool) -> Totals {
         let mut totals = Totals::default();
         for worker in workers {
@@ -532,7 +533,7 @@ impl Totals {
         totals
     }
 
-    /// Sums of the operation with that index; zero before there were any.
+    /// Sums of the operation with that index; zero where nothing was counted yet.
     pub fn at(&self, index: usize) -> OpTotals {
         self.sums.get(index).copied().unwrap_or_default()
     }
@@ -554,7 +555,7 @@ impl Totals {
         sum
     }
 
-    /// The same with reads that read back taken for reads.
+    /// The same sums, with reads that read back counted as reads.
     #[must_use]
     pub fn with_read_back(mut self) -> Totals {
         let back = self.figure(Figure::ReadBack);
@@ -565,7 +566,7 @@ impl Totals {
         self
     }
 
-    /// As a progress mark.
+    /// The sums as a progress mark.
     pub fn progress(&self, at_ns: u64) -> Progress {
         let done = self.work();
         Progress { at_ns, ops: done.ops, bytes: done.bytes }

@@ -1,43 +1,43 @@
-//! Why a phase could not be made ready.
+//! Errors that keep a phase from starting.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What kept a phase from starting. Errors of I/O during a phase are not errors of this type:
-/// they are counted in its measurement.
+/// Reason why a phase cannot start. I/O errors during a phase are not errors of this type: its
+/// measurement counts them.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A system call on a file failed.
     #[error("cannot {what} `{}`: {cause}{}", path.display(), remedy(cause))]
     File {
-        /// What was tried.
+        /// Action that failed.
         what: &'static str,
-        /// The file.
+        /// File that the call was on.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         cause: io::Error,
     },
     /// A system call without a file failed.
     #[error("cannot {what}: {cause}")]
     System {
-        /// What was tried.
+        /// Action that failed.
         what: String,
-        /// The kernel's answer.
+        /// The kernel's error.
         cause: io::Error,
     },
-    /// The plan does not fit what is there.
+    /// The plan does not fit the target or the host.
     #[error("job `{job}`: {message}; {remedy}")]
     Unfit {
-        /// The job.
+        /// Name of the job.
         job: String,
-        /// What does not fit, with the values.
+        /// Mismatch, with the values.
         message: String,
-        /// What to do.
+        /// Remedy for the user.
         remedy: String,
     },
 }
 
-/// What to do where something is not permitted, as the end of a sentence; empty for the rest.
+/// Remedy for a missing permission, as the end of a sentence; empty for other errors.
 pub fn remedy(cause: &io::Error) -> &'static str {
     match cause.kind() {
         io::ErrorKind::PermissionDenied => "; run as root, or as a user or group that may",
@@ -46,13 +46,13 @@ pub fn remedy(cause: &io::Error) -> &'static str {
 }
 
 impl EngineError {
-    /// For `map_err` at a call on a file.
+    /// Builds an error for `map_err` at a call on a file.
     pub fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> EngineError {
         let path = path.to_owned();
         move |cause| EngineError::File { what, path, cause }
     }
 
-    /// For `map_err` at a call without a file.
+    /// Builds an error for `map_err` at a call without a file.
     pub fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> EngineError {
         let what = what.into();
         move |cause| EngineError::System { what, cause }

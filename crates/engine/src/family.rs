@@ -1,8 +1,8 @@
-//! Families of work: one kind of work each, in a crate of its own above this one.
+//! Families of work: each handles one kind of work, in a crate of its own above this one.
 //!
-//! A family makes the work of a job ready ([`Family::prepare`]); the work then makes and runs each
-//! worker in the worker's own thread ([`JobWork::work`]). Who builds a [`Session`] says which
-//! family has which work: that is the whole registration.
+//! A family prepares the work of a job ([`Family::prepare`]). The work then makes and runs each
+//! worker in the worker's own thread ([`JobWork::work`]). The caller that builds a [`Session`] maps
+//! each kind of work to its family: that is the whole registration.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -29,38 +29,39 @@ use crate::worker::{Tolerance, WorkerEnd};
 
 /// One kind of work.
 pub trait Family: Sync {
-    /// Makes a job's work ready: opens, reads, allocates; all that can fail for the whole job.
+    /// Prepares a job's work: opens, reads, allocates. Everything that can fail for the whole job
+    /// happens here.
     ///
     /// # Errors
-    /// Whatever cannot be made ready, or does not fit.
+    /// The part of the work that cannot be prepared or does not fit.
     fn prepare(&self, job: &mut JobContext<'_>) -> Result<Box<dyn JobWork>, EngineError>;
 }
 
-/// Says which family has a kind of work.
+/// Maps a kind of work to its family.
 pub type Families = fn(&Work) -> &'static dyn Family;
 
-/// A job that is to be made ready.
+/// A job that is to be prepared.
 pub struct JobContext<'a> {
-    /// Plan that it belongs to.
+    /// Plan that the job belongs to.
     pub plan: &'a Plan,
-    /// The job.
+    /// Job of the plan.
     pub job: &'a Job,
-    /// Ranks of its workers.
+    /// Ranks of the job's workers.
     pub ranks: Ranks,
-    /// Its end.
+    /// Limits at which the job ends.
     pub stop: &'a Stop,
-    /// Seed of its random choices.
+    /// Seed of the job's random choices.
     pub seed: u64,
     /// Clock of the session.
     pub clock: Clock,
-    /// Kept by its family over all phases of the session.
+    /// Values that the family keeps over all phases of the session.
     pub session: &'a mut Kept,
-    /// Kept by its family for all jobs of the phase.
+    /// Values that the family keeps for all jobs of the phase.
     pub phase: &'a mut Kept,
 }
 
 impl JobContext<'_> {
-    /// The job does not fit: in which way, and what to do.
+    /// Error for a job that does not fit: the mismatch, and the remedy.
     pub fn unfit(&self, message: impl Into<String>, remedy: &str) -> EngineError {
         EngineError::Unfit {
             job: self.job.name.clone(),
@@ -70,93 +71,93 @@ impl JobContext<'_> {
     }
 }
 
-/// Values of families, one per type.
+/// Values that families keep, one per type.
 #[derive(Default)]
 pub struct Kept(HashMap<TypeId, Box<dyn Any>>);
 
 impl Kept {
-    /// The value of a type, made when it is first asked for.
+    /// Value of a type, made at its first use.
     pub fn of<T: Default + 'static>(&mut self) -> &mut T {
         let kept = self.0.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
         kept.downcast_mut().expect("values are kept by their types")
     }
 }
 
-/// Work of a job that is ready but for its workers.
+/// Work of a job, prepared but for its workers.
 pub trait JobWork: Send + Sync {
-    /// Operations that are counted, and how closely.
+    /// Operations that are counted, and the latencies recorded of each.
     fn recorded(&self) -> Recorded;
 
     /// Name of the engine for the report.
     fn engine_name(&self) -> &'static str;
 
-    /// Makes a worker and runs it to its end, in its own thread: everything is ready once the loop
-    /// is entered, which waits at the barrier.
+    /// Makes a worker and runs it to its end, in its own thread. Everything is prepared before the
+    /// loop is entered; the loop waits at the barrier.
     ///
     /// # Errors
-    /// Whatever cannot be made ready; then the barrier was not reached.
+    /// The part that cannot be prepared; the worker then has not reached the barrier.
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError>;
 
-    /// Name of the thing with that number, for messages.
+    /// Name of the target behind a handle, for messages.
     fn name_of(&self, _handle: u32) -> String {
         String::new()
     }
 
-    /// Measured beside counts and latency.
+    /// Measurements beside counts and latency.
     fn measure(&self) -> Measure {
         Measure::default()
     }
 
-    /// The log that is kept, and the longest operation, in bytes.
+    /// Log to be kept, and the length of the longest operation in bytes.
     fn log(&self) -> (LogPlan, u64) {
         (LogPlan::default(), 0)
     }
 
-    /// Rates below which the job fails.
+    /// Minimum rates; the job fails below them.
     fn floor(&self) -> Option<Floor> {
         None
     }
 
-    /// The longest time for which nothing is issued on purpose, in ns.
+    /// Longest time in which the work issues nothing on purpose, in ns.
     fn pause_ns_max(&self) -> u64 {
         0
     }
 
-    /// True where something is made durable after the last operation.
+    /// True where the work makes something durable after the last operation.
     fn flushes_at_end(&self) -> bool {
         false
     }
 
-    /// Makes everything durable.
+    /// Makes everything durable that was written.
     fn flush(&self) -> Failures {
         Failures::default()
     }
 
-    /// True where contents are checked.
+    /// True where the work verifies contents.
     fn verifies(&self) -> bool {
         false
     }
 
-    /// True where writes are read back; the inner one: beside the work, not after it.
+    /// Whether writes are read back: none for no, true for beside the work, false for after it.
     fn reads_back(&self) -> Option<bool> {
         None
     }
 
-    /// Adds figures of the family's own.
+    /// Adds the family's own figures.
     fn finish(&self, _measurement: &mut Measurement) {}
 }
 
-/// A worker's place in its job.
+/// A worker's seat in its job.
 pub struct Seat {
-    /// Number within the job on this host.
+    /// Number of the worker in the job on this host.
     pub rank: u32,
     /// Workers of the job on this host.
     pub workers: u32,
     /// Ranks of the job's workers over all hosts.
     pub ranks: Ranks,
-    /// Seed of its random choices.
+    /// Seed of the worker's random choices.
     pub seed: u64,
-    /// The clock.
+    /// Clock of the session.
     pub clock: Clock,
     pub(crate) job: Arc<dyn JobWork>,
     pub(crate) table: &'static [Operation],
@@ -164,18 +165,18 @@ pub struct Seat {
     pub(crate) tolerance: Tolerance,
     pub(crate) live: Arc<[Live]>,
     pub(crate) shared: Arc<Shared>,
-    /// Left by the first worker to end: what all had done by then.
+    /// Totals of all workers when the first one ended; that worker stores them.
     pub(crate) first_done: Arc<Mutex<Option<Progress>>>,
-    /// Log of operations that ended.
+    /// Log of completed and failed operations.
     pub(crate) ends: Option<Arc<OperationLog>>,
-    /// Log of operations that were handed over.
+    /// Log of submitted operations.
     pub(crate) hand_overs: Option<Arc<OperationLog>>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) ready: Sender<Message>,
 }
 
 impl Seat {
-    /// A seed for choices of that kind, other than those of other kinds.
+    /// Seed for choices of that kind, different from the seeds of other kinds.
     pub fn seed_for(&self, kind: u64) -> u64 {
         mix(self.seed, kind)
     }
@@ -184,7 +185,7 @@ impl Seat {
         self.table
     }
 
-    /// True where no operation is looked at one by one.
+    /// True where no operation is handled one by one.
     pub(crate) fn is_plain(&self) -> bool {
         self.ends.is_none() && self.hand_overs.is_none() && !self.measure.log.peaks
     }
@@ -194,9 +195,9 @@ impl Seat {
         Turn::new(self.clock, self.table, move |handle| job.name_of(handle))
     }
 
-    /// Says that everything is ready, and waits for the others.
+    /// Reports to the control plane that the worker is ready, and waits at the barrier.
     pub(crate) fn pass_gate(&self) {
-        // A control plane that has gone away needs no word.
+        // A control plane that has gone away needs no message.
         let _ = self.ready.send(Message::Ready);
         self.gate.pass();
     }

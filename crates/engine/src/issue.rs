@@ -1,21 +1,21 @@
-//! Ways to issue operations, as the loop sees them: in batches, or one call at a time.
+//! Interfaces by which the loop issues operations: in batches, or one call at a time.
 
 use crate::clock::Ticks;
 use crate::operation::{Done, Outcome, Slot};
 
-/// A way to issue operations in batches.
+/// An engine that issues operations in batches.
 ///
-/// Every slot that is queued comes back exactly once as a completion, also when handing it over
-/// failed. The buffer of a queued slot is the engine's until then.
+/// Every queued slot comes back exactly once as a completion, also when its submission failed.
+/// Until then the buffer of a queued slot belongs to the engine.
 pub trait Io {
-    /// Takes operations to be handed over with the next turn. Makes no system call.
+    /// Queues operations for the next turn. Makes no system call.
     fn queue(&mut self, slots: &[Slot], batch: &[u32]);
 
-    /// Hands over what was queued, waits until at least `min` operations have completed or
-    /// `wait_ns` has passed, and adds what completed to `done`.
+    /// Submits the queued operations, waits until at least `min` operations have completed or
+    /// `wait_ns` has passed, and adds the completions to `done`.
     ///
-    /// Returns the tick at which the submitting system call returned, where submitting is a call
-    /// of its own.
+    /// Returns the tick at which the submitting system call returned, where submitting is a call of
+    /// its own.
     fn turn(
         &mut self,
         slots: &[Slot],
@@ -24,16 +24,16 @@ pub trait Io {
         done: &mut Done,
     ) -> Option<Ticks>;
 
-    /// Names of what is in use, for the report.
+    /// Names of the features in use, for the report.
     fn features(&self) -> Vec<String>;
 }
 
-/// A way to issue operations one at a time: a call that returns when it is done.
+/// An engine that issues one operation at a time: the call returns when the operation is done.
 pub trait Call {
-    /// Does an operation.
+    /// Executes an operation.
     fn call(&mut self, slot: &Slot) -> Outcome;
 
-    /// Names of what is in use, for the report.
+    /// Names of the features in use, for the report.
     fn features(&self) -> Vec<String> {
         Vec::new()
     }
@@ -49,14 +49,14 @@ impl<C: Call + ?Sized> Call for Box<C> {
     }
 }
 
-/// An engine of single calls, for the loop that knows batches.
+/// Adapts an engine of single calls to the loop of batches.
 pub struct OneAtATime<C> {
     engine: C,
     pending: Option<u32>,
 }
 
 impl<C: Call> OneAtATime<C> {
-    /// Around an engine.
+    /// Wraps an engine.
     pub fn new(engine: C) -> Self {
         OneAtATime { engine, pending: None }
     }

@@ -1,10 +1,10 @@
 //! The core of every engine: the loop, clock, counters, gates, buffers, control.
 //!
 //! Control plane and data plane are apart. [`phase::Prepared`] has everything decided, opened,
-//! allocated, registered and pinned; the loop in [`worker`] allocates nothing, locks nothing, logs
-//! nothing and makes no system call that the workload does not ask for. Which operations there are
-//! and how they are issued is known to families of work alone, in crates of their own
-//! ([`family`]): no system call of I/O is made here.
+//! allocated, registered and pinned. The loop in [`worker`] allocates nothing, locks nothing, logs
+//! nothing, and makes no system call beyond the workload's own. Only families of work, in crates of
+//! their own ([`family`]), know the operations and the ways to issue them: this crate makes no
+//! system call of I/O.
 
 pub mod clock;
 pub mod counters;

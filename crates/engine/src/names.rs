@@ -1,4 +1,4 @@
-//! Names of a target's files and directories, by number: computed when they are needed, not listed.
+//! Names of a target's files and directories, by number. They are computed when needed, not listed.
 
 use std::path::{Path, PathBuf};
 
@@ -7,21 +7,21 @@ use candor_plan::{Bytes, Member, Target, TargetKind};
 /// A file of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Path.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Bytes that the plan uses of it; none for all there are.
+    /// Bytes that the plan uses of the file; none for all of it.
     pub size: Option<u64>,
 }
 
-/// Where the names of a target come from.
+/// Source of a target's names.
 enum Origin {
-    /// The target is the only one.
+    /// The target itself, as the only name.
     Itself,
-    /// Numbered, behind this beginning.
+    /// Numbered names with this prefix.
     Numbered(String, u32),
-    /// Named one by one in the plan.
+    /// Names listed in the plan.
     Members(Vec<Member>),
-    /// Found below the target, which no number tells.
+    /// Files found below the target, which cannot be computed from a number.
     Found(Vec<PathBuf>),
 }
 
@@ -74,11 +74,11 @@ impl Part {
     }
 }
 
-/// Names of several targets, numbered from 0 on.
+/// Names of several targets, numbered from 0.
 pub struct Names(Vec<Part>);
 
 impl Names {
-    /// Names of these targets, there or not.
+    /// Names of these targets, whether the files exist or not.
     pub fn of<'t>(targets: impl IntoIterator<Item = &'t Target>) -> Names {
         Names(targets.into_iter().map(Part::of).collect())
     }
@@ -91,7 +91,7 @@ impl Names {
     /// The name with that number.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is no such number.
     pub fn name(&self, mut number: usize) -> Named {
         for part in &self.0 {
             match number.checked_sub(part.count()) {
@@ -123,8 +123,8 @@ pub fn paths(target: &Target) -> impl Iterator<Item = PathBuf> + use<> {
 fn found_below(directory: &Path) -> Vec<PathBuf> {
     let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
     while let Some(directory) = left.pop() {
-        // A directory that cannot be listed has no files to work on; if none is found at all, the
-        // job says so.
+        // A directory that cannot be listed has no files to work on. If no file is found at all,
+        // the job reports it.
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => left.push(entry.path()),

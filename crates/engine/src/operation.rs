@@ -1,4 +1,5 @@
-//! Operations in flight: one slot each, allocated once per worker, and their outcomes.
+//! Operations in flight, and their outcomes. Each operation in flight has a slot, allocated once
+//! per worker.
 
 use std::ptr::NonNull;
 
@@ -11,7 +12,7 @@ use crate::clock::Ticks;
 pub struct Op(pub u8);
 
 impl Op {
-    /// The same as an index.
+    /// Index as a `usize`.
     #[inline(always)]
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -23,12 +24,12 @@ impl Op {
     }
 }
 
-/// Where the bytes of an operation are.
+/// Location of an operation's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// It moves none.
+    /// None: the operation moves no bytes.
     None,
-    /// In the host's memory. The part belongs to the slot for the worker's whole life.
+    /// The host's memory. This part belongs to the slot for the worker's whole life.
     Host(NonNull<u8>),
 }
 
@@ -43,33 +44,33 @@ impl Buffer {
     }
 }
 
-/// One operation. The index in the worker's slots comes back with the completion.
+/// One operation. The completion carries the slot's index in the worker's slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// Byte offset in what the handle stands for.
+    /// Byte offset in the handle's target.
     pub offset: u64,
     /// Bytes to move.
     pub length: u64,
-    /// Hand-over of the batch it belongs to.
+    /// Tick of its batch's submission.
     pub started: Ticks,
-    /// Return of the call that handed it over, where that is a call of its own; else `started`.
+    /// Tick at which the submitting call returned, where that is a call of its own; else `started`.
     pub submitted: Ticks,
-    /// Start that a schedule intended; without one, meaningless.
+    /// Start that a schedule intended; meaningless without a schedule.
     pub intended: Ticks,
-    /// Where the bytes are.
+    /// Location of the bytes.
     pub buffer: Buffer,
-    /// Number of what it is done to: an open file, a name, later a connection or an object.
+    /// Number of the target: an open file, a name, later a connection or an object.
     pub handle: u32,
-    /// A number of the family's own; a generation of verified blocks, for instance.
+    /// A number of the family's own, such as the generation of a verified block.
     pub tag: u32,
-    /// Which operation of the work's table.
+    /// Operation of the work's table.
     pub op: Op,
-    /// I/O priority in the kernel's form; 0 where it has none.
+    /// I/O priority in the kernel's form; 0 where the operation has none.
     pub priority: u16,
 }
 
 impl Slot {
-    /// Nothing to do yet.
+    /// A slot without an operation.
     pub fn empty(buffer: Buffer) -> Slot {
         Slot {
             offset: 0,
@@ -85,29 +86,29 @@ impl Slot {
         }
     }
 
-    /// Becomes another slot's operation, in its own buffer.
+    /// Takes another slot's operation, and keeps its own buffer.
     pub fn take_over(&mut self, other: &Slot) {
         *self = Slot { buffer: self.buffer, ..*other };
     }
 }
 
-/// How an operation ended.
+/// Result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// So many bytes were moved, or of the target were concerned.
+    /// Bytes moved, or bytes of the target affected.
     Done(u64),
-    /// Nothing was, for that reason.
+    /// Failed, for that reason.
     Failed(Failure),
-    /// Nothing is left to be done: the work ends, which is no failure.
+    /// The work has nothing left to do and ends; this is no failure.
     Over,
 }
 
-/// Why an operation failed.
+/// Reason why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The kernel's error number.
     Os(i32),
-    /// No byte was moved, and no error given: the end of a file or device.
+    /// No byte moved and no error: the end of a file or device.
     AtEnd,
 }
 
@@ -122,8 +123,7 @@ impl Failure {
 }
 
 impl Outcome {
-    /// From what a system call or a completion queue of the kernel gave: a count, or a negated
-    /// error number.
+    /// Outcome of a kernel result: a count, or a negated error number.
     #[inline(always)]
     pub fn of_kernel(result: i64) -> Outcome {
         match u64::try_from(result) {
@@ -132,20 +132,20 @@ impl Outcome {
         }
     }
 
-    /// From what a function of the C library returned, with the error number in `errno`.
+    /// Outcome of a C library call, with the error number in `errno`.
     #[inline(always)]
     pub fn of_call(returned: isize) -> Outcome {
         if returned >= 0 { Outcome::Done(returned as u64) } else { Outcome::last_error() }
     }
 
-    /// Failed with the error number of the last call.
+    /// Failure with the error number of the last call.
     #[cold]
     pub fn last_error() -> Outcome {
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
         Outcome::Failed(Failure::Os(errno))
     }
 
-    /// Failed with that error number.
+    /// Failure with that error number.
     pub fn error(errno: i32) -> Outcome {
         Outcome::Failed(Failure::Os(errno))
     }
@@ -156,7 +156,7 @@ impl Outcome {
 pub struct Completion {
     /// Index of its slot.
     pub slot: u32,
-    /// How it ended.
+    /// Result of the operation.
     pub outcome: Outcome,
 }
 
@@ -169,19 +169,19 @@ pub struct Done {
 }
 
 impl Done {
-    /// Room for `depth` completions, of which `most` are to be taken at a time.
+    /// Room for `depth` completions, of which at most `most` are taken at a time.
     pub fn new(depth: usize, most: usize) -> Done {
         let none = Completion { slot: 0, outcome: Outcome::Done(0) };
         Done { list: vec![none; depth].into(), count: 0, most }
     }
 
-    /// How many more are to be taken.
+    /// Number of completions that may still be added.
     #[inline(always)]
     pub fn wanted(&self) -> usize {
         self.most.saturating_sub(self.count)
     }
 
-    /// Adds one. More than the depth cannot be in flight, so there is always room.
+    /// Adds a completion. No more than the depth are in flight, so there is always room.
     #[inline(always)]
     pub fn push(&mut self, slot: u32, outcome: Outcome) {
         self.list[self.count] = Completion { slot, outcome };
@@ -200,13 +200,13 @@ impl Done {
         self.count == 0
     }
 
-    /// All of them.
+    /// All completions.
     #[inline(always)]
     pub fn as_slice(&self) -> &[Completion] {
         &self.list[..self.count]
     }
 
-    /// Forgets all of them.
+    /// Removes all completions.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.count = 0;

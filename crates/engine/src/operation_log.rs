@@ -1,7 +1,7 @@
-//! The log of single operations: a ring between one worker and the control plane, without locks.
+//! Log of single operations: a ring between one worker and the control plane, without locks.
 //!
-//! The worker writes, the control plane reads. Where the reader does not keep up, the worker waits
-//! for it between two operations: a log with holes would say something else than what happened.
+//! The worker writes, the control plane reads. Where the reader falls behind, the worker waits for
+//! it between two operations, so that the log has no gaps.
 
 use std::sync::atomic::{AtomicU64, Ordering::*};
 use std::time::{Duration, Instant};
@@ -10,27 +10,27 @@ use crate::clock::Ticks;
 use crate::operation::{Op, Slot};
 
 const WORDS: usize = 6;
-/// Entries of all workers of a job together.
+/// Ring entries of all workers of a job together.
 const ENTRIES_OF_JOB: usize = 1 << 20;
-/// A reader that takes nothing for so long has gone: what it left no room for is lost.
+/// Time after which a reader that takes nothing counts as gone. Entries without room are then lost.
 const GONE: Duration = Duration::from_secs(2);
-/// Between two looks for room.
+/// Interval between two checks for room.
 const LOOK: Duration = Duration::from_micros(20);
-/// Entries of one worker at least, and at most.
+/// Least and greatest number of entries of one worker.
 const ENTRIES: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 
-/// An operation as it was logged. In a log of hand-overs all times are that one.
+/// A logged operation. In a log of submissions all times are that of the submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Completion.
+    /// Tick of completion.
     pub ended: Ticks,
-    /// Hand-over.
+    /// Tick of submission.
     pub started: Ticks,
-    /// Return of the call that handed it over.
+    /// Tick at which the submitting call returned.
     pub submitted: Ticks,
     /// Byte offset.
     pub offset: u64,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub length: u64,
     /// Number of the file.
     pub file: u32,
@@ -49,7 +49,7 @@ pub struct OperationLog {
 }
 
 impl OperationLog {
-    /// For one of a job's workers.
+    /// Log of one of a job's workers.
     pub fn for_one_of(workers: u32) -> OperationLog {
         let count = ENTRIES_OF_JOB / workers.max(1) as usize;
         OperationLog::new(count.clamp(*ENTRIES.start(), *ENTRIES.end()))
@@ -64,7 +64,7 @@ impl OperationLog {
         }
     }
 
-    /// Adds an operation that completed at that tick. Only the worker calls it.
+    /// Adds an operation that completed at that tick. Only the worker calls this.
     #[inline]
     pub fn push(&self, slot: &Slot, ended: Ticks) {
         let written = self.written.load(Relaxed);
@@ -83,7 +83,7 @@ impl OperationLog {
         self.written.store(written + 1, Release);
     }
 
-    /// False if the reader has gone. Once it has, nobody waits for it any more.
+    /// False if the reader has gone. From then on the worker never waits for it.
     #[cold]
     fn waits_for_room(&self, written: u64) -> bool {
         let from = Instant::now();
@@ -96,13 +96,13 @@ impl OperationLog {
         false
     }
 
-    /// Entries that wait for the reader, of those for which there is room.
+    /// Entries that wait for the reader, and the number that the ring holds.
     pub fn filled(&self) -> (u64, u64) {
         let waiting = self.written.load(Relaxed) - self.read.load(Relaxed);
         (waiting, self.entries.len() as u64)
     }
 
-    /// Takes everything that is there, in order. Only the control plane calls it.
+    /// Takes all entries, in order. Only the control plane calls this.
     pub fn drain(&self, mut take: impl FnMut(Entry)) {
         let written = self.written.load(Acquire);
         for at in self.read.load(Relaxed)..written {
@@ -117,7 +117,7 @@ impl OperationLog {
         self.read.store(written, Release);
     }
 
-    /// Entries for which there was no room.
+    /// Entries lost for want of room.
     pub fn lost(&self) -> u64 {
         self.lost.load(Relaxed)
     }

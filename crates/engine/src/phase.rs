@@ -1,4 +1,5 @@
-//! A phase: workers are made ready and released together; [`crate::phase::control`] watches them.
+//! A phase: its workers are prepared and released together; [`crate::phase::control`] monitors
+//! them.
 
 mod control;
 pub mod failures;
@@ -39,25 +40,26 @@ use crate::worker::WorkerEnd;
 /// Stack of a worker; the loop needs little, and only touched pages cost memory.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The moments of a phase, in order, and the commands to it; called by the control thread.
+/// Observer of a phase: called by the control thread at the phase's moments, in order; also the
+/// source of commands to the phase.
 pub trait Watch {
-    /// The barrier is about to be released; nothing is under way yet.
+    /// The barrier is about to be released; no operation was issued yet.
     fn about_to_start(&mut self) {}
     /// The ramp, if there was one, is over: everything from now on counts.
     fn counting(&mut self) {}
     /// An interval ended: one sample for each job that was at work.
     fn sampled(&mut self, _samples: Vec<JobSample>, _in_ramp: bool) {}
-    /// Takes a request for the results so far; polled often.
+    /// Takes a request for interim results; polled often.
     fn takes_interim(&mut self) -> bool {
         false
     }
-    /// The results so far, one measurement per job, as if all had been interrupted.
+    /// Delivers the results so far, one measurement per job, as if all jobs had been interrupted.
     fn interim(&mut self, _measurements: Vec<Measurement>) {}
-    /// True where all jobs are to end, as if they had done everything; polled often.
+    /// True where all jobs are to end, as if they had completed their work; polled often.
     fn is_ended(&mut self) -> bool {
         false
     }
-    /// A worker did all of its work.
+    /// A worker completed all of its work.
     fn worker_done(&mut self, _job: &str, _rank: u32) {}
     /// The last operation completed.
     fn ended(&mut self) {}
@@ -65,33 +67,33 @@ pub trait Watch {
     fn flushed(&mut self) {}
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 impl Watch for () {}
 
-/// What a worker's thread tells the control plane.
+/// Message from a worker's thread to the control plane.
 pub(crate) enum Message {
     Ready,
     Ended { job: usize, rank: u32, end: Box<Result<WorkerEnd, EngineError>> },
 }
 
-/// A phase that is to run, and how its random choices are told from those of others.
+/// A phase that is to run, and the numbers that set its random choices apart from those of others.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The plan that it uses the targets of.
+    /// Plan whose targets the phase uses.
     pub plan: &'a Plan,
-    /// The phase.
+    /// Phase to run.
     pub phase: &'a Phase,
-    /// Index of the phase in the plan, whose random choices it makes; none for one that is not part
-    /// of the plan, which makes those of its name.
+    /// Index of the phase in the plan, which seeds its random choices. None for a phase outside the
+    /// plan, which its name seeds.
     pub index: Option<usize>,
-    /// Times that it ran before.
+    /// Number of earlier runs of this phase.
     pub repeat: u32,
-    /// This host among those that run the phase.
+    /// Index of this host among the hosts that run the phase.
     pub host: HostIndex,
 }
 
 impl<'a> Task<'a> {
-    /// A phase of a plan, run for the first time and by this host alone.
+    /// Phase of a plan, run for the first time and by this host alone.
     pub fn of(plan: &'a Plan, index: usize) -> Task<'a> {
         Task {
             plan,
@@ -102,7 +104,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Seed of all random choices of one worker of the job with this index; `--debug=random`
+    /// Seed of all random choices of one worker of the job with this index. `--debug=random`
     /// reports it.
     pub fn worker_seed(&self, job: usize, rank: u32) -> u64 {
         mix(self.job_seed(job), u64::from(rank))
@@ -125,26 +127,26 @@ pub struct Prepared {
     pub(crate) ramp_ns: u64,
     pub(crate) interval_ns: u64,
     pub(crate) on_failure: OnFailure,
-    /// Workers of a job that fails alone, by its index in `jobs`, that could not be made ready.
+    /// Workers that could not be prepared, of jobs that fail alone: index in `jobs`, error.
     pub(crate) broken: Vec<(usize, EngineError)>,
     pub(crate) skipped: Vec<SkippedJob>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Prepared {
-    /// Makes everything ready.
+    /// Prepares everything.
     ///
     /// # Errors
-    /// The first thing that could not be made ready.
+    /// The first thing that could not be prepared.
     pub fn new(session: &mut Session, task: &Task<'_>) -> Result<Prepared, EngineError> {
         Prepared::without(session, task, Vec::new())
     }
 
-    /// The same, without jobs that are known not to run. Where jobs fail alone, those that cannot
-    /// be made ready join them.
+    /// Prepares everything but jobs that are known not to run. Jobs that fail alone and cannot be
+    /// prepared are skipped too.
     ///
     /// # Errors
-    /// The first thing that could not be made ready.
+    /// The first thing that could not be prepared.
     pub fn without(
         session: &mut Session,
         task: &Task<'_>,
@@ -202,7 +204,7 @@ impl Prepared {
         let (gate, clock) = (self.gate.clone(), self.clock);
         let body = move || {
             let ready = sender.clone();
-            // A worker that panics must not leave the others waiting for ever.
+            // A worker that panics must not block the others for ever.
             let life = AssertUnwindSafe(|| job.live(rank, clock, gate, ready));
             let end = catch_unwind(life).unwrap_or_else(|_| {
                 job.shared.command.end();
@@ -243,7 +245,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Releases the barrier and runs to the end, or until `stop` is set.
+    /// Releases the barrier and runs the phase to its end, or until `stop` is set.
     pub fn run(mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Vec<Measurement> {
         watch.about_to_start();
         let mut control = Control::new(&self, self.release());
@@ -260,13 +262,13 @@ impl Prepared {
         let stalled = control.stalled;
         let measurements = control.gather(flushed);
         if stalled {
-            // Threads that do not come back are left to themselves.
+            // Threads that do not return are abandoned.
             self.threads.clear();
         }
         skipped::merge(measurements, std::mem::take(&mut self.skipped))
     }
 
-    /// Fixes all times, then opens the gate; the tick of the release.
+    /// Sets all times, then opens the gate. Returns the tick of the release.
     fn release(&self) -> Ticks {
         let now = self.clock.now();
         for job in &self.jobs {
@@ -282,26 +284,26 @@ impl Prepared {
         now
     }
 
-    /// Fixes the times of a job whose delay begins at that tick.
+    /// Sets the times of a job whose delay begins at that tick.
     pub(crate) fn schedule(&self, job: &ReadyJob, from: Ticks) {
         let started = from + self.clock.ticks(job.job.delay.0);
         let count_from = started + self.clock.ticks(self.ramp_ns);
         let time = job.stop.time.map_or(Ticks(u64::MAX / 4), |time| self.clock.ticks(time.0));
         job.shared.count_from.store(count_from, Relaxed);
         job.shared.deadline.store(count_from + time, Relaxed);
-        // Last: whoever sees it sees the others too.
+        // Stored last: a thread that sees this value sees the others too.
         job.shared.started.store(started, Release);
     }
 }
 
-/// Workers that still wait at the gate end at once. All threads are waited for: their tables of
-/// open files, in which devices may be claimed, go with them.
+/// Ends workers that still wait at the gate, and joins all threads: their tables of open files, in
+/// which devices may be claimed, are closed with them.
 impl Drop for Prepared {
     fn drop(&mut self) {
         self.jobs.iter().for_each(|job| job.shared.command.end());
         self.gate.release();
         for thread in self.threads.drain(..) {
-            // A panic was caught and told before.
+            // A panic was caught and reported before.
             let _ = thread.join();
         }
     }

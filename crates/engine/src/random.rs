@@ -1,7 +1,7 @@
 //! Pseudo-random numbers: one generator whose stream is fixed for ever.
 //!
-//! xoshiro256++ by its definition; the bounded draw is ours (multiply and shift), so that a seed
-//! gives the same offsets whatever a library changes.
+//! The generator is xoshiro256++ by its definition. The bounded draw is candor's own (multiply and
+//! shift), so that a seed gives the same offsets whatever changes in a library.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -20,7 +20,7 @@ pub const fn mix(a: u64, b: u64) -> u64 {
 }
 
 impl Random {
-    /// The stream of a seed and a salt that tells users of one seed apart.
+    /// Stream of a seed and a salt; the salt separates users of one seed.
     pub fn new(seed: u64, salt: u64) -> Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(mix(seed, salt.wrapping_add(1))))
     }
@@ -31,13 +31,13 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// Uniform in `0..bound`; the bias is below bound ÷ 2^64. 0 for a bound of 0.
+    /// Uniform number in `0..bound`; the bias is below bound ÷ 2^64. 0 for a bound of 0.
     #[inline(always)]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Uniform in `[0, 1)` with 53 bits.
+    /// Uniform number in `[0, 1)` with 53 bits.
     #[inline(always)]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64

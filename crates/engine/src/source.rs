@@ -1,7 +1,7 @@
-//! Where a worker's operations come from, and what may hold them back.
+//! Sources of a worker's operations, and gates that may hold operations back.
 //!
-//! A source says *ready*, *wait* or *end*. Gates are sources around another source: each owns its
-//! state, and a job that does not use one has none of it.
+//! A source answers *ready*, *wait* or *end*. Gates are sources around another source: each owns
+//! its state, and a job that does not use a gate has none of its state.
 
 use candor_plan::units::Direction;
 use candor_plan::work::{Figure, Operation};
@@ -12,62 +12,63 @@ use crate::operation::{Failure, Op, Outcome, Slot};
 use crate::phase::failures::Failures;
 use crate::worker::WorkerEnd;
 
-/// Answer of a source that is asked for an operation.
+/// Answer of a source to the request for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The slot holds one.
+    /// The slot holds an operation.
     Ready,
-    /// Not yet.
+    /// No operation may start yet.
     Wait(Wait),
-    /// None is to come, for that reason.
+    /// No operation is to come, for that reason.
     End(Ended),
 }
 
-/// Why no operation may start now.
+/// Reason why no operation may start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Something in flight must complete first.
+    /// An operation in flight must complete first.
     InFlight,
-    /// The batch must be handed over first.
+    /// The batch must be submitted first.
     HandOver,
-    /// Another worker must get on; it is looked again after so many ns.
+    /// Another worker must catch up; the source is asked again after so many ns.
     Others(u64),
-    /// A schedule wants it later: when, and until when the CPU is to be burnt.
+    /// A schedule sets a later start: the tick of the start, and the tick until which to burn the
+    /// CPU.
     Until(Ticks, Ticks),
 }
 
-/// Time after which a worker looks again that waits for another, in ns.
+/// Interval at which a worker that waits for another checks again, in ns.
 pub const LOOK_AGAIN_NS: u64 = 1_000;
 
-/// State of the loop that its sources see, and what they tell it.
+/// State of the loop that its sources read, and their reports to the loop.
 pub struct Turn {
     /// The worker's clock.
     pub clock: Clock,
-    /// Begin of the turn; while completions are taken, their time.
+    /// Begin of the turn; during completions, the tick of completion.
     pub now: Ticks,
     /// Start of the job.
     pub started: Ticks,
-    /// Operations handed over or about to be.
+    /// Operations submitted, and those of the present batch.
     pub in_flight: usize,
-    /// Time of the last completion.
+    /// Tick of the last completion.
     pub last_completion: Ticks,
-    /// Time spent on finding and filling operations.
+    /// Time spent on drawing and filling operations.
     pub fill: Ticks,
-    /// Direction that a schedule wants next: the outer one says that there is one, the inner one
-    /// is none where the mix decides.
+    /// Direction that a schedule sets for the next operation. The outer option tells that a
+    /// schedule sets one; the inner one is none where the mix chooses.
     pub direction: Option<Option<Direction>>,
-    /// The schedule does not apply any more.
+    /// True once the schedule no longer applies.
     pub unpaced: bool,
     /// Failures of this worker.
     pub failures: Failures,
     table: &'static [Operation],
-    /// Name of the thing with that number.
+    /// Name of the target behind a handle.
     names: Box<dyn Fn(u32) -> String>,
     end: Option<Ended>,
 }
 
 impl Turn {
-    /// Of a worker that has not begun.
+    /// State of a worker that has not begun.
     pub fn new(
         clock: Clock,
         table: &'static [Operation],
@@ -95,27 +96,27 @@ impl Turn {
         self.clock.ns(self.now.saturating_sub(self.started))
     }
 
-    /// The tick that many nanoseconds after the start of the job.
+    /// Tick that many nanoseconds after the start of the job.
     #[inline(always)]
     pub fn tick_at(&self, ns: u64) -> Ticks {
         self.started + self.clock.ticks(ns)
     }
 
-    /// Counts a failed operation among the failures.
+    /// Adds a failed operation to the failures.
     #[cold]
     pub fn fail(&mut self, slot: &Slot, failure: Failure) {
         let op = slot.op.row(self.table).name;
         self.failures.add(op, (self.names)(slot.handle), slot, failure);
     }
 
-    /// Counts an operation among the failures that took longer than is allowed.
+    /// Adds an operation that exceeded the maximum latency to the failures.
     #[cold]
     pub fn fail_slow(&mut self, slot: &Slot, ns: u64, limit_ns: u64) {
         let op = slot.op.row(self.table).name;
         self.failures.add_slow(op, (self.names)(slot.handle), slot, [ns, limit_ns]);
     }
 
-    /// The direction of an operation, for those that have one.
+    /// Direction of an operation, for operations that have one.
     pub fn direction_of(&self, op: Op) -> Option<Direction> {
         op.row(self.table).figure.direction()
     }
@@ -125,69 +126,70 @@ impl Turn {
         op.row(self.table).figure == Figure::ReadBack
     }
 
-    /// The work ends for that reason once what is in flight has completed.
+    /// Ends the work for that reason, once all operations in flight have completed.
     pub fn end(&mut self, why: Ended) {
         self.end = Some(why);
     }
 
-    /// The reason for which the work is to end, if someone gave one since the last question.
+    /// Reason to end the work, if one was given since the last call.
     pub fn take_end(&mut self) -> Option<Ended> {
         self.end.take()
     }
 }
 
-/// Where operations come from. A gate is a source around an inner one, to which everything goes
-/// that it has nothing to add to.
+/// Source of operations. A gate is a source around an inner one; its default methods pass every
+/// call on to the inner source.
 pub trait Source {
     /// Puts the next operation into the slot, if it may start.
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next;
 
-    /// The source that this one is around.
+    /// Source that this one wraps.
     fn inner(&mut self) -> Option<&mut dyn Source> {
         None
     }
 
-    /// An operation of this source has completed.
+    /// Handles the completion of an operation of this source.
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
         if let Some(inner) = self.inner() {
             inner.completed(slot, outcome, turn);
         }
     }
 
-    /// All completions of a turn were told of.
+    /// Called once all completions of a turn were handled.
     fn turned(&mut self, turn: &mut Turn) {
         if let Some(inner) = self.inner() {
             inner.turned(turn);
         }
     }
 
-    /// From now on operations count: budgets begin, what was counted before is forgotten.
+    /// Begins the measured part: budgets begin, and counts of the ramp are dropped.
     fn begin(&mut self) {
         if let Some(inner) = self.inner() {
             inner.begin();
         }
     }
 
-    /// An operation that was ready will not be handed over.
+    /// Takes back an operation that was ready but will not be submitted.
     fn give_up(&mut self, slot: &Slot) {
         if let Some(inner) = self.inner() {
             inner.give_up(slot);
         }
     }
 
-    /// Nothing is asked for any more: what is held back is given up.
+    /// Ends the requests for operations: the source drops any operation that it holds back.
     fn drain(&mut self) {
         if let Some(inner) = self.inner() {
             inner.drain();
         }
     }
 
-    /// Lets the turn of a handle pass, where the next operation would be the work's: the handle.
+    /// Skips the turn of a handle, where the next operation would be the work's own. Returns the
+    /// handle.
     fn pass_over(&mut self) -> Option<u32> {
         self.inner()?.pass_over()
     }
 
-    /// Adds what it knows to the worker's figures.
+    /// Adds the source's figures to the worker's.
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
         if let Some(inner) = self.inner() {
             inner.tell(end, turn);
@@ -195,10 +197,10 @@ pub trait Source {
     }
 }
 
-/// A source that never waits and wants to know nothing of completions: the loop over it carries
-/// no checks for either.
+/// A source that never waits and does not handle completions: the loop over it carries no checks
+/// for either.
 pub trait Bare: Source {
-    /// Puts the next operation into the slot; false when none is to come.
+    /// Puts the next operation into the slot; false when no more are to come.
     fn draw(&mut self, slot: &mut Slot) -> bool;
 }
 
@@ -212,7 +214,7 @@ impl Source for Box<dyn Source> {
     }
 }
 
-/// One operation, over and over.
+/// A source that repeats one operation.
 pub struct Repeated {
     op: Op,
     length: u64,
@@ -221,7 +223,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// So many times once operations count.
+    /// An operation, `ops` times once operations count.
     pub fn new(op: Op, length: u64, ops: u64) -> Repeated {
         Repeated { op, length, ops, left: u64::MAX }
     }

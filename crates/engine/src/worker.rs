@@ -1,9 +1,9 @@
-//! One worker: the loop, and everything it needs, made before the clock starts.
+//! One worker: the loop, and all of its state, made before the clock starts.
 //!
-//! A turn of the loop: fill free slots with operations and hand them to the engine, read the
-//! clock, submit and wait, read the clock, account for what completed. The two readings bracket
-//! the I/O and nothing else. Nothing in a turn allocates, locks, logs or makes a system call of its
-//! own; what happens rarely (errors, the end of the ramp, rests under a rate) is in cold functions.
+//! One turn of the loop: fill free slots with operations and queue them, read the clock, submit and
+//! wait, read the clock, account for the completions. The two readings bracket the I/O and nothing
+//! else. Nothing in a turn allocates, locks, logs or makes a system call of its own. Rare events
+//! (errors, the end of the ramp, think time under a rate) are in cold functions.
 //!
 //! Two loops are compiled per engine: [`bare`] over a source that is always ready, which carries
 //! no other checks, and [`gated`] over a chain of sources that may wait, with counts of depth and
@@ -32,27 +32,27 @@ use crate::source::{Bare, Source, Turn};
 
 pub use self::end::{Spent, WorkerEnd};
 
-/// How a worker keeps operations in flight.
+/// Depth and batches of a worker's operations.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Operations in flight at most.
+    /// Most operations in flight.
     pub depth: usize,
-    /// Operations handed over at once at most.
+    /// Most operations submitted at once.
     pub batch: usize,
-    /// Completions to wait for.
+    /// Least completions to wait for.
     pub reap: usize,
-    /// Completions to take at a time at most.
+    /// Most completions to take at a time.
     pub reap_max: usize,
-    /// I/O priority of operations that have none of their own, in the kernel's form.
+    /// I/O priority of operations without one of their own, in the kernel's form.
     pub priority: u16,
 }
 
 impl Shape {
-    /// One operation at a time.
+    /// Shape of one operation at a time.
     pub const ONE: Shape = Shape { depth: 1, batch: 1, reap: 1, reap_max: 1, priority: 0 };
 }
 
-/// Which errors end the work.
+/// Tolerance of errors: which ones end the work.
 #[derive(Clone, Debug)]
 pub struct Tolerance {
     all: bool,
@@ -61,7 +61,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// As a job's stop says.
+    /// Tolerance that a job's stop sets.
     pub fn of(stop: &Stop) -> Tolerance {
         Tolerance {
             all: stop.continue_on_error,
@@ -76,7 +76,7 @@ impl Tolerance {
     }
 }
 
-/// The worker's state in the loop.
+/// State of the worker in the loop.
 pub struct Worker<S> {
     seat: Seat,
     shape: Shape,
@@ -87,24 +87,24 @@ pub struct Worker<S> {
     free: Vec<u32>,
     batch: Vec<u32>,
     done: Done,
-    /// The source has ended or time is up: nothing more is issued.
+    /// True once the source has ended or time is up: nothing more is issued.
     draining: bool,
     ended: Ended,
-    /// When something changes next: end of the ramp, then end of time.
+    /// Tick of the next change: end of the ramp, then end of time.
     mark: Ticks,
     counting: bool,
     usage_before: Usage,
     paced: Ticks,
-    /// Counts of depth, where they are asked for and the loop has batches.
+    /// Counts of depth, where they are requested and the loop has batches.
     depths: Option<Depths>,
 }
 
-/// Longest rest without looking at the command word.
+/// Longest rest without a check of the command word.
 const REST_NS_MAX: u64 = 50_000_000;
-/// Time between two looks of a worker whose job waits for others.
+/// Interval between two checks of a worker whose job waits for others.
 const WAIT_NS: u64 = 200_000;
 
-/// Runs a source that is always ready, through an engine of batches, to its end.
+/// Runs a source that is always ready to its end, through an engine of batches.
 pub fn run<E: Io, S: Bare + 'static>(
     seat: Seat,
     shape: Shape,
@@ -118,7 +118,7 @@ pub fn run<E: Io, S: Bare + 'static>(
     }
 }
 
-/// The same through an engine of single calls.
+/// Runs a source that is always ready to its end, through an engine of single calls.
 pub fn run_calls<C: Call, S: Bare + 'static>(
     seat: Seat,
     shape: Shape,
@@ -145,11 +145,11 @@ pub fn run_gated<E: Io>(
     worker.turn_gated(engine)
 }
 
-/// Buffers of a worker's operations, which outlive it.
+/// Buffers of a worker's operations; they outlive the worker.
 pub enum Buffers<'b> {
-    /// Its operations move no bytes.
+    /// No buffers: the operations move no bytes.
     None,
-    /// One mapping, of which each slot has a part of so many bytes.
+    /// One mapping, of which each slot has a part of `usize` bytes.
     Host(&'b Mapping, usize),
 }
 
@@ -186,11 +186,11 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// Waits at the barrier, then until the job is to start; begins with the ramp or with counting.
+    /// Waits at the barrier, then until the job starts; begins with the ramp or with counting.
     fn start(&mut self) {
         self.seat.pass_gate();
         let (clock, shared) = (self.seat.clock, self.seat.shared.clone());
-        // A job that waits for others learns its start while it waits.
+        // A job that waits for others gets its start while it waits.
         let wait_ns = || match shared.started.load(Acquire) {
             NOT_YET => WAIT_NS,
             started => clock.ns(started.saturating_sub(clock.now())).min(REST_NS_MAX),
@@ -206,7 +206,7 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// What ran in the ramp is not taken from what was asked for.
+    /// Begins the measured part: operations of the ramp do not use up the budget.
     fn begin_counting(&mut self) {
         self.counting = true;
         self.mark = self.seat.shared.deadline.load(Relaxed);
@@ -228,7 +228,7 @@ impl<S: Source> Worker<S> {
         live.bank(self.counting)
     }
 
-    /// Does what the control plane has come to want; gives the word that says so.
+    /// Carries out the commands of a changed command word; returns that word.
     #[cold]
     fn obey(
         &mut self,
@@ -248,7 +248,7 @@ impl<S: Source> Worker<S> {
 
     #[cold]
     fn drain(&mut self, why: Ended) {
-        // A failure among the last operations counts as much as one before.
+        // A failure among the last operations counts like an earlier one.
         if why == Ended::Failed {
             self.ended = why;
             self.seat.shared.command.end();
@@ -260,7 +260,7 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// A completion that moved less than asked, or failed.
+    /// Handles a completion that moved less than requested, or failed.
     #[cold]
     fn odd(&mut self, bank: &Bank, Completion { slot, outcome }: Completion, now: Ticks) {
         let slot = self.slots[slot as usize];
@@ -292,12 +292,12 @@ impl<S: Source> Worker<S> {
     }
 }
 
-/// True for the kernel's answers that nothing more can be stored.
+/// True for the kernel's errors that mean no more data can be stored.
 fn is_full(errno: i32) -> bool {
     matches!(errno, libc::ENOSPC | libc::EDQUOT)
 }
 
-/// Completions in a row of one operation that started together, counted at once.
+/// Equal completions in a row, of operations that started together; counted at once.
 #[derive(Default)]
 struct Alike {
     op: Option<Op>,
@@ -326,7 +326,7 @@ impl Alike {
         self.bytes += bytes;
     }
 
-    /// Counts them, completed at that tick.
+    /// Counts them as completed at that tick.
     #[inline(always)]
     fn count(&self, bank: &Bank, clock: &Clock, now: Ticks) {
         if let (Some(op), 1..) = (self.op, self.ops) {
@@ -337,7 +337,7 @@ impl Alike {
     }
 }
 
-/// The counters of a seat, apart from the worker that is changed beside them.
+/// Counters of a seat, cloned so that the worker can be changed meanwhile.
 fn live_of(seat: &Seat) -> (Arc<[Live]>, usize) {
     (seat.live.clone(), seat.rank as usize)
 }

@@ -1,7 +1,7 @@
 //! System calls on names: one operation, one step.
 //!
-//! A name that is opened stays open for the steps that read, write, sync or close it; without such
-//! steps it is closed within the same operation.
+//! An opened file stays open for the steps that read, write, sync or close it. Without such steps,
+//! the same operation closes it.
 
 use std::ffi::CString;
 use std::mem::MaybeUninit;
@@ -14,24 +14,24 @@ use candor_engine::names::Names;
 use candor_engine::operation::{Outcome, Slot};
 use candor_plan::entries::{Entries, OPERATIONS, Step};
 
-/// Mode of what is made, less the process's mask.
+/// Mode of new files, less the process's mask.
 const FILE_MODE: libc::c_uint = 0o644;
 const DIRECTORY_MODE: libc::mode_t = 0o755;
 
-/// The engine.
+/// Engine of single calls on names.
 pub struct Calls {
     names: Arc<Names>,
-    /// The present name, with its number.
+    /// Present name, with its number.
     name: (Option<u32>, CString),
-    /// The file that is open, or why it is not.
+    /// Open file, or the error number of the failed open.
     open: Result<OwnedFd, i32>,
-    /// Files stay open for later steps.
+    /// True where files stay open for later steps.
     keeps: bool,
     flags: libc::c_int,
 }
 
 impl Calls {
-    /// Over these names.
+    /// Engine over these names.
     pub fn new(entries: &Entries, names: Arc<Names>) -> Calls {
         let writes = entries.steps.contains(&Step::Write);
         let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };
@@ -45,7 +45,7 @@ impl Calls {
         }
     }
 
-    /// The name with that number; none where it cannot be one of a file.
+    /// Name with that number; none where it cannot be a file name.
     fn take_name(&mut self, number: u32) -> Option<*const libc::c_char> {
         if self.name.0 != Some(number) {
             self.open = Err(libc::EBADF);
@@ -55,7 +55,7 @@ impl Calls {
         Some(self.name.1.as_ptr())
     }
 
-    /// Opens a file, and closes it again where no step needs it open.
+    /// Opens a file, and closes it again where no later step needs it.
     fn open(&mut self, name: *const libc::c_char, flags: libc::c_int) -> Outcome {
         // SAFETY: the name ends with a zero byte and outlives the call.
         let fd = unsafe { libc::open(name, flags, FILE_MODE) };
@@ -74,7 +74,7 @@ impl Calls {
         Outcome::Done(0)
     }
 
-    /// A step on the open file.
+    /// Executes a step on the open file.
     fn on_open(&mut self, step: Step, slot: &Slot) -> Outcome {
         let fd: RawFd = match &self.open {
             Ok(file) => file.as_raw_fd(),
@@ -97,7 +97,7 @@ impl Calls {
     }
 }
 
-/// The step of an operation.
+/// Step of an operation.
 fn step_of(slot: &Slot) -> Option<Step> {
     debug_assert_eq!(Step::ALL.len(), OPERATIONS.len());
     Step::ALL.get(slot.op.index()).copied()
@@ -129,7 +129,7 @@ impl Call for Calls {
                 Step::Stat => libc::stat(name, stat.as_mut_ptr()),
                 Step::Lstat => libc::lstat(name, stat.as_mut_ptr()),
                 Step::Statx => libc::statx(libc::AT_FDCWD, name, 0, mask, statx.as_mut_ptr()),
-                // The plan was checked: no other step comes here.
+                // The plan was checked: no other step can occur here.
                 _ => return Outcome::error(libc::ENOSYS),
             }
         };

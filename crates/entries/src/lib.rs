@@ -32,7 +32,7 @@ impl Family for EntriesFamily {
     }
 }
 
-/// A job's entries, ready but for its workers.
+/// A job of entries, prepared but for its workers.
 struct ReadyEntries {
     names: std::sync::Arc<Names>,
     entries: Entries,
@@ -40,7 +40,7 @@ struct ReadyEntries {
 }
 
 impl ReadyEntries {
-    /// Bytes of one read or write: as many as there are at most where the plan does not say.
+    /// Length of one read or write; at most 1 MiB where the plan sets none.
     fn bytes_max(&self) -> usize {
         const WHOLE_MAX: u64 = 1 << 20;
         match self.entries.steps.iter().any(|step| matches!(step, Step::Read | Step::Write)) {
@@ -57,7 +57,7 @@ impl JobWork for ReadyEntries {
         })
     }
 
-    /// A single step is its own engine.
+    /// A single step gives the engine its name.
     fn engine_name(&self) -> &'static str {
         match self.entries.steps[..] {
             [step] => step.name(),

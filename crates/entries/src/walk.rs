@@ -1,4 +1,4 @@
-//! A worker's walk over names: each in turn, every step in order.
+//! Walk of a worker over names: each name in turn, with every step in order.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Budget {
 impl Budget {
     const NONE: Budget = Budget { ops: u64::MAX, bytes: u64::MAX, passes: u64::MAX };
 
-    /// As a job's stop says: one pass, where nothing else bounds it.
+    /// Budget that a job's stop sets: one pass, where nothing else bounds it.
     pub fn of(stop: &Stop) -> Budget {
         let timed = stop.time.is_some() || stop.steady.is_some();
         let bounded = timed || stop.bytes.is_some() || stop.ops.is_some();
@@ -34,7 +34,7 @@ impl Budget {
     }
 }
 
-/// Place in a walk.
+/// Position of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
     /// Number of the name.
@@ -45,7 +45,7 @@ struct Place {
     offset: u64,
 }
 
-/// A worker's walk: it takes every n-th name.
+/// A worker's walk: every n-th name.
 pub struct Walk {
     names: Arc<Names>,
     count: u64,
@@ -61,7 +61,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Without bounds at first; `bytes` are moved by a read or write at most.
+    /// Walk without bounds at first; a read or write moves `bytes` at most.
     pub fn new(
         entries: &Entries,
         names: Arc<Names>,
@@ -95,7 +95,7 @@ impl Walk {
         self.left.passes > 0
     }
 
-    /// Bytes from the offset on that the step moves at once.
+    /// Bytes that the step moves in one operation at the present offset.
     fn bytes_at(&mut self, step: Step) -> u64 {
         if !matches!(step, Step::Read | Step::Write) {
             return 0;
@@ -103,7 +103,7 @@ impl Walk {
         let (names, number) = (&self.names, self.at.number as usize);
         let size = *self.size.get_or_insert_with(|| {
             let named = names.name(number);
-            // A file without a size of its own is read as far as it goes.
+            // A file without a planned size is read to its end.
             named.size.or_else(|| Some(named.path.metadata().ok()?.len())).unwrap_or(0)
         });
         (size - self.at.offset.min(size)).min(self.bytes)

@@ -1,4 +1,4 @@
-//! Steps over names of targets.
+//! Steps over the names of targets.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family
 
 const FILES: u32 = 50;
 
-/// One step over fifty names in a directory, by three workers.
+/// Runs one step over fifty names in a directory, by three workers.
 fn done(directory: &Path, over: Over, step: Step) -> Measurement {
     run(directory, Entries { over, steps: vec![step], ..Entries::default() })
 }

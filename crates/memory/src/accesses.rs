@@ -1,4 +1,4 @@
-//! Ways to use memory, one engine each: an operation is a piece of the buffer, or many loads.
+//! Accesses to memory, one engine each: an operation is a piece of the buffer, or many loads.
 
 use std::hint::black_box;
 
@@ -9,12 +9,12 @@ use candor_engine::operation::{Outcome, Slot};
 use candor_engine::random::Random;
 use candor_plan::Memory;
 
-/// Bytes of a cache line, as of all processors that candor knows.
+/// Bytes of a cache line, the same on all processors that candor knows.
 pub const LINE_BYTES: u64 = 64;
-/// Loads of one operation of a chase: long against the reading of the clock.
+/// Loads of one operation of a chase: they take much longer than a reading of the clock.
 pub const LOADS: u64 = 4096;
 
-/// A buffer that is gone through piece by piece, over and over.
+/// A buffer that is used piece by piece, over and over.
 struct Pieces {
     memory: Mapping,
     bytes: usize,
@@ -38,7 +38,7 @@ impl Pieces {
     }
 }
 
-/// Memory of which every page is there.
+/// Memory with all of its pages touched.
 fn touched(bytes: usize, huge_pages: bool) -> Result<Mapping, EngineError> {
     let what = format!("allocate {bytes} bytes of memory");
     let mut memory = Mapping::new(bytes, huge_pages).map_err(EngineError::system(what))?;
@@ -46,14 +46,14 @@ fn touched(bytes: usize, huge_pages: bool) -> Result<Mapping, EngineError> {
     Ok(memory)
 }
 
-/// Reads.
+/// Engine that reads.
 pub struct Load(Pieces);
 
 impl Load {
-    /// Makes its buffer.
+    /// Allocates and touches its buffer.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// There is not enough memory.
     pub fn new(plan: &Memory) -> Result<Load, EngineError> {
         Pieces::new(plan, plan.size.0).map(Load)
     }
@@ -62,24 +62,25 @@ impl Load {
 impl Call for Load {
     fn call(&mut self, slot: &Slot) -> Outcome {
         let words = self.0.next().chunks_exact(8);
-        // Every word is needed for the sum, and the sum is given away.
+        // The sum needs every word, and the caller gets the sum, so that no load can be optimised
+        // away.
         let word = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
         black_box(words.map(word).fold(0, u64::wrapping_add));
         Outcome::Done(slot.length)
     }
 }
 
-/// Writes.
+/// Engine that writes.
 pub struct Store {
     pieces: Pieces,
     value: u8,
 }
 
 impl Store {
-    /// Makes its buffer.
+    /// Allocates and touches its buffer.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// There is not enough memory.
     pub fn new(plan: &Memory) -> Result<Store, EngineError> {
         Ok(Store { pieces: Pieces::new(plan, plan.size.0)?, value: 0 })
     }
@@ -95,17 +96,17 @@ impl Call for Store {
     }
 }
 
-/// Copies from one half of the buffers to the other.
+/// Engine that copies from one half of the buffers to the other.
 pub struct Copy {
     from: Pieces,
     to: Pieces,
 }
 
 impl Copy {
-    /// Makes its buffers.
+    /// Allocates and touches its buffers.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// There is not enough memory.
     pub fn new(plan: &Memory) -> Result<Copy, EngineError> {
         let half = plan.size.0 / 2;
         Ok(Copy { from: Pieces::new(plan, half)?, to: Pieces::new(plan, half)? })
@@ -121,25 +122,26 @@ impl Call for Copy {
     }
 }
 
-/// Loads that depend on each other: each line names the next one, in one ring through all of them.
+/// Engine of dependent loads: each line holds the index of the next one, in one ring through all
+/// lines.
 pub struct Chase {
     memory: Mapping,
     at: usize,
 }
 
-/// Words of a line, the first of which is the index of the next line.
+/// Words of a line; the first one is the index of the next line.
 const LINE_WORDS: usize = LINE_BYTES as usize / 8;
 
 impl Chase {
-    /// Makes its ring.
+    /// Allocates the buffer, and makes its ring.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// There is not enough memory.
     pub fn new(plan: &Memory, seed: u64) -> Result<Chase, EngineError> {
         let mut memory = touched(plan.size.0 as usize, plan.huge_pages)?;
         let lines = plan.size.0 as usize / LINE_BYTES as usize;
         let mut random = Random::new(seed, 0x6368_6173);
-        // Sattolo's shuffle of the lines in place: a single ring, with no table beside it.
+        // Sattolo's shuffle of the lines in place makes a single ring, without a table beside it.
         let bytes = memory.as_mut_slice();
         (0..lines).for_each(|line| put(bytes, line, line));
         for line in (1..lines).rev() {

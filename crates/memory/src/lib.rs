@@ -1,4 +1,4 @@
-//! Memory: bandwidth and latency of the host's memory, by threads and size.
+//! Bandwidth and latency of the host's memory, by threads and size.
 
 mod accesses;
 
@@ -31,7 +31,7 @@ fn length(plan: &Memory) -> u64 {
     if plan.access == MemoryAccess::Chase { LOADS * LINE_BYTES } else { plan.piece.0 }
 }
 
-/// Operations of a worker, beside time: a job without any bound goes through its buffers once.
+/// Operations of a worker, beside time. A job without bounds uses its buffers once.
 fn ops(plan: &Memory, stop: &Stop) -> u64 {
     let timed = stop.time.is_some() || stop.steady.is_some();
     let length = length(plan).max(1);
@@ -42,7 +42,7 @@ fn ops(plan: &Memory, stop: &Stop) -> u64 {
     bounds.unwrap_or(if timed { u64::MAX } else { pass })
 }
 
-/// A job on memory, ready but for its workers.
+/// A job on memory, prepared but for its workers.
 struct ReadyMemory {
     plan: Memory,
     ops: u64,
@@ -71,7 +71,7 @@ impl JobWork for ReadyMemory {
         })
     }
 
-    /// The latency of single loads, which an operation has many of.
+    /// Adds the latency of single loads, of which an operation has many.
     fn finish(&self, measurement: &mut Measurement) {
         let chased = measurement.operation(MemoryAccess::Chase.operation().name);
         measurement.load_latency_ns =

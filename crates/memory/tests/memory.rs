@@ -1,4 +1,4 @@
-//! Jobs on memory, alone and beside each other.
+//! Jobs on memory, alone and together.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,5 @@
-//! `fallocate` instead of I/O: reads reserve blocks and keep the size, writes reserve them and make
-//! the file longer, trims give them back.
+//! Engine of `fallocate` calls: reads reserve blocks and keep the size, writes reserve blocks and
+//! extend the file, trims free them.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::targets::files::Files;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
-/// The engine.
+/// Engine of `fallocate` calls.
 pub struct Fallocate {
     files: Arc<Files>,
 }
 
 impl Fallocate {
-    /// Needs nothing beyond the files.
+    /// Needs only the files.
     pub fn new(context: &Context<'_>) -> Fallocate {
         Fallocate { files: context.files.clone() }
     }

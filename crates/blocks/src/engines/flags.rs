@@ -2,7 +2,7 @@
 
 use candor_plan::blocks;
 
-/// Polls for the completion.
+/// Flag that polls for the completion.
 pub const HIPRI: i32 = 0x01;
 const DSYNC: i32 = 0x02;
 const NOWAIT: i32 = 0x08;
@@ -12,21 +12,21 @@ const DONTCACHE: i32 = 0x80;
 /// Flags of reads and of writes, and their names for the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallFlags {
-    /// Of reads.
+    /// Flags of reads.
     pub read: i32,
-    /// Of writes.
+    /// Flags of writes.
     pub write: i32,
-    /// Those in use.
+    /// Names of the flags in use.
     pub names: Vec<String>,
 }
 
 impl CallFlags {
-    /// What a plan asks for; `dsync` and `atomic` only concern writes.
+    /// Flags that a plan requests; `dsync` and `atomic` concern writes only.
     pub fn new(plan: blocks::CallFlags) -> CallFlags {
         CallFlags::polled(plan, false)
     }
 
-    /// The same; `hipri` polls for each completion.
+    /// Flags that a plan requests; `hipri` polls for each completion.
     pub fn polled(plan: blocks::CallFlags, hipri: bool) -> CallFlags {
         let known = [
             (hipri, HIPRI, true, "rwf-hipri"),
@@ -44,7 +44,7 @@ impl CallFlags {
         flags
     }
 
-    /// True where calls carry none.
+    /// True where calls carry no flags.
     pub fn is_empty(&self) -> bool {
         self.read | self.write == 0
     }

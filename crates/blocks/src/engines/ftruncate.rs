@@ -1,4 +1,4 @@
-//! `ftruncate` to the offset of each write.
+//! Engine of `ftruncate` calls, to the offset of each write.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::targets::files::Files;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
-/// The engine.
+/// Engine of `ftruncate` calls.
 pub struct Ftruncate {
     files: Arc<Files>,
 }
 
 impl Ftruncate {
-    /// Needs nothing beyond the files.
+    /// Needs only the files.
     pub fn new(context: &Context<'_>) -> Ftruncate {
         Ftruncate { files: context.files.clone() }
     }

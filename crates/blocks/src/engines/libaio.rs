@@ -1,6 +1,6 @@
-//! The kernel's aio, with completions reaped from its ring in user space.
+//! The kernel's aio. Completions are reaped from its ring in user space.
 //!
-//! Submitting is a call of its own and blocks for buffered files; its time is reported.
+//! Submitting is a call of its own, and blocks for buffered files. Its time is reported.
 
 use std::io;
 use std::mem;
@@ -22,9 +22,9 @@ use candor_engine::EngineError;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
-/// A block with this flag has a priority of its own.
+/// Flag of a control block with an I/O priority of its own.
 const IOCB_FLAG_IOPRIO: u32 = 1 << 1;
-/// The kernel's mark of a completion ring whose layout is the one below.
+/// Magic number of a completion ring with the layout below.
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
 #[repr(C)]
@@ -48,22 +48,23 @@ struct Event {
     result2: i64,
 }
 
-/// The engine. The kernel's context is its own; dropping it waits for what is in flight.
+/// Engine of the kernel's aio, with its own context. Dropping it waits for the operations in
+/// flight.
 pub struct Libaio {
     context: libc::c_ulong,
     files: Arc<Files>,
     clock: Clock,
     blocks: Box<[libc::iocb]>,
-    /// Blocks to hand over, in order; filled from the front.
+    /// Control blocks to submit, in order; filled from the front.
     pending: Box<[*mut libc::iocb]>,
     pending_count: usize,
     in_kernel: usize,
-    /// Trims and flushes, done in the calling thread at the next turn.
+    /// Trims and flushes, which the calling thread does at the next turn.
     blocking: Vec<u32>,
     events: Box<[Event]>,
     user_ring: bool,
     flags: CallFlags,
-    /// Operations have priorities of their own.
+    /// True where operations have priorities of their own.
     priorities: bool,
 }
 
@@ -101,8 +102,8 @@ impl Libaio {
         })
     }
 
-    /// Hands over what is pending; what the kernel refuses for good becomes a completion, what it
-    /// cannot take now stays pending.
+    /// Submits the pending operations. An operation that the kernel refuses for good becomes a
+    /// failed completion; one that it cannot take now stays pending.
     #[inline(always)]
     fn submit(&mut self, done: &mut Done) {
         let mut first = 0;
@@ -124,8 +125,8 @@ impl Libaio {
         self.pending_count -= first;
     }
 
-    /// The kernel took nothing: true if the first operation was turned into a failed completion,
-    /// false if it is worth another try once completions were reaped.
+    /// Handles a call that submitted nothing. True if the first operation became a failed
+    /// completion; false if it can be tried again after completions are reaped.
     #[cold]
     fn refused(&mut self, first: usize, done: &mut Done) -> bool {
         let errno = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
@@ -138,7 +139,7 @@ impl Libaio {
         true
     }
 
-    /// Takes what has completed from the ring, without a system call.
+    /// Reaps completions from the ring, without a system call.
     #[inline(always)]
     fn reap_ring(&mut self, done: &mut Done) {
         // SAFETY: the ring is mapped as long as the context exists; `new` checked its layout.

@@ -1,4 +1,4 @@
-//! Single calls, each under a lock of its file that all workers and jobs of a phase share.
+//! Single calls, each under a lock of its file; all workers and jobs of a phase share the locks.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ use candor_plan::blocks::Lock;
 use crate::kind::{BlocksSlot, Kind};
 use crate::targets::files::{Files, OpenFile};
 
-/// A file's lock.
+/// Lock of a file.
 type FileLock = Arc<RwLock<()>>;
 
-/// The locks of a phase, by the paths of the files.
+/// Locks of a phase, by the paths of the files.
 pub type Locks = HashMap<PathBuf, FileLock>;
 
-/// The locks of a job's files, in their order.
+/// Locks of a job's files, in the order of the files.
 #[derive(Clone)]
 pub struct Held {
     locks: Arc<[FileLock]>,
-    /// Reads hold off writes only.
+    /// True where reads exclude writes only.
     reads_together: bool,
 }
 
 impl Held {
-    /// Finds or makes the locks; none where the plan wants none.
+    /// Finds or makes the locks; none where the plan requests none.
     pub fn join(kind: Lock, files: &Files, locks: &mut Locks) -> Option<Held> {
         let of = |file: &OpenFile| locks.entry(file.path.clone()).or_default().clone();
         let reads_together = kind == Lock::ReadWrite;
@@ -35,14 +35,14 @@ impl Held {
     }
 }
 
-/// The engine.
+/// Engine that holds a file's lock during each call.
 pub struct Locked<'a> {
     engine: Box<dyn Call + 'a>,
     held: Held,
 }
 
 impl<'a> Locked<'a> {
-    /// Around an engine.
+    /// Wraps an engine.
     pub fn new(engine: impl Call + 'a, held: Held) -> Locked<'a> {
         Locked { engine: Box::new(engine), held }
     }
@@ -50,7 +50,8 @@ impl<'a> Locked<'a> {
 
 impl Call for Locked<'_> {
     fn call(&mut self, slot: &Slot) -> Outcome {
-        // It issue_gate no data, so that a thread that panicked leaves nothing half done.
+        // The lock protects no data of candor's, so a thread that panicked leaves nothing
+        // inconsistent.
         let lock = &self.held.locks[slot.handle as usize];
         if self.held.reads_together && slot.kind() == Kind::Read {
             let _held = lock.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
 //! Loads and stores on a mapping, `msync` for durability: one operation at a time.
 //!
 //! A page that cannot be read, or for which there is no space, raises SIGBUS at the load or store.
-//! The handler puts a page of zeros in its place so that the copy ends, and marks the operation as
-//! failed; the file's page is mapped back afterwards.
+//! The handler maps a page of zeros there, so that the copy ends, and marks the operation as
+//! failed. Afterwards the file's page is mapped back.
 
 use std::cell::Cell;
 use std::io;
@@ -22,7 +22,7 @@ use candor_engine::EngineError;
 use candor_engine::host::memory::PAGE_BYTES;
 
 thread_local! {
-    /// The mapping that this thread copies from or to, as (address, length); length 0 for none.
+    /// Mapping that this thread copies from or to, as (address, length); length 0 for none.
     static COPYING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
     /// Address at which the copy faulted; 0 for none.
     static FAULT: Cell<usize> = const { Cell::new(0) };
@@ -59,7 +59,7 @@ impl Mapped {
         Ok(Mapped { start: start.cast(), bytes, protection })
     }
 
-    /// Copies between the mapping and a buffer; false if a page could not be had.
+    /// Copies between the mapping and a buffer; false if a page was not available.
     fn copy(&self, slot: &Slot, descriptor: libc::c_int) -> bool {
         // SAFETY: the caller checked that offset and length lie within the mapping.
         let place = unsafe { self.start.add(slot.offset as usize) };
@@ -105,7 +105,7 @@ impl Mapped {
         )
     }
 
-    /// Puts the file's pages back where the handler put zeros: any of those of the operation.
+    /// Maps the file's pages back where the handler mapped zeros, within the operation's range.
     #[cold]
     fn map_back(&self, slot: &Slot, descriptor: libc::c_int) {
         let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
@@ -127,7 +127,7 @@ impl Drop for Mapped {
     }
 }
 
-/// Replaces the page a copy faulted on. A fault anywhere else is a bug and kills the process.
+/// Replaces the page that a copy faulted on. A fault anywhere else is a bug and kills the process.
 extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid record to a handler installed with SA_SIGINFO.
     let address = unsafe { (*info).si_addr() } as usize;
@@ -159,7 +159,7 @@ fn install_handler() {
     });
 }
 
-/// The engine.
+/// Engine of loads and stores on mapped files.
 pub struct Mmap {
     files: Arc<Files>,
     mapped: Vec<Mapped>,

@@ -1,8 +1,7 @@
-//! The ways to issue reads, writes and trims, one file each.
+//! Engines that issue reads, writes and trims, one file each.
 //!
-//! Inside the loop they are used with static dispatch; which engine it is, is decided once, in
-//! [`crate::ready`]. A new engine is a file here and a row there; its capabilities stand in
-//! [`candor_plan::Engine`].
+//! The loop uses them with static dispatch; [`crate::ready`] chooses the engine once. A new engine
+//! is a file here and a row there. Its capabilities are in [`candor_plan::Engine`].
 //!
 //! | engine | calls | in flight | moves bytes |
 //! | --- | --- | --- | --- |
@@ -45,25 +44,26 @@ use crate::kind::{BlocksSlot, Kind};
 use crate::targets::files::Files;
 use crate::targets::zones::backend;
 
-/// Parts of which every engine takes what it needs.
+/// Parts that engines are made from.
 pub struct Context<'a> {
-    /// The worker's files.
+    /// Files of the worker.
     pub files: &'a Arc<Files>,
     /// Operations in flight at most.
     pub depth: usize,
-    /// The worker's buffers: one mapping, `depth` parts of `buffer_bytes`.
+    /// Buffers of the worker: one mapping, `depth` parts of `buffer_bytes`.
     pub buffers: &'a Mapping,
     /// Bytes per buffer.
     pub buffer_bytes: usize,
-    /// The clock.
+    /// Clock of the session.
     pub clock: Clock,
-    /// Submitting is to be a call of its own, with the tick of its return told by [`Io::turn`].
+    /// True where submitting is to be a call of its own; [`Io::turn`] then returns the tick of its
+    /// return.
     pub split: bool,
-    /// For choices of the engine's own.
+    /// Seed of the engine's own choices.
     pub seed: u64,
 }
 
-/// Does a trim or a flush in the calling thread: there is no faster way for these on most kernels.
+/// Does a trim or a flush in the calling thread: most kernels offer no faster way.
 #[cold]
 pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
     let file = files.get(slot.handle);
@@ -81,9 +81,9 @@ pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
     }
 }
 
-/// Discards a range of a device. The run has claimed the device with another descriptor, so the
-/// kernel does not drop the pages that its cache has of the range, and says busy while some of them
-/// are yet to be written: then they are written first.
+/// Discards a range of a device. The run has claimed the device by another descriptor, so the
+/// kernel keeps the range's pages in its cache. While some of them are dirty, it refuses with
+/// EBUSY: then they are written back first.
 fn discard(fd: RawFd, slot: &Slot) -> Outcome {
     match discard_clean(fd, slot) {
         busy if busy == Outcome::error(libc::EBUSY) => match write_back(fd, slot) {
@@ -108,7 +108,8 @@ fn write_back(fd: RawFd, slot: &Slot) -> Outcome {
     sync_range(fd, &Slot { tag: all, ..*slot })
 }
 
-/// A range without bytes is done at once: to the kernel it would be the rest of the file.
+/// Syncs a range of a file. A range without bytes completes at once: for the kernel it would mean
+/// the rest of the file.
 fn sync_range(fd: RawFd, slot: &Slot) -> Outcome {
     if slot.length == 0 {
         return Outcome::Done(0);
@@ -125,7 +126,7 @@ fn punch_hole(fd: RawFd, slot: &Slot) -> Outcome {
     all_or_error(punched, slot)
 }
 
-/// From a call that does all or nothing: 0 or -1.
+/// Outcome of a call that does all or nothing: 0 or -1.
 pub(crate) fn all_or_error(returned: libc::c_int, slot: &Slot) -> Outcome {
     if returned == 0 { Outcome::Done(slot.length) } else { Outcome::last_error() }
 }

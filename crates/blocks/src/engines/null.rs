@@ -1,10 +1,10 @@
-//! Completes at once, moving nothing: measures candor itself.
+//! Engine that completes every operation at once and moves no bytes: it measures candor itself.
 
-/// The engine.
+/// Engine without I/O.
 pub struct Null {
     queued: Box<[u32]>,
     count: usize,
-    /// Tells when "submitting" ended, where that is asked for.
+    /// Clock for the end of submission, where that is recorded.
     clock: Option<Clock>,
 }
 

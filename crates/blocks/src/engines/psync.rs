@@ -8,13 +8,13 @@ use crate::targets::files::Files;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
-/// The engine.
+/// Engine of `pread` and `pwrite`.
 pub struct Psync {
     files: Arc<Files>,
 }
 
 impl Psync {
-    /// Needs nothing beyond the files.
+    /// Needs only the files.
     pub fn new(context: &Context<'_>) -> Psync {
         Psync { files: context.files.clone() }
     }

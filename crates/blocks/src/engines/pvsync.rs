@@ -13,16 +13,16 @@ use crate::kind::{BlocksSlot, Kind};
 use crate::targets::files::Files;
 use candor_engine::random::Random;
 
-/// The engine.
+/// Engine of `preadv2` and `pwritev2`.
 pub struct Pvsync {
     files: Arc<Files>,
     flags: CallFlags,
-    /// Share of the calls that are polled for, in percent, where it is not all of them.
+    /// Share of calls that poll for completion, in percent, where not all of them do.
     polled: Option<(u8, Random)>,
 }
 
 impl Pvsync {
-    /// With these flags on every call, or on a share of them.
+    /// Engine with these flags on every call, or on a share of them.
     pub fn new(context: &Context<'_>, plan: blocks::Pvsync) -> Pvsync {
         let polled = plan.hipri_percent.filter(|percent| plan.hipri && *percent < 100);
         let polled = polled.map(|percent| (percent, Random::new(context.seed, 0x6869_7072)));
@@ -30,7 +30,7 @@ impl Pvsync {
         Pvsync { files: context.files.clone(), flags, polled }
     }
 
-    /// The flag to leave out of a call.
+    /// Flag to omit from the next call.
     #[inline(always)]
     fn left_out(&mut self) -> i32 {
         let polled = self.polled.as_mut().is_none_or(|(percent, random)| random.percent(*percent));

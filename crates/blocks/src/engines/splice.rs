@@ -12,7 +12,7 @@ use candor_engine::EngineError;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
-/// A pipe that a process without privileges may have.
+/// Largest pipe of a process without privileges.
 const PIPE_BYTES_MAX: usize = 1 << 20;
 
 /// A pipe, with room for that many bytes.
@@ -42,7 +42,7 @@ impl Pipe {
     }
 }
 
-/// The engine.
+/// Engine of `splice` and `vmsplice`.
 pub struct Splice {
     files: Arc<Files>,
     pipe: Pipe,
@@ -52,7 +52,7 @@ impl Splice {
     /// Makes a pipe that holds a whole operation, if the kernel allows.
     ///
     /// # Errors
-    /// The kernel's, for want of descriptors.
+    /// The kernel's, where there are no more descriptors.
     pub fn new(context: &Context<'_>) -> Result<Splice, EngineError> {
         let pipe = Pipe::new(context.buffer_bytes).map_err(EngineError::system("make a pipe"))?;
         Ok(Splice { files: context.files.clone(), pipe })
@@ -70,7 +70,7 @@ impl Splice {
             match got {
                 Ok(0) => break,
                 Ok(bytes) => moved += bytes,
-                // What was moved before counts, as with a short write.
+                // Bytes moved earlier count, as with a short write.
                 Err(_) if moved > 0 => break,
                 Err(failed) => return failed,
             }
@@ -121,7 +121,7 @@ impl Splice {
         Ok(put)
     }
 
-    /// Takes a new pipe: in the old one stands what could not be moved on.
+    /// Replaces the pipe: the old one holds bytes that could not be moved on.
     #[cold]
     fn renew(&mut self, failed: Outcome) -> Result<usize, Outcome> {
         match Pipe::new(self.pipe.bytes) {
@@ -132,7 +132,7 @@ impl Splice {
     }
 }
 
-/// Bytes, or the failure.
+/// Bytes of a completed call, or the failure.
 fn whole(outcome: Outcome) -> Result<usize, Outcome> {
     match outcome {
         Outcome::Done(bytes) => Ok(bytes as usize),

@@ -1,5 +1,5 @@
-//! `lseek`, then `read` or `write`: one operation at a time, on descriptors whose position is the
-//! worker's own.
+//! `lseek`, then `read` or `write`: one operation at a time. Each worker has descriptors with file
+//! positions of its own.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
@@ -12,13 +12,13 @@ use candor_engine::EngineError;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
-/// A worker's own descriptors, with the position of each.
+/// A worker's own descriptors, with the file position of each.
 pub struct Seeking {
     files: Vec<(Option<File>, u64)>,
 }
 
 impl Seeking {
-    /// Opens every file once more: a position is shared by all who share a descriptor.
+    /// Opens every file again, because all users of a descriptor share its position.
     ///
     /// # Errors
     /// The kernel's.
@@ -27,7 +27,7 @@ impl Seeking {
         Ok(Seeking { files: files.all().iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// The descriptor of a file, its position at `offset`; or the failure.
+    /// Descriptor of a file with its position at `offset`; or the failure.
     #[inline(always)]
     pub fn at(&mut self, file: u32, offset: u64) -> Result<RawFd, Outcome> {
         let (handle, position) = &mut self.files[file as usize];
@@ -44,7 +44,7 @@ impl Seeking {
         Ok(fd)
     }
 
-    /// Notes the outcome of a call at the position.
+    /// Updates the position after a call.
     #[inline(always)]
     pub fn moved(&mut self, file: u32, outcome: Outcome) {
         let position = &mut self.files[file as usize].1;
@@ -56,14 +56,14 @@ impl Seeking {
     }
 }
 
-/// The engine.
+/// Engine of `lseek`, `read` and `write`.
 pub struct Sync {
     files: Arc<Files>,
     seeking: Seeking,
 }
 
 impl Sync {
-    /// Opens the files once more, for positions of its own.
+    /// Opens the files again, for positions of its own.
     ///
     /// # Errors
     /// The kernel's.

@@ -1,7 +1,7 @@
-//! `pread` and `pwrite` in threads of its own: as many operations at once as there are threads.
+//! `pread` and `pwrite` in threads: as many operations at once as there are threads.
 //!
-//! What the C library does behind `aio_read` and `aio_write`, without its limit of one operation
-//! at a time per file.
+//! The C library does the same behind `aio_read` and `aio_write`, but only one operation at a time
+//! per file.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,12 +12,12 @@ use super::psync::Psync;
 
 use candor_engine::EngineError;
 
-/// Most threads of one worker; more operations wait for one.
+/// Most threads of one worker; further operations wait for a free thread.
 const THREADS_MAX: usize = 256;
 /// Stack of a thread, which makes system calls and nothing else.
 const STACK_BYTES: usize = 64 << 10;
 
-/// An operation on its way to a thread.
+/// An operation that waits for a thread.
 struct Order {
     index: u32,
     slot: Slot,
@@ -34,7 +34,7 @@ struct State {
     closed: bool,
 }
 
-/// What worker and threads share.
+/// State that the worker shares with its threads.
 #[derive(Default)]
 struct Desk {
     state: Mutex<State>,
@@ -47,7 +47,7 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next operation; none once the engine has gone.
+    /// Next operation; none once the engine is dropped.
     fn next(&self) -> Option<Order> {
         let mut state = self.state();
         loop {
@@ -70,20 +70,20 @@ impl Desk {
     }
 }
 
-/// The engine.
+/// Engine of threads.
 pub struct Threads {
     desk: Arc<Desk>,
     threads: Vec<JoinHandle<()>>,
     pending: Vec<u32>,
-    /// Tells the end of handing over, where that is wanted.
+    /// Clock for the end of submission, where that is recorded.
     clock: Option<Clock>,
 }
 
 impl Threads {
-    /// Starts as many threads as there are operations in flight.
+    /// Starts a thread for each operation in flight, up to the limit.
     ///
     /// # Errors
-    /// The kernel's, when it allows no more threads.
+    /// The kernel's, where it allows no more threads.
     pub fn new(context: &Context<'_>) -> Result<Threads, EngineError> {
         let desk = Arc::<Desk>::default();
         desk.state().completed.reserve(context.depth);
@@ -158,7 +158,7 @@ impl Drop for Threads {
         self.desk.state().closed = true;
         self.desk.ordered.notify_all();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has told so; nothing is left to do here.
+            // A panic was printed by its thread; nothing is left to do here.
             let _ = thread.join();
         }
     }

@@ -1,5 +1,5 @@
-//! io_uring, used the way its authors do: one issuer, completion work deferred to the waiter,
-//! registered files and buffers, one system call that both submits and waits.
+//! io_uring, used the way its authors recommend: one issuer, completion work deferred to the
+//! waiter, registered files and buffers, and one system call that both submits and waits.
 
 mod entry;
 
@@ -18,33 +18,33 @@ use crate::targets::files::{Files, OpenFile};
 use candor_engine::EngineError;
 use entry::{How, SqeOptions, discard};
 
-/// How long the kernel's submission thread spins before it sleeps.
+/// Time that the kernel's submission thread spins before it sleeps.
 const SQPOLL_IDLE_MS: u32 = 2000;
-/// Of the call that hands over: also show what has completed.
+/// Flag of the submitting call that also collects completions.
 const ENTER_GETEVENTS: u32 = 1;
-/// A registered buffer may not be longer than this.
+/// Length limit of a registered buffer.
 const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 
-/// The engine.
+/// Engine of io_uring.
 pub struct Uring {
     ring: IoUring,
     how: How,
-    /// What operations carry beside the usual.
+    /// Options of entries beside the usual, where the plan has any.
     dress: Option<Box<SqeOptions>>,
-    /// Trims, which io_uring cannot carry on many kernels, and flushes where it polls.
+    /// Trims, which io_uring cannot queue on many kernels, and flushes where it polls.
     blocking: Vec<u32>,
     /// Operations for which the queue had no room.
     refused: Vec<u32>,
     polls: bool,
-    /// Submitting is a call of its own, whose end this clock tells.
+    /// Clock for the end of submission, where submitting is a call of its own.
     clock: Option<Clock>,
-    /// Trims go through the ring.
+    /// True where trims go through the ring.
     trims: bool,
     features: Vec<String>,
 }
 
-/// True where trims go through the ring: all but polling rings can punch holes into files, newer
-/// kernels can discard on devices.
+/// True where trims go through the ring. All rings but polling ones can punch holes into files;
+/// newer kernels can discard on devices.
 pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
     let Some(options) = blocks.engine.uring() else { return false };
     let may = blocks.zones.is_none() && blocks.mix.trim > 0 && blocks.moves_bytes();
@@ -52,7 +52,7 @@ pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
     may && !options.iopoll && (devices().next().is_none() || devices().all(can_discard))
 }
 
-/// Asks a device to discard nothing: who knows the command says that the length is wrong.
+/// Asks the device to discard zero bytes: a kernel that knows the command reports a wrong length.
 fn can_discard(device: &OpenFile) -> bool {
     let Ok(mut ring) = IoUring::new(2) else { return false };
     let entry = discard(types::Fd(device.raw()), 0, 0);
@@ -68,7 +68,7 @@ pub fn is_available() -> bool {
     IoUring::new(2).is_ok()
 }
 
-/// The set-ups to try, best first: each drops what older kernels lack.
+/// Set-ups to try, best first; each drops a feature that older kernels lack.
 fn setups(options: &Options, entries: u32) -> Vec<(io::Result<IoUring>, Vec<&'static str>)> {
     let builder = || {
         let mut builder = IoUring::builder();
@@ -87,7 +87,7 @@ fn setups(options: &Options, entries: u32) -> Vec<(io::Result<IoUring>, Vec<&'st
     let defer = options.defer_taskrun.unwrap_or(true) && !options.sqpoll;
     let insists = options.defer_taskrun == Some(true);
     if defer {
-        // The flag tells a call that only hands over that there is something to collect, too.
+        // With this flag the kernel tells a call that only submits of completions to collect.
         let mut builder = builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag();
         let build = builder.build(entries);
@@ -107,10 +107,10 @@ fn setups(options: &Options, entries: u32) -> Vec<(io::Result<IoUring>, Vec<&'st
 }
 
 impl Uring {
-    /// Sets up a ring in the thread that will use it, and registers what can be registered.
+    /// Sets up a ring in the thread that will use it, and registers files and buffers.
     ///
     /// # Errors
-    /// The kernel's, with the likely cause: io_uring skipped, forbidden, or out of memory.
+    /// The kernel's, with the likely cause: io_uring missing, forbidden, or out of memory.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Uring, EngineError> {
         let options = &blocks.engine.uring().copied().unwrap_or_default();
         // The kernel's submission thread may show a completion before it frees the entry.
@@ -178,7 +178,7 @@ impl Uring {
         Ok(())
     }
 
-    /// What the ring does not carry: handed over behind it, done in this thread.
+    /// Does the operations that the ring does not queue: after it is submitted, in this thread.
     #[cold]
     fn aside(&mut self, slots: &[Slot], done: &mut Done) {
         let _ = self.ring.submitter().submit();
@@ -190,15 +190,15 @@ impl Uring {
         }
     }
 
-    /// Hands over what is queued without waiting: the tick of the call's return, and whether as
-    /// many have completed by then that nothing is to be waited for.
+    /// Submits the queued operations without waiting. Returns the tick of the call's return, and
+    /// whether enough have completed by then that no wait is needed.
     #[inline(never)]
     fn submit(&mut self, clock: &Clock, min: usize) -> (Option<Ticks>, bool) {
         let queued = self.ring.submission().len();
         if queued == 0 {
             return (None, false);
         }
-        // What could not be handed over stays in the queue for the call that waits.
+        // Entries that were not submitted stay in the queue for the call that waits.
         let submitter = self.ring.submitter();
         let _ = match self.ring.params().is_setup_sqpoll() {
             true => submitter.submit(),
@@ -217,13 +217,13 @@ impl Uring {
     fn wait_limited(&mut self, min: usize, ns: u64) {
         let time = types::Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
         let arguments = types::SubmitArgs::new().timespec(&time);
-        // ETIME and EINTR mean that fewer completed, which the caller sees; on EBUSY and EAGAIN
-        // the next turn tries again.
+        // ETIME and EINTR mean that fewer completed, which the caller sees. On EBUSY and EAGAIN the
+        // next turn tries again.
         let _ = self.ring.submitter().submit_with_args(min, &arguments);
     }
 }
 
-/// What setting up a ring failed at, with the likely cause.
+/// Message for a ring that could not be set up, with the likely cause.
 fn setup_failure(cause: &io::Error) -> String {
     let hint = match cause.raw_os_error() {
         Some(libc::ENOSYS) => "; this kernel has no io_uring",
@@ -234,7 +234,7 @@ fn setup_failure(cause: &io::Error) -> String {
     format!("set up io_uring{hint}")
 }
 
-/// Registers unless the plan says no; a failure counts only where the plan says yes.
+/// Registers unless the plan forbids it. A failure is an error only where the plan requires it.
 fn wanted(
     asked: Option<bool>,
     what: &str,
@@ -299,7 +299,7 @@ impl Io for Uring {
             _ if enough => {}
             None => {
                 // An interrupted or refused call leaves its entries in the queue; the next turn
-                // hands them over.
+                // submits them.
                 let _ = self.ring.submitter().submit_and_wait(min);
             }
             Some(ns) => self.wait_limited(min, ns),
@@ -309,7 +309,7 @@ impl Io for Uring {
             let (index, result) = (completion.user_data() as u32, completion.result());
             let mut outcome = Outcome::of_kernel(i64::from(result));
             if translated && result == 0 {
-                // No-ops and trims answer 0 for all that was asked.
+                // No-ops and trims complete with 0 for the whole length.
                 let slot = &slots[index as usize];
                 if self.how.no_ops || slot.kind() == Kind::Trim {
                     outcome = Outcome::Done(slot.length);

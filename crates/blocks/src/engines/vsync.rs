@@ -1,7 +1,7 @@
-//! `readv` and `writev`: operations handed over together that follow each other in one file become
-//! one call.
+//! `readv` and `writev`: operations of one batch that follow each other in one file become one
+//! call.
 //!
-//! A turn makes one call; what does not fit into it waits for the next.
+//! A turn makes one call. Operations that do not fit into it wait for the next turn.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use candor_engine::clock::Ticks;
 use candor_engine::issue::Io;
 use candor_engine::operation::{Done, Outcome, Slot};
 
-/// Most buffers that one call takes.
+/// Most buffers of one call.
 const VECTORS_MAX: usize = 1024;
 
-/// The engine.
+/// Engine of `readv` and `writev`.
 pub struct Vsync {
     files: Arc<Files>,
     seeking: Seeking,
@@ -32,7 +32,7 @@ pub struct Vsync {
 unsafe impl Send for Vsync {}
 
 impl Vsync {
-    /// Opens the files once more, for positions of its own.
+    /// Opens the files again, for positions of its own.
     ///
     /// # Errors
     /// The kernel's.
@@ -64,7 +64,7 @@ impl Vsync {
         }
     }
 
-    /// One call for all that was gathered: all that was moved, or the failure.
+    /// Makes one call for all gathered operations; returns the bytes moved, or the failure.
     fn call(&mut self, first: &Slot) -> Outcome {
         let fd = match self.seeking.at(first.handle, first.offset) {
             Ok(fd) => fd,
@@ -107,7 +107,7 @@ impl Io for Vsync {
         let outcome = self.call(slot);
         let mut left = if let Outcome::Done(bytes) = outcome { bytes } else { 0 };
         for index in self.waiting.drain(..self.vectors.len()) {
-            // What was moved fills the buffers in order.
+            // The bytes moved fill the buffers in order.
             let part = left.min(slots[index as usize].length);
             left -= part;
             done.push(

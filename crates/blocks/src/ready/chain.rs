@@ -1,4 +1,4 @@
-//! The chain of sources of a worker: the work, and around it the wrappers that its job uses.
+//! Chain of a worker's sources: the work, and the wrappers that its job uses.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,12 +25,12 @@ use crate::sources::zoned::Zoned;
 pub(super) enum Feed {
     /// The bare work.
     Bare(Box<Work>),
-    /// The outermost of a chain.
+    /// Outermost source of a chain.
     Chain(Box<dyn Source>),
 }
 
 impl Feed {
-    /// As a chain, however short.
+    /// Turns both kinds into a chain, however short.
     pub fn chain(self) -> Box<dyn Source> {
         match self {
             Feed::Bare(work) => work,
@@ -40,8 +40,8 @@ impl Feed {
 }
 
 impl ReadyBlocks {
-    /// The work alone, where it needs nothing around it; else the chain of sources around it,
-    /// the innermost first.
+    /// The work alone where it needs no wrapper; otherwise the chain of sources, built from the
+    /// innermost one.
     pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Feed {
         let (blocks, depth) = (&self.blocks, self.depth());
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
@@ -53,7 +53,7 @@ impl ReadyBlocks {
         let pacer = self.pacer(rank);
         let trims = trims_written(blocks) || (blocks.mix.trim > 0 && !self.queues_trims);
         let flushes = self.trace.as_deref().is_some_and(has_flushes);
-        // In zones no write falls on another's bytes but behind a reset, which waits for all.
+        // In zones no write overlaps another except after a reset, which waits for all operations.
         let serializes = blocks.serialize_overlap && blocks.zones.is_none();
         let syncs = syncs(&blocks.durability);
         let is_bare = verifier.is_none()
@@ -101,7 +101,7 @@ impl ReadyBlocks {
         Feed::Chain(chain)
     }
 
-    /// The work with its reading back and in its zones, as far as there are any.
+    /// The work, with its reading back and its zones where there are any.
     fn base(&self, rank: u32, work: Work, verifier: Option<&SharedVerifier>) -> Box<dyn Source> {
         let reading = self.blocks.verify.as_ref().and_then(|verify| verify.read_back);
         let zones = || self.visit(rank);

@@ -7,14 +7,14 @@ use candor_engine::worker::WorkerEnd;
 use crate::data::content::Content;
 use crate::kind::{BlocksSlot, Kind};
 
-/// A source whose writes are filled.
+/// A source that fills its writes.
 pub struct Filled<S> {
     inner: S,
     content: Content,
 }
 
 impl<S> Filled<S> {
-    /// Around a source.
+    /// Wraps a source.
     pub fn new(inner: S, content: Content) -> Filled<S> {
         Filled { inner, content }
     }

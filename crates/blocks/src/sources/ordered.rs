@@ -1,4 +1,4 @@
-//! Operations that nothing may overtake: flushes of a trace, and trims that block their thread.
+//! Operations that no other may overtake: flushes of a trace, and trims that block their thread.
 
 use candor_engine::clock::Ticks;
 use candor_engine::operation::Slot;
@@ -6,7 +6,7 @@ use candor_engine::source::{Next, Source, Turn, Wait};
 
 use crate::kind::{BlocksSlot, Kind};
 
-/// A source whose flushes start once all before them have completed, with nothing beside them.
+/// A source whose flushes start once all operations before them have completed, and run alone.
 pub struct FlushOrdered<S> {
     inner: S,
     held: Option<Slot>,
@@ -14,7 +14,7 @@ pub struct FlushOrdered<S> {
 }
 
 impl<S> FlushOrdered<S> {
-    /// Around a source.
+    /// Wraps a source.
     pub fn new(inner: S) -> FlushOrdered<S> {
         FlushOrdered { inner, held: None, flushing: false }
     }
@@ -54,14 +54,14 @@ impl<S: Source> Source for FlushOrdered<S> {
     }
 }
 
-/// A source after whose trims nothing is queued in the same turn: they block their thread.
+/// A source that queues nothing behind a trim in the same turn: trims block their thread.
 pub struct TrimsLast<S> {
     inner: S,
     trimmed: Option<Ticks>,
 }
 
 impl<S> TrimsLast<S> {
-    /// Around a source.
+    /// Wraps a source.
     pub fn new(inner: S) -> TrimsLast<S> {
         TrimsLast { inner, trimmed: None }
     }

@@ -1,4 +1,4 @@
-//! Which operations have an I/O priority of their own.
+//! Operations with an I/O priority of their own.
 
 use candor_engine::source::{Next, Source, Turn};
 use candor_plan::blocks::PriorityShare;
@@ -11,19 +11,19 @@ use candor_engine::random::Random;
 /// Draws priorities.
 pub struct Priorities {
     shares: Box<[PriorityShare]>,
-    /// Of all other operations: that of the thread.
+    /// Priority of all other operations: that of the thread.
     usual: u16,
     random: Random,
 }
 
 impl Priorities {
-    /// None where all operations are alike.
+    /// Priorities to draw from; none where all operations have the same.
     pub fn new(seed: u64, shares: &[PriorityShare], usual: u16) -> Option<Priorities> {
         let random = Random::new(seed, 0x7072_696f);
         (!shares.is_empty()).then(|| Priorities { shares: shares.into(), usual, random })
     }
 
-    /// The priority of an operation in the kernel's form.
+    /// Priority of an operation in the kernel's form.
     pub fn of(&mut self, slot: &Slot) -> u16 {
         let mut draw = self.random.below(100);
         for share in &self.shares {
@@ -40,14 +40,14 @@ impl Priorities {
     }
 }
 
-/// A source of which some operations have priorities of their own.
+/// A source that gives some of its operations priorities of their own.
 pub struct Prioritised<S> {
     inner: S,
     priorities: Priorities,
 }
 
 impl<S> Prioritised<S> {
-    /// Around a source.
+    /// Wraps a source.
     pub fn new(inner: S, priorities: Priorities) -> Prioritised<S> {
         Prioritised { inner, priorities }
     }
@@ -67,8 +67,8 @@ impl<S: Source> Source for Prioritised<S> {
     }
 }
 
-/// The priorities that operations of a direction can have, the usual one first; none where there
-/// is but that.
+/// Priorities that operations of a direction can have, the usual one first; empty where that is the
+/// only one.
 pub fn occurring(op: Direction, shares: &[PriorityShare], usual: u16) -> Box<[u16]> {
     let own = shares.iter().filter(|share| share.op == op && share.percent > 0);
     let mut all = vec![usual];

@@ -1,13 +1,13 @@
-//! What `sync_file_range` is to be called for: what a worker wrote since the last call.
+//! Ranges for `sync_file_range`: the bytes that a worker wrote since the last call.
 
 use candor_plan::blocks::RangeSync;
 
 use candor_engine::operation::Slot;
 
-/// What was written of each file, from the first byte to the last.
+/// Written range of each file, from the first byte to the last.
 pub struct Ranges {
     flags: libc::c_uint,
-    /// Of files that were written to.
+    /// Ranges of files that were written to.
     written: Vec<Range>,
 }
 
@@ -18,12 +18,12 @@ pub struct Range {
     pub file: u32,
     /// The first byte.
     pub first: u64,
-    /// The one after the last.
+    /// One past the last byte.
     pub end: u64,
 }
 
 impl Ranges {
-    /// Nothing was written yet to any of so many files.
+    /// Empty ranges for that many files.
     pub fn new(range: RangeSync, files: usize) -> Ranges {
         let flag = |on: bool, flag: libc::c_uint| if on { flag } else { 0 };
         let flags = flag(range.wait_before, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
@@ -32,12 +32,12 @@ impl Ranges {
         Ranges { flags, written: Vec::with_capacity(files) }
     }
 
-    /// The flags of the call.
+    /// Flags of the call.
     pub fn flags(&self) -> u32 {
         self.flags
     }
 
-    /// A write is about to be handed over.
+    /// Adds a write that is about to be submitted.
     pub fn wrote(&mut self, slot: &Slot) {
         let (file, first) = (slot.handle, slot.offset);
         let end = first + slot.length;
@@ -47,7 +47,7 @@ impl Ranges {
         }
     }
 
-    /// Takes what was written of a file, or of any; none where nothing was.
+    /// Takes the range of a file, or of any file; none where nothing was written.
     pub fn take(&mut self, only: Option<u32>) -> Option<Range> {
         let of = |range: &Range| only.is_none_or(|file| file == range.file);
         let at = self.written.iter().position(of)?;

@@ -1,8 +1,8 @@
-//! Reading back what a worker wrote: its stream again, from the start, writes taken for reads.
+//! Reading back a worker's writes: its stream again, from the start, with writes turned into reads.
 //!
-//! Nothing about single operations is kept: a copy of the stream gives the same operations again,
-//! and the map of blocks tells which of them still hold something that was not read back. Only
-//! writes that zones have moved are kept one by one: where they went no stream can tell.
+//! Single operations are not kept. A copy of the stream gives the same operations again, and the
+//! map of blocks tells which of them were not read back yet. Only writes that zones have moved are
+//! kept one by one, because no stream can give their offsets again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,54 +22,54 @@ use crate::kind::{BlocksSlot, Kind, READ_BACK};
 use crate::stream::Stream;
 use crate::targets::files::Files;
 
-/// A worker's work with its reading back.
+/// A worker's work, and its reading back.
 pub struct ReadBack {
     plan: Plan,
     work: Work,
     verifier: SharedVerifier,
     files: Arc<Files>,
     own_files: Box<[u32]>,
-    /// The worker's operations that were not repeated yet.
+    /// Operations of the worker that were not repeated yet.
     again: Again,
-    /// A write that waits until all is read back.
+    /// A write that waits until everything is read back.
     parked: Option<Write>,
-    /// Writes since reading back was last due.
+    /// Writes since the last time that reading back was due.
     writes: u64,
-    /// Operations left of those that are due.
+    /// Reads left of those that are due.
     due: u64,
-    /// Times that the work is to be done again after this one.
+    /// Number of times that the work is to be repeated.
     rounds_left: u64,
-    /// Where it stands.
+    /// Present stage.
     stage: Stage,
-    /// Spent in the last stage.
+    /// Time and CPU time of all reading back alone before the present stage.
     spent: Spent,
-    /// Trims of some of what was written.
+    /// Trims of a share of the writes.
     trims: Option<Trims>,
 }
 
-/// Parts that reading back is made from.
+/// Parts of a [`ReadBack`].
 pub struct Parts {
-    /// Words of the plan.
+    /// Plan of the verification.
     pub plan: Plan,
     /// The work.
     pub work: Work,
-    /// What is known of its blocks.
+    /// Verifier of the work's blocks.
     pub verifier: SharedVerifier,
     /// Files of the job.
     pub files: Arc<Files>,
-    /// Those of the worker.
+    /// Numbers of the worker's files.
     pub own_files: Box<[u32]>,
 }
 
-/// Operations that were done, once more.
+/// Operations to repeat.
 enum Again {
-    /// As the stream gives it, so many operations.
+    /// Operations drawn from a copy of the stream, and how many of them the worker has done.
     Drawn(Box<Stream>, u64),
-    /// As zones have moved it.
+    /// Writes that zones have moved.
     Moved(VecDeque<Write>),
 }
 
-/// A write, as far as it is repeated.
+/// A write to be repeated as a read.
 #[derive(Clone, Copy)]
 struct Write {
     file: u32,
@@ -110,8 +110,8 @@ enum Stage {
 }
 
 impl ReadBack {
-    /// Around the work; reads back over a copy of its stream, or in zones without one. The work is
-    /// done `rounds` times, each round being read back before the next.
+    /// Wraps the work; reads back from a copy of its stream, or in zones without one. The work is
+    /// done `rounds` times, and each round is read back before the next.
     pub fn new(parts: Parts, again: Option<Stream>, rounds: u64, trims: Option<Trims>) -> ReadBack {
         let Parts { plan, work, verifier, files, own_files } = parts;
         let moved = || Again::Moved(VecDeque::new());
@@ -132,7 +132,7 @@ impl ReadBack {
         }
     }
 
-    /// What was spent on it alone, where the last completion was at that tick.
+    /// Time and CPU time of reading back alone, if the last completion was at that tick.
     fn spent(&self, last_completion: Ticks) -> Spent {
         let mut spent = self.spent;
         if let Stage::Alone(since, before) = self.stage {
@@ -160,7 +160,7 @@ impl ReadBack {
         }
     }
 
-    /// The next write that was not read back, as a read; false if there is none.
+    /// Next write that was not read back, as a read; false if there is none.
     fn repeat(&mut self, slot: &mut Slot) -> bool {
         let verifier = self.verifier.borrow();
         while self.again.next(slot) {
@@ -174,7 +174,7 @@ impl ReadBack {
         false
     }
 
-    /// The writes of the work, each as a read that reads back.
+    /// Next write of the work, as a read that reads back.
     fn next_write_as_read(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         loop {
             match self.work.next(slot, turn) {
@@ -188,18 +188,18 @@ impl ReadBack {
         }
     }
 
-    /// The work is done and nothing is in flight: reading back begins.
+    /// Begins to read back alone: the work is done and nothing is in flight.
     #[cold]
     fn begin_alone(&mut self, turn: &mut Turn) {
         if self.plan.every == 0 {
             drop_pages(&self.files, &self.own_files);
         }
-        // From here on no rate applies: it was asked for the work.
+        // The rate applies to the work alone.
         turn.unpaced = true;
         self.stage = Stage::Alone(turn.last_completion, Usage::of_this_thread());
     }
 
-    /// All was read back: the next round, if there is one.
+    /// Begins the next round, if there is one: everything is read back.
     #[cold]
     fn next_round(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         if self.rounds_left == 0 {
@@ -294,11 +294,11 @@ impl Base for ReadBack {
     }
 }
 
-/// Flushes files and drops their pages, so that what is read back comes from the device.
+/// Flushes the files and drops their pages, so that reading back reads from the device.
 fn drop_pages(files: &Files, own: &[u32]) {
     for handle in own.iter().filter_map(|file| files.get(*file).handle()) {
-        // Both only make reading back more honest; a file that cannot be flushed shows it when
-        // its blocks do not match.
+        // Failures are ignored: if a flush fails, the blocks that were not written show up as
+        // mismatches.
         let _ = handle.sync_data();
         let _ = rustix::fs::fadvise(handle, 0, None, rustix::fs::Advice::DontNeed);
     }

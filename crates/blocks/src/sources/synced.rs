@@ -1,5 +1,6 @@
-//! Syncs between writes: `fsync`, `fdatasync` or `sync_file_range`, after so many writes at once to
-//! all of the worker's files, or in place of the next turn to the file whose turn it is.
+//! Syncs between writes: `fsync`, `fdatasync` or `sync_file_range`. After a number of writes they
+//! go to all of the worker's files at once; or one takes the next turn, and goes to the file of
+//! that turn.
 
 use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn, Wait};
@@ -8,13 +9,13 @@ use candor_plan::blocks::Durability;
 use super::ranges::{Range, Ranges};
 use crate::kind::{BlocksSlot, Kind};
 
-/// A sync that waits or goes on.
+/// A sync that is due or in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Due {
     kind: Kind,
-    /// The only file, or all.
+    /// File to sync; none for all files.
     file: Option<u32>,
-    /// Syncs of it that were handed over.
+    /// Number of its syncs that were submitted.
     done: usize,
 }
 
@@ -22,11 +23,11 @@ struct Due {
 pub struct Synced<S> {
     inner: S,
     plan: Durability,
-    /// Files that are synced.
+    /// Files to sync.
     files: Box<[u32]>,
     ranges: Option<Ranges>,
     writes: u64,
-    /// Nothing was issued since the last one.
+    /// True where nothing was issued since the last sync.
     just_done: bool,
     due: Option<Due>,
 }
@@ -37,13 +38,13 @@ pub fn syncs(plan: &Durability) -> bool {
 }
 
 impl<S: Source> Synced<S> {
-    /// Around a source that writes to these files.
+    /// Wraps a source that writes to these files.
     pub fn new(inner: S, plan: Durability, files: Box<[u32]>) -> Synced<S> {
         let ranges = plan.range.map(|range| Ranges::new(range, files.len()));
         Synced { inner, plan, files, ranges, writes: 0, just_done: false, due: None }
     }
 
-    /// The sync that is to follow as many writes as there were; of several the most thorough.
+    /// Kind of the sync that is due after this many writes; of several, the most thorough one.
     fn kind(&self) -> Option<Kind> {
         let ends = |every: u64| every > 0 && self.writes > 0 && self.writes.is_multiple_of(every);
         let range = self.plan.range.is_some_and(|range| ends(range.every));
@@ -55,13 +56,13 @@ impl<S: Source> Synced<S> {
         }
     }
 
-    /// The sync that takes the next turn, if there is one to take.
+    /// Sync that takes the next turn, where one is due.
     fn turn_to_sync(&mut self) -> Option<Due> {
         let kind = self.kind().filter(|_| self.plan.in_turn && !self.just_done)?;
         Some(Due { kind, file: Some(self.inner.pass_over()?), done: 0 })
     }
 
-    /// The next operation of a sync; false once it is done.
+    /// Puts the next operation of a sync into the slot; false once the sync is done.
     fn sync(&mut self, due: Due, slot: &mut Slot) -> bool {
         let part = match due.kind {
             Kind::SyncFileRange => self.next_range(due),
@@ -81,8 +82,7 @@ impl<S: Source> Synced<S> {
         true
     }
 
-    /// The next range of a file that was written to. Where nothing was written to the file whose
-    /// turn it is, the sync is one of no bytes.
+    /// Next written range. Where the file of the turn was not written to, the sync has no bytes.
     fn next_range(&mut self, due: Due) -> Option<Range> {
         let range = self.ranges.as_mut()?.take(due.file);
         let empty = due.file.filter(|_| due.done == 0);

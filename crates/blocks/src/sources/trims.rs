@@ -1,4 +1,4 @@
-//! Trims of what a worker wrote: its stream again, some of its writes taken for trims.
+//! Trims of a worker's writes: its stream again, with a share of the writes turned into trims.
 
 use candor_plan::blocks::TrimWritten as Plan;
 
@@ -8,28 +8,28 @@ use crate::stream::Stream;
 use candor_engine::operation::Slot;
 use candor_engine::random::Random;
 
-/// A worker's trims of what it wrote.
+/// Trims of a worker's own writes.
 pub struct Trims {
     plan: Plan,
-    /// The worker's operations again.
+    /// Copy of the worker's stream.
     stream: Stream,
-    /// Which of them.
+    /// Random choice of the writes to trim.
     random: Random,
-    /// Operations that the worker did and that were not gone through yet.
+    /// Operations that the worker did and this copy has not reached yet.
     ahead: u64,
-    /// Writes since trims were last due.
+    /// Writes since the last time that trims were due.
     writes: u64,
     /// Trims left of those that are due.
     due: u64,
 }
 
 impl Trims {
-    /// Over a copy of the worker's stream.
+    /// Trims from a copy of the worker's stream.
     pub fn new(plan: Plan, stream: Stream, random: Random) -> Trims {
         Trims { plan, stream, random, ahead: 0, writes: 0, due: 0 }
     }
 
-    /// The worker does an operation of its stream.
+    /// Counts an operation of the worker's stream.
     pub fn did(&mut self, kind: Kind) {
         self.ahead += 1;
         if kind == Kind::Write {
@@ -41,7 +41,8 @@ impl Trims {
         }
     }
 
-    /// The next trim that is due; false if there is none. What was read back already stays.
+    /// Puts the next trim that is due into the slot; false if there is none. Blocks that were read
+    /// back already are kept.
     pub fn next(&mut self, slot: &mut Slot, verifier: &Verifier) -> bool {
         while self.due > 0 && self.ahead > 0 && self.stream.next(slot) {
             self.ahead -= 1;
@@ -56,7 +57,7 @@ impl Trims {
         false
     }
 
-    /// What was done so far is not trimmed any more.
+    /// Skips all operations done so far: they are not trimmed any more.
     pub fn pass_over(&mut self, slot: &mut Slot) {
         while self.ahead > 0 && self.stream.next(slot) {
             self.ahead -= 1;

@@ -15,22 +15,22 @@ use crate::data::verifier::Verifier;
 use crate::kind::{BlocksSlot, Kind};
 use crate::targets::files::Files;
 
-/// A worker's verifier, which reading back and zones ask too.
+/// A worker's verifier, shared with its reading back and its zones.
 pub type SharedVerifier = Rc<RefCell<Verifier>>;
 
-/// A source whose blocks are claimed while they are written, filled with headers, and checked.
+/// A source that claims blocks while they are written, fills them with headers, and checks reads.
 pub struct Verified<S> {
     inner: S,
     verifier: SharedVerifier,
     content: Option<Content>,
     files: Arc<Files>,
-    /// An operation that waits until another worker's write to its blocks has ended.
+    /// An operation that waits until another worker's write to its blocks has completed.
     held: Option<Slot>,
     checking: Ticks,
 }
 
 impl<S: Source> Verified<S> {
-    /// Around a source; contents where it writes.
+    /// Wraps a source; `content` is given where it writes.
     pub fn new(
         inner: S,
         verifier: SharedVerifier,
@@ -40,8 +40,7 @@ impl<S: Source> Verified<S> {
         Verified { inner, verifier, content, files, held: None, checking: Ticks(0) }
     }
 
-    /// The next operation of the inner source; the work ends before one that would read what was
-    /// not written any more.
+    /// Next operation of the inner source. The work ends before a read beyond all completed writes.
     fn draw(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         let next = self.inner.next(slot, turn);
         if next == Next::Ready && self.verifier.borrow_mut().ends_before(slot) {

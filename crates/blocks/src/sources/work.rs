@@ -9,14 +9,14 @@ use crate::stream::{Budget, Stream};
 /// A worker's stream.
 pub struct Work {
     stream: Stream,
-    /// Bounds it once operations count.
+    /// Budget that applies once operations count.
     budget: Budget,
-    /// Drawn already, to know that there is one.
+    /// Operation drawn ahead, to know that there is one.
     ahead: Option<Slot>,
 }
 
 impl Work {
-    /// Without bounds at first.
+    /// Work without bounds until operations count.
     pub fn new(mut stream: Stream, budget: Budget) -> Work {
         stream.bound(Budget::NONE);
         Work { stream, budget, ahead: None }
@@ -56,22 +56,23 @@ impl Source for Work {
     }
 }
 
-/// A source of operations whose place zones decide.
+/// A source whose operations may be moved by zones.
 pub trait Base: Source {
-    /// The stream, which is told where it goes on.
+    /// Stream of the work; zones set the offset at which it continues.
     fn stream(&mut self) -> &mut Stream;
 
-    /// True while writes that zones have moved were not read back.
+    /// True while moved writes were not read back.
     fn holds(&self) -> bool {
         false
     }
 
-    /// Puts a write off until all is read back: the slot becomes the first read, if there is one.
+    /// Holds a write back until everything is read back. The slot becomes the first read, if there
+    /// is one.
     fn park(&mut self, _slot: &mut Slot) -> bool {
         false
     }
 
-    /// A write has its place in a zone.
+    /// Stores a write that was moved to its offset in a zone.
     fn moved(&mut self, _slot: &Slot) {}
 }
 

@@ -1,4 +1,4 @@
-//! Operations go where zones with write pointers allow.
+//! Operations moved to offsets that zones with write pointers allow.
 
 use candor_engine::operation::{Failure, Outcome, Slot};
 use candor_engine::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
@@ -10,7 +10,7 @@ use super::work::Base;
 use crate::kind::{BlocksSlot, Kind};
 use crate::targets::zones::{Placed, Visit};
 
-/// A source whose operations keep to zones.
+/// A source whose operations follow the rules of zones.
 pub struct Zoned<B> {
     inner: B,
     zones: Visit,
@@ -20,7 +20,7 @@ pub struct Zoned<B> {
 }
 
 impl<B: Base> Zoned<B> {
-    /// Around the work, or the work with its reading back.
+    /// Wraps the work, or the work with its reading back.
     pub fn new(inner: B, zones: Visit, verifier: Option<SharedVerifier>) -> Zoned<B> {
         Zoned { inner, zones, verifier, held: None }
     }

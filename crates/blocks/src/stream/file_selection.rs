@@ -1,4 +1,4 @@
-//! Which of a worker's files comes next.
+//! Selection of the next file of a worker.
 
 use candor_plan::blocks::{FileOrder, Rotation as Plan};
 
@@ -6,26 +6,26 @@ use super::permutation::Permutation;
 use super::skew::{Normal, Zipf};
 use candor_engine::random::{Random, mix};
 
-/// The order of files with its state.
+/// Selection of files, with its state.
 pub struct Rotation {
     choice: Choice,
-    /// Operations on a file before the next is chosen.
+    /// Operations on a file before the next one is chosen.
     every: u32,
-    /// Operations left of the turn.
+    /// Operations left in this turn.
     left: u32,
-    /// The file at hand.
+    /// Present file.
     at: usize,
     files: usize,
-    /// Files that the pass has not used up.
+    /// Files with offsets left in this pass.
     staying: Bits,
-    /// Files that take part, where their number is limited.
+    /// Files in use at once, where their number is limited.
     open: Bits,
     open_count: usize,
     open_max: usize,
 }
 
 enum Choice {
-    /// The one behind the last; a turn never ends by itself where `whole` is set.
+    /// The next file in order; with `whole`, a turn lasts until the file is used up.
     Next {
         whole: bool,
     },
@@ -36,7 +36,7 @@ enum Choice {
 }
 
 impl Rotation {
-    /// Over that many files.
+    /// Selection among that many files.
     pub fn new(plan: &Plan, files: usize, seed: u64) -> Rotation {
         let scatter = || Permutation::new(files as u64, mix(seed, 0x6669_6c65));
         let choice = match plan.order {
@@ -65,7 +65,7 @@ impl Rotation {
         rotation
     }
 
-    /// The file of the next operation.
+    /// File of the next operation.
     #[inline(always)]
     pub fn current(&mut self, random: &mut Random) -> usize {
         if self.left == 0 && self.files > 1 {
@@ -74,13 +74,13 @@ impl Rotation {
         self.at
     }
 
-    /// An operation went to the file at hand.
+    /// Counts an operation on the present file.
     #[inline(always)]
     pub fn served(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// True where files never leave, but start over by themselves.
+    /// True where files are never used up, but start over by themselves.
     pub fn is_skewed(&self) -> bool {
         matches!(self.choice, Choice::Zipf(..) | Choice::Pareto(..) | Choice::Normal(_))
     }
@@ -90,7 +90,7 @@ impl Rotation {
         matches!(self.choice, Choice::Next { whole: true })
     }
 
-    /// The file at hand is used up; false if it was the last one.
+    /// Removes the present file, which is used up; false if it was the last one.
     pub fn leave(&mut self) -> bool {
         self.left = 0;
         self.staying.clear(self.at);
@@ -108,7 +108,7 @@ impl Rotation {
         self.open_count = 0;
     }
 
-    /// The same, from the first file on.
+    /// All files take part again, from the first one on.
     pub fn reset(&mut self) {
         self.restart();
         self.at = self.files.saturating_sub(1);
@@ -134,7 +134,7 @@ impl Rotation {
         self.at = index.min(files - 1) as usize;
     }
 
-    /// Any file that takes part; few tries where few are left, then the next one.
+    /// Takes a random file among those left. After a few misses, takes the next one in order.
     fn take_any(&mut self, random: &mut Random) {
         const TRIES: u32 = 16;
         let mut index = 0;
@@ -152,7 +152,7 @@ impl Rotation {
         if full { &self.open } else { &self.staying }
     }
 
-    /// The first file that may take part, from that one on.
+    /// Takes the first file from that one on that may take part.
     fn take(&mut self, from: usize) {
         let candidates = self.candidates();
         let index = candidates.next(from).or_else(|| candidates.next(0));
@@ -185,21 +185,21 @@ impl Bits {
         self.words[bit / 64] >> (bit % 64) & 1 == 1
     }
 
-    /// True if it was not in the set.
+    /// Adds a bit; true if it was not in the set.
     fn set(&mut self, bit: usize) -> bool {
         let was = self.has(bit);
         self.words[bit / 64] |= 1 << (bit % 64);
         !was
     }
 
-    /// True if it was in the set.
+    /// Removes a bit; true if it was in the set.
     fn clear(&mut self, bit: usize) -> bool {
         let was = self.has(bit);
         self.words[bit / 64] &= !(1 << (bit % 64));
         was
     }
 
-    /// The first of the set that is not before `from`.
+    /// First bit of the set that is not before `from`.
     fn next(&self, from: usize) -> Option<usize> {
         let first = self.words.get(from / 64)? & (u64::MAX << (from % 64));
         if first != 0 {

@@ -1,7 +1,8 @@
-//! The stream of operations of one worker: direction, file, offset, length, one after another.
+//! Stream of one worker's operations: direction, file, offset, length, one after another.
 //!
-//! `mod.rs` draws directions and keeps count; [`rotation`] says which file is next, [`places`]
-//! where in it, with one [`order`] per size of files over the worker's share, its [`space`].
+//! `mod.rs` draws directions and counts against the budget. [`file_selection`] chooses the file,
+//! [`offsets`] the offset in it. Files of one size share a [`pattern`] over the worker's share, its
+//! [`region`].
 
 pub mod file_selection;
 pub mod offsets;
@@ -24,23 +25,23 @@ use crate::kind::{BlocksSlot, Kind};
 use candor_engine::operation::{Op, Slot};
 use candor_engine::random::Random;
 
-/// What bounds a stream.
+/// Bounds of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Operations it may still give.
+    /// Operations left.
     pub ops: u64,
-    /// Bytes it may still give.
+    /// Bytes left.
     pub bytes: u64,
-    /// Passes after which it ends.
+    /// Passes after which the stream ends.
     pub passes: u64,
     /// Bytes after which a pass ends, even if nothing is used up.
     pub pass_bytes: u64,
-    /// Passes go on until it has given so many bytes.
+    /// Bytes until which further passes follow.
     pub at_least: u64,
 }
 
 impl Budget {
-    /// No bound at all.
+    /// Budget without bounds.
     pub const NONE: Budget = Budget {
         ops: u64::MAX,
         bytes: u64::MAX,
@@ -50,18 +51,18 @@ impl Budget {
     };
 }
 
-/// What a stream has given of its passes.
+/// Bytes and passes that a stream has given.
 #[derive(Clone, Copy, Debug, Default)]
 struct Given {
-    /// In all passes.
+    /// Bytes of all passes.
     bytes: u64,
-    /// In this pass.
+    /// Bytes of this pass.
     pass_bytes: u64,
-    /// Passes that ended.
+    /// Completed passes.
     passes: u64,
 }
 
-/// The second of a pair of operations at one place.
+/// Second of a pair of operations at one offset.
 #[derive(Clone, Copy)]
 struct Second {
     op: Direction,
@@ -74,7 +75,7 @@ struct Second {
 pub struct Stream {
     random: Random,
     mix: Mix,
-    /// The only direction, or the one that a schedule wants next.
+    /// The only direction, or the next one of a schedule.
     direction: Option<Direction>,
     /// Both directions of a pair, in order.
     pair: Option<(Direction, Direction)>,
@@ -86,10 +87,10 @@ pub struct Stream {
     run_left: u32,
     places: Offsets,
     rotation: Rotation,
-    /// Bytes of the turn of a file, where a file is left once it was worked on as a whole.
+    /// Bytes of the present file's turn, where a turn ends after as many bytes as the file has.
     turn_bytes: u64,
     leaves_by_bytes: bool,
-    /// A direction that has used up the only file starts over by itself.
+    /// True where a direction that has used up the only file starts over by itself.
     wraps: bool,
     length_max: u64,
     trace: Option<TraceCursor>,
@@ -98,8 +99,8 @@ pub struct Stream {
     uniform: Option<Uniform>,
 }
 
-/// The commonest stream, with everything worked out beforehand: one direction, one file, one
-/// length, uniform over a contiguous share.
+/// The most common stream, precomputed: one direction, one file, one length, uniform over a
+/// contiguous share.
 #[derive(Clone, Copy)]
 struct Uniform {
     op: Op,
@@ -137,24 +138,25 @@ fn only_direction(mix: Mix) -> Option<Direction> {
     Direction::ALL.into_iter().find(|op| mix.of(*op) == 100)
 }
 
-/// What a stream is made from.
+/// Parts of a [`Stream`].
 pub struct Parts<'p> {
-    /// Its words.
+    /// Plan of the blocks.
     pub blocks: &'p Blocks,
-    /// Its source of choices.
+    /// Generator of the random choices.
     pub random: Random,
-    /// Tells its permutations from those of other streams.
+    /// Seed that separates its permutations from those of other streams.
     pub seed: u64,
-    /// Where operations fall.
+    /// Offsets of the operations.
     pub places: Offsets,
-    /// A direction that has used up the only file starts over by itself, and no pass ends.
+    /// True where a direction that has used up the only file starts over by itself, and no pass
+    /// ends.
     pub wraps: bool,
-    /// The trace, which then decides everything else.
+    /// Trace; where there is one, it decides everything else.
     pub trace: Option<TraceCursor>,
 }
 
 impl Stream {
-    /// From its parts.
+    /// Stream made from its parts.
     pub fn new(parts: Parts<'_>) -> Stream {
         let (uniform, blocks) = (Uniform::of(&parts), parts.blocks);
         let rotation = Rotation::new(&blocks.rotation, parts.places.files(), parts.seed);
@@ -183,7 +185,7 @@ impl Stream {
         }
     }
 
-    /// From now on it gives no more than that, in passes that begin now.
+    /// Bounds the stream by that budget, in passes that begin now.
     pub fn bound(&mut self, budget: Budget) {
         if budget.passes != u64::MAX && self.given.bytes > 0 {
             self.places.restart();
@@ -197,7 +199,7 @@ impl Stream {
             let length = uniform.length.max(1);
             self.budget.ops = budget.ops.min(budget.bytes.div_ceil(length));
             if budget.passes != u64::MAX {
-                // A whole number of passes, and more of them where that is not enough.
+                // Whole passes, and more of them where that is not enough.
                 let pass = budget.pass_bytes.div_ceil(length).max(1);
                 let passes = budget.passes.saturating_mul(pass);
                 let ops = passes.max(budget.at_least.div_ceil(length));
@@ -206,7 +208,7 @@ impl Stream {
         }
     }
 
-    /// Writes the next operation into `slot`; false when the budget is spent.
+    /// Writes the next operation into `slot`; false once the budget is used up.
     #[inline(always)]
     pub fn next(&mut self, slot: &mut Slot) -> bool {
         if self.budget.ops == 0 {
@@ -298,7 +300,8 @@ impl Stream {
         if stays { How::Stay } else { How::Order }
     }
 
-    /// Accesses that have no end leave a file once they have moved as much as there is of it.
+    /// Counts a turn's bytes. An access without an end leaves a file once it has moved as many
+    /// bytes as the file has.
     fn count_turn(&mut self, index: usize, length: u32) {
         self.turn_bytes += u64::from(length);
         if self.turn_bytes + u64::from(length) > self.places.length(index) {
@@ -309,7 +312,7 @@ impl Stream {
         }
     }
 
-    /// A pass over a file has used it up; false when nothing more is to come.
+    /// Handles a file that a pass has used up; false when no more operations are to come.
     #[cold]
     fn used_up(&mut self, index: usize, op: Direction) -> bool {
         if self.wraps {
@@ -317,7 +320,7 @@ impl Stream {
         } else if self.rotation.is_skewed() {
             self.places.restart_file(index);
         } else if !self.rotation.leave() {
-            // A pass that gave nothing would be followed by others that give nothing.
+            // After a pass without operations, all later passes would have none either.
             let more = self.given.pass_bytes > 0 || self.given.passes > 0;
             if !more || (self.given.pass_bytes > 0 && !self.end_pass()) {
                 return false;
@@ -328,7 +331,7 @@ impl Stream {
         true
     }
 
-    /// A pass ends; false if it was the last one.
+    /// Ends a pass; false if it was the last one.
     fn end_pass(&mut self) -> bool {
         self.given.passes += 1;
         self.given.pass_bytes = 0;
@@ -341,7 +344,7 @@ impl Stream {
         more
     }
 
-    /// Lets the turn of a file pass without an operation: the file.
+    /// Skips the turn of a file without an operation; returns the file.
     #[cold]
     pub fn pass_over(&mut self) -> u32 {
         let index = self.rotation.current(&mut self.random);
@@ -349,12 +352,12 @@ impl Stream {
         self.places.file(index)
     }
 
-    /// The next operation is to have that direction, or one of the mix.
+    /// Sets the direction of the next operation; none lets the mix choose.
     pub fn direct(&mut self, op: Option<Direction>) {
         self.direction = op;
     }
 
-    /// An operation was not given these bytes, which it drew: others may have them.
+    /// Returns bytes that an operation drew but did not use; later operations may have them.
     #[cold]
     pub fn less(&mut self, file: u32, left: Range<u64>) {
         let bytes = left.end - left.start;
@@ -364,7 +367,7 @@ impl Stream {
         self.given.pass_bytes -= bytes.min(self.given.pass_bytes);
     }
 
-    /// A sequential access goes on at that byte of a file.
+    /// Continues a sequential access at that byte of a file.
     #[cold]
     pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
         self.places.go_on_at(file, op, offset);

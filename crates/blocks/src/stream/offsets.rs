@@ -1,8 +1,8 @@
-//! Where operations fall in a worker's files.
+//! Offsets of operations in a worker's files.
 //!
-//! Shares and orders are kept once per size of files, not per file; of a file only what its order
-//! must remember is kept, and nothing where the order remembers nothing. Files that are all alike
-//! and come round in turn are all in the same state, which is then kept once.
+//! Shares and orders are kept once per size of files, not per file. Per file there is only the
+//! state that its order needs, which may be none. Files of one size that take turns one by one are
+//! always in the same state, which is then kept once.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::region::{Extent, Region};
 use super::sizes::Sizes;
 use candor_engine::random::{Random, mix};
 
-/// The parts of a job's files that are used, alike ones once; shared by its workers.
+/// Used parts of a job's files, equal ones once; shared by the workers.
 #[derive(Clone, Debug)]
 pub struct Shapes {
-    /// Those that occur.
+    /// Parts that occur.
     pub extents: Arc<[Extent]>,
-    /// The index of each file's; empty where all files are alike.
+    /// Index of each file's part; empty where all files have the same.
     of: Arc<[u32]>,
 }
 
 impl Shapes {
-    /// Of files of which those parts are used.
+    /// Shapes of files with those used parts.
     pub fn new(extents: impl Iterator<Item = Extent> + Clone) -> Shapes {
         let mut distinct: Vec<Extent> = extents.clone().collect();
         distinct.sort_unstable();
@@ -37,21 +37,21 @@ impl Shapes {
         Shapes { of: of.into(), extents: distinct.into() }
     }
 
-    /// The index of a file's part.
+    /// Index of a file's part.
     #[inline(always)]
     pub fn index(&self, file: u32) -> usize {
         if self.of.is_empty() { 0 } else { self.of[file as usize] as usize }
     }
 }
 
-/// A worker's files among those of its job.
+/// Files of a worker, among those of its job.
 #[derive(Clone, Copy, Debug)]
 pub struct Own {
-    /// The first.
+    /// First file.
     pub first: u32,
-    /// From one to the next.
+    /// Distance from one file to the next.
     pub step: u32,
-    /// How many.
+    /// Number of files.
     pub count: u32,
 }
 
@@ -62,33 +62,33 @@ impl Own {
         Own { first: rank, step, count: files.saturating_sub(rank).div_ceil(step) }
     }
 
-    /// Their numbers.
+    /// Numbers of the files.
     pub fn files(self) -> impl Iterator<Item = u32> {
         (0..self.count).map(move |index| self.first + index * self.step)
     }
 }
 
-/// How the next operation finds its place.
+/// Ways to choose the next offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// By the order.
+    /// By the pattern.
     Order,
-    /// Anywhere, leaving the order where it is.
+    /// Anywhere; the pattern does not advance.
     Jump,
-    /// Where the last one of its direction was.
+    /// At the last operation of the same direction.
     Stay,
 }
 
-/// A place: offset in the file and length.
+/// Offset in the file, and length.
 pub type Spot = (u64, u32);
 
-/// Shares with orders, for files of one size.
+/// Share and order for files of one size.
 struct Class {
     space: Region,
     order: Order,
 }
 
-/// The places of one worker.
+/// Offsets of one worker.
 pub struct Offsets {
     classes: Box<[Class]>,
     shapes: Shapes,
@@ -96,19 +96,19 @@ pub struct Offsets {
     sizes: PerDirection<Sizes>,
     jump_sizes: PerDirection<Sizes>,
     align: PerDirection<u64>,
-    /// What orders remember: of each file, per direction where `lanes` is 3.
+    /// State of the orders: a number per file, and per direction where `lanes` is 3.
     state: Box<[u64]>,
     lanes: usize,
-    /// All files are in the same state, which moves on with the last of them.
+    /// True where all files share one state; the last file advances it.
     in_step: bool,
-    /// Start and end of the last operation, per file and direction; empty where none stays.
+    /// Start and end of the last operation, per file and direction; empty where no operation stays.
     last: Box<[(u64, u64)]>,
     stay_at: StayAt,
     maps: Box<[RandomMap]>,
     /// Bytes per block of the maps.
     grain: u64,
     windows: Option<Windows>,
-    /// The window of each file.
+    /// Index of each file's window.
     window_of: Box<[u64]>,
     window_bytes: u64,
     seed: u64,
@@ -116,7 +116,7 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    /// The places of a worker in its files.
+    /// Offsets of a worker in its files.
     pub fn new(blocks: &Blocks, shapes: &Shapes, own: Own, rank: Seat, seed: u64) -> Offsets {
         let mapped = needs_map(blocks);
         let class = |extent: &Extent| {
@@ -168,13 +168,13 @@ impl Offsets {
         self.own.count as usize
     }
 
-    /// Numbers kept for files.
+    /// Number of states that are kept.
     #[cfg(test)]
     pub fn kept(&self) -> usize {
         self.state.len()
     }
 
-    /// The job's number of a worker's file.
+    /// Number that a worker's file has in the job.
     #[inline(always)]
     pub fn file(&self, index: usize) -> u32 {
         self.own.first + index as u32 * self.own.step
@@ -190,12 +190,12 @@ impl Offsets {
         (self.own.count == 1).then(|| self.class(0).space.contiguous()).flatten()
     }
 
-    /// Number of places for operations of that length, in the only file.
+    /// Number of offsets for operations of that length, in the only file.
     pub fn positions(&self, length: u32, op: Direction) -> u64 {
         self.length(0).saturating_sub(u64::from(length)) / self.align.of(op) + 1
     }
 
-    /// What offsets of a direction are multiples of.
+    /// Number of which a direction's offsets are multiples.
     pub fn align(&self, op: Direction) -> u64 {
         *self.align.of(op)
     }
@@ -205,7 +205,7 @@ impl Offsets {
         &self.classes[self.shapes.index(self.file(index))]
     }
 
-    /// The next place in a file; none when a pass over it has used it up.
+    /// Next offset in a file; none when a pass has used the file up.
     #[inline(always)]
     pub fn next(
         &mut self,
@@ -226,7 +226,7 @@ impl Offsets {
         Some((self.class(index).space.offset(position), length))
     }
 
-    /// The same with windows, stays or maps.
+    /// Next offset with windows, stays or maps.
     fn next_special(
         &mut self,
         index: usize,
@@ -241,7 +241,7 @@ impl Offsets {
             _ => stayed.or_else(|| self.by_order(index, op, stretch, random)),
         };
         let (position, length) = spot.or_else(|| {
-            // A window that is passed over more than once starts over by itself.
+            // A window that gets more than one pass starts over by itself.
             let whole = self.windows.is_some_and(|w| w.length.0 == stretch.to - stretch.from);
             if !whole {
                 return None;
@@ -257,7 +257,7 @@ impl Offsets {
         Some((self.class(index).space.offset(position), length))
     }
 
-    /// The part of a file's share that is worked on now; none behind its end.
+    /// Part of a file's share that is in use now; none behind the end of the share.
     fn stretch(&mut self, index: usize) -> Option<Stretch> {
         let end = self.class(index).space.length();
         let Some(windows) = self.windows else {
@@ -350,7 +350,7 @@ impl Offsets {
         Some((at.from + random.below(positions) * step, length))
     }
 
-    /// A free block, or the next free one behind it, as far as blocks behind it are free.
+    /// A random free block, or the next free one behind it, extended over free blocks.
     fn by_map(
         &mut self,
         index: usize,
@@ -379,7 +379,7 @@ impl Offsets {
         Some((position, length.min(u32::try_from(free).unwrap_or(length))))
     }
 
-    /// Where the last operation of that direction was; none where there is no room left.
+    /// Offset of the last operation of that direction; none where there is no room left.
     fn stay(
         &mut self,
         index: usize,
@@ -397,7 +397,7 @@ impl Offsets {
         Some((position, length))
     }
 
-    /// These bytes of a file were drawn, but not used.
+    /// Returns bytes of a file that were drawn but not used.
     pub fn give_back(&mut self, file: u32, bytes: Range<u64>) {
         let index = self.index(file);
         let start = self.class(index).space.start();
@@ -412,7 +412,7 @@ impl Offsets {
         ((file - self.own.first) / self.own.step) as usize
     }
 
-    /// A sequential access goes on at that byte of a file, of which the share is one piece.
+    /// Continues a sequential access at that byte of a file, of which the share is one piece.
     pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
         let index = self.index(file);
         let position = offset.saturating_sub(self.class(index).space.start());
@@ -429,7 +429,7 @@ impl Offsets {
         &mut self.state[from.min(end)..to.min(end)]
     }
 
-    /// A direction starts over in a file, and with it all others that share its position.
+    /// Starts a direction over in a file, together with all others that share its position.
     pub fn restart_direction(&mut self, index: usize, op: Direction) {
         if self.lanes > 1 {
             self.state_of(index)[op as usize] = 0;
@@ -438,7 +438,7 @@ impl Offsets {
         }
     }
 
-    /// A file starts over.
+    /// Starts a file over.
     pub fn restart_file(&mut self, index: usize) {
         self.pass += 1;
         self.forget(index);
@@ -455,7 +455,7 @@ impl Offsets {
         }
     }
 
-    /// All files start over.
+    /// Starts all files over.
     pub fn restart(&mut self) {
         self.pass += 1;
         self.state.fill(0);
@@ -475,7 +475,7 @@ fn sizes(blocks: &Blocks) -> PerDirection<Sizes> {
     }
 }
 
-/// The one length of all operations, where there is only one.
+/// Length of all operations, where they have the same.
 pub fn fixed_size(blocks: &Blocks) -> Option<u32> {
     let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0).map(|(_, size)| size);
     let mut used = used.chain(&blocks.jump_size);
@@ -483,13 +483,13 @@ pub fn fixed_size(blocks: &Blocks) -> Option<u32> {
     used.all(|size| *size == SizeSpec::Fixed(*first)).then(|| u32::try_from(first.0).ok())?
 }
 
-/// A permutation orders what is all alike; everything else needs a map. Operations that stay
-/// where the last one was count for neither.
+/// True where a map is needed: a permutation can only order operations of one length. Operations
+/// that stay at the last one are not part of either.
 fn needs_map(blocks: &Blocks) -> bool {
     blocks.access == Access::Permutation && fixed_size(blocks).is_none()
 }
 
-/// True where files that come round in turn are always in the same state.
+/// True where files that take turns are always in the same state.
 fn in_step(blocks: &Blocks, classes: usize) -> bool {
     let rotation = &blocks.rotation;
     let in_turn = rotation.order == FileOrder::RoundRobin && rotation.every <= 1;
@@ -498,6 +498,6 @@ fn in_step(blocks: &Blocks, classes: usize) -> bool {
     let alone = blocks.position == Position::Shared || one_way;
     let plain = blocks.windows.is_none() && blocks.zones.is_none();
     let plain = plain && blocks.random_percent.iter().all(|(_, p)| *p == 0);
-    // A sync that takes a turn puts a file behind the others.
+    // A sync in place of an operation leaves a file behind the others.
     in_turn && alike && alone && plain && !blocks.pairs && !blocks.durability.in_turn
 }

@@ -1,6 +1,6 @@
-//! Orders of offsets: where in a stretch of its share a worker's next operation falls.
+//! Patterns of offsets: positions of a worker's operations in a stretch of its share.
 //!
-//! An order is the same for all files of one size; what it remembers per file is one number, which
+//! A pattern is the same for all files of one size. The state of a file is one number, which
 //! [`super::offsets`] keeps.
 
 use candor_plan::blocks::{Access, Blocks};
@@ -11,48 +11,48 @@ use super::region::Region;
 use super::skew::{Bands, Normal, Zipf};
 use candor_engine::random::{Random, mix};
 
-/// An order, without the state of any file.
+/// Pattern, without the state of any file.
 pub enum Order {
-    /// Ascending, leaving `hole` bytes after each operation; remembers the next position.
+    /// Ascending, with a hole of `hole` bytes after each operation. State: the next position.
     Ascending {
-        /// Bytes left out.
+        /// Length of the hole.
         hole: u64,
-        /// Positions are multiples of it.
+        /// Number of which positions are multiples.
         align: u64,
     },
-    /// Descending; remembers one more than the end of the next operation, 0 at the start.
+    /// Descending. State: the end of the next operation plus 1; 0 at the start.
     Descending {
-        /// Positions are multiples of it.
+        /// Number of which positions are multiples.
         align: u64,
     },
-    /// Back from the end of each operation; remembers the next position.
+    /// Back from the end of each operation. State: the next position.
     Back {
-        /// How far.
+        /// Distance to go back.
         step: u64,
     },
-    /// Every position once per pass; remembers how many were given.
+    /// Every position once per pass. State: the number of positions given.
     Once,
-    /// Every block once per pass, by a map.
+    /// Every block once per pass, with a map.
     Mapped,
     /// Uniform.
     Uniform,
-    /// Zipf, popular positions scattered by a permutation.
+    /// Zipf; a permutation scatters the popular positions.
     Zipf {
-        /// The ranks.
+        /// Distribution of ranks.
         zipf: Zipf,
-        /// Rank to position.
+        /// Map from rank to position.
         scatter: Scatter,
     },
     /// Pareto: position = positions · u^power, scattered or not.
     Pareto {
-        /// The power.
+        /// Exponent of the power law.
         power: f64,
-        /// Rank to position; skipped where they are the same.
+        /// Map from rank to position; none where they are the same.
         scatter: Option<Scatter>,
     },
-    /// Normal around a place.
+    /// Normal around a position.
     Normal(Normal),
-    /// Uniform within bands that are chosen by weight, per direction.
+    /// Uniform within bands that are drawn by weight, per direction.
     Bands(PerDirection<Bands>),
 }
 
@@ -63,7 +63,7 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// Over that many positions; the first rank falls on `center_percent` of them.
+    /// Scatter over that many positions; the first rank falls on `center_percent` of them.
     fn new(positions: u64, center_percent: Option<f64>, seed: u64) -> Scatter {
         let permutation = Permutation::new(positions, mix(seed, 0x7363_6174));
         let shift = center_percent.map_or(0, |percent| {
@@ -79,25 +79,25 @@ impl Scatter {
     }
 }
 
-/// A part of a share in which an order moves.
+/// Part of a share in which a pattern runs.
 #[derive(Clone, Copy)]
 pub struct Stretch {
-    /// Its first position.
+    /// First position.
     pub from: u64,
-    /// One past its last position.
+    /// One past the last position.
     pub to: u64,
-    /// Tells its permutation from that of others.
+    /// Key that separates its permutation from others.
     pub key: u64,
 }
 
 impl Order {
-    /// The order of a plan in a share; `mapped` where a map of blocks is needed.
+    /// Pattern that a plan sets in a share; `mapped` where a map of blocks is needed.
     ///
-    /// A trace has no order of its own; it is ascending here and never asked.
+    /// A trace has no pattern of its own: it is ascending here, and never used.
     pub fn new(blocks: &Blocks, space: &Region, mapped: bool, seed: u64) -> Order {
         let length = blocks.smallest().0 as u32;
         let align = blocks.alignment_max().0;
-        // Without an explicit alignment, ordered operations lie side by side.
+        // Without an explicit alignment, sequential operations are adjacent.
         let ordered_align = if blocks.align.is_some() { align } else { 1 };
         let room = space.length().saturating_sub(u64::from(length));
         let positions = room / space.step(length, align) + 1;
@@ -142,13 +142,13 @@ impl Order {
         matches!(self, Order::Ascending { .. } | Order::Descending { .. } | Order::Back { .. })
     }
 
-    /// True where files need a number each to be remembered.
+    /// True where each file needs a state.
     pub fn has_state(&self) -> bool {
         self.is_ordered() || matches!(self, Order::Once)
     }
 
-    /// Position of the next operation of an ordered access, which takes its length from `fit`, a
-    /// function of the room there is; none when the stretch is used up.
+    /// Position of the next operation of a sequential pattern; none when the stretch is used up.
+    /// `fit` gives a length for the room that is left.
     #[inline(always)]
     pub fn follow(
         &self,
@@ -170,7 +170,7 @@ impl Order {
                 let mut top = if fresh { size } else { *state - 1 };
                 let length = fit(top)?;
                 if fresh {
-                    // A pass starts at the end, less what does not make up a whole operation.
+                    // A pass starts at the end, less the remainder that holds no whole operation.
                     top -= size % u64::from(length);
                 }
                 let position = (top - u64::from(length)) / align * align;
@@ -188,7 +188,7 @@ impl Order {
         }
     }
 
-    /// Index of the next of `positions` positions of a random access.
+    /// Index of the next of `positions` positions of a random pattern.
     #[inline(always)]
     pub fn index(&self, positions: u64, op: Direction, random: &mut Random) -> u64 {
         let share = |unit: f64| (positions as f64 * unit) as u64;
@@ -206,7 +206,7 @@ impl Order {
     }
 }
 
-/// The next of all positions of one length, each once per pass; none when all were given.
+/// Next of all positions of one length, each once per pass; none when all were given.
 #[inline(always)]
 pub fn once(given: &mut u64, positions: u64, key: u64) -> Option<u64> {
     if *given >= positions {

@@ -1,11 +1,11 @@
-//! A keyed permutation of `0..n`: each number once, in an order that looks random, in no memory.
+//! A keyed permutation of `0..n`: each number once, in an order that looks random, without memory.
 //!
-//! A balanced Feistel network over the next even power of two, walked until it lands below n:
-//! at most 4, on average below 2 rounds of the network.
+//! A balanced Feistel network over the next even power of two is applied until the result is below
+//! n: at most 4 times, on average less than 2.
 
 use candor_engine::random::mix;
 
-/// An order of `0..len`.
+/// A permutation of `0..len`.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
@@ -16,23 +16,23 @@ pub struct Permutation {
 const ROUNDS: u64 = 4;
 
 impl Permutation {
-    /// The permutation of `0..len` with that key.
+    /// Permutation of `0..len` with that key.
     pub fn new(len: u64, key: u64) -> Permutation {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         Permutation { len: len.max(1), half_bits: bits.div_ceil(2).max(1), key }
     }
 
-    /// How many numbers it orders.
+    /// Count of numbers in the permutation.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Never true.
+    /// Always false.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The number at a place below `len`.
+    /// Number at an index below `len`.
     pub fn at(&self, place: u64) -> u64 {
         let mut number = self.network(place);
         while number >= self.len {

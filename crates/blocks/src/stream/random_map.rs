@@ -1,6 +1,6 @@
-//! Which blocks a pass has used up: one bit a block, with a summary over them.
+//! Map of the blocks that a pass has used up: one bit per block, with summaries above.
 //!
-//! Level 0 has a bit per block; a bit of a higher level says that a whole word below it is used
+//! Level 0 has a bit per block. A bit of a higher level tells that a whole word below it is used
 //! up. So the next free block is found in a few steps, however full the map is.
 
 /// A map of blocks.
@@ -10,7 +10,7 @@ pub struct RandomMap {
 }
 
 impl RandomMap {
-    /// A map of that many blocks, all free.
+    /// Map of that many blocks, all free.
     pub fn new(blocks: u64) -> RandomMap {
         let mut levels = Vec::new();
         let mut bits = blocks.max(1);
@@ -27,12 +27,12 @@ impl RandomMap {
         visited
     }
 
-    /// All blocks are free again.
+    /// Frees all blocks.
     pub fn clear(&mut self) {
         let mut bits = self.blocks;
         for level in &mut self.levels {
             level.fill(0);
-            // What is behind the end counts as used.
+            // Bits behind the end count as used.
             if let (Some(last), 1..) = (level.last_mut(), bits % 64) {
                 *last = u64::MAX << (bits % 64);
             }
@@ -43,12 +43,12 @@ impl RandomMap {
         }
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// The first free block that is not before `from`.
+    /// First free block that is not before `from`.
     pub fn next_free(&self, from: u64) -> Option<u64> {
         let (mut at, mut level) = (from, 0);
         loop {
@@ -67,7 +67,7 @@ impl RandomMap {
         Some(at)
     }
 
-    /// The first used block in `from..to`, or `to`; behind the end nothing is used.
+    /// First used block in `from..to`, or `to`. Behind the end nothing is used.
     pub fn next_used(&self, from: u64, to: u64) -> u64 {
         (from..to.min(self.blocks)).find(|block| self.is_used(*block)).unwrap_or(to)
     }
@@ -76,7 +76,7 @@ impl RandomMap {
         self.levels[0][(block / 64) as usize] >> (block % 64) & 1 == 1
     }
 
-    /// The blocks in `from..to` are used up.
+    /// Marks the blocks in `from..to` as used.
     pub fn mark(&mut self, from: u64, to: u64) {
         for block in from..to.min(self.blocks) {
             let mut at = block;
@@ -91,7 +91,7 @@ impl RandomMap {
         }
     }
 
-    /// The blocks in `from..to` are free again.
+    /// Marks the blocks in `from..to` as free.
     pub fn free(&mut self, from: u64, to: u64) {
         for block in from..to.min(self.blocks) {
             let mut at = block;

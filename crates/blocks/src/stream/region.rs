@@ -1,7 +1,7 @@
-//! A worker's share of a file, as one contiguous range of its own.
+//! A worker's share of a file, as one contiguous range.
 //!
-//! Orders work on positions `0..length` of that range; [`Region::offset`] says where a position
-//! lies in the file. So every order works with every way of sharing.
+//! Patterns use positions `0..length` of that range; [`Region::offset`] maps a position to its
+//! offset in the file. So every pattern works with every way of sharing.
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, Share};
@@ -11,14 +11,14 @@ use candor_plan::units::Extent as PlanExtent;
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent {
-    /// Where it starts.
+    /// Offset of the first byte.
     pub base: u64,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub size: u64,
 }
 
 impl Extent {
-    /// All of a file of that size.
+    /// Whole file of that size.
     pub fn whole(size: u64) -> Extent {
         Extent { base: 0, size }
     }
@@ -31,12 +31,12 @@ pub struct Region {
     length: u64,
     /// One past the last byte of the range that the plan allows.
     limit: u64,
-    /// Blocks of the range that are the worker's; none where its share is one piece.
+    /// Blocks of the range that belong to the worker; none where its share is one piece.
     dealt: Option<Dealt>,
 }
 
 impl Region {
-    /// The share of a seat in the used part of a file.
+    /// Share of a seat in the used part of a file.
     ///
     /// The result may be too small for one operation; see [`Region::holds`].
     pub fn new(blocks: &Blocks, extent: Extent, seat: Seat) -> Region {
@@ -44,7 +44,7 @@ impl Region {
         let (size_min, align) = (blocks.smallest().0, blocks.alignment_max().0);
         let mut start = blocks.range.start.of(Bytes(size)).0.min(size);
         if let PlanExtent::Percent(_) = blocks.range.start {
-            // A share of the whole rarely falls on a block.
+            // A share of a file rarely begins at a block boundary.
             let align = blocks.range.start_align.map_or(align, |align| align.0.max(1));
             start = start.checked_next_multiple_of(align).unwrap_or(size).min(size);
         }
@@ -84,22 +84,22 @@ impl Region {
         self.limit
     }
 
-    /// Its length in bytes.
+    /// Length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Its start in the file, where the share is one piece of it.
+    /// Offset of the share in the file, where it is one piece.
     pub fn contiguous(&self) -> Option<u64> {
         self.dealt.is_none().then_some(self.start)
     }
 
-    /// Offsets within it are multiples of this, for operations of that length and alignment.
+    /// Number of which offsets are multiples, for operations of that length and alignment.
     #[inline(always)]
     pub fn step(&self, length: u32, align: u64) -> u64 {
         match self.dealt {
             None => align,
-            // Operations stay within a block, so every length-sized piece of it is a place.
+            // Operations stay within a block, so each piece of one length can hold an operation.
             Some(_) => u64::from(length.max(1)),
         }
     }
@@ -109,7 +109,7 @@ impl Region {
         u64::from(length) <= self.length
     }
 
-    /// Where a position lies in the file.
+    /// Offset of a position in the file.
     #[inline(always)]
     pub fn offset(&self, position: u64) -> u64 {
         match self.dealt {

@@ -8,28 +8,28 @@ use candor_engine::random::Random;
 /// Lengths of one direction.
 #[derive(Clone, Debug)]
 pub enum Sizes {
-    /// Always the same.
+    /// Same length for all operations.
     Fixed(u32),
-    /// `low` + k · `step` for k in `0..steps`.
+    /// `low` + k · `step`, for k in `0..steps`.
     Stepped {
-        /// The least.
+        /// Least length.
         low: u32,
-        /// The distance.
+        /// Difference from one length to the next.
         step: u32,
-        /// How many there are.
+        /// Number of lengths.
         steps: u32,
     },
-    /// One entry per percent.
+    /// A table of lengths, one entry per percent.
     Weighted(Box<[u32; 100]>),
 }
 
-/// Lengths are kept in 32 bits; one operation moves at most 2 GiB less a page in Linux anyway.
+/// Length in 32 bits: on Linux one operation moves at most 2 GiB less a page.
 fn length(bytes: Bytes) -> u32 {
     u32::try_from(bytes.0).unwrap_or(u32::MAX)
 }
 
 impl Sizes {
-    /// From the plan's words.
+    /// Lengths that the plan sets.
     pub fn new(spec: &SizeSpec) -> Sizes {
         match spec {
             SizeSpec::Fixed(size) => Sizes::Fixed(length(*size)),
@@ -52,7 +52,7 @@ impl Sizes {
         Sizes::Stepped { low, step, steps: (high.max(low) - low) / step + 1 }
     }
 
-    /// The next length that fits into `room` bytes; none if not even the least does.
+    /// Next length that fits into `room` bytes; none if even the least one does not.
     #[inline(always)]
     pub fn fit(&self, room: u64, random: &mut Random) -> Option<u32> {
         if let Sizes::Fixed(length) = self {
@@ -62,7 +62,7 @@ impl Sizes {
         if u64::from(length) <= room { Some(length) } else { self.fit_again(room, random) }
     }
 
-    /// What does not fit is drawn again, so that the others keep their shares.
+    /// Draws again until a length fits, so that the others keep their proportions.
     #[cold]
     fn fit_again(&self, room: u64, random: &mut Random) -> Option<u32> {
         const TRIES: u32 = 64;
@@ -71,7 +71,7 @@ impl Sizes {
         draws.find(fits).or_else(|| Some(self.least()).filter(fits))
     }
 
-    /// The least length.
+    /// Least length.
     pub fn least(&self) -> u32 {
         match self {
             Sizes::Fixed(length) => *length,
@@ -80,7 +80,7 @@ impl Sizes {
         }
     }
 
-    /// The next length.
+    /// Next length.
     #[inline(always)]
     pub fn pick(&self, random: &mut Random) -> u32 {
         match self {

@@ -6,7 +6,7 @@ use candor_plan::units::Extent;
 use candor_engine::random::Random;
 
 /// Ranks `0..n` drawn with weight (rank + 1)^-theta, in constant time and memory
-/// (rejection-inversion after Hörmann and Derflinger, 1996).
+/// (rejection-inversion by Hörmann and Derflinger, 1996).
 #[derive(Clone, Debug)]
 pub struct Zipf {
     n: f64,
@@ -17,7 +17,7 @@ pub struct Zipf {
 }
 
 impl Zipf {
-    /// Over `n` ranks, with exponent `theta` above 0.
+    /// Distribution of `n` ranks, with exponent `theta` above 0.
     pub fn new(n: u64, theta: f64) -> Zipf {
         let mut zipf =
             Zipf { n: n.max(1) as f64, theta, area_low: 0.0, area_high: 0.0, shortcut: 0.0 };
@@ -27,7 +27,7 @@ impl Zipf {
         zipf
     }
 
-    /// The integral of x^-theta, up to a constant.
+    /// Integral of x^-theta, up to a constant.
     fn area(&self, x: f64) -> f64 {
         let exponent = 1.0 - self.theta;
         if exponent.abs() < 1e-9 { x.ln() } else { (x.powf(exponent) - 1.0) / exponent }
@@ -42,7 +42,7 @@ impl Zipf {
         }
     }
 
-    /// A rank, 0 the most popular.
+    /// Draws a rank; 0 is the most popular.
     pub fn rank(&self, random: &mut Random) -> u64 {
         loop {
             let area = self.area_high + random.unit() * (self.area_low - self.area_high);
@@ -55,7 +55,7 @@ impl Zipf {
     }
 }
 
-/// Normal around a place of `[0, 1)`.
+/// Normal distribution around a point of `[0, 1)`.
 #[derive(Clone, Debug)]
 pub struct Normal {
     deviation: f64,
@@ -63,12 +63,12 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// With that standard deviation and center, as shares of the whole.
+    /// Distribution with that standard deviation and center, as shares of the whole.
     pub fn new(deviation: f64, center: f64) -> Normal {
         Normal { deviation, center }
     }
 
-    /// A place in `[0, 1)`; draws outside are drawn again, a few times.
+    /// Draws a point of `[0, 1)`; points outside are drawn again, a few times.
     pub fn unit(&self, random: &mut Random) -> f64 {
         const TRIES: u32 = 64;
         for _ in 0..TRIES {
@@ -89,15 +89,15 @@ pub struct Bands(Vec<Band>);
 
 #[derive(Clone, Copy, Debug)]
 struct Band {
-    /// Sum of weights up to and including this band, in 0..=1.
+    /// Sum of the weights up to and including this band, in 0..=1.
     weight_to: f64,
     start: f64,
     length: f64,
 }
 
 impl Bands {
-    /// From shares of accesses and parts of a space of `length` bytes. Zones beyond its end take
-    /// no part; the others keep their proportions.
+    /// Bands made from shares of accesses and parts of a space of `length` bytes. Zones beyond its
+    /// end are dropped; the others keep their proportions.
     pub fn zoned(zones: &[Zone], length: u64) -> Bands {
         let share = |size: Extent| match size {
             Extent::Percent(percent) => percent / 100.0,
@@ -118,7 +118,7 @@ impl Bands {
         Bands(bands)
     }
 
-    /// One band that takes `hit` percent, and the whole that takes the rest.
+    /// One band with `hit` percent of the accesses; the whole space has the rest.
     pub fn hot(hit: f64, start: f64, length: f64) -> Bands {
         Bands(vec![
             Band { weight_to: hit / 100.0, start: start / 100.0, length: length / 100.0 },
@@ -126,7 +126,7 @@ impl Bands {
         ])
     }
 
-    /// A place in `[0, 1)`.
+    /// Draws a point of `[0, 1)`.
     pub fn unit(&self, random: &mut Random) -> f64 {
         let draw = random.unit();
         let band = self.0.iter().find(|band| draw < band.weight_to).or(self.0.last());

@@ -1,4 +1,4 @@
-//! Following a trace: its steps in order, and over again.
+//! Replay of a trace: its steps in order, and again from the start.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use candor_plan::blocks::TraceFile;
 use candor_plan::rank::Seat;
 use candor_plan::trace::{Step, Trace};
 
-/// Reads a trace, where whoever made the plan has not read it already.
+/// Reads the file of a trace, unless the plan already holds its steps.
 ///
 /// # Errors
-/// A sentence with the file, and the line where there is one.
+/// A message with the file, and the line where there is one.
 pub fn load(said: &TraceFile) -> Result<Arc<Trace>, String> {
     if let Some(trace) = &said.trace {
         return Ok(trace.clone());
@@ -22,10 +22,10 @@ pub fn load(said: &TraceFile) -> Result<Arc<Trace>, String> {
     Trace::read(&name, &text).map(Arc::new)
 }
 
-/// Looks whether every step lies within a file of so many bytes.
+/// Checks that every step lies within a file of the job.
 ///
 /// # Errors
-/// A sentence about the first that does not.
+/// A message about the first step that does not.
 pub fn check_fit(trace: &Trace, sizes: &[u64]) -> Result<(), String> {
     for (index, step) in trace.steps().iter().enumerate() {
         let nth = index + 1;
@@ -44,24 +44,25 @@ pub fn check_fit(trace: &Trace, sizes: &[u64]) -> Result<(), String> {
     Ok(())
 }
 
-/// A worker's way through a trace: every `of`-th step, beginning with its rank's.
+/// Cursor of a worker in a trace: every `of`-th step, beginning with its rank's.
 #[derive(Clone)]
 pub struct Cursor {
     trace: Arc<Trace>,
     at: usize,
     step: usize,
-    /// When the trace began for the last time: its first step is then due with the last one.
+    /// Start of the present pass over the trace: its first step is due together with the last step
+    /// of the pass before.
     since_ns: u64,
 }
 
 impl Cursor {
-    /// The way of one seat.
+    /// Cursor of one seat.
     pub fn new(trace: Arc<Trace>, seat: Seat) -> Cursor {
         let at = seat.seat as usize % trace.steps().len();
         Cursor { trace, at, step: seat.seats as usize, since_ns: 0 }
     }
 
-    /// The next step.
+    /// Next step.
     #[inline]
     pub fn next_step(&mut self) -> Step {
         let steps = self.trace.steps();
@@ -75,7 +76,7 @@ impl Cursor {
         step
     }
 
-    /// When the next step is due, in ns since the start.
+    /// Time at which the next step is due, in ns since the start.
     #[inline]
     pub fn due_ns(&self) -> u64 {
         self.since_ns + self.trace.steps()[self.at].at_ns

@@ -1,4 +1,4 @@
-//! How many files a process may have open.
+//! Limit of open files of a process.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,10 +8,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use candor_engine::EngineError;
 
-/// Opens a file; where too many are open, it asks the kernel for more first.
+/// Opens a file. Where too many files are open, raises the limit first.
 ///
 /// # Errors
-/// The kernel's; with what to do, where it gives no more.
+/// The kernel's; with a remedy, where the limit cannot be raised.
 pub fn open(options: &OpenOptions, path: &Path, what: &'static str) -> Result<File, EngineError> {
     let full = |error: &io::Error| error.raw_os_error() == Some(libc::EMFILE);
     let result = match options.open(path) {
@@ -31,13 +31,13 @@ pub fn open(options: &OpenOptions, path: &Path, what: &'static str) -> Result<Fi
     })
 }
 
-/// Allows as many as this process may ask for; false where that is not more.
+/// Raises the limit as far as this process may; false where it is reached already.
 fn raise_limit() -> bool {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current < maximum || maximum.is_none() {
         return setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok();
     }
-    // Only root may have more than the maximum, up to what the kernel allows anyone.
+    // Only root may exceed the hard limit, up to the kernel's own maximum.
     let most = std::fs::read_to_string("/proc/sys/fs/nr_open").ok();
     let most = most.and_then(|text| text.trim().parse().ok()).filter(|most| Some(*most) > maximum);
     let raise = |most| setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).is_ok();

@@ -1,4 +1,4 @@
-//! Opening what a job works on.
+//! Opening the files of a job.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, RawFd};
@@ -17,23 +17,23 @@ use candor_engine::EngineError;
 /// An open file or device.
 #[derive(Debug)]
 pub struct OpenFile {
-    /// Its path.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Where the bytes that the plan uses begin.
+    /// Offset of the first byte that the plan uses.
     pub base: u64,
-    /// Where they end.
+    /// One past the last byte that the plan uses.
     pub size: u64,
     /// True for a block device.
     pub is_device: bool,
-    /// A trim resets a zone.
+    /// True where a trim resets a zone.
     pub in_zones: bool,
     handle: Option<File>,
     descriptor: RawFd,
-    /// How it was opened, for those who need a descriptor of their own.
+    /// Options of the open call, for users that need a descriptor of their own.
     opening: Opening,
 }
 
-/// How a file was opened.
+/// Options of the open call.
 #[derive(Clone, Copy, Debug, Default)]
 struct Opening {
     flags: libc::c_int,
@@ -42,12 +42,12 @@ struct Opening {
 }
 
 impl OpenFile {
-    /// The part of it that the plan uses.
+    /// Part of the file that the plan uses.
     pub fn extent(&self) -> Extent {
         Extent { base: self.base, size: self.size.saturating_sub(self.base) }
     }
 
-    /// Where its bytes can come to end at most: there may be less room than the plan uses.
+    /// Greatest possible end of its bytes: there may be less room than the plan uses.
     pub fn reach(&self) -> u64 {
         let Some(handle) = self.handle.as_ref().filter(|_| !self.is_device) else {
             return self.size;
@@ -57,20 +57,20 @@ impl OpenFile {
         room.map_or(self.size, |room| self.size.min(present.saturating_add(room)))
     }
 
-    /// The descriptor, for system calls. -1 for the null target.
+    /// Descriptor for system calls; -1 for the null target.
     #[inline(always)]
     pub fn raw(&self) -> RawFd {
         self.descriptor
     }
 
-    /// The handle; skipped for the null target.
+    /// Handle of the file; none for the null target.
     pub fn handle(&self) -> Option<&File> {
         self.handle.as_ref()
     }
 
-    /// A target on which no byte moves.
+    /// Target on which no byte moves.
     fn null(target: &Target) -> OpenFile {
-        // Offsets need a space to fall into; its size changes nothing but their numbers.
+        // Offsets need a range; its size changes only their numbers.
         let size = target.size.map_or(1 << 40, |size| size.0);
         OpenFile {
             path: target.path.clone(),
@@ -84,7 +84,7 @@ impl OpenFile {
         }
     }
 
-    /// The same file once more, with a position of its own; none for the null target.
+    /// Opens the same file again, with a file position of its own; none for the null target.
     ///
     /// # Errors
     /// The kernel's.
@@ -92,7 +92,7 @@ impl OpenFile {
         if self.handle.is_none() {
             return Ok(None);
         }
-        // Whatever stands at the path by now, this is the file that was opened.
+        // This path leads to the open file itself, whatever is at its old path by now.
         let path = format!("/proc/self/fd/{}", self.descriptor);
         let Opening { flags, writes, advice } = self.opening;
         let handle = OpenOptions::new()
@@ -111,13 +111,13 @@ impl OpenFile {
 pub struct Files(Vec<OpenFile>);
 
 impl Files {
-    /// One of them.
+    /// File of that index.
     #[inline(always)]
     pub fn get(&self, index: u32) -> &OpenFile {
         &self.0[index as usize]
     }
 
-    /// All of them.
+    /// All files.
     pub fn all(&self) -> &[OpenFile] {
         &self.0
     }
@@ -127,11 +127,11 @@ impl Files {
         self.0.iter().map(|file| file.descriptor).collect()
     }
 
-    /// Opens everything a job works on. Nothing is created here: who prepares a phase makes its
-    /// files, and knows which ones are its own.
+    /// Opens all files of a job. Creates none: the caller that prepares a phase creates the files,
+    /// and knows which ones are its own.
     ///
     /// # Errors
-    /// A file that is not there, cannot be opened, or ends before the plan's size.
+    /// A file that is missing, cannot be opened, or is shorter than the plan's size.
     pub fn open(plan: &Plan, job: &Job, blocks: &Blocks) -> Result<Files, EngineError> {
         let mut files = Vec::new();
         let known = plan.targets_by_name();
@@ -161,13 +161,13 @@ impl Files {
     }
 }
 
-/// Bytes of the longest operation.
+/// Length of the longest operation in bytes.
 fn longest(blocks: &Blocks) -> u64 {
     let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
     used.map(|(_, size)| size.max().0).max().unwrap_or(0)
 }
 
-/// True where no byte moves, so that there is nothing to open.
+/// True where no byte moves, so that no file is opened.
 pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
     target.kind == TargetKind::Null || !blocks.uses_targets()
 }
@@ -194,7 +194,7 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
         Ok((is_device, length(&handle, is_device)?))
     });
     let (is_device, present) = sized.map_err(EngineError::file("find the size of", path))?;
-    // Nothing lies behind a device.
+    // A device has no bytes behind its end.
     let base = if target.append && !is_device { present } else { 0 };
     let size = named.size.map_or(present, |size| base.saturating_add(size));
     if blocks.hints.invalidate {
@@ -218,13 +218,13 @@ struct Opened {
 }
 
 impl Opened {
-    /// The file, if it can have the plan's size; else what does not fit, and what to do.
+    /// Open file, if it can have the plan's size; otherwise the mismatch and the remedy.
     fn fit(self, target: &Target, blocks: &Blocks) -> Result<OpenFile, (String, &'static str)> {
         let Opened { file, present } = self;
-        // Writes make a file longer; nothing makes a device longer.
+        // Writes extend a file, but never a device.
         let reads =
             blocks.mix.read > 0 && blocks.moves_bytes() || blocks.engine.is_kind_of(Engine::MMAP);
-        // What a trace reads it may have written before.
+        // A trace may read bytes that it has written before.
         let grows = matches!(blocks.access, Access::Trace(_)) && blocks.mix.write > 0;
         let is_fixed = file.is_device || (reads && !grows && target.layout == Layout::Never);
         if file.size > present && is_fixed {
@@ -246,11 +246,11 @@ fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
         return rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).map_err(Into::into);
     }
     let metadata = file.metadata()?;
-    // What the kernel makes up has no end.
+    // Character devices have no end.
     Ok(if metadata.file_type().is_char_device() { u64::MAX } else { metadata.len() })
 }
 
-/// Drops clean pages. A hint like any other: who must know that none is left, evicts.
+/// Drops clean pages. This is a hint only: a caller that needs certainty evicts them.
 fn invalidate(file: &File, is_device: bool) {
     const BLKFLSBUF: libc::Ioctl = 0x1261;
     if is_device {
@@ -260,7 +260,7 @@ fn invalidate(file: &File, is_device: bool) {
     let _ = rustix::fs::fadvise(file, 0, None, Fadvise::DontNeed);
 }
 
-/// Tells the kernel how long what is written will live.
+/// Sets the file's write-life hint.
 fn hint_life(file: &File, life: WriteLife) -> std::io::Result<()> {
     const F_SET_RW_HINT: libc::c_int = 1036;
     let hint: u64 = match life {
@@ -284,7 +284,7 @@ fn advise(file: &File, advice: Advice) {
         Advice::Random => Fadvise::Random,
         Advice::Noreuse => Fadvise::NoReuse,
     };
-    // Advice is a hint; a filesystem that does not take it changes nothing about correctness.
+    // Advice is a hint: a filesystem that ignores it stays correct.
     let _ = rustix::fs::fadvise(file, 0, None, advice);
 }
 

@@ -1,4 +1,4 @@
-//! Laying files out before they are read.
+//! Layout: files are written before they are read.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,29 +15,29 @@ use crate::data::verify::{self, Expected};
 use crate::known::Known;
 use candor_engine::EngineError;
 
-/// Bytes per write, or a little more or less: a multiple of the interval of headers.
+/// Bytes per write, rounded to a multiple of the interval of headers.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// How a file is to be laid out.
+/// Layout that a file is to have.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Its length.
+    /// Length of the file.
     pub size: u64,
-    /// How its bytes come into being.
+    /// Way to make its bytes.
     pub layout: Layout,
-    /// What they are.
+    /// Content of its bytes.
     pub content: ContentPlan,
-    /// Headers in them.
+    /// Headers of its blocks.
     pub verify: Option<Verify>,
-    /// The run's seed.
+    /// Seed of the run.
     pub seed: u64,
 }
 
-/// Brings an existing file to its length, keeping what it has but for a last block that is too
-/// short for its header; true if anything was made.
+/// Extends a file to its length and keeps its bytes, except a last block too short for its header.
+/// True if anything was written.
 ///
-/// Written bytes are flushed, so that they do not weigh on what follows. `progress` is told the
-/// bytes written so far.
+/// Written bytes are flushed, so that they do not disturb the measurement. `progress` gets the
+/// number of bytes written so far.
 ///
 /// # Errors
 /// The kernel's (no space, most often), or an interrupt through `stop`.
@@ -48,7 +48,7 @@ pub fn lay_out(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<bool, EngineError> {
-    // Only candor's own headers are laid out: a job that reads others expects someone's data.
+    // Only candor's own headers are laid out: a job that reads other headers expects existing data.
     let verify = wanted.verify.clone().filter(|verify| verify.format == Format::Own);
     let verify = verify.map(|verify| verify.with_seed_of(wanted.seed));
     let wanted = &Wanted { verify, ..wanted.clone() };
@@ -63,7 +63,7 @@ pub fn lay_out(
         Layout::Never => Ok(()),
         Layout::Sparse => file.set_len(wanted.size),
         Layout::Allocate => match allocate(&file, FallocateFlags::empty(), wanted.size) {
-            // Where space cannot be set aside, it is only there once it is written.
+            // Where space cannot be reserved, only writing allocates it.
             Err(error) if cannot_allocate(&error) => {
                 write_out(&file, present, wanted, stop, progress)
             }
@@ -106,7 +106,7 @@ fn write_out(
     };
     let mut content = wanted.content.clone();
     if content.fill == Fill::Once {
-        // A file of which every piece is the same would be no honest ground for reads.
+        // If all parts of a file were equal, reads of it could not be trusted.
         content.fill = Fill::Stamp;
     }
     let mut content = Content::new(content, content::pool(wanted.seed), &origin);
@@ -131,7 +131,7 @@ fn write_out(
     file.sync_all()
 }
 
-/// Writes headers into blocks, all of the first generation.
+/// Writes headers of the first generation into the blocks.
 fn seal(chunk: &mut [u8], at: u64, plan: &Verify) {
     let interval = plan.interval.0 as usize;
     for (index, block) in chunk.chunks_exact_mut(interval).enumerate() {
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// Blocks of a file that hold no header of their own of the run with seed 1.
+    /// Blocks of a file without a valid header of the run with seed 1.
     fn unsealed(path: &Path, plan: &Verify) -> Vec<usize> {
         let bytes = std::fs::read(path).expect("read");
         let interval = plan.interval.0 as usize;

@@ -1,4 +1,4 @@
-//! Files and devices that operations go to: opening, laying out, zones.
+//! Targets of operations, files and devices: opening, layout, zones.
 
 pub(crate) mod descriptors;
 pub mod files;

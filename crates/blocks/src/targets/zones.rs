@@ -1,7 +1,7 @@
-//! Zones with write pointers: what is known of the zones of a file, shared by all who use it.
+//! Zones with write pointers: the state of a file's zones, shared by all of its users.
 //!
-//! A [`Map`] outlives phases. Where an operation may go is decided under its lock by [`visit`];
-//! a device is asked for nothing there but a reset, which nothing else in its zone may overlap.
+//! A [`Map`] outlives phases. Its lock is held while [`cursor`] moves an operation. The only device
+//! command under the lock is a reset, which no other operation of the zone may overlap.
 
 pub mod backend;
 mod cursor;
@@ -19,17 +19,18 @@ pub use self::cursor::{Placed, Visit};
 /// One zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zone {
-    /// Bytes that can be used, from its start on.
+    /// Usable bytes, from the start of the zone.
     capacity: u64,
-    /// Bytes from its start to its write pointer.
+    /// Bytes from the start of the zone to its write pointer.
     written: u64,
-    /// It has no write pointer: operations go where they are drawn.
+    /// True for a zone without a write pointer: operations are not moved.
     free: bool,
-    /// Operations under way in it.
+    /// Operations in flight in the zone.
     in_flight: u32,
-    /// Who opened it for writing; none where it is closed.
+    /// Cursor that opened the zone for writing; none where it is closed.
     owner: Option<u32>,
-    /// It was left with room that nothing fits into, which the device is still to be told.
+    /// True where the zone is full but for a remainder that no write fits into; the device is to
+    /// finish it.
     left: bool,
 }
 
@@ -44,11 +45,11 @@ impl Zone {
     }
 }
 
-/// What changes.
+/// State of the zones of a file.
 #[derive(Debug, Default)]
 struct State {
     zones: Vec<Zone>,
-    /// Those that are open, in the order in which they were opened.
+    /// Open zones, in the order in which they were opened.
     open: Vec<u32>,
     /// Bytes below all write pointers.
     written: u64,
@@ -63,10 +64,10 @@ pub struct Map {
 }
 
 impl Map {
-    /// Of a file that a plan uses in zones.
+    /// Zones of a file that a plan uses in zones.
     ///
     /// # Errors
-    /// What keeps it from being used so, and what to do.
+    /// Reason why the file cannot be used in zones, and the remedy.
     pub fn of(file: &OpenFile, plan: &Zones) -> Result<Map, (String, &'static str)> {
         let path = file.path.display();
         let Reported { ground, length, zones } = backend::of(file).map_err(|error| {
@@ -89,14 +90,14 @@ impl Map {
         Ok(Map { length, capacity, ground, state })
     }
 
-    /// True if it says of zones what a plan says.
+    /// True if the plan gives zones the same length and capacity.
     pub fn agrees(&self, plan: &Zones) -> bool {
         let length = plan.length.is_none_or(|length| length.0 == self.length);
         let capacity = plan.capacity.map_or(self.length, |capacity| capacity.0);
         length && (self.ground.is_strict() || capacity.min(self.length) == self.capacity)
     }
 
-    /// Makes it reach up to that byte of its file.
+    /// Extends the map to that byte of its file.
     pub fn reach(&self, end: u64) {
         let (zones, capacity) = ((end / self.length) as usize, self.capacity);
         let mut state = self.lock();
@@ -105,7 +106,7 @@ impl Map {
         }
     }
 
-    /// The whole zones between two bytes of its file.
+    /// Whole zones between two bytes of the file.
     pub fn between(&self, start: u64, end: u64) -> Range<u32> {
         let last = (end / self.length).min(self.lock().zones.len() as u64);
         let first = start.div_ceil(self.length).min(last);
@@ -117,7 +118,7 @@ impl Map {
         self.length
     }
 
-    /// Bytes that the smallest zone with any room holds.
+    /// Capacity of the smallest zone that has any.
     pub fn least_capacity(&self) -> u64 {
         let state = self.lock();
         let used = state.zones.iter().filter(|zone| !zone.free && zone.capacity > 0);
@@ -125,7 +126,7 @@ impl Map {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Whoever panicked left whole numbers behind.
+        // A thread that panicked left the numbers consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,7 +136,7 @@ impl State {
         &mut self.zones[number as usize]
     }
 
-    /// Enters a zone into the list of open ones.
+    /// Adds a zone to the open ones.
     fn open(&mut self, number: u32, owner: u32) {
         if self.zone(number).owner.is_none() {
             self.zone(number).owner = Some(owner);
@@ -143,14 +144,14 @@ impl State {
         }
     }
 
-    /// Takes a zone out of the list of open ones.
+    /// Removes a zone from the open ones.
     fn close(&mut self, number: u32) {
         if self.zone(number).owner.take().is_some() {
             self.open.retain(|open| *open != number);
         }
     }
 
-    /// Its write pointer goes back to the start.
+    /// Resets a zone's write pointer to the start.
     fn empty(&mut self, number: u32) {
         self.written -= std::mem::take(&mut self.zone(number).written);
         self.zone(number).left = false;

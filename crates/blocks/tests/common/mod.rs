@@ -9,10 +9,10 @@ use candor_plan::blocks::Verify;
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, Work};
 use candor_record::Measurement;
 
-/// Bytes of the file that is worked on.
+/// Size of the file.
 pub const FILE_BYTES: u64 = 4 << 20;
 
-/// One job over one file.
+/// Plan of one job on one file.
 pub fn plan(path: &Path, workers: u32, stop: Stop, work: impl Into<Work>) -> Plan {
     let target = Target { path: path.into(), size: Some(Bytes(FILE_BYTES)), ..Target::default() };
     let targets = vec![target.name.clone()];
@@ -21,13 +21,13 @@ pub fn plan(path: &Path, workers: u32, stop: Stop, work: impl Into<Work>) -> Pla
     Plan { targets: vec![target], phases: vec![phase], ..Plan::default() }
 }
 
-/// Runs its only phase.
+/// Runs the only phase of a plan.
 pub fn run(session: &mut Session, plan: &Plan) -> Measurement {
     let prepared = Prepared::new(session, &Task::of(plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }
 
-/// Makes the file and writes it.
+/// Creates the file and writes it.
 pub fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
     let wanted = Wanted {
         size: FILE_BYTES,
@@ -41,7 +41,7 @@ pub fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
     layout::lay_out(session.kept.of(), path, &wanted, &stop, &mut |_| {}).expect("laid out");
 }
 
-/// A directory on a real filesystem: tmpfs has no direct I/O to speak of.
+/// A directory on a real filesystem: direct I/O on tmpfs means little.
 pub fn scratch() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch directory")
 }

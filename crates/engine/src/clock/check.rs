@@ -1,7 +1,8 @@
-//! Whether the time-stamp counters of all CPUs tell one time.
+//! Test whether the time-stamp counters of all CPUs agree.
 //!
-//! A thread on each CPU takes tickets from one counter, each with a tick that was read while the
-//! ticket was still to be had. So a later ticket has a later tick, if the counters agree.
+//! A thread on each CPU reads the number of the next ticket, then the tick, and then claims the
+//! ticket; where another thread was faster, it tries again. So, if the counters agree, a later
+//! ticket has a later tick.
 
 use std::io;
 use std::sync::Barrier;
@@ -14,19 +15,19 @@ use crate::host::idle::{stay_on, usable};
 /// A reading of one CPU's counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// When it was read among all readings.
+    /// Position among all readings.
     pub ticket: u32,
-    /// The CPU.
+    /// CPU that was read.
     pub cpu: u32,
-    /// What it said.
+    /// Tick that the counter showed.
     pub tick: u64,
 }
 
-/// Takes `each` readings on every CPU that this process may use: the number of CPUs, and pairs of
-/// neighbours of which the later one has the earlier tick.
+/// Takes `each` readings on every CPU that this process may use. Returns the number of CPUs, and
+/// the pairs of neighbouring readings of which the later one has the earlier tick.
 ///
 /// # Errors
-/// The kernel's, where threads cannot be made or bound.
+/// The kernel's, where threads cannot be created or bound.
 pub fn disagreements(each: u32) -> io::Result<(usize, Vec<[Reading; 2]>)> {
     let cpus = usable()?;
     let (next, together) = (AtomicU32::new(0), Barrier::new(cpus.len()));
@@ -64,7 +65,7 @@ fn read(cpu: u32, next: &AtomicU32) -> Reading {
     }
 }
 
-/// Neighbours, in order of their tickets, of which the later one has the earlier tick.
+/// Neighbouring readings, in ticket order, of which the later one has the earlier tick.
 fn backwards(readings: &[Reading]) -> Vec<[Reading; 2]> {
     let pairs = readings.windows(2).filter(|pair| pair[0].tick > pair[1].tick);
     pairs.map(|pair| [pair[0], pair[1]]).collect()

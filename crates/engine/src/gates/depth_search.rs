@@ -1,7 +1,7 @@
-//! The search for the greatest depth at which latency stays below a goal.
+//! Search for the greatest depth at which latency stays below a goal.
 //!
-//! Each depth is tried for one window. Depth doubles while the goal is met, then the range between
-//! the greatest depth that met it and the least one that did not is halved.
+//! Each depth is tried for one window. The depth doubles while the goal is met. Then the search
+//! halves the range between the greatest depth that met the goal and the least one that missed it.
 
 use candor_plan::blocks::LatencyGoal;
 
@@ -13,7 +13,7 @@ pub struct Search {
     depth_max: usize,
     /// Greatest depth that met the goal; 0 for none.
     good: usize,
-    /// Least depth that did not.
+    /// Least depth that missed the goal.
     bad: usize,
     ops: u64,
     slow: u64,
@@ -22,7 +22,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Up to that depth, beginning with one operation at a time.
+    /// A search up to `depth_max`, which begins with one operation at a time.
     pub fn new(goal: LatencyGoal, depth_max: usize) -> Search {
         Search {
             goal,
@@ -37,12 +37,12 @@ impl Search {
         }
     }
 
-    /// Operations that may be in flight now.
+    /// Operations allowed in flight now.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The greatest depth that met the goal so far; 0 if none did.
+    /// Greatest depth that met the goal so far; 0 for none.
     pub fn reached(&self) -> usize {
         self.good
     }
@@ -54,7 +54,7 @@ impl Search {
         self.slow += u64::from(latency_ns > self.goal.latency.0);
     }
 
-    /// Looks whether a window has ended; true once the search has, if the job is to end then.
+    /// Ends the window that is due; true once the search is over and the job is to end then.
     pub fn look(&mut self, now_ns: u64) -> bool {
         let ends_ns = *self.window_ends_ns.get_or_insert(now_ns + self.goal.window.0);
         if now_ns < ends_ns || self.ops == 0 {
@@ -86,8 +86,8 @@ impl Search {
         }
     }
 
-    /// Goes on near the depth that was found: one down where it no longer holds, back up where it
-    /// does.
+    /// Continues near the depth that was found: one down where it misses the goal, up again where
+    /// it meets it.
     fn adjust(&mut self, good: bool) {
         self.depth = match good {
             true => (self.depth + 1).min(self.good.max(1)),
@@ -109,7 +109,7 @@ mod tests {
         LatencyGoal { latency: Nanos(latency_ns), percentile, window: Nanos(WINDOW_NS), goes_on }
     }
 
-    /// Runs a search against a device whose latency is 1 µs per operation in flight.
+    /// Runs a search on a device whose latency is 1 µs per operation in flight.
     fn search(goal: LatencyGoal, depth_max: usize) -> (usize, u32) {
         let mut search = Search::new(goal, depth_max);
         let (mut now, mut windows) = (0, 0);

@@ -1,41 +1,41 @@
-//! Flows: jobs of a phase whose operations are kept in the proportion of their weights.
+//! Flows: the gate keeps the operations of a phase's jobs in proportion to their weights.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use candor_plan::blocks::Flow;
 
-/// What the workers of one flow have in common.
+/// State shared by the workers of one flow.
 #[derive(Debug, Default)]
 pub struct FlowSum {
     weight: AtomicU64,
     ops: AtomicU64,
 }
 
-/// One worker's part in a flow.
+/// One worker's share of a flow.
 #[derive(Debug)]
 pub struct FlowShare {
     sum: Arc<FlowSum>,
     weight: u64,
     ops: u64,
-    /// How long to wait before looking again, in ns.
+    /// Time between two checks while the worker waits, in ns.
     pub wait_ns: u64,
-    /// It was ahead of its share when it last looked.
+    /// True where the last check found the worker ahead of its share.
     pub ahead: bool,
 }
 
-/// Where the plan sets no wait, so that looking burns no CPU.
+/// Least wait where the plan sets none, so that checks do not burn CPU.
 const WAIT_NS_MIN: u64 = 20_000;
 
 impl FlowShare {
-    /// Takes part in a flow; all workers do before any of them begins.
+    /// Joins a flow; all workers join before any of them begins.
     pub fn new(sum: Arc<FlowSum>, flow: &Flow) -> FlowShare {
         sum.weight.fetch_add(u64::from(flow.weight), Relaxed);
         let wait_ns = flow.wait.0.max(WAIT_NS_MIN);
         FlowShare { sum, weight: u64::from(flow.weight), ops: 0, wait_ns, ahead: false }
     }
 
-    /// True if its next operation may start: it has not done more than its share of the whole.
+    /// True if the next operation may start: the worker has not done more than its share.
     pub fn may_go(&mut self) -> bool {
         let (weight, ops) = (self.sum.weight.load(Relaxed), self.sum.ops.load(Relaxed));
         let (mine, share) = (u128::from(self.ops), u128::from(self.weight));
@@ -43,14 +43,14 @@ impl FlowShare {
         !self.ahead
     }
 
-    /// An operation was issued.
+    /// Counts an issued operation.
     pub fn issued(&mut self) {
         self.ops += 1;
         self.sum.ops.fetch_add(1, Relaxed);
     }
 }
 
-/// Those that go on no longer wait for one that has ended.
+/// Removes the worker from the sums, so that the others do not wait for it.
 impl Drop for FlowShare {
     fn drop(&mut self) {
         self.sum.ops.fetch_sub(self.ops, Relaxed);

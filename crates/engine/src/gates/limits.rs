@@ -1,5 +1,5 @@
-//! Limits on a worker's operations: a queue that runs down before it is filled again, a share of a
-//! flow, a depth that is searched for, a latency that must not be exceeded.
+//! Limits on a worker's operations: a low-water mark of the queue, a share of a flow, a depth
+//! search, a maximum latency.
 
 use candor_plan::blocks::LatencyGoal;
 use candor_plan::units::{Direction, PerDirection};
@@ -16,17 +16,17 @@ use crate::worker::WorkerEnd;
 pub struct Limits {
     flow: Option<FlowShare>,
     search: Option<Search>,
-    /// Greatest latency allowed per direction, 0 for none.
+    /// Greatest latency allowed per direction; 0 for no limit.
     latency_max: PerDirection<Nanos>,
-    /// The queue is filled again once no more than these are in flight.
+    /// Depth at which the queue is filled again.
     depth_low: usize,
     depth: usize,
-    /// The queue was full and runs down to `depth_low`.
+    /// True while the queue, once full, runs down to `depth_low`.
     runs_down: bool,
 }
 
 impl Limits {
-    /// Of a worker with that depth; none where the plan asks for none of it.
+    /// Limits of a worker with that depth; none where the plan sets none.
     pub fn new(
         depth: usize,
         depth_low: Option<u32>,
@@ -49,7 +49,8 @@ impl Limits {
         })
     }
 
-    /// Why no more may be issued while that many are in flight; none where one may.
+    /// Reason why nothing more may be issued with that many in flight; none where an operation may
+    /// start.
     fn holds(&mut self, in_flight: usize) -> Option<Wait> {
         if in_flight >= self.depth {
             self.runs_down = self.depth_low < self.depth;
@@ -68,21 +69,21 @@ impl Limits {
         }
     }
 
-    /// The limit that a latency exceeds, in ns.
+    /// Limit that a latency exceeds, in ns.
     fn exceeded_ns(&self, direction: Option<Direction>, latency_ns: u64) -> Option<u64> {
         let limit_ns = self.latency_max.of(direction?).0;
         (limit_ns > 0 && latency_ns > limit_ns).then_some(limit_ns)
     }
 }
 
-/// A source within limits.
+/// A source that keeps within limits.
 pub struct Limited<S> {
     inner: S,
     limits: Limits,
 }
 
 impl<S> Limited<S> {
-    /// Around a source.
+    /// Wraps a source.
     pub fn new(inner: S, limits: Limits) -> Limited<S> {
         Limited { inner, limits }
     }

@@ -1,4 +1,4 @@
-//! Gates: sources around another source that may hold its operations back.
+//! Gates: sources that wrap another source and may hold its operations back.
 
 pub mod depth_search;
 pub mod flow;

@@ -1,9 +1,9 @@
-//! Operations that touch the same bytes wait for each other.
+//! Gate that makes operations on the same bytes wait for each other.
 
 use crate::operation::{Outcome, Slot};
 use crate::source::{Next, Source, Turn, Wait};
 
-/// Bytes of one thing, from the first to the one behind the last.
+/// Bytes of one handle, from the first to one past the last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Extent {
     handle: u32,
@@ -29,7 +29,7 @@ pub struct Serialized<S> {
 }
 
 impl<S> Serialized<S> {
-    /// Around a source, with that many operations in flight at most.
+    /// Wraps a source, with at most `depth` operations in flight.
     pub fn new(inner: S, depth: usize) -> Serialized<S> {
         Serialized { inner, in_flight: Vec::with_capacity(depth), held: None }
     }

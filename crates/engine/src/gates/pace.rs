@@ -1,8 +1,8 @@
-//! Pacing: when the next operation may start.
+//! Pacing: the time at which the next operation may start.
 //!
-//! The schedule is fixed by the plan and a seed, never by when operations end: a late operation
-//! does not move the intended start of those behind it. All times are ns since the start, so
-//! tests run it without a clock.
+//! The plan and a seed fix the schedule; completions never change it. A late operation does not
+//! move the intended starts of those behind it. All times are ns since the start, so tests need no
+//! clock.
 
 use candor_plan::Nanos;
 use candor_plan::blocks::{Arrival, Pace, Think, ThinkCount};
@@ -10,71 +10,71 @@ use candor_plan::units::{Direction, Mix};
 
 use crate::random::Random;
 
-/// Intended starts of operations that are known one by one: those of a trace.
+/// Intended starts of operations that are known one by one, as in a trace.
 pub trait Timetable {
     /// Intended start of the next operation, in ns since the start.
     fn due_ns(&self) -> u64;
 
-    /// The next operation was issued.
+    /// Moves on to the next operation: the present one was issued.
     fn step(&mut self);
 }
 
 /// One worker's schedule.
 pub struct Pacer {
-    /// One for all operations, or one per direction that has a rate.
+    /// One lane for all operations, or one per direction that has a rate.
     lanes: Vec<Lane>,
-    /// The lane that is due next.
+    /// Lane that is due next.
     due: usize,
-    /// Reads and writes are both due: the mix decides between them.
+    /// True where reads and writes are both due: the mix chooses between them.
     open: bool,
     poisson: Option<Random>,
     rests: Option<Rests>,
-    /// What was due during a rest is left out.
+    /// True where operations that fall into a rest are skipped.
     shifts: bool,
-    /// The trace whose times are kept too.
+    /// Trace whose intended starts are kept too.
     trace: Option<Box<dyn Timetable>>,
 }
 
-/// A schedule of operations alike.
+/// Schedule of operations of one kind.
 #[derive(Clone, Debug)]
 struct Lane {
-    /// The direction; skipped where it is for all of them.
+    /// Direction of the lane; none for all directions.
     op: Option<Direction>,
-    /// ns per operation, 0 for no limit.
+    /// Gap per operation in ns; 0 for no limit.
     gap_op_ns: f64,
-    /// ns per byte, 0 for no limit.
+    /// Gap per byte in ns; 0 for no limit.
     gap_byte_ns: f64,
     /// Intended start of the next operation under the rate.
     next_ns: f64,
 }
 
 impl Lane {
-    /// It has no rate beside others that have one.
+    /// True for a lane without a rate beside others that have one.
     fn is_free(&self) -> bool {
         self.gap_op_ns == 0.0 && self.gap_byte_ns == 0.0
     }
 }
 
-/// When to rest, and for how long.
+/// Think time: when to rest, and for how long.
 #[derive(Clone, Debug)]
 struct Rests {
     think: Think,
     counted: u32,
-    /// A rest is due; it begins when everything in flight has completed.
+    /// True where a rest is due; it begins once everything in flight has completed.
     due: bool,
     from_ns: u64,
-    /// No operation starts before.
+    /// Time before which no operation starts.
     until_ns: u64,
 }
 
 impl Pacer {
-    /// The schedule of worker `rank` of `ranks`, who share the job's rate; none if the plan sets
-    /// no pace.
+    /// Schedule of worker `rank` of `ranks`, who share the job's rate; none if the plan sets no
+    /// pace.
     pub fn new(pace: &Pace, mix: Mix, rank: u32, ranks: u32, mut random: Random) -> Option<Pacer> {
         if !pace.is_rated() && pace.think.is_none() {
             return None;
         }
-        // Workers start apart, so that their sum is even as well.
+        // Workers start apart, so that their sum is even too.
         let first_share = match pace.arrival {
             Arrival::Fixed => f64::from(rank) / f64::from(ranks.max(1)),
             Arrival::Poisson => random.unit(),
@@ -112,7 +112,7 @@ impl Pacer {
         Some(pacer)
     }
 
-    /// The schedule of a trace, on top of another where there is one.
+    /// Adds the schedule of a trace to a pacer, or makes one of it alone.
     pub fn following(pacer: Option<Pacer>, trace: Box<dyn Timetable>) -> Pacer {
         let free = Lane { op: None, gap_op_ns: 0.0, gap_byte_ns: 0.0, next_ns: 0.0 };
         let pacer = pacer.unwrap_or_else(|| Pacer {
@@ -127,7 +127,7 @@ impl Pacer {
         Pacer { trace: Some(trace), ..pacer }
     }
 
-    /// The lane whose turn it is: the earliest one, or one without a rate while none is due.
+    /// Finds the lane that is next: the earliest one, or one without a rate while none is due.
     fn find_due(&mut self, now_ns: u64) {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.is_free());
         let first = lanes.min_by(|(_, a), (_, b)| a.next_ns.total_cmp(&b.next_ns));
@@ -139,21 +139,21 @@ impl Pacer {
         };
     }
 
-    /// Chooses what starts next at that time, where directions have rates of their own; called
-    /// before each operation.
+    /// Chooses the direction that starts next at that time, where directions have rates of their
+    /// own. Called before each operation.
     #[inline]
     pub fn choose(&mut self, now_ns: u64) {
         if self.lanes.len() > 1 {
             self.find_due(now_ns);
             let is_due = |lane: &Lane| !lane.is_free() && lane.next_ns <= now_ns as f64;
             let trims = self.lanes.iter().any(|lane| lane.op == Some(Direction::Trim));
-            // A rate that cannot be kept does not change what is asked for: so many reads to so
-            // many writes.
+            // The mix keeps its proportion of reads to writes also at a rate that cannot be
+            // reached.
             self.open = !trims && self.lanes.iter().all(is_due);
         }
     }
 
-    /// The mix has decided, where it was to.
+    /// Sets the direction that the mix drew, where the mix chooses.
     #[inline]
     pub fn drew(&mut self, op: Direction) {
         if self.open {
@@ -167,24 +167,23 @@ impl Pacer {
         self.intended_ns().max(self.rests.as_ref().map_or(0, |rests| rests.until_ns))
     }
 
-    /// Intended start of the next operation under the rate and the trace alone. Without these that
-    /// is at once.
+    /// Intended start of the next operation by rate and trace alone; now, where there is neither.
     pub fn intended_ns(&self) -> u64 {
         let due_ns = self.trace.as_ref().map_or(0, |trace| trace.due_ns());
         due_ns.max(self.lanes[self.due].next_ns as u64)
     }
 
-    /// The direction of the next operation, where the schedule decides it.
+    /// Direction of the next operation, where the schedule sets it.
     pub fn direction(&self) -> Option<Direction> {
         self.lanes[self.due].op.filter(|_| !self.open)
     }
 
-    /// True where the mix decides, because reads and writes with rates of their own are both due.
+    /// True where the mix chooses, because reads and writes with rates of their own are both due.
     pub fn is_open(&self) -> bool {
         self.open
     }
 
-    /// Until when waiting is to burn the CPU.
+    /// Time until which waiting burns the CPU.
     pub fn spins_until_ns(&self) -> u64 {
         let Some(rests) = &self.rests else { return 0 };
         match rests.think.spin {
@@ -193,12 +192,12 @@ impl Pacer {
         }
     }
 
-    /// True once a rest is due, as far as was seen by [`Pacer::look`].
+    /// True once a rest is due, as of the last [`Pacer::look`].
     pub fn wants_rest(&self) -> bool {
         self.rests.as_ref().is_some_and(|rests| rests.due)
     }
 
-    /// True once a rest is due: it begins when everything in flight has completed.
+    /// Checks whether a rest is due. The rest begins once everything in flight has completed.
     pub fn look(&mut self, now_ns: u64) -> bool {
         let Some(rests) = &mut self.rests else { return false };
         let worked = |time: Nanos| now_ns >= rests.until_ns + time.0;
@@ -207,7 +206,7 @@ impl Pacer {
         rests.due
     }
 
-    /// The rest begins.
+    /// Begins the rest.
     pub fn begin_rest(&mut self, now_ns: u64) {
         let Some(rests) = &mut self.rests else { return };
         (rests.counted, rests.due) = (0, false);
@@ -218,7 +217,7 @@ impl Pacer {
         }
     }
 
-    /// The operation that was due was issued, with that many bytes.
+    /// Accounts for the operation that was due: it was issued with that many bytes.
     pub fn issued(&mut self, bytes: u64) {
         let lane = &mut self.lanes[self.due];
         let mean = lane.gap_op_ns.max(lane.gap_byte_ns * bytes as f64);
@@ -227,20 +226,20 @@ impl Pacer {
             None => mean,
         };
         if self.lanes.len() > 1 {
-            // What is due now is chosen when the next operation starts; until then, the earliest.
+            // The next operation's start chooses its lane; until then, the earliest lane stands in.
             self.find_due(0);
         }
         self.count(ThinkCount::Issued, 1);
     }
 
-    /// What was issued was a step of the trace, where there is one.
+    /// Moves the trace to its next step, where there is a trace.
     pub fn stepped(&mut self) {
         if let Some(trace) = &mut self.trace {
             trace.step();
         }
     }
 
-    /// That many operations completed.
+    /// Counts completed operations towards the next rest.
     pub fn completed(&mut self, ops: u32) {
         self.count(ThinkCount::Completed, ops);
     }
@@ -272,8 +271,8 @@ mod tests {
         }
     }
 
-    /// Runs a pacer for `seconds` of simulated time against a device that takes `service_ns`;
-    /// returns the intended starts.
+    /// Runs a pacer for `seconds` of simulated time on a device that takes `service_ns`; returns
+    /// the intended starts.
     fn simulate(pace: &Pace, seconds: u64, service_ns: u64, bytes: u64) -> Vec<u64> {
         let mut pacer = Pacer::new(pace, Mix::READ, 0, 1, Random::new(5, 0)).unwrap();
         let (mut now, mut intended) = (0, Vec::new());
@@ -328,10 +327,10 @@ mod tests {
     fn think_time_comes_after_every_n() {
         let think = Think { every: 4, ..Think::after_each(Nanos(1_000_000)) };
         let pace = Pace { think: Some(think), ..Pace::default() };
-        // Four operations of 1 µs, then 1 ms of rest from the end of the fourth.
+        // Each cycle: four operations of 1 µs, then 1 ms of rest from the end of the fourth.
         let count = simulate(&pace, 1, 1000, 4096).len();
         assert!((3980..=3988).contains(&count), "{count}");
-        // A slow device leaves the rest as long as it was asked for.
+        // A slow device does not shorten the rest.
         let slow = simulate(&pace, 1, 5_000_000, 4096).len();
         assert!((188..=192).contains(&slow), "{slow}");
     }
@@ -357,7 +356,7 @@ mod tests {
             counts[pacer.direction().unwrap() as usize] += 1;
             pacer.issued(4096);
         }
-        // A sum of gaps may end a hair before the tenth second.
+        // A sum of gaps may end just before the tenth second.
         assert!((9000..=9001).contains(&counts[0]) && (1000..=1001).contains(&counts[1]));
         assert_eq!(counts[2], 0);
     }
@@ -422,7 +421,8 @@ mod tests {
     fn a_rate_makes_up_for_rests_unless_they_shift_it() {
         let think = Think { every: 100, ..Think::after_each(Nanos(100_000_000)) };
         let pace = Pace { ops: Some(OpsPerSec(1000)), think: Some(think), ..Pace::default() };
-        // 100 operations at full speed, 100 ms of rest, and what was due meanwhile at once.
+        // Each cycle: 100 operations at full speed, 100 ms of rest, then the operations due
+        // meanwhile at once.
         assert!((880..=1001).contains(&simulate(&pace, 1, 10_000, 4096).len()));
         let shifted = Pace { think_shifts: true, ..pace };
         let count = simulate(&shifted, 1, 10_000, 4096).len();
@@ -455,7 +455,7 @@ mod tests {
             ..Think::after_each(Nanos(10_000_000))
         };
         let pace = Pace { think: Some(think), ..Pace::default() };
-        // Nine tenths of a second in operations of 1 ms.
+        // Operations of 1 ms take nine tenths of a second.
         let count = simulate(&pace, 1, 1_000_000, 4096).len();
         assert!((895..=910).contains(&count), "{count}");
     }

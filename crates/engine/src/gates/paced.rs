@@ -1,22 +1,22 @@
-//! A source that keeps a schedule.
+//! Gate that keeps a schedule.
 
 use crate::gates::pace::Pacer;
 use crate::operation::{Outcome, Slot};
 use crate::source::{Next, Source, Turn, Wait};
 
-/// A source whose operations start when a schedule says so.
+/// A source that starts its operations by a schedule.
 pub struct Paced<S> {
     inner: S,
     pacer: Pacer,
 }
 
 impl<S> Paced<S> {
-    /// Around a source.
+    /// Wraps a source.
     pub fn new(inner: S, pacer: Pacer) -> Paced<S> {
         Paced { inner, pacer }
     }
 
-    /// Why nothing may start yet; none where something may.
+    /// Reason why nothing may start yet; none where an operation may.
     fn holds(&mut self, turn: &Turn) -> Option<Wait> {
         let pacer = &mut self.pacer;
         let elapsed_ns = turn.elapsed_ns();

@@ -1,5 +1,5 @@
-//! How idle CPUs are: a thread on each, which runs only while nothing else wants to, does work of
-//! known length. What it gets done tells what was left over.
+//! Idleness of CPUs: a thread on each CPU does work of known length while nothing else wants the
+//! CPU. The work done shows how much of the CPU was idle.
 
 use std::io;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use rustix::thread::CpuSet;
 
 use crate::error::EngineError;
 
-/// A unit of work is to write so many bytes, one by one.
+/// Bytes that a unit of work writes, one by one.
 const UNIT_BYTES: usize = 4096;
-/// Units between two looks at the clock, while their length is found out.
+/// Units between two readings of the clock during calibration.
 const UNITS_PER_TRY: u32 = 500;
-/// Tries, of which the shortest counts.
+/// Tries of a calibration; the shortest one counts.
 const TRIES: u32 = 8;
-/// Between two looks whether a calibration has ended.
+/// Interval between two checks whether a calibration has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Threads are to wait, to work, to end.
+/// Stages of the threads: wait, work, end.
 const WAIT: u8 = 0;
 const WORK: u8 = 1;
 const END: u8 = 2;
 
-/// Threads that use up what is left of the CPUs. They end when this is dropped.
+/// Threads that use up the idle time of the CPUs. They end when this is dropped.
 pub struct IdleWatch {
     threads: Vec<Watcher>,
     stage: Arc<AtomicU8>,
@@ -38,30 +38,30 @@ struct Watcher {
     calibrated: Arc<std::sync::OnceLock<Duration>>,
 }
 
-/// How idle CPUs were.
+/// Measured idleness of CPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Idleness {
-    /// The share of the time that nobody wanted, by the CPU's number.
+    /// Idle share of each CPU, by the CPU's number.
     pub cpus: Vec<(u32, f64)>,
-    /// How long a unit of work takes.
+    /// Length of a unit of work.
     pub unit: Unit,
 }
 
-/// How long a unit of work takes on the CPUs of this host.
+/// Length of a unit of work on the CPUs of this host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
     /// Mean over the CPUs, in µs.
     pub mean_us: f64,
-    /// Standard deviation between them, in µs; 0 where there is one.
+    /// Standard deviation between them, in µs; 0 for a single CPU.
     pub stddev_us: f64,
 }
 
 impl IdleWatch {
-    /// Starts a thread on each CPU that this process may use, and finds out how long a unit of
-    /// work takes there; that is to happen before the CPUs have anything else to do.
+    /// Starts a thread on each CPU that this process may use, and measures the length of a unit of
+    /// work there. Call it before the CPUs have anything else to do.
     ///
     /// # Errors
-    /// A CPU that cannot be used, or threads that cannot be made or given their class.
+    /// A CPU that cannot be used, or threads that cannot be created or given their class.
     pub fn calibrated() -> Result<IdleWatch, EngineError> {
         let what = || "watch how idle CPUs are";
         let stage = Arc::new(AtomicU8::new(WAIT));
@@ -102,7 +102,7 @@ impl IdleWatch {
         Ok(Watcher { cpu, thread, calibrated })
     }
 
-    /// How long a unit of work takes.
+    /// Length of a unit of work.
     pub fn unit(&self) -> Unit {
         let us: Vec<f64> = self.units.iter().map(|unit| unit.as_secs_f64() * 1e6).collect();
         let mean_us = us.iter().sum::<f64>() / us.len().max(1) as f64;
@@ -111,12 +111,12 @@ impl IdleWatch {
         Unit { mean_us, stddev_us }
     }
 
-    /// From now on what is left over counts.
+    /// Begins to count idle time.
     pub fn start(&self) {
         self.go(WORK);
     }
 
-    /// It counted until now.
+    /// Ends counting; returns the idleness.
     pub fn stop(mut self) -> Idleness {
         self.go(END);
         let unit = self.unit();
@@ -141,7 +141,7 @@ impl Drop for IdleWatch {
 }
 
 impl Idleness {
-    /// The share of all CPUs together.
+    /// Idle share of all CPUs together.
     pub fn system(&self) -> f64 {
         let sum: f64 = self.cpus.iter().map(|(_, share)| share).sum();
         sum / self.cpus.len().max(1) as f64
@@ -161,7 +161,8 @@ pub(crate) fn stay_on(cpu: u32) -> io::Result<()> {
     Ok(rustix::thread::sched_setaffinity(None, &set)?)
 }
 
-/// From now on the calling thread runs only while no other wants to.
+/// Gives the calling thread the scheduling class that runs only while no other thread wants the
+/// CPU.
 fn yield_to_all() -> io::Result<()> {
     // SAFETY: an all-zero parameter is valid, the only one that this class takes, and outlives the
     // call, which concerns the calling thread alone.
@@ -172,7 +173,7 @@ fn yield_to_all() -> io::Result<()> {
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A unit of work.
+/// Does a unit of work.
 #[inline(never)]
 fn work(page: &mut [u8]) {
     for (at, byte) in page.iter_mut().enumerate() {
@@ -189,7 +190,7 @@ fn unit_length(page: &mut [u8]) -> Duration {
     tries.min().unwrap_or_default()
 }
 
-/// The share of the time in which units of that length got done.
+/// Share of the time in which units of that length were done.
 fn left_over(page: &mut [u8], unit: Duration, stage: &AtomicU8) -> f64 {
     let (began, mut units) = (Instant::now(), 0u64);
     while stage.load(Relaxed) == WORK {

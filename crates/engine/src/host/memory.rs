@@ -1,5 +1,5 @@
-//! I/O buffers: one mapping per worker, at a page boundary or as far behind it as asked.
-//! Made and touched before the clock starts.
+//! I/O buffers: one mapping per worker, at a page boundary or at an offset behind one. Each is made
+//! and touched before the clock starts.
 
 use std::fs::File;
 use std::io;
@@ -13,12 +13,12 @@ use candor_plan::blocks::{Buffers, MemoryKind};
 pub const PAGE_BYTES: usize = 4096;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Buffers that is given back when dropped.
+/// Memory that is unmapped when dropped.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
-    /// What is in use begins here.
+    /// Offset of the first byte in use.
     offset: usize,
     is_segment: bool,
 }
@@ -27,10 +27,10 @@ pub struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// `bytes` of private memory, rounded up to pages; from huge pages if asked for and available.
+    /// `bytes` of private memory, rounded up to pages; from huge pages if requested and available.
     ///
     /// # Errors
-    /// The kernel's, when there is no memory for it.
+    /// The kernel's, where there is not enough memory.
     pub fn new(bytes: usize, huge_pages: bool) -> io::Result<Mapping> {
         let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -49,7 +49,7 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// `bytes` of the memory that a plan asks for; `huge_pages` are taken where there are some.
+    /// `bytes` of the memory that a plan requests. `huge_pages` are used where there are any.
     ///
     /// # Errors
     /// The kernel's: no memory, no huge pages, no such file.
@@ -86,7 +86,7 @@ impl Mapping {
         }
     }
 
-    /// A System V segment, which goes when it is detached.
+    /// A System V segment, removed when it is detached.
     fn segment(bytes: usize, huge: bool) -> io::Result<Mapping> {
         let flags = libc::IPC_CREAT | 0o600 | if huge { libc::SHM_HUGETLB } else { 0 };
         // SAFETY: a new segment of our own.
@@ -113,10 +113,10 @@ impl Mapping {
             .ok_or_else(|| io::Error::other("the kernel mapped memory at address 0"))
     }
 
-    /// `bytes` that the kernel keeps in memory, so that there is less for everything else.
+    /// `bytes` of locked memory, so that less is left for everything else.
     ///
     /// # Errors
-    /// The kernel's, when so much may not be locked.
+    /// The kernel's, where so much cannot be locked.
     pub fn pinned(bytes: usize) -> io::Result<Mapping> {
         let mapping = Mapping::new(bytes, false)?;
         // SAFETY: the range is the mapping just made.
@@ -126,30 +126,30 @@ impl Mapping {
         }
     }
 
-    /// The part with that index, of parts of so many bytes that lie one behind the other.
+    /// Part with that index, of consecutive parts of `bytes` each.
     pub fn part(&self, index: usize, bytes: usize) -> NonNull<u8> {
         assert!((index + 1) * bytes <= self.len(), "a mapping holds all of its parts");
         // SAFETY: the part lies within the mapping.
         unsafe { self.start.add(self.offset + index * bytes) }
     }
 
-    /// Its first byte.
+    /// Pointer to the first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         // SAFETY: the offset is less than the length.
         unsafe { self.start.as_ptr().add(self.offset) }
     }
 
-    /// Its length.
+    /// Length in bytes.
     pub fn len(&self) -> usize {
         self.bytes - self.offset
     }
 
-    /// Never true: a mapping has at least one page.
+    /// Always false: a mapping has at least one page.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of it, to fill before it is handed out.
+    /// All bytes, to fill before the mapping is used.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: the mapping is readable, writable, initialised (zeros, or the file's bytes) and
         // borrowed mutably.
@@ -157,8 +157,8 @@ impl Mapping {
     }
 }
 
-/// A new file that goes with its last user. A name that is taken, by another worker for instance,
-/// gets a number.
+/// A new file that is removed with its last user. A name that is taken, for instance by another
+/// worker, gets a number.
 fn backing(path: &Path) -> io::Result<File> {
     const NAMES_MAX: u32 = 4096;
     let mut number = 0;

@@ -1,4 +1,4 @@
-//! Threads and memory of this host: CPUs, credentials, buffers.
+//! This host's threads and memory: CPUs, credentials, buffers.
 
 pub mod idle;
 pub mod memory;

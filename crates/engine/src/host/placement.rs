@@ -1,4 +1,4 @@
-//! Where a worker's thread runs, and what it cost there.
+//! Placement of a worker's thread, and the CPU time and page faults that it used.
 
 use std::fs;
 use std::io;
@@ -10,19 +10,19 @@ use rustix::thread::CpuSet;
 use crate::error::EngineError;
 use crate::host::thread_attributes;
 
-/// Makes the calling thread a worker, in the place where the plan wants it.
+/// Makes the calling thread a worker, on the CPU or node that the plan sets.
 ///
 /// # Errors
-/// What the kernel does not have or does not allow.
+/// The kernel lacks a CPU, node or attribute, or does not allow its use.
 pub fn settle(placement: &Placement, rank: u32) -> Result<(), EngineError> {
     bind(placement, rank)?;
     own_descriptors();
-    // Sleeps under a rate end when they should, not up to 50 µs later.
+    // Sleeps under a rate then end on time, not up to 50 µs late.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     Ok(())
 }
 
-/// Binds the calling thread as the plan says.
+/// Binds the calling thread as the plan requests.
 ///
 /// # Errors
 /// A CPU or node that does not exist or is not allowed.
@@ -66,34 +66,34 @@ fn node_cpus(node: u32) -> Result<Vec<u32>, EngineError> {
     cpu_list(text.trim()).map_err(|part| EngineError::system(what)(garbage(part)))
 }
 
-/// Takes the thread's memory from a node where it can.
+/// Prefers a node for the thread's memory.
 fn prefer_memory_of(node: u32) -> Result<(), EngineError> {
     const MPOL_PREFERRED: libc::c_int = 1;
     thread_attributes::set_memory_policy(MPOL_PREFERRED, &[node])
 }
 
-/// Gives the calling thread a table of open files of its own.
+/// Gives the calling thread its own table of open files.
 ///
 /// In a table that threads share, the kernel counts references to a file up and down with every
-/// system call on it, some 40 ns each time; in a private one it need not. Where the kernel
-/// refuses, calls only cost that much more.
+/// system call on it, which takes about 40 ns each time. A private table saves that. Where the
+/// kernel refuses, calls cost that much more.
 fn own_descriptors() {
     // SAFETY: the thread keeps every descriptor it has; other threads keep theirs.
     unsafe { libc::unshare(libc::CLONE_FILES) };
 }
 
-/// What a thread has used so far.
+/// Resources that a thread has used so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// CPU time in user mode.
     pub user_ns: u64,
     /// CPU time in the kernel.
     pub system_ns: u64,
-    /// Time it was runnable and waited for a CPU.
+    /// Time in which it was runnable and waited for a CPU.
     pub run_wait_ns: Option<u64>,
-    /// Times it gave up the CPU.
+    /// Voluntary context switches.
     pub voluntary: u64,
-    /// Times the CPU was taken from it.
+    /// Involuntary context switches.
     pub involuntary: u64,
     /// Page faults served from memory.
     pub minor: u64,
@@ -102,7 +102,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of the calling thread (`getrusage`, `/proc/thread-self/schedstat`).
+    /// Usage of the calling thread (`getrusage`, `/proc/thread-self/schedstat`).
     pub fn of_this_thread() -> Usage {
         // SAFETY: an all-zero rusage is valid, and the kernel fills it.
         let usage = unsafe {

@@ -1,5 +1,4 @@
-//! How the kernel treats a worker's thread, and as whose: niceness, I/O priority, memory policy,
-//! user, control group.
+//! Attributes of a worker's thread: niceness, I/O priority, memory policy, user, control group.
 
 use std::fs;
 use std::io;
@@ -12,10 +11,11 @@ use crate::error::EngineError;
 /// Mask of memory nodes in the kernel's form.
 type NodeMask = [u64; 16];
 
-/// Gives the calling thread its standing. What needs privileges comes before they are given up.
+/// Gives the calling thread its attributes. Those that need privileges come before the privileges
+/// are dropped.
 ///
 /// # Errors
-/// What the kernel does not have or does not allow.
+/// The kernel lacks the attribute, or does not allow it.
 pub fn take(threads: &Threads) -> Result<(), EngineError> {
     if threads.is_plain() {
         return Ok(());
@@ -46,7 +46,7 @@ pub fn take(threads: &Threads) -> Result<(), EngineError> {
     become_user(threads)
 }
 
-/// Turns the result of a system call into an error that says what could not be done.
+/// Turns the result of a system call into an error that names the action.
 fn done(result: libc::c_long, what: impl Fn() -> String) -> Result<(), EngineError> {
     match result {
         -1 => Err(EngineError::system(what())(io::Error::last_os_error())),
@@ -68,7 +68,7 @@ fn take_memory(policy: &MemoryPolicy) -> Result<(), EngineError> {
 /// Sets the calling thread's memory policy.
 ///
 /// # Errors
-/// Nodes that are not there.
+/// Nodes that do not exist.
 pub fn set_memory_policy(mode: libc::c_int, nodes: &[u32]) -> Result<(), EngineError> {
     let mut mask: NodeMask = [0; 16];
     for node in nodes {
@@ -100,10 +100,10 @@ fn become_user(threads: &Threads) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Does something to files as the user and group of a job would.
+/// Acts on files as the user and group of a job.
 ///
 /// # Errors
-/// What it gives; that files cannot be touched as that user.
+/// The error of the action; or that files cannot be accessed as that user.
 pub fn as_user<T>(
     threads: &Threads,
     work: impl FnOnce() -> Result<T, EngineError>,
@@ -113,7 +113,7 @@ pub fn as_user<T>(
     work()
 }
 
-/// Files are touched as someone else until this is dropped.
+/// Guard: files are accessed as another user until this is dropped.
 struct Acting {
     call: libc::c_long,
     before: libc::c_long,
@@ -142,16 +142,17 @@ impl Drop for Acting {
     }
 }
 
-/// A control group for the time of a phase; one that was made goes when this is dropped.
+/// A control group for the time of a phase. A group that candor made is removed when this is
+/// dropped.
 pub struct Group {
     made: Option<PathBuf>,
 }
 
 impl Group {
-    /// Makes the group where it is not there, and gives it its weight.
+    /// Makes the group where it is missing, and sets its weight.
     ///
     /// # Errors
-    /// There is no such controller, or the kernel refuses.
+    /// The controller is missing, or the kernel refuses.
     pub fn prepare(group: &ControlGroup) -> Result<Group, EngineError> {
         let path = path_of(group)?;
         let is_new = match fs::create_dir(&path) {
@@ -161,7 +162,7 @@ impl Group {
         };
         let prepared = Group { made: (is_new && !group.keep).then(|| path.clone()) };
         if let Some(weight) = group.weight {
-            // Which of them there is depends on the scheduler that the kernel was built with.
+            // The scheduler of the kernel decides which of these files exist.
             let files = ["blkio.bfq.weight", "blkio.weight"].map(|name| path.join(name));
             let file = files.iter().find(|file| file.exists()).unwrap_or(&files[1]);
             let written = fs::write(file, weight.to_string());
@@ -174,7 +175,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(path) = &self.made {
-            // Whoever else has joined it meanwhile keeps it alive.
+            // The removal fails where another process has joined the group; the group then stays.
             let _ = fs::remove_dir(path);
         }
     }
@@ -196,7 +197,7 @@ fn path_of(group: &ControlGroup) -> Result<PathBuf, EngineError> {
     }
 }
 
-/// Where the controller of the block layer is mounted.
+/// Path at which the controller of the block layer is mounted.
 fn controller(mounts: &str) -> Option<&str> {
     mounts.lines().find_map(|line| {
         let mut words = line.split(' ').skip(1);

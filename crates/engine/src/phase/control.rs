@@ -1,4 +1,4 @@
-//! The control plane of a running phase: receives ends, samples, stops, flushes, gathers.
+//! Control plane of a running phase: receives ends, takes samples, stops workers, flushes, gathers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -18,17 +18,17 @@ use crate::phase::ready_job::ReadyJob;
 use crate::phase::skipped;
 use crate::phase::{Message, Prepared, Watch};
 
-/// A phase in which nothing completes for this long is given up.
+/// Time without a completion after which a phase is given up.
 const STALL: Duration = Duration::from_secs(60);
 /// Time that workers may take to end after the command.
 const GRACE: Duration = Duration::from_secs(20);
-/// The control plane looks at the user's stop flag at least this often.
+/// Longest interval between two checks of the user's stop flag.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The final flush of a job.
 #[derive(Default)]
 pub struct Flushed {
-    /// How long it took; none if there was no flush.
+    /// Duration of the flush; none if there was none.
     pub took_ns: Option<u64>,
     failures: Failures,
 }
@@ -42,13 +42,13 @@ pub struct Control<'a> {
     monitors: Vec<JobMonitor>,
     counting: bool,
     next_sample_ns: u64,
-    /// Nothing completed for too long.
+    /// True where nothing completed for too long.
     pub stalled: bool,
     interrupted: bool,
 }
 
 impl<'a> Control<'a> {
-    /// Of a phase whose barrier was released at that tick, a moment ago.
+    /// Control plane of a phase whose barrier was just released, at that tick.
     pub fn new(phase: &'a Prepared, release: Ticks) -> Control<'a> {
         let since_ns = phase.clock.ns(phase.clock.now() - release);
         let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -74,7 +74,7 @@ impl<'a> Control<'a> {
         self.phase.clock.ns(self.phase.clock.now() - self.release)
     }
 
-    /// Receives ends, samples, forwards the user's stop, until all have ended.
+    /// Receives ends, takes samples and forwards the user's stop, until all workers have ended.
     pub fn watch_over(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
         let mut progress = (Instant::now(), 0);
         let mut stopping_since: Option<Instant> = None;
@@ -117,7 +117,7 @@ impl<'a> Control<'a> {
         self.sample(watch);
     }
 
-    /// Once all others have ended, those in the background do.
+    /// Ends the background jobs once all others have ended.
     fn end_background(&mut self) {
         let in_front = || self.monitors.iter().filter(|monitor| !monitor.job.job.background);
         if in_front().next().is_some() && in_front().all(|monitor| monitor.left == 0) {
@@ -155,7 +155,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// One job's failure ends the phase, unless jobs fail alone.
+    /// True where one job's failure ends the phase; false where jobs fail alone.
     fn any_failed(&self) -> bool {
         self.phase.on_failure == OnFailure::EndRun
             && self.monitors.iter().any(JobMonitor::has_failed)
@@ -165,12 +165,12 @@ impl<'a> Control<'a> {
         self.phase.jobs.iter().for_each(|job| job.shared.command.end());
     }
 
-    /// True once nothing has ended for [`STALL`] and the longest rest that the plan asks for.
+    /// True once nothing has ended for [`STALL`] plus the plan's longest pause.
     fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
         let now: u64 = live.map(Live::progress).sum();
         let tick = self.phase.clock.now();
-        // A job that waits for others says nothing about those.
+        // A job that waits for its start says nothing about the progress of others.
         let waits = |monitor: &JobMonitor| {
             monitor.from.is_some() && tick < monitor.job.shared.started.load(Relaxed)
         };
@@ -180,13 +180,13 @@ impl<'a> Control<'a> {
         last.0.elapsed() > STALL + self.longest_rest()
     }
 
-    /// The longest time in which a plan may want nothing to be issued.
+    /// Longest time in which a plan issues nothing on purpose.
     fn longest_rest(&self) -> Duration {
         let rest = |job: &Arc<ReadyJob>| job.work.pause_ns_max();
         Duration::from_nanos(self.phase.jobs.iter().map(rest).max().unwrap_or(0))
     }
 
-    /// Does what is due: the end of the ramp, a sample.
+    /// Handles all that is due: the end of the ramp, a sample.
     fn tick(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
         let ramp_ns = self.phase.ramp_ns;
@@ -209,7 +209,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// The end of a job may end the others.
+    /// Ends the other jobs where the end of this one is to end them.
     fn job_done(&mut self, index: usize) {
         let monitor = &self.monitors[index];
         let ended = monitor.left == 0 && monitor.called_off.is_none();
@@ -222,8 +222,8 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Samples every job that is at work since its last sample, the furthest first. A rest shorter
-    /// than a tenth of an interval at the end of a job says nothing and is left out.
+    /// Samples every job at work since its last sample, the job with the latest end first. A
+    /// remainder shorter than a tenth of an interval at the end of a job is left out.
     fn sample(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
         let mut taken: Vec<(usize, Sample)> = Vec::new();
@@ -247,7 +247,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Flushes what a plan wants flushed at the end, all jobs at once.
+    /// Does the final flushes that the plan requests, for all jobs at once.
     pub fn flush(&self) -> Vec<Flushed> {
         let clock = self.phase.clock;
         thread::scope(|scope| {
@@ -268,7 +268,7 @@ impl<'a> Control<'a> {
         skipped::merge(ran, self.phase.skipped.clone())
     }
 
-    /// The measurements, one per job.
+    /// Measurements of the phase, one per job.
     pub fn gather(self, flushed: Vec<Flushed>) -> Vec<Measurement> {
         let (stalled, interrupted) = (self.stalled, self.interrupted);
         let (clock, release, released_unix_ns) =
@@ -309,7 +309,7 @@ impl<'a> Control<'a> {
     }
 }
 
-/// Makes durable what a job wrote.
+/// Makes a job's writes durable.
 fn flush(job: &ReadyJob, clock: Clock) -> Flushed {
     let before = clock.now();
     let failures = job.work.flush();

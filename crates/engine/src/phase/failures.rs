@@ -1,4 +1,4 @@
-//! I/O errors of a worker, alike ones counted together.
+//! I/O errors of a worker; equal ones are counted together.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use candor_record::IoFailure;
 
 use crate::operation::{Failure, Slot};
 
-/// Different failures kept per worker; more are counted with the last.
+/// Most failures of different kinds kept per worker; further ones count as the last kind.
 const KINDS_MAX: usize = 32;
 
 /// A list of failures.
@@ -15,7 +15,7 @@ const KINDS_MAX: usize = 32;
 pub struct Failures(Vec<IoFailure>);
 
 impl Failures {
-    /// Adds a failed operation on the thing of that name.
+    /// Adds a failed operation on that path.
     pub fn add(&mut self, op: &str, path: String, slot: &Slot, failure: Failure) {
         let message = match failure {
             Failure::AtEnd => {
@@ -27,7 +27,7 @@ impl Failures {
         self.merge_one(IoFailure { op, path, offset: slot.offset, errno, message, count: 1 });
     }
 
-    /// Adds an operation that took longer than is allowed.
+    /// Adds an operation that exceeded the maximum latency.
     pub fn add_slow(&mut self, op: &str, path: String, slot: &Slot, [ns, limit_ns]: [u64; 2]) {
         let message = format!("latency of {ns} ns, more than the {limit_ns} ns allowed");
         let (op, errno) = (Some(op.to_owned()), libc::ETIMEDOUT);
@@ -61,12 +61,12 @@ impl Failures {
         }
     }
 
-    /// Adds all of another list.
+    /// Adds all failures of another list.
     pub fn merge(&mut self, other: Failures) {
         other.0.into_iter().for_each(|failure| self.merge_one(failure));
     }
 
-    /// The list.
+    /// Failures as a plain list.
     pub fn into_list(self) -> Vec<IoFailure> {
         self.0
     }

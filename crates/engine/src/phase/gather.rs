@@ -1,4 +1,4 @@
-//! From workers' counters and ends to a job's measurement.
+//! A job's measurement, made from its workers' counters and ends.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,7 +15,7 @@ use crate::phase::failures::Failures;
 use crate::phase::ready_job::ReadyJob;
 use crate::worker::{Spent, WorkerEnd};
 
-/// Counts between two totals.
+/// Sample of the counts between two totals.
 pub fn sample(
     operations: &[(usize, &Operation)],
     [before, after]: [&Totals; 2],
@@ -34,7 +34,7 @@ pub fn sample(
     Sample { at_ns, length_ns, operations: operations.iter().map(of).collect() }
 }
 
-/// The measurement of a job whose workers have ended or, if `stalled`, were given up.
+/// Measurement of a job whose workers have ended or, if `stalled`, were given up.
 pub fn measurement(
     job: &ReadyJob,
     ends: Vec<WorkerEnd>,
@@ -42,14 +42,14 @@ pub fn measurement(
     stalled: bool,
 ) -> Measurement {
     let elapsed_ns = match stalled {
-        // Counters include workers that have not ended, so time goes on to the present.
+        // Counters include workers that have not ended, so the time runs to the present.
         true => clock.ns(clock.now().saturating_sub(job.shared.count_from.load(Relaxed))),
         false => ends.iter().map(|end| end.stats.elapsed_ns).max().unwrap_or(0),
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;
     let ended = ends.iter().map(|end| end.ended).max_by_key(severity).unwrap_or(Ended::Stalled);
-    // Of several workers, what all of them reached.
+    // Depth that all workers reached.
     let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min().map(|d| d as u32);
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
@@ -101,14 +101,14 @@ pub fn measurement(
     measurement
 }
 
-/// Latencies of all operations together, in ns. A worker that waits for a flush is as busy as one
-/// that waits for a write.
+/// Sum of the latencies of all operations, in ns. A worker that waits for a flush counts as busy,
+/// like one that waits for a write.
 fn latency_sum_ns(operations: &[OpStats]) -> f64 {
     let latencies = operations.iter().filter_map(|stats| stats.latency.as_ref());
     latencies.map(|latency| latency.histogram.sum_ns() as f64).sum()
 }
 
-/// Of several workers' reasons to end, the one that tells most.
+/// Rank of a reason to end: of several workers' reasons, the one with the highest rank is reported.
 fn severity(ended: &Ended) -> u8 {
     match ended {
         Ended::Done => 0,
@@ -120,8 +120,8 @@ fn severity(ended: &Ended) -> u8 {
     }
 }
 
-/// Figures of reading back: its time is that of reading back alone, and where it also ran beside
-/// the work, the work's as well.
+/// Figures of reading back. The elapsed time is that of reading back alone, plus that of the work
+/// where reading back also ran beside it.
 fn read_back(job: &ReadyJob, apart: &[Spent], elapsed_ns: u64, clock: &Clock) -> Option<ReadBack> {
     let beside = job.work.reads_back()?;
     let at = job.recorded.index_of(Figure::ReadBack)?;
@@ -160,7 +160,7 @@ fn op_stats(
         failed: sum.failed,
         ops_per_s: per_second(sum.ops),
         bytes_per_s: per_second(sum.bytes),
-        // The loop of plain reads does not note when the last one ended: it is the job's end.
+        // The loop of plain reads does not record the last completion: the job's end stands for it.
         elapsed_ns: match (sum.ops, sum.last) {
             (0, _) => 0,
             (_, Ticks(0)) => elapsed_ns,

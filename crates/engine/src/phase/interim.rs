@@ -1,4 +1,5 @@
-//! Interim results of a phase: each worker reports its own, and late ones are counted.
+//! Interim results of a phase: each worker reports its own figures; of late workers only the
+//! counters are read.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -11,13 +12,12 @@ use crate::counters::{Live, Totals};
 use crate::phase::job_monitor::JobMonitor;
 use crate::worker::WorkerEnd;
 
-/// How long workers may take to answer: those in a long call only have their counters read.
+/// Time that workers may take to report. Workers in a long call only have their counters read.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Interval between two looks for answers.
+/// Interval between two checks for reports.
 const LOOK: Duration = Duration::from_micros(100);
 
-/// The measurements of all jobs; `since` is when they were released, as a tick and in ns since
-/// 1970.
+/// Measurements of all jobs. `since` is the release, as a tick and in ns since 1970.
 pub fn measurements(
     monitors: &[JobMonitor],
     clock: Clock,
@@ -26,7 +26,7 @@ pub fn measurements(
     let counts = |monitor: &JobMonitor| monitor.left > 0 && clock.now() >= monitor.zero();
     let asked: Vec<bool> = monitors.iter().map(counts).collect();
     for (monitor, _) in monitors.iter().zip(&asked).filter(|(_, asked)| **asked) {
-        // An answer to an earlier question that came too late is not one to this.
+        // A late report to an earlier request must not count as one to this request.
         monitor.job.live.iter().for_each(|live| drop(live.take_interim()));
         monitor.job.shared.command.ask();
     }
@@ -41,7 +41,7 @@ pub fn measurements(
     measured.collect()
 }
 
-/// Reports of the workers of a job that have not ended.
+/// Reports of a job's workers that have not ended.
 fn answers(monitor: &JobMonitor, clock: Clock, until: Instant) -> Vec<WorkerEnd> {
     let ended: Vec<u32> = monitor.ends.iter().map(|end| end.stats.rank).collect();
     let still = monitor.job.live.iter().zip(0..).filter(|(_, rank)| !ended.contains(rank));
@@ -60,7 +60,7 @@ fn answer(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock, until: Ins
     }
 }
 
-/// Counters of a worker that does not answer.
+/// Figures of a worker that does not report, from its counters.
 fn counted(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock) -> WorkerEnd {
     let from = monitor.job.shared.count_from.load(Relaxed);
     let elapsed_ns = clock.ns(clock.now().saturating_sub(from));

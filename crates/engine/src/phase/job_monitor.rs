@@ -1,4 +1,4 @@
-//! What the control plane knows of one job while it runs, and what it watches for.
+//! Monitor of one job while it runs: the job's state in the control plane.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError};
@@ -16,33 +16,34 @@ use crate::phase::sampling::Sampling;
 use crate::phase::steady::SteadyWatch;
 use crate::worker::WorkerEnd;
 
-/// What is known of a job while it runs.
+/// State of a running job in the control plane.
 pub struct JobMonitor {
-    /// The job.
+    /// Job that is monitored.
     pub job: Arc<ReadyJob>,
     /// Workers that have ended.
     pub ends: Vec<WorkerEnd>,
-    /// Workers that have not.
+    /// Number of workers that have not ended.
     pub left: u32,
     /// Interval samples.
     pub sampling: Sampling,
-    /// Its log.
+    /// Log of the job.
     pub logging: Option<Logging>,
-    /// Whether it has become steady.
+    /// Steady-state test, where the job has one.
     pub steady: Option<SteadyWatch>,
-    /// Tick at which its delay began; none while it waits for other jobs.
+    /// Tick at which the job's delay began; none while the job waits for others.
     pub from: Option<Ticks>,
-    /// It could not be made ready, or did not reach what was asked of it.
+    /// Failure of the job as a whole: it could not be prepared, or missed its minimum rate.
     pub failure: Option<IoFailure>,
-    /// It was told to end without having failed, and counts as ended like this.
+    /// Reason that the job counts as ended with, where the control plane ended it without a
+    /// failure.
     pub called_off: Option<Ended>,
     floor: Option<MinimumRateWatch>,
-    /// Its last sample was taken.
+    /// True once the job's last sample was taken.
     sampled_out: bool,
 }
 
 impl JobMonitor {
-    /// Of a job whose phase was released at that tick.
+    /// Monitor of a job whose phase was released at that tick.
     pub fn new(job: &Arc<ReadyJob>, release: Ticks) -> JobMonitor {
         let (log, length_max) = job.work.log();
         let logs = [job.ends.clone(), job.hand_overs.clone()];
@@ -61,12 +62,12 @@ impl JobMonitor {
         }
     }
 
-    /// Tick from which it counts.
+    /// Tick at which counting began in the job.
     pub fn zero(&self) -> Ticks {
         self.job.shared.count_from.load(Relaxed)
     }
 
-    /// When something is to be done for it next, in ns since it counts.
+    /// Time of the job's next scheduled event, in ns since counting began.
     pub fn due_ns(&self) -> Option<u64> {
         let logging = self.logging.as_ref().map(Logging::due_ns);
         let steady = self.steady.as_ref().map(SteadyWatch::due_ns);
@@ -75,7 +76,7 @@ impl JobMonitor {
         due.filter(|_| self.left > 0 && self.called_off.is_none())
     }
 
-    /// Does what is due; the job may be called off, or fail.
+    /// Handles all that is due; the job may be called off, or fail.
     pub fn tick(&mut self, clock: &Clock) {
         let (now, zero) = (clock.now(), self.zero());
         let watches = self.logging.is_some() || self.steady.is_some() || self.floor.is_some();
@@ -106,7 +107,7 @@ impl JobMonitor {
         }
     }
 
-    /// Tells its workers to end, which is no failure.
+    /// Ends the job's workers without a failure.
     pub fn call_off(&mut self, as_if: Ended) {
         if self.left > 0 && self.called_off.is_none() {
             self.called_off = Some(as_if);
@@ -114,8 +115,8 @@ impl JobMonitor {
         }
     }
 
-    /// Its measurement out of what its workers left, without its log. `release` is the tick at
-    /// which its phase was released, and the same moment in ns since 1970.
+    /// Measurement from the ends of the job's workers, without the log. `release` is the tick at
+    /// which the phase was released, and the same moment in ns since 1970.
     pub fn measured(
         &self,
         ends: Vec<WorkerEnd>,
@@ -134,13 +135,13 @@ impl JobMonitor {
         measurement
     }
 
-    /// True if something failed in it that ends it.
+    /// True if a failure ends the job.
     pub fn has_failed(&self) -> bool {
         self.called_off.is_none() && self.job.shared.command.is_end()
     }
 
-    /// What happened since its last sample. `zero_ns` is when counting began in the phase, in ns
-    /// since the release; skipped during the ramp.
+    /// Sample of the job since its last one. `zero_ns` is the time at which counting began in the
+    /// phase, in ns since the release; none during the ramp.
     pub fn sample(
         &mut self,
         clock: &Clock,

@@ -1,8 +1,8 @@
-//! The log of one job, as the control plane collects it: every operation, sums over windows,
-//! histograms of intervals.
+//! Log of one job, as the control plane collects it: every operation, sums over windows, histograms
+//! of intervals.
 //!
-//! Windows and histograms are differences of the workers' counters, so they cost the loop nothing;
-//! only single operations, and the greatest latency of a window, are noted by the loop itself.
+//! Windows and histograms are differences of the workers' counters, so they cost the loop nothing.
+//! The loop itself records only single operations, and the greatest latency of a window.
 
 use std::sync::Arc;
 
@@ -36,12 +36,12 @@ pub struct Logging {
     bytes_max: Bytes,
 }
 
-/// How often rings are emptied: as often as they fill.
+/// Bounds of the interval at which rings are drained; it follows the rate at which they fill.
 const DRAIN_EVERY_NS: std::ops::RangeInclusive<u64> = 100_000..=20_000_000;
 
 impl Logging {
-    /// Of a job whose greatest operation has that size, with the rings of what has ended and of
-    /// what was handed over; none where no log is asked for.
+    /// Log of a job whose longest operation has that size, with the rings of completed and of
+    /// submitted operations; none where the plan requests no log.
     pub fn new(
         plan: &LogPlan,
         [rings, hand_overs]: [Vec<Arc<OperationLog>>; 2],
@@ -74,12 +74,12 @@ impl Logging {
         })
     }
 
-    /// When something is due next.
+    /// Time at which something is due next.
     pub fn due_ns(&self) -> u64 {
         self.window_due_ns.min(self.histogram_due_ns).min(self.drain_due_ns)
     }
 
-    /// Takes what the workers logged, and what is due. Counting began at tick `zero`.
+    /// Drains the rings, and writes whatever is due. Counting began at tick `zero`.
     pub fn tick(&mut self, now_ns: u64, clock: &Clock, zero: Ticks) {
         self.pace_drains(now_ns);
         self.drain(clock, zero);
@@ -95,7 +95,7 @@ impl Logging {
         }
     }
 
-    /// The job has ended at that time: what is left goes into last, shorter intervals.
+    /// Closes the log of a job that ended at that time: the rest goes into last, shorter intervals.
     pub fn finish(mut self, end_ns: u64, clock: &Clock, zero: Ticks) -> Log {
         self.drain(clock, zero);
         if self.plan.window.is_some() {
@@ -111,7 +111,7 @@ impl Logging {
         self.log
     }
 
-    /// A ring is to be emptied before it is half full, and not much more often.
+    /// Sets the interval so that a ring is drained before it is half full, and not much more often.
     fn pace_drains(&mut self, now_ns: u64) {
         let rings = self.rings.iter().chain(&self.hand_overs);
         let filled = rings.map(|ring| ring.filled());
@@ -156,7 +156,7 @@ impl Logging {
                     log.lost += 1;
                     return;
                 }
-                // A trim is no call of submission, also where others are.
+                // A trim is never submitted by a call of its own, also where other operations are.
                 let submitted = if op == Direction::Trim { entry.started } else { entry.submitted };
                 log.ops.push(LoggedOp {
                     at_ns: clock.ns(entry.ended.saturating_sub(zero)),
@@ -211,7 +211,6 @@ impl Logging {
     }
 }
 
-/// The next multiple of a length after now; what was slept through is not made up for.
 /// Form of an operation in a trace; none where traces have none.
 fn action(row: &Operation) -> Option<Action> {
     match (row.figure, row.name) {
@@ -221,6 +220,7 @@ fn action(row: &Operation) -> Option<Action> {
     }
 }
 
+/// Next multiple of the length after now; intervals that were missed are not made up for.
 fn next_due(due_ns: u64, length_ns: u64, now_ns: u64) -> u64 {
     due_ns.saturating_add(length_ns.saturating_mul((now_ns - due_ns) / length_ns.max(1) + 1))
 }

@@ -1,4 +1,4 @@
-//! Rates below which a job fails.
+//! Minimum rates: a job fails below them.
 
 use candor_plan::blocks::Floor;
 use candor_plan::units::{Direction, PerDirection};
@@ -6,14 +6,14 @@ use candor_plan::{Bytes, BytesPerSec, OpsPerSec};
 
 use crate::counters::Totals;
 
-/// A job may settle for this long before it is judged.
+/// Time that a job may settle before its rates are checked.
 const SETTLE_NS: u64 = 2_000_000_000;
-/// A cycle that is over is looked at this often until an operation of it completes.
+/// Interval between checks of a cycle that is over, until one of its operations completes.
 const LOOK_EVERY_NS: u64 = 1_000_000;
 
-/// A job's rates, cycle by cycle, each direction by itself. A cycle ends with a completion, so that
-/// a rate of less than one operation per cycle is a rate like others. Times are ns since counting
-/// began.
+/// Check of a job's rates, cycle by cycle, each direction by itself. A cycle ends with a
+/// completion, so that rates of less than one operation per cycle can be checked too. Times are ns
+/// since counting began.
 #[derive(Debug)]
 pub struct MinimumRateWatch {
     floor: Floor,
@@ -21,7 +21,7 @@ pub struct MinimumRateWatch {
     due_ns: u64,
 }
 
-/// A cycle that is under way: counts and time at its begin.
+/// Counts and time at the begin of the present cycle.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cycle {
     ops: u64,
@@ -30,18 +30,18 @@ struct Cycle {
 }
 
 impl MinimumRateWatch {
-    /// Of a job that begins to count.
+    /// Check of a job that begins to count.
     pub fn new(floor: Floor) -> MinimumRateWatch {
         let due_ns = floor.cycle.0.max(SETTLE_NS);
         MinimumRateWatch { floor, cycles: PerDirection::default(), due_ns }
     }
 
-    /// When to look next.
+    /// Time of the next check.
     pub fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Judges the cycles that end now; what was not reached, in a sentence.
+    /// Checks the cycles that end now; returns a sentence for a rate that was missed.
     pub fn look(&mut self, totals: &Totals, now_ns: u64) -> Option<String> {
         if now_ns < self.due_ns {
             return None;
@@ -59,7 +59,7 @@ impl MinimumRateWatch {
             return None;
         }
         *self.cycles.of_mut(op) = now;
-        // What was before the first cycle is the time to settle.
+        // The time before the first cycle is the time to settle.
         if last.from_ns == 0 {
             return None;
         }

@@ -1,4 +1,4 @@
-//! A job of a phase that is ready but for its workers' threads.
+//! A job of a phase, prepared but for its workers' threads.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -17,37 +17,37 @@ use crate::phase::shared::{Gate, Shared};
 use crate::phase::{Message, Session, Task};
 use crate::worker::{Tolerance, WorkerEnd};
 
-/// A job, ready but for its threads.
+/// A job, prepared but for its threads.
 pub struct ReadyJob {
-    /// The job of the plan.
+    /// Job of the plan.
     pub job: Job,
-    /// When it ends.
+    /// Limits at which the job ends.
     pub stop: Stop,
-    /// Its work, as its family made it ready.
+    /// Work, as the family prepared it.
     pub work: Arc<dyn JobWork>,
-    /// Counters of its workers.
+    /// Counters of the workers.
     pub live: Arc<[Live]>,
     /// Operations that are counted.
     pub recorded: Recorded,
-    /// Shared with its workers.
+    /// State shared with the workers.
     pub shared: Arc<Shared>,
     /// Totals at the end of the first worker.
     pub first_done: Arc<Mutex<Option<Progress>>>,
-    /// Logs of operations that ended, one per worker; empty where nothing is logged.
+    /// Logs of completed operations, one per worker; empty where nothing is logged.
     pub ends: Vec<Arc<OperationLog>>,
-    /// Logs of operations that were handed over, likewise.
+    /// Logs of submitted operations, likewise.
     pub hand_overs: Vec<Arc<OperationLog>>,
     ranks: Ranks,
     seed: u64,
-    /// Kept for as long as its threads are in it.
+    /// Control group that the threads are in; kept as long as they run.
     _group: Option<Group>,
 }
 
 impl ReadyJob {
-    /// Has its family make it ready, and allocates the counters.
+    /// Prepares the job through its family, and allocates the counters.
     ///
     /// # Errors
-    /// Whatever the family cannot make ready.
+    /// The part that the family cannot prepare.
     pub fn new(
         session: &mut Session,
         phase: &mut Kept,
@@ -89,10 +89,11 @@ impl ReadyJob {
         })
     }
 
-    /// A worker's whole life, in its own thread: sets up, says so, waits at the gate, runs.
+    /// Runs a worker in its own thread: sets it up, reports that it is ready, waits at the gate,
+    /// runs the loop.
     ///
     /// # Errors
-    /// What could not be set up; then the thread has not waited at the gate.
+    /// The part that could not be set up; the thread then has not waited at the gate.
     pub fn live(
         &self,
         rank: u32,
@@ -123,7 +124,7 @@ impl ReadyJob {
     }
 }
 
-/// A log for each worker, where they are asked for.
+/// A log for each worker, where logs are requested.
 fn logs(wanted: bool, workers: u32) -> Vec<Arc<OperationLog>> {
     let workers = if wanted { workers } else { 0 };
     (0..workers).map(|_| Arc::new(OperationLog::for_one_of(workers))).collect()

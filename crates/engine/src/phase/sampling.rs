@@ -1,4 +1,4 @@
-//! Interval samples of one job, from totals that grow.
+//! Interval samples of one job, as differences of its totals.
 
 use candor_plan::work::Operation;
 use candor_record::{Histogram, Latency, Sample};
@@ -9,7 +9,7 @@ use crate::phase::gather;
 /// Samples of a job. Times are ns since the release of the barrier.
 pub struct Sampling {
     last: Totals,
-    /// Everything before is in a sample, or was before the job began.
+    /// End of the last sample; before the first one, begin of the job.
     until_ns: u64,
     samples: Vec<Sample>,
     operations: Vec<(usize, &'static Operation)>,
@@ -17,11 +17,11 @@ pub struct Sampling {
     latencies: Vec<Histogram>,
 }
 
-/// Shortest interval whose percentiles are computed: they take a pass over all buckets.
+/// Shortest interval whose percentiles are computed: they need a pass over all buckets.
 const PERCENTILES_FROM_NS: u64 = 900_000_000;
 
 impl Sampling {
-    /// Of a job with these operations that begins at that time.
+    /// Samples of a job with these operations that begins at that time.
     pub fn new(operations: Vec<(usize, &'static Operation)>, begins_ns: u64) -> Sampling {
         Sampling {
             last: Totals::default(),
@@ -32,13 +32,13 @@ impl Sampling {
         }
     }
 
-    /// Counts begin anew at that time: the ramp is over.
+    /// Starts the counts anew at that time: the ramp is over.
     pub fn count_from(&mut self, begins_ns: u64) {
         (self.last, self.until_ns) = (Totals::default(), begins_ns);
         self.latencies.fill(Histogram::new());
     }
 
-    /// Adds percentiles to a sample; `latencies` gives the distribution of an operation by the
+    /// Adds percentiles to a sample. `latencies` gives the distribution of an operation by the
     /// index of its counters.
     pub fn add_percentiles(&mut self, sample: &mut Sample, latencies: impl Fn(usize) -> Histogram) {
         if sample.length_ns < PERCENTILES_FROM_NS {
@@ -55,8 +55,9 @@ impl Sampling {
         }
     }
 
-    /// The work since the last sample; none if that was less than `short_ns` ago, in which
-    /// case the next sample covers it too. `zero_ns` is when counting began in the phase.
+    /// Sample of the work since the last sample. None if the last one was less than `short_ns` ago;
+    /// the next sample then covers that time too. `zero_ns` is the time at which counting began in
+    /// the phase.
     pub fn take(
         &mut self,
         totals: impl FnOnce() -> Totals,
@@ -80,7 +81,7 @@ impl Sampling {
         self.samples.push(sample);
     }
 
-    /// All that were kept.
+    /// All samples kept so far.
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }

@@ -1,4 +1,4 @@
-//! State that outlives a phase: the clock, and what families keep.
+//! State that outlives a phase: the clock, and the values of families.
 
 use std::cell::OnceCell;
 
@@ -15,7 +15,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins to calibrate the clock; `families` is who can do which work.
+    /// Begins to calibrate the clock. `families` maps each kind of work to its family.
     pub fn new(families: Families) -> Session {
         Session {
             calibration: Calibration::begin(),
@@ -25,7 +25,7 @@ impl Session {
         }
     }
 
-    /// The clock of the run; calibrated when first asked for.
+    /// Clock of the run; calibrated at first use.
     pub fn clock(&self) -> Clock {
         *self.clock.get_or_init(|| self.calibration.end())
     }

@@ -1,21 +1,21 @@
-//! Jobs of a phase that do not run: they could not be made ready, or nothing was to run.
+//! Jobs of a phase that do not run: they could not be prepared, or nothing was to run.
 
 use candor_plan::Job;
 use candor_record::{Ended, IoFailure, Measurement};
 
 use crate::error::EngineError;
 
-/// A job that does not run, with what is told of it.
+/// A job that does not run, with its measurement.
 #[derive(Clone, Debug)]
 pub struct SkippedJob {
-    /// Its place in the phase.
+    /// Index of the job in the phase.
     pub job: usize,
-    /// What is told of it.
+    /// Measurement that is reported for the job.
     pub measurement: Measurement,
 }
 
 impl SkippedJob {
-    /// A job that could not be made ready.
+    /// A job that could not be prepared.
     pub fn failed(at: usize, job: &Job, failure: IoFailure) -> SkippedJob {
         let mut skipped = SkippedJob::prepared(at, job);
         skipped.measurement.ended = Ended::Failed;
@@ -23,7 +23,7 @@ impl SkippedJob {
         skipped
     }
 
-    /// A job that was only to be made ready, and was.
+    /// A job that was only to be prepared, with success.
     pub fn prepared(at: usize, job: &Job) -> SkippedJob {
         let measurement = Measurement {
             job: job.name.clone(),
@@ -35,7 +35,7 @@ impl SkippedJob {
     }
 }
 
-/// Puts the measurements of jobs that did not run where they belong among those that ran.
+/// Merges the measurements of skipped jobs with those of jobs that ran, in the order of the jobs.
 pub fn merge(ran: Vec<Measurement>, mut skipped: Vec<SkippedJob>) -> Vec<Measurement> {
     skipped.sort_by_key(|skipped| skipped.job);
     let mut all = ran;
@@ -46,7 +46,7 @@ pub fn merge(ran: Vec<Measurement>, mut skipped: Vec<SkippedJob>) -> Vec<Measure
 }
 
 impl EngineError {
-    /// The error as a failure of set-up, for a job that fails alone.
+    /// Failure of set-up made from the error, for a job that fails alone.
     pub fn failure(&self) -> IoFailure {
         let (path, cause) = match self {
             EngineError::File { path, cause, .. } => (path.display().to_string(), Some(cause)),
@@ -59,7 +59,7 @@ impl EngineError {
             offset: 0,
             errno: cause.and_then(std::io::Error::raw_os_error).unwrap_or(libc::EINVAL),
             message: match self {
-                // The file is named beside it.
+                // The failure carries the path in a field of its own.
                 EngineError::File { what, cause, .. } => format!("cannot {what}: {cause}"),
                 _ => self.to_string(),
             },

@@ -1,4 +1,4 @@
-//! Whether a job has become steady: a rolling list of windows against a criterion.
+//! Steady-state test of a job: a rolling list of windows against a criterion.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::counters::Totals;
 const SNIA_RANGE_PERCENT: f64 = 20.0;
 const SNIA_CHANGE_PERCENT: f64 = 10.0;
 
-/// The windows of a job. Times are ns since counting began.
+/// Windows of a job. Times are ns since counting began.
 #[derive(Debug)]
 pub struct SteadyWatch {
     criterion: Steady,
@@ -23,7 +23,7 @@ pub struct SteadyWatch {
 }
 
 impl SteadyWatch {
-    /// Of a job that begins to count.
+    /// Test of a job that begins to count.
     pub fn new(criterion: &Steady) -> SteadyWatch {
         SteadyWatch {
             criterion: criterion.clone(),
@@ -35,7 +35,7 @@ impl SteadyWatch {
         }
     }
 
-    /// When the window ends, or the first one begins.
+    /// Time at which the present window ends, or the first one begins.
     pub fn due_ns(&self) -> u64 {
         match self.begun {
             false => self.from_ns,
@@ -43,7 +43,7 @@ impl SteadyWatch {
         }
     }
 
-    /// Ends the window that is due; true if the last ones meet the criterion.
+    /// Ends the window that is due; true if the last windows meet the criterion.
     pub fn look(&mut self, totals: &Totals, now_ns: u64) -> bool {
         if now_ns < self.due_ns() {
             return false;
@@ -95,7 +95,7 @@ impl SteadyWatch {
         }
     }
 
-    /// What was seen.
+    /// Result of the test so far.
     pub fn state(&self) -> SteadyState {
         let values = self.values();
         SteadyState {
@@ -125,7 +125,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The greatest distance of a value from the mean.
+/// Greatest distance of a value from the mean.
 fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
@@ -136,7 +136,7 @@ fn bounds(values: &[f64]) -> (f64, f64) {
     (low, values.iter().copied().fold(0.0, f64::max))
 }
 
-/// Change per window of the line with the least squares.
+/// Change per window of the least-squares line.
 fn slope(values: &[f64]) -> f64 {
     let (mean_y, mean_x) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
     let (mut above, mut below) = (0.0, 0.0);
@@ -157,7 +157,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Feeds operations per second; the window after which it was steady, if it ever was.
+    /// Feeds operations per second; returns the number of windows after which the job was steady,
+    /// if it ever was.
     fn steady_after(criterion: &Steady, rates: &[u64]) -> Option<usize> {
         let mut watch = SteadyWatch::new(criterion);
         let (mut done, mut now) = (0, criterion.ramp().0);
@@ -189,9 +190,9 @@ mod tests {
     #[test]
     fn snia_waits_until_neither_range_nor_trend_is_left() {
         let snia = Steady::Snia { window: Nanos(SECOND), windows: 5 };
-        // Fresh out of the box, then settling.
+        // Rates of a device fresh out of the box that settles.
         let rates = [1000, 600, 400, 300, 280, 270, 268, 266, 265];
-        // In the eighth second the fitted line still falls by 11.6 % of the mean.
+        // In the eighth second the least-squares line still falls by 11.6 % of the mean.
         assert_eq!(steady_after(&snia, &rates), Some(9));
         let sliding: Vec<u64> = (0..20).map(|nth| 2000 - nth * 90).collect();
         assert_eq!(steady_after(&snia, &sliding), None, "it never stops falling");
@@ -221,7 +222,7 @@ mod tests {
                 *of = figure;
             }
             let after = steady_after(&criterion, &[100, 300, 300, 300]);
-            // Every operation took as long, whatever the rate was.
+            // Every operation had the same latency, at any rate.
             assert_eq!(after, Some(if figure == SteadyFigure::Bytes { 4 } else { 3 }));
         }
     }

@@ -1,4 +1,4 @@
-//! The loops over a source that is always ready: no checks but for time and the command word.
+//! Loops over a source that is always ready: they check only time and the command word.
 
 use super::{Alike, Worker, live_of};
 use crate::clock::Ticks;
@@ -10,7 +10,7 @@ use crate::worker::WorkerEnd;
 use candor_record::Ended;
 
 impl<S: Bare> Worker<S> {
-    /// Single calls need no batches: one slot serves all.
+    /// Loop of single calls. It needs no batches: one slot serves all operations.
     pub(super) fn call_bare<C: Call>(mut self, mut engine: C) -> WorkerEnd {
         let clock = self.seat.clock;
         let (live, rank) = live_of(&self.seat);
@@ -92,7 +92,8 @@ impl<S: Bare> Worker<S> {
         self.finish(live, engine.features())
     }
 
-    /// Free slots become the batch: all of them without moving one by one, where they fit.
+    /// Fills a batch from the free slots. Where all of them fit, the two lists are swapped instead
+    /// of moved one by one.
     #[inline(always)]
     fn fill_bare(&mut self) {
         if self.free.len() <= self.shape.batch {

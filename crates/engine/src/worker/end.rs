@@ -1,4 +1,4 @@
-//! Figures of a worker: at its end, or on its way.
+//! Figures of a worker, at its end or in between.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,30 +15,30 @@ use crate::source::Source;
 /// Figures of a worker.
 #[derive(Clone, Default)]
 pub struct WorkerEnd {
-    /// Counts and times.
+    /// Counts, times and resource usage.
     pub stats: WorkerStats,
-    /// Why it ended.
+    /// Reason why the worker ended.
     pub ended: Ended,
-    /// Errors.
+    /// Failed operations.
     pub failures: Failures,
-    /// Findings of verification.
+    /// Results of verification.
     pub verify: Option<VerifyStats>,
-    /// Spent on reading back alone; none where nothing is read back.
+    /// Time spent on reading back alone; none where nothing is read back.
     pub read_back: Option<Spent>,
-    /// Zones reset so that they could be written.
+    /// Number of zones reset before writes.
     pub zone_resets: u64,
-    /// Counts of depth, where they are asked for.
+    /// Counts of depth, where they are requested.
     pub depths: Option<Depths>,
-    /// The greatest depth that met the latency goal, where there is one.
+    /// Greatest depth that met the latency goal, where there is one.
     pub depth_reached: Option<usize>,
-    /// Features of its engine in use.
+    /// Engine features in use.
     pub features: Vec<String>,
 }
 
-/// Time and CPU time spent on something that is no part of the work.
+/// Time and CPU time that do not count as the work's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// Time.
+    /// Elapsed time.
     pub ticks: Ticks,
     /// CPU time in user mode.
     pub user_ns: u64,
@@ -50,7 +50,7 @@ impl<S: Source> Worker<S> {
     pub(super) fn finish(mut self, live: &Live, features: Vec<String>) -> WorkerEnd {
         let (shared, last) = (self.seat.shared.clone(), self.turn.last_completion);
         let mut end = self.figures(live, last, features);
-        // A worker that something else has ended was at work, or at rest as asked, until then.
+        // An interrupted worker was at work, or in planned think time, until now.
         let until = match self.ended {
             Ended::Interrupted if end.read_back.is_none() => self.seat.clock.now(),
             Ended::Time => last.max(shared.deadline.load(Relaxed)),
@@ -61,7 +61,7 @@ impl<S: Source> Worker<S> {
         end
     }
 
-    /// Time until that tick, less what was spent apart from the work.
+    /// Time until that tick, less the time that does not count as the work's.
     fn elapsed_ns(&self, until: Ticks, end: &WorkerEnd) -> u64 {
         let from = self.seat.shared.count_from.load(Relaxed);
         let apart = end.read_back.unwrap_or_default().ticks;
@@ -112,8 +112,7 @@ impl<S: Source> Worker<S> {
         end
     }
 
-    /// The first worker to end takes a snapshot of what all have done by then, before it gives
-    /// anything back.
+    /// Stores the totals of all workers when the first one ends, before it releases anything.
     fn mark_first_done(&self, end: &WorkerEnd) {
         let first_done = &self.seat.first_done;
         let mut first = first_done.lock().unwrap_or_else(PoisonError::into_inner);

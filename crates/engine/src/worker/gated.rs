@@ -52,7 +52,8 @@ impl<S: Source> Worker<S> {
         self.finish(live, engine.features())
     }
 
-    /// Adds operations to the batch until it is full or nothing may start: then why.
+    /// Adds operations to the batch until it is full or nothing may start; returns the reason in
+    /// that case.
     fn fill_gated(&mut self, now: Ticks) -> Option<Wait> {
         self.turn.now = now;
         while self.batch.len() < self.shape.batch {
@@ -73,7 +74,8 @@ impl<S: Source> Worker<S> {
         None
     }
 
-    /// Stamps the batch with the tick of its hand-over; `filled_from` is when filling it began.
+    /// Stamps the batch with its tick of submission. `filled_from` is the tick at which filling
+    /// began.
     #[inline(always)]
     fn stamp(&mut self, issued: Ticks, filled_from: Ticks) {
         for &index in &self.batch {
@@ -90,7 +92,7 @@ impl<S: Source> Worker<S> {
         self.turn.fill += issued - filled_from;
     }
 
-    /// Stamps the batch with the tick at which the call that handed it over returned.
+    /// Stamps the batch with the tick at which the submitting call returned.
     #[inline(always)]
     pub(super) fn stamp_submitted(&mut self, submitted: Ticks) {
         for &index in &self.batch {
@@ -98,7 +100,7 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// How many completions to wait for, and how long.
+    /// Number of completions to wait for, and the longest wait.
     #[inline(always)]
     fn patience(&self, now: Ticks, waits: Option<Wait>) -> (usize, Option<u64>) {
         match waits {
@@ -136,9 +138,9 @@ impl<S: Source> Worker<S> {
         after
     }
 
-    /// Accounts for everything that completed in a turn.
+    /// Accounts for all completions of a turn.
     ///
-    /// Operations of one batch have one start and one end; those alike are counted at once.
+    /// Operations of one batch have one start and one end; equal ones are counted at once.
     fn account_gated(&mut self, bank: &Bank, now: Ticks) {
         self.turn.now = now;
         let mut alike = Alike::default();
@@ -181,7 +183,7 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// Counts and logs a single completion, and tells the sources of it.
+    /// Counts and logs a single completion, and reports it to the sources.
     #[inline(always)]
     fn tell_of(&mut self, at: usize, bank: &Bank, now: Ticks) {
         let completion = self.done.as_slice()[at];

@@ -1,30 +1,30 @@
-//! Which blocks repeat earlier ones: a block is told by its key, so none has to be kept.
+//! Duplicate blocks: a key identifies the bytes of a block, so that no block has to be kept.
 
 use candor_plan::blocks::{Content as Plan, Duplicates};
 
 use super::Origin;
 use candor_engine::random::{Random, mix};
 
-/// Keys that every worker of the job knows.
+/// Number of keys that all workers of the job share.
 const FEW: u64 = 16;
-/// Tells keys of working sets from seeds used elsewhere.
+/// Salt that separates keys of working sets from seeds used elsewhere.
 const SALT: u64 = 0x6475_7065;
 
-/// The keys of one worker's blocks, one after another.
+/// Keys of one worker's blocks, one after another.
 pub struct Keys {
     percent: u8,
     how: Duplicates,
-    /// From which the keys of blocks that are repeated follow.
+    /// Base from which the keys of repeated blocks are derived.
     base: u64,
     /// Blocks of the working set.
     set: u64,
-    /// Of these, blocks that were written already.
+    /// Blocks of the set that were written already.
     written: u64,
     last: Option<u64>,
 }
 
 impl Keys {
-    /// For a worker.
+    /// Keys of a worker's blocks.
     pub fn new(plan: &Plan, origin: &Origin) -> Keys {
         let (share, shared) = match plan.duplicates {
             Duplicates::WorkingSet { percent, shared } => (u64::from(percent), shared),
@@ -35,7 +35,7 @@ impl Keys {
             Duplicates::WorkingSet { .. } if shared => mix(origin.plan_seed, SALT),
             _ => mix(mix(origin.seed, SALT), u64::from(origin.rank)),
         };
-        // A shared set was written by others as well, so all of it may be repeated at once.
+        // Others write a shared set as well, so all of it may be repeated at once.
         let set = (origin.blocks * share).div_ceil(100).max(1);
         let written = if shared { set } else { 0 };
         Keys {
@@ -48,7 +48,7 @@ impl Keys {
         }
     }
 
-    /// The key of the next block.
+    /// Key of the next block.
     pub fn next(&mut self, random: &mut Random) -> u64 {
         let repeats = random.percent(self.percent);
         match (self.how, self.last) {
@@ -63,7 +63,7 @@ impl Keys {
         }
     }
 
-    /// The first blocks make up the set; from then on it is repeated from.
+    /// Key of a working set: the first blocks make up the set, later ones repeat it.
     fn of_set(&mut self, repeats: bool, random: &mut Random) -> u64 {
         if self.written < self.set {
             self.written += 1;

@@ -1,14 +1,15 @@
-//! What is written: bytes that neither a compressor nor deduplication can shrink, unless asked.
+//! Contents of writes: bytes that neither compression nor deduplication can shrink, unless the plan
+//! requests it.
 //!
-//! Random bytes are made once, into a pool. A write of up to [`COPY_BYTES_MAX`] is copied from the
-//! pool, at a place that moves on; a longer one stays in its buffer, which was filled from its own
-//! random stream, unless reads go through that buffer as well. Every 512 bytes then get a stamp
-//! that never repeats. So equal bytes recur only at distances beyond the pool, and no two blocks
-//! are alike.
+//! The random bytes of a pool are generated once. A write of up to [`COPY_BYTES_MAX`] is copied
+//! from the pool, from an offset that moves on. A longer write keeps the bytes of its buffer, which
+//! its own random stream filled, unless reads use that buffer as well. Then every 512 bytes get a
+//! stamp that never repeats. So equal bytes recur only at distances beyond the pool, and no two
+//! blocks are alike.
 //!
-//! Where a plan asks for compressible bytes or duplicates, and in blocks with headers, the bytes
-//! are a function of a key ([`Content::keyed`]): the same key gives the same bytes again, without
-//! any of them having been kept.
+//! Where a plan requests compressible bytes or duplicates, and in blocks with headers, the bytes
+//! are a function of a key ([`Content::keyed`]). The same key gives the same bytes again, and none
+//! of them has to be kept.
 
 mod duplicates;
 #[cfg(test)]
@@ -40,39 +41,39 @@ pub fn pool(seed: u64) -> Pool {
     bytes.into()
 }
 
-/// Whose content it is.
+/// Origin of the content: its worker and seeds.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// Seed of the job's choices.
     pub seed: u64,
-    /// Seed of the plan, the same for all jobs.
+    /// Seed of the plan, common to all jobs.
     pub plan_seed: u64,
-    /// The worker's number.
+    /// Number of the worker.
     pub rank: u32,
-    /// The same buffers are also read into.
+    /// True where reads use the same buffers.
     pub reads: bool,
-    /// Number of blocks in the range, for a working set of duplicates.
+    /// Number of blocks in the range, which sizes a working set of duplicates.
     pub blocks: u64,
 }
 
-/// One worker's way of filling its writes.
+/// Generator of one worker's contents.
 pub struct Content {
     plan: Plan,
     pool: Pool,
     random: Random,
-    /// Duplicates, where there are any.
+    /// Keys of duplicates, where the plan requests any.
     keys: Option<Keys>,
-    /// Buffers do not keep what was put in before the start: reads or repeats go through them too.
+    /// True where buffers lose their first bytes, because reads or repeats use them too.
     overwritten: bool,
-    /// Every block is made from its key.
+    /// True where every block is made from its key.
     composed: bool,
     at: usize,
-    /// The next stamp; the worker's number in the high bits keeps workers apart.
+    /// Next stamp. The worker's number in the high bits separates the workers.
     stamp: u64,
 }
 
 impl Content {
-    /// For a worker.
+    /// Generator for a worker.
     pub fn new(plan: Plan, pool: Pool, origin: &Origin) -> Content {
         let mut random = Random::new(origin.seed, 0x0064_6174_6100 + u64::from(origin.rank));
         let at = random.below((POOL_BYTES / SECTOR_BYTES) as u64) as usize * SECTOR_BYTES;
@@ -91,7 +92,7 @@ impl Content {
         }
     }
 
-    /// Fills a worker's buffers before the clock starts.
+    /// Fills the worker's buffers before the clock starts.
     pub fn prepare(&mut self, buffers: &mut [u8]) {
         match self.plan.fill {
             Fill::Zero => buffers.fill(0),
@@ -108,7 +109,7 @@ impl Content {
         self.bytes(bytes, slot.offset);
     }
 
-    /// Fills the bytes of a write at `offset` as the plan says.
+    /// Fills the bytes of a write at `offset` as the plan requests.
     #[inline(always)]
     pub fn bytes(&mut self, bytes: &mut [u8], offset: u64) {
         match self.plan.fill {
@@ -125,7 +126,7 @@ impl Content {
         }
     }
 
-    /// The bytes of a block that can be made again from its key.
+    /// Fills a block from its key; the same key gives the same bytes again.
     #[inline(always)]
     pub fn keyed(&self, bytes: &mut [u8], key: u64, offset: u64) {
         match self.plan.fill {
@@ -135,12 +136,12 @@ impl Content {
         }
     }
 
-    /// True if a block's bytes depend on where its operation begins, and not on a key.
+    /// True if a block's bytes depend on the begin of its operation, and not on a key.
     pub fn is_pattern(&self) -> bool {
         self.plan.fill == Fill::Pattern
     }
 
-    /// Fills with the plan's pattern, which begins with the operation.
+    /// Fills the bytes with the plan's pattern, which begins with the operation.
     pub fn fill_pattern(&self, bytes: &mut [u8], offset: u64) {
         if let Some(pattern) = &self.plan.pattern {
             pattern.fill(bytes, offset);
@@ -154,7 +155,7 @@ impl Content {
         }
     }
 
-    /// Pieces of noise with something compressible behind each.
+    /// Fills a block with pieces of noise, each followed by compressible bytes.
     fn compose(&self, bytes: &mut [u8], key: u64, offset: u64) {
         let mut noise = Noise::new(self, key);
         if self.plan.compressible_percent == 0 {
@@ -191,28 +192,29 @@ impl Content {
     fn stamp(&mut self, bytes: &mut [u8]) {
         for sector in bytes.chunks_exact_mut(SECTOR_BYTES) {
             self.stamp += 1;
-            // Spread over all bits, so that the stamp does not compress either.
+            // The multiplication spreads the stamp over all bits, so that it does not compress
+            // either.
             let stamp = self.stamp.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             sector[..8].copy_from_slice(&stamp.to_le_bytes());
         }
     }
 }
 
-/// The place in the pool after some bytes were taken at `at`.
+/// Offset in the pool after `bytes` were taken at `at`.
 #[inline(always)]
 fn advanced(at: usize, bytes: usize) -> usize {
     match at + bytes.next_multiple_of(SECTOR_BYTES) {
         at if at < POOL_BYTES => at,
-        // An odd number of sectors less than the pool: passes do not line up.
+        // The step is an odd number of sectors less than the pool, so that passes do not line up.
         at => (at - POOL_BYTES + 7 * SECTOR_BYTES) % POOL_BYTES,
     }
 }
 
 /// Random bytes of one key.
 enum Noise<'a> {
-    /// Copied from the pool, with a stamp per sector.
+    /// Bytes copied from the pool, with a stamp per sector.
     Pool { pool: &'a [u8], at: usize, key: u64 },
-    /// Drawn.
+    /// Bytes drawn from a random stream.
     Fresh(Random),
 }
 

@@ -1,4 +1,4 @@
-//! What a worker wrote and has not read back yet: a bit per block.
+//! Written blocks that a worker has not read back yet: one bit per block.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use candor_engine::operation::Slot;
 
 const BITS: usize = u64::BITS as usize;
 
-/// One worker's bits of all files; none where nothing is read back.
+/// One worker's bits for all files; empty where nothing is read back.
 pub struct Due {
     files: Box<[Box<[u64]>]>,
 }
 
 impl Due {
-    /// With nothing due, over the blocks of these maps.
+    /// Clear bits for the blocks of these maps.
     pub fn new(maps: &[Arc<Map>]) -> Due {
-        // Pages of zeros take no memory before a bit in them is set.
+        // Untouched pages of zeros take no memory.
         let bits = |map: &Arc<Map>| vec![0; map.blocks_known().div_ceil(BITS)].into();
         Due { files: maps.iter().map(bits).collect() }
     }
 
-    /// Where nothing is read back.
+    /// No bits, where nothing is read back.
     pub fn nothing() -> Due {
         Due { files: Box::default() }
     }
 
-    /// Marks the blocks of an operation, or takes the marks away.
+    /// Sets or clears the marks of an operation's blocks.
     pub fn mark(&mut self, map: &Map, slot: &Slot, is_due: bool) {
         let Some(bits) = self.files.get_mut(slot.handle as usize) else { return };
         for block in map.range(slot.offset, slot.length) {
@@ -37,7 +37,7 @@ impl Due {
         }
     }
 
-    /// True if any block of an operation is marked.
+    /// True if a block of the operation is marked.
     pub fn is_due(&self, map: &Map, slot: &Slot) -> bool {
         let Some(bits) = self.files.get(slot.handle as usize) else { return false };
         let mut blocks = map.range(slot.offset, slot.length);

@@ -1,4 +1,4 @@
-//! The bytes of blocks that do not match, into files for whoever looks into the damage.
+//! Dumps of mismatching blocks into files, for the analysis of the damage.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use crate::data::content::{Content, Origin, pool};
 use crate::data::verify::Form;
 use crate::data::verify::fio_header::FioHeader;
 
-/// Writes what was received and, where it is known, what was expected; says in words where to.
-/// A block with a bad header has no `expected` at all and a file of its own kind.
+/// Writes the received bytes and, where they are known, the expected ones. Returns a phrase that
+/// names the files. A block with a bad header has no `expected` at all, and a dump of another kind.
 pub fn dump(stem: &Path, received: &[u8], expected: Option<Option<Vec<u8>>>) -> String {
     let Some(expected) = expected else { return put(stem, "hdr_fail", received) };
     let received = put(stem, "received", received);
@@ -32,9 +32,8 @@ fn put(stem: &Path, kind: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// What a block should hold whose header is right: its bytes made again from the seed in that
-/// header, or from the pattern. None if they do not have the sum that the header holds, because
-/// someone else made them.
+/// Expected bytes of a block whose header is right: made again from the header's seed, or from the
+/// pattern. None if they do not have the header's checksum, because another program made them.
 pub fn expected(
     form: &Form,
     plan: &ContentPlan,

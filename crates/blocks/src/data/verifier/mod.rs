@@ -1,4 +1,4 @@
-//! A worker's side of verification: headers into writes, checks of reads.
+//! Verification by a worker: headers into writes, checks of reads.
 
 mod due;
 mod dump;
@@ -30,10 +30,10 @@ pub struct Verifier {
     /// One map per file.
     maps: Vec<Arc<Map>>,
     clock: Clock,
-    /// Tick from which the times in headers count.
+    /// Tick that the times in headers count from.
     from: Ticks,
     stamp: Stamp,
-    /// Where bytes are made that a block is compared with.
+    /// Buffer for the expected bytes of a block.
     scratch: Vec<u8>,
     stats: VerifyStats,
     trail: Trail,
@@ -41,7 +41,7 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// With what is known about the blocks of each file.
+    /// Verifier with the maps of the blocks of each file.
     pub fn new(
         plan: Plan,
         content: ContentPlan,
@@ -62,7 +62,7 @@ impl Verifier {
         &self.maps[slot.handle as usize]
     }
 
-    /// Claims the blocks of an operation; false while a write to one of them is under way.
+    /// Claims the blocks of an operation; false while a write to one of them is in flight.
     pub fn begin(&mut self, slot: &mut Slot) -> bool {
         match slot.kind() {
             Kind::Read => match self.map(slot).begin_read(slot.offset, slot.length) {
@@ -92,24 +92,24 @@ impl Verifier {
         }
     }
 
-    /// True if an operation would read what was not written any more: reading ends before it.
+    /// True if a read lies beyond all completed writes: reading ends before it.
     pub fn ends_before(&mut self, slot: &Slot) -> bool {
         slot.kind() == Kind::Read
             && (self.plan.reads || slot.reads_back())
             && self.trail.ends_before(slot)
     }
 
-    /// True for reads in place of writes: that these were done is taken for granted.
+    /// True for reads in place of writes: the writes count as done.
     fn stands_for_write(&self, slot: &Slot) -> bool {
         slot.reads_back() && self.plan.read_back.is_some_and(|back| back.only)
     }
 
-    /// True if an operation's blocks hold something that was not read back yet.
+    /// True if a block of the operation was written and not read back yet.
     pub fn is_due(&self, slot: &Slot) -> bool {
         self.due.is_due(self.map(slot), slot)
     }
 
-    /// What lay between these bytes is gone: a zone was reset.
+    /// Forgets the blocks between these bytes: a zone was reset.
     pub fn forget(&self, file: u32, bytes: Range<u64>) {
         let map = &self.maps[file as usize];
         map.end_write(bytes.start, bytes.end - bytes.start, Left::Unsure);
@@ -147,7 +147,7 @@ impl Verifier {
         Expected { offset, seed: self.plan.seed.unwrap_or_default(), generation }
     }
 
-    /// Ends an operation; false if it showed a mismatch that is to end the job.
+    /// Ends an operation; false if a mismatch is to end the job.
     pub fn end(&mut self, slot: &Slot, outcome: Outcome, files: &Files) -> bool {
         let whole = outcome == Outcome::Done(slot.length);
         if whole && (slot.kind() == Kind::Write || self.stands_for_write(slot)) {
@@ -194,8 +194,8 @@ impl Verifier {
             self.stats.blocks += 1;
             let Err(wrong) = checked else { continue };
             if map.begin_read(slot.offset, slot.length) != Some(slot.tag) {
-                // A write to these blocks began since the read did: what was read, and what
-                // was expected, may be of before or after it.
+                // A write to these blocks began after the read: the bytes may be older or newer
+                // than expected.
                 return true;
             }
             intact = false;
@@ -231,7 +231,7 @@ impl Verifier {
         });
     }
 
-    /// What a block should hold, as far as its header is right; none where nobody knows.
+    /// Expected bytes of a block, as far as its header is right; none where they cannot be known.
     fn expected_bytes(&self, slot: &Slot, block: &[u8], offset: u64) -> Option<Vec<u8>> {
         let at = (offset - slot.offset) as usize;
         dump::expected(&self.form, &self.content, self.plan.seed.unwrap_or_default(), block, {
@@ -252,7 +252,7 @@ impl Verifier {
         }
     }
 
-    /// What this worker found so far.
+    /// Results so far.
     pub fn stats(&self) -> VerifyStats {
         VerifyStats { last_writes: self.trail.last_writes(), ..self.stats.clone() }
     }

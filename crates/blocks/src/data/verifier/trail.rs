@@ -1,4 +1,4 @@
-//! Which writes finished last, and which reads repeat writes that finished.
+//! Trail of verification: the last completed writes, and the writes that reads are to repeat.
 
 use candor_plan::blocks::Verify as Plan;
 use candor_plan::blocks::Written;
@@ -6,9 +6,10 @@ use candor_record::{FinishedWrite, LastWrites};
 
 use candor_engine::operation::Slot;
 
-/// A worker's trail: where its writing has come to, and where its reading is to end.
+/// A worker's trail: the progress of its writes, and the end of its reads.
 pub struct Trail {
-    /// Per file, the offsets of the last writes that finished, and where the next one goes.
+    /// Ring of the offsets of the last completed writes of each file, and the index of the next
+    /// entry.
     last: Box<[(Vec<u64>, usize)]>,
     most: usize,
     issued: u64,
@@ -17,7 +18,7 @@ pub struct Trail {
 }
 
 impl Trail {
-    /// For a job of so many files.
+    /// Trail over that many files.
     pub fn new(plan: &Plan, files: usize) -> Trail {
         let most = plan.last_writes as usize;
         let of_file = || (Vec::with_capacity(most), 0);
@@ -31,12 +32,12 @@ impl Trail {
         }
     }
 
-    /// A write was issued.
+    /// Counts an issued write.
     pub fn issued(&mut self) {
         self.issued += 1;
     }
 
-    /// A write finished.
+    /// Stores a completed write.
     pub fn finished(&mut self, slot: &Slot) {
         let Some((offsets, next)) = self.last.get_mut(slot.handle as usize) else { return };
         match offsets.get_mut(*next) {
@@ -46,7 +47,7 @@ impl Trail {
         *next = (*next + 1) % self.most;
     }
 
-    /// True if a read goes beyond what was written; counts it otherwise.
+    /// True if a read lies beyond all completed writes; otherwise counts the read.
     pub fn ends_before(&mut self, slot: &Slot) -> bool {
         let Some(written) = &self.written else { return false };
         let ends = !written.holds(self.repeated, slot.handle, slot.offset);
@@ -54,7 +55,7 @@ impl Trail {
         ends
     }
 
-    /// The writes that finished last, where they are to be reported.
+    /// Last completed writes, where they are to be reported.
     pub fn last_writes(&self) -> Option<LastWrites> {
         let mut finished = Vec::new();
         for (file, (offsets, next)) in self.last.iter().enumerate() {

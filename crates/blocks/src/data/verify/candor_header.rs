@@ -1,9 +1,9 @@
-//! candor's own format.
+//! candor's own header format.
 //!
 //! A block (the verify interval) starts with a header: magic, own offset, seed of the run,
-//! generation (how often this block was written), length, checksum over all of it. The last eight
-//! bytes of each 512-byte sector hold the generation again with a tag of place and seed, so that
-//! a block put together from several writes is told from one with flipped bits.
+//! generation (number of writes to this block), length, checksum over all of it. The last eight
+//! bytes of each 512-byte sector hold the generation again, with a tag of offset and seed. They
+//! tell a block made of several writes from one with flipped bits.
 
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ const MAGIC: u64 = u64::from_le_bytes(*b"candorv1");
 const SECTOR_BYTES: usize = 512;
 const HEADER_BYTES: usize = 40;
 const CRC_AT: Range<usize> = 36..40;
-/// Bits that may differ between a damaged stamp and the right one for it to count as damaged
-/// rather than as another's.
+/// Bits that may differ between a damaged stamp and the right one. With more, the stamp counts as
+/// foreign.
 const DAMAGED_BITS_MAX: u32 = 8;
 
-/// Turns a block into a verifiable one; its payload stays as it is.
+/// Adds header and stamps to a block; the payload stays as it is.
 pub fn seal(block: &mut [u8], as_of: &Expected) {
     for (index, sector) in block.chunks_exact_mut(SECTOR_BYTES).enumerate() {
         let offset = as_of.offset + (index * SECTOR_BYTES) as u64;
@@ -39,13 +39,14 @@ pub fn seal(block: &mut [u8], as_of: &Expected) {
     block[CRC_AT].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// Generation in the low half, a tag of place, seed and generation in the high half.
+/// Stamp of a sector: generation in the low half, a tag of offset, seed and generation in the high
+/// half.
 fn sector_stamp(offset: u64, as_of: &Expected) -> u64 {
     let tag = mix(offset ^ as_of.seed.rotate_left(32), u64::from(as_of.generation) + 1);
     (tag & !u64::from(u32::MAX)) | u64::from(as_of.generation)
 }
 
-/// Checksum over all of the block but the checksum itself.
+/// Checksum over the whole block but the checksum itself.
 fn checksum(block: &[u8]) -> u32 {
     let mut digest = crc_fast::Digest::new(CrcAlgorithm::Crc32Iscsi);
     digest.update(&block[..CRC_AT.start]);
@@ -53,7 +54,7 @@ fn checksum(block: &[u8]) -> u32 {
     digest.finalize() as u32
 }
 
-/// Checks one block; what is wrong with it, with expected and found in words.
+/// Checks one block. The error describes the mismatch, with expected and found values.
 pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
     match wrong(block, expected) {
         None => Ok(()),
@@ -84,14 +85,14 @@ fn wrong(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
     None
 }
 
-/// What one sector of a damaged block turns out to be.
+/// Origin of one sector of a damaged block.
 #[derive(Clone, Copy, PartialEq)]
 enum Sector {
-    /// Written here, in that generation.
+    /// Written by this job, in that generation.
     Own(u32),
-    /// Written here, with bits flipped in its stamp.
+    /// Written by this job, with bits flipped in the stamp.
     Damaged,
-    /// Not written here.
+    /// Written by another job or program.
     Other,
 }
 
@@ -101,7 +102,7 @@ fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32
     if found == stamp(found as u32) {
         return Sector::Own(found as u32);
     }
-    // Generation 0 is that of no write, and zeros look like it by chance.
+    // No write has generation 0, and zeros resemble it by chance.
     let near = |generation| {
         generation != UNKNOWN && (found ^ stamp(generation)).count_ones() <= DAMAGED_BITS_MAX
     };
@@ -112,7 +113,7 @@ fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32
     }
 }
 
-/// Tells flipped bits, torn writes and foreign data apart, once the checksum failed.
+/// Classifies a block whose checksum failed: flipped bits, torn write or foreign data.
 fn dissect(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
     let header_generation = u32::from_le_bytes(field(block, 24));
     let sectors: Vec<Sector> = block

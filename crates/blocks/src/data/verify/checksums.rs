@@ -1,10 +1,10 @@
-//! The checksums behind headers of the format `acca`, byte for byte as other tools write them.
+//! Checksums of headers of the format `acca`, byte for byte as other tools write them.
 //!
-//! Some are not what their names say, because the tool that set the format computes them so: the
-//! CRCs start and end unusually, SHA-1's words are stored least significant byte first, SHA-256
-//! pads with the length least significant byte first and keeps eight bytes of its state, and
-//! SHA-512 is not finished at all: what is stored is what stood in its buffer, so damage in the
-//! middle of a block goes unseen.
+//! Some differ from the algorithm of their name, because the tool that set the format computes them
+//! so. The CRCs start and end unusually. SHA-1's words are stored least significant byte first.
+//! SHA-256 pads with the length least significant byte first, and keeps eight bytes of its state.
+//! SHA-512 is not finished at all: the stored bytes are those of its buffer, so damage in the
+//! middle of a block is not detected.
 
 use candor_plan::blocks::Sum;
 use crc_fast::{CrcAlgorithm, CrcParams, checksum, checksum_with_params};
@@ -12,7 +12,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha3::{Digest, Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
-/// Most bytes that a sum takes.
+/// Length of the longest sum, in bytes.
 pub const SUM_BYTES_MAX: usize = 128;
 const SHA256_START: [u32; 8] = [
     0x6a09_e667,
@@ -25,7 +25,7 @@ const SHA256_START: [u32; 8] = [
     0x5be0_cd19,
 ];
 
-/// Computes sums; what can be made beforehand is.
+/// Computes sums, with tables made beforehand.
 #[derive(Clone)]
 pub struct Summer {
     sum: Sum,
@@ -33,7 +33,7 @@ pub struct Summer {
 }
 
 impl Summer {
-    /// For one kind of sum.
+    /// Summer for one kind of sum.
     pub fn new(sum: Sum) -> Summer {
         let crc = match sum {
             Sum::Crc32 => Some(CrcParams::new("crc32", 32, 0x04c1_1db7, 0, false, 0, 0)),
@@ -43,12 +43,12 @@ impl Summer {
         Summer { sum, crc }
     }
 
-    /// Its kind.
+    /// Kind of the sum.
     pub fn sum(&self) -> Sum {
         self.sum
     }
 
-    /// Writes the sum of `data` to `out`, which is as long as the sum's room.
+    /// Writes the sum of `data` to `out`, which has the length of the sum.
     #[inline(always)]
     pub fn write(&self, data: &[u8], out: &mut [u8]) {
         match self.sum {
@@ -88,7 +88,7 @@ impl Summer {
     }
 }
 
-/// A sum in hexadecimal, byte by byte as it is stored.
+/// Sum in hexadecimal, byte by byte as it is stored.
 pub fn words(sum: &[u8]) -> String {
     sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -99,7 +99,7 @@ pub fn crc32c(data: &[u8]) -> u32 {
     !(checksum(CrcAlgorithm::Crc32Iscsi, data) as u32)
 }
 
-/// The seven bits that memory cards use.
+/// CRC-7 as memory cards use it.
 fn crc7(data: &[u8]) -> u8 {
     const TABLE: [u8; 256] = {
         let mut table = [0; 256];
@@ -118,7 +118,7 @@ fn crc7(data: &[u8]) -> u8 {
     data.iter().fold(0, |crc, byte| TABLE[usize::from(crc ^ byte)]) >> 1
 }
 
-/// Eight bytes of the state, then what stands behind them in the last block.
+/// Eight bytes of the state, followed by the rest of the last block.
 fn sha256(data: &[u8], out: &mut [u8]) {
     let mut state = SHA256_START;
     let (blocks, tail) = data.as_chunks::<64>();
@@ -135,7 +135,7 @@ fn sha256(data: &[u8], out: &mut [u8]) {
     out.iter_mut().zip(state).for_each(|(byte, word)| *byte = word as u8);
 }
 
-/// The first block with the incomplete last one laid over it.
+/// First block, overlaid with the incomplete last one.
 fn sha512(data: &[u8], out: &mut [u8]) {
     out.fill(0);
     let first = data.len().min(SUM_BYTES_MAX);
@@ -148,7 +148,7 @@ fn sha512(data: &[u8], out: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// What the tool that set the format stored for blocks of 4 KiB full of 0xab.
+    /// Sums that the tool which set the format stored for blocks of 4 KiB full of 0xab.
     const STORED: [(Sum, &str); 13] = [
         (Sum::Md5, "02760760d3d9c7c05f26ff4f60555da9"),
         (Sum::Crc7, "49"),

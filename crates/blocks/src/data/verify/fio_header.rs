@@ -1,8 +1,8 @@
-//! The header with the magic number 0xacca, which other tools write and read.
+//! Header with the magic number 0xacca, which other tools write and read.
 //!
-//! All numbers least significant byte first: magic (2 bytes), kind of sum (2), length of the block
-//! (4), seed (8), offset (8), seconds (4) and nanoseconds (4) since the start, number of the
-//! writer (2), sequence number (2), CRC-32C of all that (4); then the sum of the rest.
+//! All numbers are stored least significant byte first: magic (2 bytes), kind of sum (2), length of
+//! the block (4), seed (8), offset (8), seconds (4) and nanoseconds (4) since the start, number of
+//! the writer (2), sequence number (2), CRC-32C of all that (4). The sum of the rest follows.
 
 use candor_plan::blocks::Sum;
 use candor_record::MismatchKind;
@@ -15,21 +15,21 @@ use candor_engine::random::mix;
 const MAGIC: u16 = 0xacca;
 const HEADER_BYTES: usize = 40;
 const CRC_AT: usize = 36;
-/// The kind of sum that says how the CRC-32C was computed; some versions store it.
+/// Kind of sum for CRC-32C computed by hardware; some versions store it.
 const CRC32C_BY_HARDWARE: u16 = 6;
 
-/// How blocks of this format are made and checked.
+/// Writer and checker of blocks of this format.
 #[derive(Clone)]
 pub struct FioHeader {
     summer: Summer,
-    /// Where the header lies in its block.
+    /// Offset of the header in its block.
     at: usize,
 }
 
-/// What a header says beside the place and the seed.
+/// Fields of a header beside offset and seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
-    /// Since the start.
+    /// Time since the start.
     pub elapsed_ns: u64,
     /// Number of the writer, from 1.
     pub writer: u16,
@@ -37,7 +37,7 @@ pub struct Stamp {
     pub number: u16,
 }
 
-/// The seed in the header of that block: it tells writes to one place apart.
+/// Seed in the header of that block: it separates the writes to one offset.
 #[inline(always)]
 pub fn seed_of(as_of: &Expected) -> u64 {
     mix(mix(as_of.seed, as_of.offset), u64::from(as_of.generation))
@@ -65,22 +65,22 @@ fn kind_number(sum: Sum) -> u16 {
 }
 
 impl FioHeader {
-    /// With headers `at` that place in each block.
+    /// Format with headers `at` that offset in each block.
     pub fn new(sum: Sum, at: u64) -> FioHeader {
         FioHeader { summer: Summer::new(sum), at: at as usize }
     }
 
-    /// Its sum.
+    /// Kind of its sum.
     pub fn sum(&self) -> Sum {
         self.summer.sum()
     }
 
-    /// Bytes before what the sum covers.
+    /// Length of the header, which the sum does not cover.
     pub fn header_bytes(&self) -> usize {
         HEADER_BYTES + self.sum().room_bytes() as usize
     }
 
-    /// Puts the header where it belongs, or back to the start.
+    /// Swaps the header between the start of the block and its offset.
     fn swap(&self, block: &mut [u8]) {
         if self.at > 0 {
             let (start, rest) = block.split_at_mut(self.at);
@@ -110,7 +110,8 @@ impl FioHeader {
         self.swap(block);
     }
 
-    /// `made` under the header of a block that was checked, if it has the sum in that header.
+    /// Puts the header of a checked block over the first bytes of `made`; none if the rest has
+    /// another sum than the header's.
     pub fn with_header_of(&self, block: &[u8], mut made: Vec<u8>) -> Option<Vec<u8>> {
         let header = self.header_bytes();
         let mut sum = [0; SUM_BYTES_MAX];
@@ -120,12 +121,12 @@ impl FioHeader {
         (sum == &block[HEADER_BYTES..header]).then_some(made)
     }
 
-    /// The seed in the header of a block that was checked.
+    /// Seed in the header of a checked block.
     pub fn seed_in(block: &[u8]) -> u64 {
         u64::from_le_bytes(field(block, 8))
     }
 
-    /// Checks a block; its header is at the start afterwards.
+    /// Checks a block; afterwards its header is at the start.
     #[inline(always)]
     pub fn check(&self, block: &mut [u8], expected: &Expected) -> Result<(), Wrong> {
         self.swap(block);
@@ -154,7 +155,7 @@ impl FioHeader {
     }
 }
 
-/// What the sum is called.
+/// Name of the sum.
 fn name(sum: Sum) -> &'static str {
     match sum {
         Sum::None | Sum::Pattern => "pattern",
@@ -201,7 +202,7 @@ fn wrong_header(block: &[u8], expected: &Expected, judged: bool) -> Wrong {
     let (kind, detail) = if magic != MAGIC {
         (MismatchKind::Foreign, format!("bad magic header {magic:x}, wanted {MAGIC:x}"))
     } else if crc != own {
-        // A header with damage says nothing to be relied on.
+        // No field of a damaged header is reliable.
         (MismatchKind::Flipped, format!("bad header crc {crc:x}, calculated {own:x}"))
     } else if length != block.len() as u32 {
         let wanted = block.len();

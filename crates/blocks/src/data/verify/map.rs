@@ -1,65 +1,65 @@
-//! What is known about the blocks of a file: four bytes for each.
+//! Map of the verified blocks of a file: four bytes of state for each.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Set in an entry while a write to the block is under way.
+/// Bit of an entry that is set while a write to the block is in flight.
 const WRITING: u32 = 1 << 31;
-/// The generation within an entry.
+/// Bits of an entry that hold the generation.
 const GENERATION: u32 = WRITING - 1;
-/// Generation of blocks whose content is not known: any own generation is right.
+/// Generation of blocks with unknown content: every generation of this job is right.
 pub const UNKNOWN: u32 = 0;
-/// Generation of blocks that hold nothing of ours for certain, after a trim or a failed write:
-/// they are not judged.
+/// Generation of blocks that may hold anything, after a trim or a failed write: they are not
+/// checked.
 pub const NOTHING: u32 = GENERATION;
 /// Generation of blocks that were trimmed and must read as zeros.
 pub const ZEROS: u32 = GENERATION - 1;
 
-/// How a write or trim left its blocks.
+/// State in which a write or trim left its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// Written, with the next generation.
     Written,
-    /// Nothing that could be judged.
+    /// Unknown: the blocks cannot be checked.
     Unsure,
-    /// Zeros.
+    /// Trimmed: the blocks must read as zeros.
     Zeroed,
 }
 
-/// What is known about the blocks of one file.
+/// State of the verified blocks of one file.
 #[derive(Debug)]
 pub struct Map {
     interval: u64,
-    /// Where the first block begins.
+    /// Offset of the first block.
     origin: u64,
     entries: Box<[AtomicU32]>,
 }
 
 impl Map {
-    /// For `size` bytes in blocks of `interval`, all with that generation.
+    /// Map of `size` bytes in blocks of `interval`, all of that generation.
     pub fn new(size: u64, interval: u64, generation: u32) -> Arc<Map> {
         Map::from(0, size, interval, generation)
     }
 
-    /// The same, where the first block begins at an origin and not at the start of the file.
+    /// Map whose first block begins at an origin and not at the start of the file.
     pub fn from(origin: u64, size: u64, interval: u64, generation: u32) -> Arc<Map> {
         let count = size.saturating_sub(origin).div_ceil(interval.max(1)) as usize;
         let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
         Arc::new(Map { interval, origin, entries })
     }
 
-    /// True if it knows all blocks of so many bytes.
+    /// True if the map covers that many bytes.
     pub fn covers(&self, size: u64) -> bool {
         self.entries.len() as u64 >= size.saturating_sub(self.origin).div_ceil(self.interval.max(1))
     }
 
-    /// Number of its blocks.
+    /// Number of blocks in the map.
     pub fn blocks_known(&self) -> usize {
         self.entries.len()
     }
 
-    /// Which blocks an operation touches.
+    /// Blocks that an operation touches.
     pub fn range(&self, offset: u64, length: u64) -> Range<usize> {
         let from = offset.saturating_sub(self.origin);
         let first = (from / self.interval) as usize;
@@ -71,7 +71,7 @@ impl Map {
         &self.entries[self.range(offset, length)]
     }
 
-    /// Claims the blocks for a write; false, with nothing claimed, if one is being written.
+    /// Claims the blocks for a write; false, with nothing claimed, if a write to one is in flight.
     pub fn begin_write(&self, offset: u64, length: u64) -> bool {
         let blocks = self.blocks(offset, length);
         for (claimed, block) in blocks.iter().enumerate() {
@@ -97,7 +97,8 @@ impl Map {
         }
     }
 
-    /// What a read that starts now will be compared with later; none if a block is being written.
+    /// Generations that a read which starts now will be compared with; none if a write to a block
+    /// is in flight.
     pub fn begin_read(&self, offset: u64, length: u64) -> Option<u32> {
         self.blocks(offset, length).iter().try_fold(0u32, |sum, block| {
             let entry = block.load(Ordering::Acquire);
@@ -109,13 +110,13 @@ impl Map {
         self.blocks(offset, 1).first().map_or(UNKNOWN, |block| block.load(Ordering::Acquire))
     }
 
-    /// The generation of the last finished write to the block at `offset`.
+    /// Generation of the last completed write to the block at `offset`.
     pub fn finished(&self, offset: u64) -> u32 {
         self.entry(offset) & GENERATION
     }
 
-    /// The generation of the write under way to the block at `offset`, which the caller has
-    /// claimed; where nothing is claimed, that of the last one.
+    /// Generation of the write in flight to the block at `offset`, which the caller has claimed.
+    /// Without a claim, that of the last completed write.
     pub fn under_way(&self, offset: u64) -> u32 {
         let entry = self.entry(offset);
         let generation = entry & GENERATION;
@@ -123,7 +124,7 @@ impl Map {
     }
 }
 
-/// The generation after `generation`; never one with a meaning of its own.
+/// Generation after `generation`; skips those with a meaning of their own.
 fn next(generation: u32) -> u32 {
     if generation + 1 >= ZEROS { 1 } else { generation + 1 }
 }

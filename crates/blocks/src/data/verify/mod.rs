@@ -1,8 +1,8 @@
-//! Verification: what written blocks hold so that they can be checked when they are read.
+//! Verification: formats of written blocks that can be checked when they are read.
 //!
-//! A [`Map`] keeps, per block, the generation of the last finished write and whether one is under
-//! way. No block is written while a write to it is under way, and a read that overlaps one is not
-//! judged: so there is no false alarm at any depth and with any number of workers.
+//! A [`Map`] keeps, per block, the generation of the last completed write and whether a write is in
+//! flight. No block is written while a write to it is in flight, and a read that overlaps a write
+//! is not checked. So there is no false alarm, at any depth and with any number of workers.
 
 pub mod candor_header;
 pub mod checksums;
@@ -17,25 +17,25 @@ use candor_record::MismatchKind;
 use self::fio_header::{FioHeader, Stamp};
 pub use self::map::{Left, Map, NOTHING, UNKNOWN, ZEROS};
 
-/// Where a block should be from, and from which write.
+/// Expected origin of a block: its offset, and the write that made it.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
-    /// Its offset in the file.
+    /// Offset in the file.
     pub offset: u64,
     /// Seed of the run.
     pub seed: u64,
-    /// Its generation, or [`UNKNOWN`].
+    /// Generation, or [`UNKNOWN`].
     pub generation: u32,
 }
 
-/// What is wrong with a block.
+/// Mismatch of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// In which way.
+    /// Kind of the mismatch.
     pub kind: MismatchKind,
-    /// Expected and found, in words.
+    /// Expected and found values, as text.
     pub detail: String,
-    /// The header shows it; the rest was not looked at.
+    /// True where the header is wrong; the rest was then not checked.
     pub in_header: bool,
 }
 
@@ -45,21 +45,21 @@ fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
     bytes
 }
 
-/// How the blocks of a plan are made and checked.
+/// Format in which the blocks of a plan are made and checked.
 #[derive(Clone)]
 pub enum Form {
     /// candor's own headers.
     Own,
-    /// Headers that other tools know, and what is behind them where it is known.
+    /// Headers that other tools know, and the pattern behind them where it is known.
     Acca(Box<FioHeader>, Option<Pattern>),
-    /// No header, all bytes are known.
+    /// No header; all bytes are known.
     Pattern(Pattern),
-    /// Nothing is checked.
+    /// No verification.
     Nothing,
 }
 
 impl Form {
-    /// As the plan says; the pattern is that of the plan's content.
+    /// Format that the plan requests; `pattern` is that of the plan's content.
     pub fn new(plan: &Plan, pattern: Option<&Pattern>) -> Form {
         match (plan.format, pattern) {
             (Format::Own, _) => Form::Own,
@@ -72,7 +72,7 @@ impl Form {
         }
     }
 
-    /// Turns a block into a verifiable one.
+    /// Adds the format's header to a block.
     #[inline(always)]
     pub fn seal(&self, block: &mut [u8], as_of: &Expected, stamp: &Stamp) {
         match self {
@@ -82,8 +82,8 @@ impl Form {
         }
     }
 
-    /// Checks the block that begins at `at` in an operation at `offset`; what is known of its
-    /// bytes is made in `scratch`. A header that was moved stands at the start afterwards.
+    /// Checks the block that begins at `at` in an operation at `offset`; `scratch` receives the
+    /// expected bytes. A header that lay elsewhere is at the start of the block afterwards.
     #[inline(always)]
     pub fn check(
         &self,
@@ -123,7 +123,7 @@ fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {
     Err(Wrong { kind: MismatchKind::Flipped, detail, in_header: false })
 }
 
-/// Checks that a block which was trimmed reads as zeros.
+/// Checks that a trimmed block reads as zeros.
 pub fn check_zeros(block: &[u8]) -> Result<(), Wrong> {
     match block.iter().position(|byte| *byte != 0) {
         None => Ok(()),

@@ -42,7 +42,7 @@ fn formats() -> impl Strategy<Value = Format> {
 }
 
 proptest! {
-    /// What was written passes, in any generation where none is known, wherever the header lies.
+    /// Written blocks pass, in any generation where none is known, with the header at any offset.
     #[test]
     fn what_was_written_passes(
         format in formats(),
@@ -61,15 +61,15 @@ proptest! {
         prop_assert_eq!(check(&form, &block, &as_of(UNKNOWN)), Ok(()));
     }
 
-    /// A flipped bit is found wherever the format looks, and nothing else is said of it.
+    /// A flipped bit is found wherever the format covers it, and reported as nothing else.
     #[test]
     fn flipped_bits_are_found(format in formats(), bit in 0usize..4096 * 8, seed: u64) {
         let form = Form::new(&plan(format, 4096, 0), Some(&pattern()));
         let good = written(&form, 4096, 3, &mut Random::new(seed, 0));
         let mut bad = good.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
-        // The seven bits of one CRC and the eight bytes of a state may agree by chance, and
-        // SHA-512 as it is stored covers the ends alone.
+        // The seven bits of one CRC and the eight bytes of a state may agree by chance. SHA-512 as
+        // it is stored covers the ends alone.
         let covered = match format {
             Format::Acca(Sum::Crc7) => bit / 8 < 41,
             Format::Acca(Sum::Sha512) => bit / 8 < 40 + 128,
@@ -81,7 +81,7 @@ proptest! {
         }
     }
 
-    /// Blocks of another place, another write or someone else are told apart.
+    /// Blocks of another offset, another write or another program are told apart.
     #[test]
     fn other_blocks_are_found(sum in proptest::sample::select(Sum::ALL.to_vec()), seed: u64) {
         let form = Form::new(&plan(Format::Acca(sum), 4096, 0), Some(&pattern()));
@@ -105,8 +105,8 @@ proptest! {
 
 #[test]
 fn headers_are_byte_for_byte_those_of_others() {
-    // Found in a file that the tool which set the format wrote, with the seed 0 that it gives
-    // blocks of a pattern; ours differs there and in the checksum of the header.
+    // The tool that set the format wrote this header, with the seed 0 that it uses for blocks of a
+    // pattern. candor's differs in the seed, and in the checksum of the header.
     let mut block = vec![0xab; 4096];
     let stamp = Stamp { elapsed_ns: 0x0663_d02c, writer: 1, number: 0 };
     let plan = plan(Format::Acca(Sum::Md5), 4096, 0);

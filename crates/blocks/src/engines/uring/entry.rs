@@ -1,4 +1,4 @@
-//! How operations become entries of the ring.
+//! Submission queue entries: one operation each.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use crate::engines::flags::CallFlags;
 use crate::kind::{BlocksSlot, Kind};
 use crate::targets::files::Files;
 
-/// How an operation becomes an entry of the ring.
+/// Builder of entries from operations.
 pub struct How {
     /// The worker's files.
     pub files: Arc<Files>,
-    /// They are registered.
+    /// True where they are registered.
     pub fixed_files: bool,
-    /// The buffers are registered.
+    /// True where the buffers are registered.
     pub fixed_buffers: bool,
-    /// No-ops instead of operations.
+    /// True where no-ops replace the operations.
     pub no_ops: bool,
 }
 
 impl How {
-    /// The file of an operation: a registered one is named by its index, marked by a flag.
+    /// File of an operation. A registered file is named by its index, with a flag.
     #[inline(always)]
     fn file(&self, slot: &Slot) -> (types::Fd, squeue::Flags) {
         match self.fixed_files {
@@ -33,7 +33,7 @@ impl How {
         }
     }
 
-    /// The entry of an operation.
+    /// Entry of an operation.
     #[inline(always)]
     pub fn entry(&self, slot: &Slot) -> squeue::Entry {
         if self.no_ops {
@@ -59,7 +59,7 @@ impl How {
         entry.flags(flags)
     }
 
-    /// Blocks given back: by a command to a device, by a hole in a file.
+    /// Entry of a trim: a discard command to a device, or a hole in a file.
     #[cold]
     fn trim(&self, slot: &Slot, file: types::Fd) -> squeue::Entry {
         match self.files.get(slot.handle).is_device {
@@ -72,8 +72,8 @@ impl How {
     }
 }
 
-/// The command that discards a range of a device. Its length stands where other commands have
-/// their first eight bytes.
+/// Command that discards a range of a device. The length is in the first eight bytes of the
+/// command's own part.
 pub fn discard(file: types::Fd, offset: u64, length: u64) -> squeue::Entry {
     const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
     let mut command = [0; 16];
@@ -81,20 +81,20 @@ pub fn discard(file: types::Fd, offset: u64, length: u64) -> squeue::Entry {
     opcode::UringCmd16::new(file, BLOCK_URING_CMD_DISCARD).cmd(command).addr(Some(offset)).build()
 }
 
-/// What reads and writes carry beside the usual: flags, priorities, vectors, their own threads.
+/// Options of reads and writes: call flags, priorities, vectors, kernel threads.
 pub struct SqeOptions {
     flags: CallFlags,
-    /// Operations have priorities of their own.
+    /// True where operations have priorities of their own.
     priorities: bool,
-    /// One per slot, where operations name their buffers by vectors.
+    /// One vector per slot, where operations pass their buffers as vectors.
     vectors: Option<Box<[libc::iovec]>>,
-    /// Every so many operations one goes to a kernel thread; 0 for none.
+    /// Period of operations that go to a kernel thread; 0 for none.
     async_every: u32,
     count: u32,
 }
 
 impl SqeOptions {
-    /// None where nothing is out of the usual.
+    /// Options that the plan requests; none where all entries are plain.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Option<Box<SqeOptions>> {
         let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         let options = blocks.engine.uring().copied().unwrap_or_default();
@@ -110,7 +110,7 @@ impl SqeOptions {
         (!plain).then(|| Box::new(dress))
     }
 
-    /// What is in use, for the report.
+    /// Names of the options in use, for the report.
     pub fn features(&self) -> Vec<String> {
         let own = [
             (self.priorities, "priorities"),
@@ -121,7 +121,7 @@ impl SqeOptions {
         self.flags.names.iter().cloned().chain(own).collect()
     }
 
-    /// The entry of an operation.
+    /// Entry of an operation, with the options.
     pub fn entry(&mut self, how: &How, slot: &Slot, index: u32) -> squeue::Entry {
         let mut entry = match slot.kind() {
             Kind::Read | Kind::Write if !how.no_ops => self.transfer(how, slot, index),
@@ -142,7 +142,7 @@ impl SqeOptions {
         let (buffer, length, offset) = (slot.buffer.host(), slot.length as u32, slot.offset);
         let priority = if self.priorities { slot.priority } else { 0 };
         let of_call = if slot.kind() == Kind::Read { self.flags.read } else { self.flags.write };
-        // One build for each of the kinds of call, which differ in type only.
+        // The calls differ in type, so that only a macro can build all of them.
         macro_rules! build {
             ($call:expr) => {
                 $call.offset(offset).ioprio(priority).rw_flags(of_call).build().flags(flags)

@@ -1,11 +1,11 @@
-//! What must hold for every seed and shape.
+//! Properties that hold for every seed and shape.
 
 use candor_engine::operation::Buffer;
 use candor_plan::blocks::{FileOrder, Position, Rotation, Stay, StayAt, Windows};
 
 use super::*;
 
-/// Everything that a stream gives within a budget, as (file, direction, offset, length).
+/// All operations of a stream within a budget, as (file, direction, offset, length).
 fn all(blocks: &Blocks, sizes: &[u64], budget: Budget) -> Vec<(u32, Kind, u64, u64)> {
     let mut stream = stream(blocks, sizes, ALONE, false);
     stream.bound(budget);
@@ -223,7 +223,7 @@ fn files_that_are_alike_share_their_state() {
         let places = Offsets::new(&with(access), &shapes, Own::dealt(0, 1, 10_000), ALONE, 1);
         assert!(places.kept() <= 1);
     }
-    // They still go each its own way where the order is random.
+    // Random orders still differ between the streams.
     let list = all(&with(Access::Permutation), &[1 << 20; 50], Budget { ops: 50, ..Budget::NONE });
     assert!(list.iter().map(|(_, _, at, _)| *at).collect::<HashSet<_>>().len() > 20);
 }
@@ -246,7 +246,7 @@ fn a_seed_gives_the_same_offsets_for_ever() {
     }
 }
 
-/// Whatever changes these breaks the promise that a seed gives the same offsets.
+/// Pinned offsets: a change of these breaks the promise that a seed gives the same offsets.
 const PINNED: [[u64; 6]; 5] = [
     [2, 74, 9, 49, 14, 25],
     [1, 58, 13, 31, 82, 0],

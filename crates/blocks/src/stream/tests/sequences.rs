@@ -1,4 +1,4 @@
-//! Sequences whose every operation is determined, as other tools issue them too.
+//! Sequences that are fully determined, as other tools issue them too.
 
 use candor_engine::operation::Buffer;
 use candor_plan::blocks::{FileOrder, Position, Rotation, Windows};
@@ -22,12 +22,12 @@ fn said(blocks: &Blocks, sizes_kib: &[u64], budget: Budget) -> String {
     out.join(" ")
 }
 
-/// That many KiB, in as many passes as it takes.
+/// Budget of that many KiB, in as many passes as it takes.
 fn bytes(kib: u64) -> Budget {
     Budget { bytes: kib * K, ..Budget::NONE }
 }
 
-/// So many passes, and more of them until that many KiB were moved.
+/// Budget of so many passes, and more of them until that many KiB were moved.
 fn passes(passes: u64, at_least_kib: u64) -> Budget {
     Budget { passes, at_least: at_least_kib * K, ..Budget::NONE }
 }
@@ -88,7 +88,7 @@ fn directions_with_positions_of_their_own() {
         let (op, rest) = word[1..].split_once('@').expect("a place");
         let at = usize::from(op == "w");
         if next[at] == 32 {
-            // One direction at the end ends the pass of both.
+            // The end of one direction ends the pass of both.
             next = [0; 2];
         }
         assert_eq!(rest, format!("{}+4", next[at]), "{text}");

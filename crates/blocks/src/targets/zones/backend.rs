@@ -1,4 +1,4 @@
-//! What zones stand on: a zoned device that is told of every reset, or books alone.
+//! Backends of zones: a zoned device, which carries out resets, or the map alone.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use candor_engine::operation::Outcome;
 
 use crate::targets::files::OpenFile;
 
-/// What zones stand on.
+/// Backend of a file's zones.
 pub trait Backend: Send + Sync {
-    /// Sets the write pointer of a zone back to its start. `file` is the caller's own.
+    /// Resets the write pointer of a zone to its start. `file` is the caller's own.
     ///
     /// # Errors
     /// The kernel's.
@@ -25,7 +25,7 @@ pub trait Backend: Send + Sync {
     fn is_strict(&self) -> bool;
 }
 
-/// An ordinary file or device: all there is stands in the map.
+/// An ordinary file or device: all state is in the map.
 struct Books;
 
 impl Backend for Books {
@@ -59,13 +59,13 @@ impl Backend for Device {
     }
 }
 
-/// What is known of the zones of a file before anything is written.
+/// State of a file's zones before the first write.
 pub struct Reported {
-    /// What they stand on.
+    /// Backend of the zones.
     pub ground: Box<dyn Backend>,
-    /// The device's own length of zones.
+    /// Length of the device's zones.
     pub length: Option<u64>,
-    /// The device's zones.
+    /// Zones of the device.
     pub zones: Vec<Zone>,
 }
 
@@ -91,7 +91,7 @@ struct RawZone {
     reserved_more: [u8; 24],
 }
 
-/// Zones reported at a time.
+/// Zones per report of the kernel.
 const AT_ONCE: usize = 256;
 
 #[repr(C)]
@@ -102,7 +102,7 @@ struct RawReport {
     list: [RawZone; AT_ONCE],
 }
 
-/// What a file's zones stand on, and what its device reports of them.
+/// Backend of a file's zones, and the zones that its device reports.
 ///
 /// # Errors
 /// The kernel's.
@@ -130,7 +130,7 @@ pub fn of(file: &OpenFile) -> io::Result<Reported> {
     }
 }
 
-/// Bytes per zone of a zoned device; none for anything else.
+/// Length of the zones of a zoned device; none for other files.
 pub fn zone_bytes(file: &OpenFile) -> Option<u64> {
     if !file.is_device {
         return None;
@@ -149,7 +149,7 @@ fn zone(raw: &RawZone, has_capacity: bool) -> Zone {
     let capacity = if has_capacity { raw.capacity } else { raw.length }.saturating_mul(SECTOR);
     let written = match raw.condition {
         FULL => capacity,
-        // Nothing can be written, and there is nothing to read.
+        // Such a zone takes no writes and has nothing to read.
         READ_ONLY | OFFLINE => 0,
         _ => raw.pointer.saturating_sub(raw.start).saturating_mul(SECTOR).min(capacity),
     };
@@ -168,7 +168,7 @@ fn change(file: &OpenFile, how: libc::Ioctl, start: u64, length: u64) -> io::Res
     }
 }
 
-/// A trim of a whole zone: a reset on a zoned device, and nothing but books on an ordinary one.
+/// Trim of a whole zone: a reset on a zoned device, nothing on an ordinary file.
 pub fn trim(file: &OpenFile, start: u64, length: u64) -> Outcome {
     if zone_bytes(file).is_none() {
         return Outcome::Done(length);

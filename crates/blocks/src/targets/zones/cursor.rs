@@ -1,4 +1,4 @@
-//! One worker's way through zones: where its operations go.
+//! Cursor of one worker over zones: moves its operations to offsets that the zones allow.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -14,65 +14,66 @@ use crate::stream::Stream;
 use crate::targets::files::{Files, OpenFile};
 use candor_engine::operation::Slot;
 
-/// What became of an operation.
+/// Result of moving an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
-    /// It has its place and counts as under way.
+    /// The operation has its offset and counts as in flight.
     There,
-    /// Something in its zone must end first.
+    /// An operation in its zone must complete first.
     Wait,
-    /// What was written must be read back before its zone can be reset.
+    /// The zone's data must be read back before the reset.
     ReadBackFirst,
-    /// Nothing is left that it could be done to.
+    /// No zone is left that the operation could use.
     Nowhere,
     /// A reset failed, with that error number.
     Failed(i32),
 }
 
-/// What a worker brings along to all files.
+/// State of a worker, the same for all files.
 struct Own {
-    /// Tells it from all others.
+    /// Number that identifies the worker's zones.
     id: u32,
     plan: Zones,
-    /// The shortest operation of each direction.
+    /// Shortest operation of each direction.
     least: PerDirection<u64>,
     is_random: bool,
-    /// Reads that find nothing begin again at the start.
+    /// True where reads that find no data start over.
     wraps: bool,
-    /// The first operation must write, so that reads find something.
+    /// True where the first operation must write, so that reads find data.
     writes_first: bool,
-    /// What was written is still to be read back.
+    /// True where written data is still to be read back.
     holds: bool,
-    /// Writes since the last reset that the plan wanted, while so much was written that it wants
-    /// resets.
+    /// Writes since the last reset that the plan requested, counted while the written share is
+    /// above the plan's limit.
     writes_above: u32,
     resets: u64,
 }
 
 impl Own {
-    /// True where the plan wants a reset before the next write, if so much is written.
+    /// True where the plan requests a reset before the next write, if the written share is above
+    /// the limit.
     fn is_turn(&self) -> bool {
         self.plan.reset.is_some_and(|reset| self.writes_above + 1 >= reset.every)
     }
 }
 
-/// One worker's way through the zones of its job's files.
+/// Cursor of one worker over the zones of its job's files.
 pub struct Visit {
     own: Own,
-    /// What the last place has cost: a file's bytes that are gone, from the first to the last.
+    /// Range of a file that the last reset cleared.
     emptied: Option<(u32, Range<u64>)>,
     files: Arc<Files>,
     maps: Box<[Arc<Map>]>,
-    /// The zones of each file that it may use.
+    /// Zones of each file that the worker may use.
     ranges: Box<[Range<u32>]>,
-    /// A new place moves the access along.
+    /// True where a moved operation moves the whole access along.
     leads: bool,
 }
 
 static VISITS: AtomicU32 = AtomicU32::new(0);
 
 impl Visit {
-    /// Of a worker, in those zones of its job's files; none without zones.
+    /// Cursor of a worker in those zones of its job's files; none without zones.
     pub fn new(
         blocks: &Blocks,
         stop: &Stop,
@@ -107,29 +108,29 @@ impl Visit {
         })
     }
 
-    /// Zones that it reset so that they could be written.
+    /// Number of resets that writes needed.
     pub fn resets(&self) -> u64 {
         self.own.resets
     }
 
-    /// Resets count from now on.
+    /// Clears the count of resets.
     pub fn forget_resets(&mut self) {
         self.own.resets = 0;
     }
 
-    /// Takes note of an operation whose place is known: it reads back.
+    /// Counts an operation that keeps its offset: a read that reads back.
     pub fn keep(&mut self, slot: &Slot) {
         let map = &self.maps[slot.handle as usize];
         map.lock().zone((slot.offset / map.length) as u32).in_flight += 1;
     }
 
-    /// Bytes of a file that a reset has taken since the last question.
+    /// Range of a file that a reset has cleared since the last call.
     pub fn emptied(&mut self) -> Option<(u32, Range<u64>)> {
         self.emptied.take()
     }
 
-    /// Moves an operation to where it may go; `holds` where something written is still to be read
-    /// back. What is placed must be handed over, or be told of as completed.
+    /// Moves an operation to an offset that the zones allow. `holds` tells that written data is
+    /// still to be read back. A moved operation must be submitted, or reported as completed.
     pub fn place(&mut self, slot: &mut Slot, stream: &mut Stream, holds: bool) -> Placed {
         self.own.holds = holds;
         if self.own.writes_first && slot.kind() == Kind::Read {
@@ -174,7 +175,7 @@ impl Visit {
         Placed::There
     }
 
-    /// An operation that was placed has ended.
+    /// Accounts for the completion of a moved operation.
     pub fn completed(&mut self, slot: &Slot) {
         if slot.kind().direction().is_none() {
             return;
@@ -187,13 +188,13 @@ impl Visit {
         if zone.left && zone.in_flight == 0 {
             zone.left = false;
             let start = u64::from(number) * map.length;
-            // A zone that cannot be finished stays open, and the device says so when it matters.
+            // A zone that cannot be finished stays open; the device then fails a later open.
             let _ = map.ground.finish(self.files.get(slot.handle), start, map.length);
         }
     }
 }
 
-/// What a worker opened is closed when it goes: others may open zones in its stead.
+/// Closes the zones that the worker opened, so that others may open zones.
 impl Drop for Visit {
     fn drop(&mut self) {
         for map in &self.maps {
@@ -206,7 +207,7 @@ impl Drop for Visit {
     }
 }
 
-/// A worker before the zones of one file.
+/// A worker's access to the zones of one file, under the map's lock.
 struct Desk<'v> {
     own: &'v mut Own,
     map: &'v Map,
@@ -216,7 +217,7 @@ struct Desk<'v> {
 }
 
 impl Desk<'_> {
-    /// The zone of a byte, or the nearest one of the range.
+    /// Zone of a byte, or the nearest one of the range.
     fn number(&self, offset: u64) -> u32 {
         let number = u32::try_from(offset / self.map.length).unwrap_or(u32::MAX);
         number.clamp(self.range.start, self.range.end.saturating_sub(1))
@@ -226,8 +227,8 @@ impl Desk<'_> {
         u64::from(number) * self.map.length
     }
 
-    /// To the write pointer of the zone that was drawn or, where no more may be opened, of one
-    /// that is open.
+    /// Moves a write to the write pointer of the drawn zone. Where no more zones may be opened, an
+    /// open zone takes its place.
     fn write(&mut self, slot: &mut Slot) -> Placed {
         let Some(number) = self.zone_to_write(slot.offset) else { return Placed::Wait };
         let least = self.own.least.write;
@@ -287,14 +288,14 @@ impl Desk<'_> {
         }
         let is_own = |number: &u32| !has_most || zones[*number as usize].owner == Some(id);
         let mut open = all.filter(|number| self.range.contains(number)).filter(is_own);
-        // Whoever draws all over the range writes to all of the open zones alike.
+        // The drawn offset selects among the open zones, so that all get the same share of writes.
         let count = open.clone().count() as u64;
         let (from, to) = (self.start(self.range.start), self.start(self.range.end));
         let into = u128::from(offset.saturating_sub(from)) * u128::from(count);
         open.nth((into / u128::from(to - from)) as usize)
     }
 
-    /// True where so much is written that the plan wants resets.
+    /// True where the written share is above the limit from which the plan requests resets.
     fn is_above(&self) -> bool {
         let Some(reset) = self.own.plan.reset else { return false };
         let range = self.start(self.range.end) - self.start(self.range.start);
@@ -313,7 +314,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// To where something was written: ordered reads go forward, others stay near.
+    /// Moves a read to written data: sequential reads go forward, others to the nearest zone.
     fn read(&mut self, slot: &mut Slot) -> Placed {
         let (drawn, least) = (self.number(slot.offset), self.own.least.read);
         if self.own.plan.read_unwritten || self.state.zone(drawn).free {
@@ -336,7 +337,7 @@ impl Desk<'_> {
             },
         };
         let left = self.state.zone(number).written - into;
-        // A place within the last operation's length of the pointer begins with that operation.
+        // An offset less than one operation from the pointer moves back to one operation before it.
         let into = if left < least { self.state.zone(number).written - least } else { into };
         let left = (self.state.zone(number).written - into) / least * least;
         slot.offset = self.start(number) + into;
@@ -344,7 +345,7 @@ impl Desk<'_> {
         Placed::There
     }
 
-    /// The nearest zone with so many bytes.
+    /// Nearest zone with that many written bytes.
     fn nearest(&self, drawn: u32, bytes: u64) -> Option<u32> {
         let holds = |number: &u32| self.state.zones[*number as usize].written >= bytes;
         let up = drawn..self.range.end;
@@ -356,14 +357,14 @@ impl Desk<'_> {
         }
     }
 
-    /// The next zone with so many bytes behind one.
+    /// Next zone behind `drawn` with that many written bytes.
     fn ahead(&self, drawn: u32, bytes: u64) -> Option<u32> {
         let holds = |number: &u32| self.state.zones[*number as usize].written >= bytes;
         let again = if self.own.wraps { self.range.start..drawn + 1 } else { 0..0 };
         (drawn + 1..self.range.end).chain(again).find(holds)
     }
 
-    /// All of a zone that holds something.
+    /// Moves a trim to a whole zone that holds data.
     fn trim(&mut self, slot: &mut Slot) -> Placed {
         let drawn = self.number(slot.offset);
         let number = match self.own.is_random {
@@ -382,7 +383,7 @@ impl Desk<'_> {
         Placed::There
     }
 
-    /// Where a sequential access goes on.
+    /// Offset at which a sequential access continues.
     fn next(&self, number: u32, slot: &Slot) -> u64 {
         let end = slot.offset + slot.length;
         let zone = &self.state.zones[number as usize];

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const LENGTH: u64 = 16 << 10;
 
-/// A file of so many zones that nothing reaches.
+/// A file of so many zones, without a backing file.
 fn files(zones: u64) -> Arc<Files> {
     let size = Some(Bytes(zones * LENGTH));
     let target = Target { kind: TargetKind::Null, size, ..Target::default() };
@@ -60,7 +60,7 @@ impl Hand {
         Hand { visit, stream, flying: Vec::new() }
     }
 
-    /// The next operation, placed or not.
+    /// Next operation, moved or not.
     fn next(&mut self) -> (Placed, Slot) {
         let mut slot = Slot::empty(Buffer::None);
         assert!(self.stream.next(&mut slot), "it has no end");
@@ -83,7 +83,7 @@ fn blocks(access: Access, mix: Mix, bytes: u64, zones: Zones) -> Blocks {
     Blocks { access, mix, size, zones: Some(zones), ..Blocks::default() }
 }
 
-/// Offsets in KiB of so many operations, each of which ends before the next begins.
+/// Offsets in KiB of so many operations, each of which completes before the next begins.
 fn walk(hand: &mut Hand, ops: usize) -> Vec<u64> {
     let mut list = Vec::new();
     for _ in 0..ops {
@@ -183,7 +183,8 @@ fn resets_begin_above_a_share_of_data() {
     let zones = Zones { reset, ..plan() };
     let map = map(&files, &zones);
     let mut hand = Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
-    // From the ninth write on half of all is written; the third one from there resets its zone.
+    // From the ninth write on half of the range is written; the third write from there resets its
+    // zone.
     assert_eq!(walk(&mut hand, 14), [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 32, 36, 40, 32]);
 }
 
@@ -201,7 +202,7 @@ fn a_worker_that_goes_closes_its_zones() {
     assert_eq!(map.lock().open.len(), 0);
 }
 
-/// What a bystander knows of a zone.
+/// State of a zone as an independent observer tracks it.
 #[derive(Clone, Default)]
 struct Seen {
     pointer: u64,
@@ -209,7 +210,7 @@ struct Seen {
     open: bool,
 }
 
-/// Checks an operation against what was seen before it.
+/// Checks an operation against the state before it.
 fn judge(seen: &mut [Seen], slot: &Slot, capacity: u64, least: u64) -> Result<(), TestCaseError> {
     let zone = &mut seen[(slot.offset / LENGTH) as usize];
     let (into, length) = (slot.offset % LENGTH, slot.length);
@@ -240,8 +241,8 @@ fn mixes() -> impl Strategy<Value = Mix> {
 }
 
 proptest! {
-    /// Writes begin at the pointer or reset a zone in which nothing is under way, reads stay below
-    /// the pointer, and no more zones are open than may be, whoever does what when.
+    /// In any interleaving, writes begin at the pointer or reset a zone without operations in
+    /// flight, reads stay below the pointer, and no more zones are open than allowed.
     #[test]
     fn pointers_and_limits_hold(
         zones in 1_u64..12,
