@@ -1,7 +1,7 @@
 //! Engine that runs a program and issues no I/O.
 //!
-//! The first operation starts the program; each further one waits for it for a while. At the end of
-//! the job the program gets SIGTERM, and SIGKILL if it does not exit.
+//! The first operation starts the program; each further one waits a while for its exit. At the
+//! end of the job the program gets SIGTERM, and SIGKILL if it does not exit.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,9 +16,9 @@ use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
 /// Length of one wait, and so the delay until the worker sees the end of the job.
-const LOOK: Duration = Duration::from_millis(50);
+const WAIT: Duration = Duration::from_millis(50);
 /// Interval between two checks whether the program has exited after SIGTERM.
-const WAIT: Duration = Duration::from_millis(2);
+const EXIT_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Engine of a program.
 pub struct Program {
@@ -51,7 +51,7 @@ impl Program {
         match self.start() {
             Ok(child) => self.running = Some(child),
             Err(error) if self.plan.optional => {
-                self.tell(&error);
+                self.report_failure(&error);
                 self.missing = Some(error);
             }
             Err(error) => return Outcome::error(error.raw_os_error().unwrap_or(libc::EIO)),
@@ -61,7 +61,7 @@ impl Program {
 
     /// Writes to the file of standard error why the program did not start. If that fails too, the
     /// features of the engine still report it.
-    fn tell(&self, error: &io::Error) {
+    fn report_failure(&self, error: &io::Error) {
         let name = self.plan.command.first().map_or("", String::as_str);
         let line = format!("{name}: {error}\n");
         let _ = match &self.plan.errors {
@@ -71,8 +71,8 @@ impl Program {
     }
 
     /// Waits for a while; false once the program has ended and the job is to end with it.
-    fn look(&mut self) -> bool {
-        thread::sleep(LOOK);
+    fn wait(&mut self) -> bool {
+        thread::sleep(WAIT);
         if let (Some(child), None) = (&mut self.running, &self.ended) {
             self.ended = child.try_wait().ok().flatten();
         }
@@ -90,7 +90,7 @@ impl Program {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
-            thread::sleep(WAIT);
+            thread::sleep(EXIT_CHECK_INTERVAL);
         }
         // Both fail only if the child has exited and was reaped.
         let _ = child.kill();
@@ -103,7 +103,7 @@ impl Call for Program {
         let begun = self.running.is_some() || self.missing.is_some();
         match begun {
             false => self.begin(),
-            true if self.look() => Outcome::Done(0),
+            true if self.wait() => Outcome::Done(0),
             true => Outcome::Over,
         }
     }

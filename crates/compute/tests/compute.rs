@@ -24,11 +24,11 @@ fn run(stop: Stop, work: impl Into<Work>) -> Measurement {
 #[test]
 fn a_program_runs_as_long_as_its_job_and_no_longer() {
     let dir = tempfile::tempdir().expect("a scratch directory");
-    let said = dir.path().join("said");
+    let path = dir.path().join("output");
     let run_it = |words: &[&str], grace_ms: u64| {
         let program = Program {
             command: words.iter().map(|word| (*word).to_owned()).collect(),
-            output: Some(said.clone()),
+            output: Some(path.clone()),
             grace: Nanos(grace_ms * 1_000_000),
             ..Program::default()
         };
@@ -37,12 +37,12 @@ fn a_program_runs_as_long_as_its_job_and_no_longer() {
     };
     let script = "echo $$; trap 'echo asked; exit 3' TERM; while true; do sleep 0.01; done";
     let measured = run_it(&["sh", "-c", script], 5000);
-    let text = std::fs::read_to_string(&said).expect("written");
+    let text = std::fs::read_to_string(&path).expect("written");
     assert!(text.ends_with("asked\n"), "{text}");
     assert_eq!((measured.bytes_moved(), measured.errors.len()), (0, 0));
     let stubborn = "echo $$; trap '' TERM; while true; do sleep 0.01; done";
     run_it(&["sh", "-c", stubborn], 20);
-    let text = std::fs::read_to_string(&said).expect("written");
+    let text = std::fs::read_to_string(&path).expect("written");
     let process = Path::new("/proc").join(text.trim());
     assert!(!process.exists(), "{text}");
     let measured = run_it(&["sh", "-c", "exit 7"], 20);
@@ -62,23 +62,23 @@ fn a_program_runs_as_long_as_its_job_and_no_longer() {
 #[test]
 fn an_optional_program_may_be_missing() {
     let dir = tempfile::tempdir().expect("a scratch directory");
-    let said = dir.path().join("said");
+    let path = dir.path().join("output");
     let program = Program {
         command: vec!["/dev/null/nothing".to_owned()],
-        errors: Some(said.clone()),
+        errors: Some(path.clone()),
         until_end: true,
         optional: true,
         ..Program::default()
     };
     let measured = run(Stop::default(), program);
     assert_eq!((measured.ended, measured.errors.len()), (Ended::Done, 0));
-    let told = std::fs::read_to_string(&said).expect("written");
-    assert!(told.starts_with("/dev/null/nothing: Not a directory"), "{told}");
+    let text = std::fs::read_to_string(&path).expect("written");
+    assert!(text.starts_with("/dev/null/nothing: Not a directory"), "{text}");
     assert!(measured.engine.features[0].starts_with("the program did not start"), "{measured:?}");
 }
 
 #[test]
-fn the_cpu_is_burnt_for_as_long_as_asked() {
+fn the_cpu_is_burnt_for_as_long_as_planned() {
     for sort in [false, true] {
         let burn = Burn { chunk: Nanos(20_000_000), sort, ..Burn::default() };
         let stop = Stop { ops: Some(5), ..Stop::default() };

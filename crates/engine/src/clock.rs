@@ -217,9 +217,9 @@ mod tests {
         let clock = Clock::calibrated();
         let (tick, ns) = (clock.now(), monotonic_ns());
         std::thread::sleep(Duration::from_millis(50));
-        let told = clock.ns(clock.now() - tick) as f64;
+        let read_ns = clock.ns(clock.now() - tick) as f64;
         let true_ns = (monotonic_ns() - ns) as f64;
-        assert!((told / true_ns - 1.0).abs() < 0.01, "{told} ns told for {true_ns} ns");
+        assert!((read_ns / true_ns - 1.0).abs() < 0.01, "{read_ns} ns read for {true_ns} ns");
     }
 
     #[test]

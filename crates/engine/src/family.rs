@@ -170,7 +170,7 @@ pub struct Seat {
     /// Log of completed and failed operations.
     pub(crate) ends: Option<Arc<OperationLog>>,
     /// Log of submitted operations.
-    pub(crate) hand_overs: Option<Arc<OperationLog>>,
+    pub(crate) submissions: Option<Arc<OperationLog>>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) ready: Sender<Message>,
 }
@@ -187,7 +187,7 @@ impl Seat {
 
     /// True where no operation is handled one by one.
     pub(crate) fn is_plain(&self) -> bool {
-        self.ends.is_none() && self.hand_overs.is_none() && !self.measure.log.peaks
+        self.ends.is_none() && self.submissions.is_none() && !self.measure.log.peaks
     }
 
     pub(crate) fn turn(&self) -> Turn {

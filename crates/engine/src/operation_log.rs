@@ -13,9 +13,9 @@ const WORDS: usize = 6;
 /// Ring entries of all workers of a job together.
 const ENTRIES_OF_JOB: usize = 1 << 20;
 /// Time after which a reader that takes nothing counts as gone. Entries without room are then lost.
-const GONE: Duration = Duration::from_secs(2);
+const READER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval between two checks for room.
-const LOOK: Duration = Duration::from_micros(20);
+const CHECK_INTERVAL: Duration = Duration::from_micros(20);
 /// Least and greatest number of entries of one worker.
 const ENTRIES: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 
@@ -87,11 +87,11 @@ impl OperationLog {
     #[cold]
     fn waits_for_room(&self, written: u64) -> bool {
         let from = Instant::now();
-        while self.lost() == 0 && from.elapsed() < GONE {
+        while self.lost() == 0 && from.elapsed() < READER_TIMEOUT {
             if written - self.read.load(Acquire) < self.entries.len() as u64 {
                 return true;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         false
     }

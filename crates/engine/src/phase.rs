@@ -205,8 +205,8 @@ impl Prepared {
         let body = move || {
             let ready = sender.clone();
             // A worker that panics must not block the others for ever.
-            let life = AssertUnwindSafe(|| job.live(rank, clock, gate, ready));
-            let end = catch_unwind(life).unwrap_or_else(|_| {
+            let worker = AssertUnwindSafe(|| job.run_worker(rank, clock, gate, ready));
+            let end = catch_unwind(worker).unwrap_or_else(|_| {
                 job.shared.command.end();
                 let cause = std::io::Error::other("it panicked; this is a bug in candor");
                 Err(EngineError::system(format!("go on with worker {rank}"))(cause))

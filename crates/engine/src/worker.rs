@@ -230,7 +230,7 @@ impl<S: Source> Worker<S> {
 
     /// Carries out the commands of a changed command word; returns that word.
     #[cold]
-    fn obey(
+    fn apply(
         &mut self,
         [before, command]: [u32; 2],
         live: &Live,
@@ -239,7 +239,7 @@ impl<S: Source> Worker<S> {
         if CommandWord::ends(command) {
             self.drain(Ended::Interrupted);
         }
-        if self.counting && CommandWord::wants_interim(before, command) {
+        if self.counting && CommandWord::requests_interim(before, command) {
             let interim = self.figures(live, self.seat.clock.now(), features());
             live.leave_interim(WorkerEnd { ended: Ended::Interrupted, ..interim });
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::*};
 use std::thread;
 
 use crate::clock::ordered_tsc;
-use crate::host::idle::{stay_on, usable};
+use crate::host::idle::{bind_to_cpu, usable};
 
 /// A reading of one CPU's counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn disagreements(each: u32) -> io::Result<(usize, Vec<[Reading; 2]>)> {
         let on = |cpu: &u32| {
             let (cpu, next, together) = (*cpu, &next, &together);
             scope.spawn(move || {
-                let bound = stay_on(cpu);
+                let bound = bind_to_cpu(cpu);
                 let mut readings = Vec::with_capacity(each as usize);
                 together.wait();
                 bound?;

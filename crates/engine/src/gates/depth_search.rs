@@ -55,7 +55,7 @@ impl Search {
     }
 
     /// Ends the window that is due; true once the search is over and the job is to end then.
-    pub fn look(&mut self, now_ns: u64) -> bool {
+    pub fn check(&mut self, now_ns: u64) -> bool {
         let ends_ns = *self.window_ends_ns.get_or_insert(now_ns + self.goal.window.0);
         if now_ns < ends_ns || self.ops == 0 {
             return false;
@@ -113,12 +113,12 @@ mod tests {
     fn search(goal: LatencyGoal, depth_max: usize) -> (usize, u32) {
         let mut search = Search::new(goal, depth_max);
         let (mut now, mut windows) = (0, 0);
-        search.look(now);
+        search.check(now);
         loop {
             (0..100).for_each(|_| search.completed(search.depth() as u64 * 1000));
             now += WINDOW_NS;
             windows += 1;
-            if search.look(now) {
+            if search.check(now) {
                 return (search.reached(), windows);
             }
         }
@@ -137,18 +137,18 @@ mod tests {
     fn a_percentile_forgives_the_rest() {
         let judge = |percentile| {
             let mut search = Search::new(goal(1000, percentile, false), 1);
-            search.look(0);
+            search.check(0);
             (0..1000).for_each(|nth| search.completed(if nth < 10 { 5000 } else { 500 }));
-            assert!(search.look(WINDOW_NS));
+            assert!(search.check(WINDOW_NS));
             search.reached()
         };
         assert_eq!((judge(99.0), judge(99.5)), (1, 0));
     }
 
     #[test]
-    fn a_window_without_operations_says_nothing() {
+    fn a_window_without_operations_decides_nothing() {
         let mut search = Search::new(goal(1000, 100.0, false), 4);
-        assert!(!search.look(0) && !search.look(10 * WINDOW_NS));
+        assert!(!search.check(0) && !search.check(10 * WINDOW_NS));
         assert_eq!((search.depth(), search.reached()), (1, 0));
     }
 
@@ -160,7 +160,7 @@ mod tests {
             for _ in 0..20 {
                 (0..10).for_each(|_| search.completed(search.depth() as u64 * us_per_depth * 1000));
                 now += WINDOW_NS;
-                assert!(!search.look(now), "it goes on");
+                assert!(!search.check(now), "it goes on");
             }
             search.depth()
         };

@@ -120,7 +120,7 @@ impl<S: Source> Source for Limited<S> {
 
     fn turned(&mut self, turn: &mut Turn) {
         let now_ns = turn.clock.ns(turn.now);
-        if self.limits.search.as_mut().is_some_and(|search| search.look(now_ns)) {
+        if self.limits.search.as_mut().is_some_and(|search| search.check(now_ns)) {
             turn.end(Ended::Done);
         }
         self.inner.turned(turn);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_for_is_no_limit() {
+    fn a_plan_without_limits_needs_no_gate() {
         assert!(Limits::new(8, Some(8), None, &Stop::default(), None).is_none());
     }
 }

@@ -192,13 +192,13 @@ impl Pacer {
         }
     }
 
-    /// True once a rest is due, as of the last [`Pacer::look`].
-    pub fn wants_rest(&self) -> bool {
+    /// True once a rest is due, as of the last [`Pacer::check_rest`].
+    pub fn rest_is_due(&self) -> bool {
         self.rests.as_ref().is_some_and(|rests| rests.due)
     }
 
     /// Checks whether a rest is due. The rest begins once everything in flight has completed.
-    pub fn look(&mut self, now_ns: u64) -> bool {
+    pub fn check_rest(&mut self, now_ns: u64) -> bool {
         let Some(rests) = &mut self.rests else { return false };
         let worked = |time: Nanos| now_ns >= rests.until_ns + time.0;
         rests.due =
@@ -283,7 +283,7 @@ mod tests {
             pacer.issued(bytes);
             now += service_ns;
             pacer.completed(1);
-            if pacer.look(now) {
+            if pacer.check_rest(now) {
                 pacer.begin_rest(now);
             }
         }
@@ -461,14 +461,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_spins_first_as_long_as_it_was_told() {
+    fn a_rest_spins_first_as_long_as_planned() {
         let think = Think { spin_first: Nanos(300), ..Think::after_each(Nanos(1000)) };
         let pace = Pace { think: Some(think), ..Pace::default() };
         let mut pacer = Pacer::new(&pace, Mix::READ, 0, 1, Random::new(1, 0)).unwrap();
         pacer.issued(4096);
-        assert!(pacer.look(5000));
+        assert!(pacer.check_rest(5000));
         pacer.begin_rest(5000);
         assert_eq!((pacer.spins_until_ns(), pacer.next_ns()), (5300, 6000));
-        assert!(!pacer.wants_rest());
+        assert!(!pacer.rest_is_due());
     }
 }

@@ -20,7 +20,7 @@ impl<S> Paced<S> {
     fn holds(&mut self, turn: &Turn) -> Option<Wait> {
         let pacer = &mut self.pacer;
         let elapsed_ns = turn.elapsed_ns();
-        if pacer.look(elapsed_ns) {
+        if pacer.check_rest(elapsed_ns) {
             if turn.in_flight > 0 {
                 return Some(Wait::InFlight);
             }

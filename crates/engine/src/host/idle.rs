@@ -18,7 +18,7 @@ const UNITS_PER_TRY: u32 = 500;
 /// Tries of a calibration; the shortest one counts.
 const TRIES: u32 = 8;
 /// Interval between two checks whether a calibration has ended.
-const LOOK: Duration = Duration::from_millis(1);
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Stages of the threads: wait, work, end.
 const WAIT: u8 = 0;
@@ -78,7 +78,7 @@ impl IdleWatch {
                     let error = error.unwrap_or_else(|| io::Error::other("a thread panicked"));
                     return Err(EngineError::system(what())(error));
                 }
-                thread::sleep(LOOK);
+                thread::sleep(CHECK_INTERVAL);
             }
             watch.units.extend(watch.threads[at].calibrated.get());
         }
@@ -87,13 +87,13 @@ impl IdleWatch {
 
     fn spawn(&self, cpu: u32) -> io::Result<Watcher> {
         let calibrated = Arc::new(std::sync::OnceLock::new());
-        let (told, stage) = (calibrated.clone(), self.stage.clone());
+        let (result, stage) = (calibrated.clone(), self.stage.clone());
         let thread = thread::Builder::new().name(format!("idle-{cpu}")).spawn(move || {
             let mut page = vec![0; UNIT_BYTES];
-            stay_on(cpu)?;
+            bind_to_cpu(cpu)?;
             let unit = unit_length(&mut page);
-            yield_to_all()?;
-            let _ = told.set(unit);
+            run_only_when_idle()?;
+            let _ = result.set(unit);
             while stage.load(Acquire) == WAIT {
                 thread::park();
             }
@@ -155,7 +155,7 @@ pub(crate) fn usable() -> io::Result<Vec<u32>> {
 }
 
 /// Binds the calling thread to a CPU.
-pub(crate) fn stay_on(cpu: u32) -> io::Result<()> {
+pub(crate) fn bind_to_cpu(cpu: u32) -> io::Result<()> {
     let mut set = CpuSet::new();
     set.set(cpu as usize);
     Ok(rustix::thread::sched_setaffinity(None, &set)?)
@@ -163,7 +163,7 @@ pub(crate) fn stay_on(cpu: u32) -> io::Result<()> {
 
 /// Gives the calling thread the scheduling class that runs only while no other thread wants the
 /// CPU.
-fn yield_to_all() -> io::Result<()> {
+fn run_only_when_idle() -> io::Result<()> {
     // SAFETY: an all-zero parameter is valid, the only one that this class takes, and outlives the
     // call, which concerns the calling thread alone.
     let set = unsafe {
@@ -213,7 +213,7 @@ mod tests {
         let cpu = watch.threads[0].cpu;
         watch.start();
         let busy = thread::spawn(move || {
-            stay_on(cpu).expect("it is usable");
+            bind_to_cpu(cpu).expect("it is usable");
             let began = Instant::now();
             while began.elapsed() < Duration::from_millis(300) {
                 std::hint::spin_loop();

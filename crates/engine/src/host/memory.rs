@@ -78,7 +78,7 @@ impl Mapping {
     fn map(bytes: usize, flags: libc::c_int, file: Option<&File>) -> io::Result<Mapping> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let fd = file.map_or(-1, AsRawFd::as_raw_fd);
-        // SAFETY: a new mapping at an address of the kernel's choice aliases nothing of ours.
+        // SAFETY: a new mapping at an address of the kernel's choice aliases no other memory.
         let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, fd, 0) };
         match start == libc::MAP_FAILED {
             true => Err(io::Error::last_os_error()),
@@ -89,7 +89,7 @@ impl Mapping {
     /// A System V segment, removed when it is detached.
     fn segment(bytes: usize, huge: bool) -> io::Result<Mapping> {
         let flags = libc::IPC_CREAT | 0o600 | if huge { libc::SHM_HUGETLB } else { 0 };
-        // SAFETY: a new segment of our own.
+        // SAFETY: the call creates a new segment and touches no memory.
         let id = unsafe { libc::shmget(libc::IPC_PRIVATE, bytes, flags) };
         if id < 0 {
             return Err(io::Error::last_os_error());

@@ -108,25 +108,25 @@ pub fn as_user<T>(
     threads: &Threads,
     work: impl FnOnce() -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
-    let _group = threads.group.map(|id| Acting::begin(libc::SYS_setfsgid, id)).transpose()?;
-    let _user = threads.user.map(|id| Acting::begin(libc::SYS_setfsuid, id)).transpose()?;
+    let _group = threads.group.map(|id| FileIdentity::begin(libc::SYS_setfsgid, id)).transpose()?;
+    let _user = threads.user.map(|id| FileIdentity::begin(libc::SYS_setfsuid, id)).transpose()?;
     work()
 }
 
 /// Guard: files are accessed as another user until this is dropped.
-struct Acting {
+struct FileIdentity {
     call: libc::c_long,
     before: libc::c_long,
 }
 
-impl Acting {
-    fn begin(call: libc::c_long, id: u32) -> Result<Acting, EngineError> {
+impl FileIdentity {
+    fn begin(call: libc::c_long, id: u32) -> Result<FileIdentity, EngineError> {
         // SAFETY: plain numbers. These calls tell what was before, not whether they worked.
         let before = unsafe { libc::syscall(call, id) };
-        let acting = Acting { call, before };
+        let identity = FileIdentity { call, before };
         // SAFETY: as above; an impossible id changes nothing.
         match unsafe { libc::syscall(call, u32::MAX) } == libc::c_long::from(id) {
-            true => Ok(acting),
+            true => Ok(identity),
             false => {
                 let denied = io::Error::from_raw_os_error(libc::EPERM);
                 Err(EngineError::system(format!("touch files as {id}"))(denied))
@@ -135,7 +135,7 @@ impl Acting {
     }
 }
 
-impl Drop for Acting {
+impl Drop for FileIdentity {
     fn drop(&mut self) {
         // SAFETY: plain numbers.
         unsafe { libc::syscall(self.call, self.before) };

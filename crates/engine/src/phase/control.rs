@@ -23,7 +23,7 @@ const STALL: Duration = Duration::from_secs(60);
 /// Time that workers may take to end after the command.
 const GRACE: Duration = Duration::from_secs(20);
 /// Longest interval between two checks of the user's stop flag.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The final flush of a job.
 #[derive(Default)]
@@ -134,7 +134,7 @@ impl<'a> Control<'a> {
         let next_ns = self.monitors.iter().filter_map(ns).min().unwrap_or(u64::MAX);
         let next_ns = next_ns.min(self.next_sample_ns);
         let to_next = next_ns.saturating_sub(self.since_release_ns());
-        Duration::from_nanos(to_next).clamp(Duration::from_micros(50), LOOK)
+        Duration::from_nanos(to_next).clamp(Duration::from_micros(50), CHECK_INTERVAL)
     }
 
     /// Starts jobs that wait for others, once those have ended.

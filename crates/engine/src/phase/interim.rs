@@ -13,9 +13,9 @@ use crate::phase::job_monitor::JobMonitor;
 use crate::worker::WorkerEnd;
 
 /// Time that workers may take to report. Workers in a long call only have their counters read.
-const PATIENCE: Duration = Duration::from_millis(50);
+const REPORT_TIMEOUT: Duration = Duration::from_millis(50);
 /// Interval between two checks for reports.
-const LOOK: Duration = Duration::from_micros(100);
+const CHECK_INTERVAL: Duration = Duration::from_micros(100);
 
 /// Measurements of all jobs. `since` is the release, as a tick and in ns since 1970.
 pub fn measurements(
@@ -24,17 +24,17 @@ pub fn measurements(
     since: (Ticks, u64),
 ) -> Vec<Measurement> {
     let counts = |monitor: &JobMonitor| monitor.left > 0 && clock.now() >= monitor.zero();
-    let asked: Vec<bool> = monitors.iter().map(counts).collect();
-    for (monitor, _) in monitors.iter().zip(&asked).filter(|(_, asked)| **asked) {
+    let requested: Vec<bool> = monitors.iter().map(counts).collect();
+    for (monitor, _) in monitors.iter().zip(&requested).filter(|(_, requested)| **requested) {
         // A late report to an earlier request must not count as one to this request.
         monitor.job.live.iter().for_each(|live| drop(live.take_interim()));
-        monitor.job.shared.command.ask();
+        monitor.job.shared.command.request_interim();
     }
-    let until = Instant::now() + PATIENCE;
-    let measured = monitors.iter().zip(asked).map(|(monitor, asked)| {
+    let until = Instant::now() + REPORT_TIMEOUT;
+    let measured = monitors.iter().zip(requested).map(|(monitor, requested)| {
         let mut ends = monitor.ends.clone();
-        if asked {
-            ends.extend(answers(monitor, clock, until));
+        if requested {
+            ends.extend(reports(monitor, clock, until));
         }
         monitor.measured(ends, clock, false, since)
     });
@@ -42,7 +42,7 @@ pub fn measurements(
 }
 
 /// Reports of a job's workers that have not ended.
-fn answers(monitor: &JobMonitor, clock: Clock, until: Instant) -> Vec<WorkerEnd> {
+fn reports(monitor: &JobMonitor, clock: Clock, until: Instant) -> Vec<WorkerEnd> {
     let ended: Vec<u32> = monitor.ends.iter().map(|end| end.stats.rank).collect();
     let still = monitor.job.live.iter().zip(0..).filter(|(_, rank)| !ended.contains(rank));
     still.map(|(live, rank)| answer(live, rank, monitor, clock, until)).collect()
@@ -56,7 +56,7 @@ fn answer(live: &Live, rank: u32, monitor: &JobMonitor, clock: Clock, until: Ins
         if Instant::now() >= until {
             return counted(live, rank, monitor, clock);
         }
-        thread::sleep(LOOK);
+        thread::sleep(CHECK_INTERVAL);
     }
 }
 

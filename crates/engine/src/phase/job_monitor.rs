@@ -37,7 +37,7 @@ pub struct JobMonitor {
     /// Reason that the job counts as ended with, where the control plane ended it without a
     /// failure.
     pub called_off: Option<Ended>,
-    floor: Option<MinimumRateWatch>,
+    minimum_rate: Option<MinimumRateWatch>,
     /// True once the job's last sample was taken.
     sampled_out: bool,
 }
@@ -46,7 +46,7 @@ impl JobMonitor {
     /// Monitor of a job whose phase was released at that tick.
     pub fn new(job: &Arc<ReadyJob>, release: Ticks) -> JobMonitor {
         let (log, length_max) = job.work.log();
-        let logs = [job.ends.clone(), job.hand_overs.clone()];
+        let logs = [job.ends.clone(), job.submissions.clone()];
         JobMonitor {
             ends: Vec::new(),
             left: job.job.workers,
@@ -56,7 +56,7 @@ impl JobMonitor {
             from: job.job.after.is_empty().then_some(release),
             failure: None,
             called_off: None,
-            floor: job.work.floor().map(MinimumRateWatch::new),
+            minimum_rate: job.work.floor().map(MinimumRateWatch::new),
             sampled_out: false,
             job: job.clone(),
         }
@@ -71,15 +71,16 @@ impl JobMonitor {
     pub fn due_ns(&self) -> Option<u64> {
         let logging = self.logging.as_ref().map(Logging::due_ns);
         let steady = self.steady.as_ref().map(SteadyWatch::due_ns);
-        let floor = self.floor.as_ref().map(MinimumRateWatch::due_ns);
-        let due = [logging, steady, floor].into_iter().flatten().min();
+        let minimum_rate = self.minimum_rate.as_ref().map(MinimumRateWatch::due_ns);
+        let due = [logging, steady, minimum_rate].into_iter().flatten().min();
         due.filter(|_| self.left > 0 && self.called_off.is_none())
     }
 
     /// Handles all that is due; the job may be called off, or fail.
     pub fn tick(&mut self, clock: &Clock) {
         let (now, zero) = (clock.now(), self.zero());
-        let watches = self.logging.is_some() || self.steady.is_some() || self.floor.is_some();
+        let watches =
+            self.logging.is_some() || self.steady.is_some() || self.minimum_rate.is_some();
         if !watches || now <= zero || self.from.is_none() {
             return;
         }
@@ -91,10 +92,12 @@ impl JobMonitor {
             return;
         }
         let totals = Totals::of(self.job.live.iter(), true);
-        if self.steady.as_mut().is_some_and(|steady| steady.look(&totals, now_ns)) {
+        if self.steady.as_mut().is_some_and(|steady| steady.check(&totals, now_ns)) {
             self.call_off(Ended::Steady);
         }
-        if let Some(message) = self.floor.as_mut().and_then(|floor| floor.look(&totals, now_ns)) {
+        if let Some(message) =
+            self.minimum_rate.as_mut().and_then(|rate| rate.check(&totals, now_ns))
+        {
             self.failure = Some(IoFailure {
                 op: None,
                 path: String::new(),

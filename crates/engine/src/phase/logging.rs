@@ -21,7 +21,7 @@ pub struct Logging {
     plan: LogPlan,
     log: Log,
     rings: Vec<Arc<OperationLog>>,
-    hand_overs: Vec<Arc<OperationLog>>,
+    submissions: Vec<Arc<OperationLog>>,
     live: Arc<[Live]>,
     table: &'static [Operation],
     /// Index of the operation of each direction.
@@ -44,7 +44,7 @@ impl Logging {
     /// submitted operations; none where the plan requests no log.
     pub fn new(
         plan: &LogPlan,
-        [rings, hand_overs]: [Vec<Arc<OperationLog>>; 2],
+        [rings, submissions]: [Vec<Arc<OperationLog>>; 2],
         live: Arc<[Live]>,
         recorded: &Recorded,
         bytes_max: Bytes,
@@ -58,7 +58,7 @@ impl Logging {
         (!plan.is_off()).then(|| Logging {
             log: Log::default(),
             rings,
-            hand_overs,
+            submissions,
             live,
             table: recorded.table,
             directions,
@@ -104,7 +104,7 @@ impl Logging {
         if self.plan.histogram.is_some() {
             self.histogram(end_ns);
         }
-        let rings = self.rings.iter().chain(&self.hand_overs);
+        let rings = self.rings.iter().chain(&self.submissions);
         self.log.lost += rings.map(|ring| ring.lost()).sum::<u64>();
         self.log.ops.sort_by_key(|op| op.at_ns);
         self.log.trace.sort_by_key(|step| step.at_ns);
@@ -113,7 +113,7 @@ impl Logging {
 
     /// Sets the interval so that a ring is drained before it is half full, and not much more often.
     fn pace_drains(&mut self, now_ns: u64) {
-        let rings = self.rings.iter().chain(&self.hand_overs);
+        let rings = self.rings.iter().chain(&self.submissions);
         let filled = rings.map(|ring| ring.filled());
         let Some((waiting, room)) = filled.max_by_key(|(waiting, _)| *waiting) else { return };
         if waiting > room / 4 {
@@ -129,7 +129,7 @@ impl Logging {
     fn drain(&mut self, clock: &Clock, zero: Ticks) {
         self.drain_ends(clock, zero);
         let Logging { log, plan, table, .. } = self;
-        for ring in &self.hand_overs {
+        for ring in &self.submissions {
             ring.drain(|entry| {
                 let Some(action) = action(entry.op.row(table)) else { return };
                 if log.trace.len() as u64 >= plan.entries_max {

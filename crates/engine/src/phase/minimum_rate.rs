@@ -9,7 +9,7 @@ use crate::counters::Totals;
 /// Time that a job may settle before its rates are checked.
 const SETTLE_NS: u64 = 2_000_000_000;
 /// Interval between checks of a cycle that is over, until one of its operations completes.
-const LOOK_EVERY_NS: u64 = 1_000_000;
+const RECHECK_NS: u64 = 1_000_000;
 
 /// Check of a job's rates, cycle by cycle, each direction by itself. A cycle ends with a
 /// completion, so that rates of less than one operation per cycle can be checked too. Times are ns
@@ -42,15 +42,15 @@ impl MinimumRateWatch {
     }
 
     /// Checks the cycles that end now; returns a sentence for a rate that was missed.
-    pub fn look(&mut self, totals: &Totals, now_ns: u64) -> Option<String> {
+    pub fn check(&mut self, totals: &Totals, now_ns: u64) -> Option<String> {
         if now_ns < self.due_ns {
             return None;
         }
-        self.due_ns = now_ns + LOOK_EVERY_NS;
-        Direction::ALL.into_iter().find_map(|op| self.look_at(op, totals, now_ns))
+        self.due_ns = now_ns + RECHECK_NS;
+        Direction::ALL.into_iter().find_map(|op| self.check_direction(op, totals, now_ns))
     }
 
-    fn look_at(&mut self, op: Direction, totals: &Totals, now_ns: u64) -> Option<String> {
+    fn check_direction(&mut self, op: Direction, totals: &Totals, now_ns: u64) -> Option<String> {
         let done = totals.figure(op.into());
         let now = Cycle { ops: done.ops, bytes: done.bytes, from_ns: now_ns };
         let last = *self.cycles.of(op);
@@ -110,10 +110,10 @@ mod tests {
     #[test]
     fn the_first_two_seconds_may_be_slow() {
         let mut watch = floor(100, 0);
-        assert_eq!(watch.look(&totals(1), SECOND), None);
-        assert_eq!(watch.look(&totals(2), 2 * SECOND), None);
-        assert_eq!(watch.look(&totals(102), 3 * SECOND), None);
-        let missed = watch.look(&totals(201), 4 * SECOND).expect("99 are less than 100");
+        assert_eq!(watch.check(&totals(1), SECOND), None);
+        assert_eq!(watch.check(&totals(2), 2 * SECOND), None);
+        assert_eq!(watch.check(&totals(102), 3 * SECOND), None);
+        let missed = watch.check(&totals(201), 4 * SECOND).expect("99 are less than 100");
         assert!(missed.contains("read rate of 100/s operations not met, got 99/s"), "{missed}");
     }
 
@@ -122,18 +122,18 @@ mod tests {
         let mut watch = floor(0, 1024);
         // 4 KiB in four seconds are 1 KiB/s, however short the cycle.
         for (reads, second) in [(1, 2), (1, 3), (1, 5), (2, 6), (2, 9), (3, 10)] {
-            assert_eq!(watch.look(&totals(reads), second * SECOND), None, "{second}");
+            assert_eq!(watch.check(&totals(reads), second * SECOND), None, "{second}");
         }
-        let missed = watch.look(&totals(4), 15 * SECOND).expect("4 KiB in five seconds");
+        let missed = watch.check(&totals(4), 15 * SECOND).expect("4 KiB in five seconds");
         assert!(missed.contains("1KiB/s not met"), "{missed}");
     }
 
     #[test]
     fn bytes_count_too() {
         let mut watch = floor(0, 1 << 20);
-        watch.look(&totals(1), 2 * SECOND);
-        assert_eq!(watch.look(&totals(257), 3 * SECOND), None);
-        let missed = watch.look(&totals(258), 4 * SECOND).expect("4 KiB are less than 1 MiB");
+        watch.check(&totals(1), 2 * SECOND);
+        assert_eq!(watch.check(&totals(257), 3 * SECOND), None);
+        let missed = watch.check(&totals(258), 4 * SECOND).expect("4 KiB are less than 1 MiB");
         assert!(missed.contains("1MiB/s not met, got 4KiB/s"), "{missed}");
     }
 }

@@ -36,7 +36,7 @@ pub struct ReadyJob {
     /// Logs of completed operations, one per worker; empty where nothing is logged.
     pub ends: Vec<Arc<OperationLog>>,
     /// Logs of submitted operations, likewise.
-    pub hand_overs: Vec<Arc<OperationLog>>,
+    pub submissions: Vec<Arc<OperationLog>>,
     ranks: Ranks,
     seed: u64,
     /// Control group that the threads are in; kept as long as they run.
@@ -76,7 +76,7 @@ impl ReadyJob {
         Ok(ReadyJob {
             live: (0..job.workers).map(|_| Live::new(&recorded)).collect(),
             ends: logs(log.each, job.workers),
-            hand_overs: logs(log.trace, job.workers),
+            submissions: logs(log.trace, job.workers),
             job: job.clone(),
             stop: stop.clone(),
             shared: Arc::default(),
@@ -94,7 +94,7 @@ impl ReadyJob {
     ///
     /// # Errors
     /// The part that could not be set up; the thread then has not waited at the gate.
-    pub fn live(
+    pub fn run_worker(
         &self,
         rank: u32,
         clock: crate::clock::Clock,
@@ -117,7 +117,7 @@ impl ReadyJob {
             shared: self.shared.clone(),
             first_done: self.first_done.clone(),
             ends: self.ends.get(rank as usize).cloned(),
-            hand_overs: self.hand_overs.get(rank as usize).cloned(),
+            submissions: self.submissions.get(rank as usize).cloned(),
             gate,
             ready,
         })

@@ -28,7 +28,7 @@ pub struct CommandWord(AtomicU32);
 
 impl CommandWord {
     const END: u32 = 1;
-    const ASKED: u32 = 2;
+    const INTERIM: u32 = 2;
 
     /// Ends all workers: the user stopped the run, or something failed.
     pub fn end(&self) {
@@ -41,8 +41,8 @@ impl CommandWord {
     }
 
     /// Requests interim results of all workers.
-    pub fn ask(&self) {
-        self.0.fetch_add(CommandWord::ASKED, Relaxed);
+    pub fn request_interim(&self) {
+        self.0.fetch_add(CommandWord::INTERIM, Relaxed);
     }
 
     /// Present word. A worker that finds it changed has a command to carry out.
@@ -57,8 +57,8 @@ impl CommandWord {
     }
 
     /// True where interim results were requested between two words.
-    pub fn wants_interim(before: u32, after: u32) -> bool {
-        before / CommandWord::ASKED != after / CommandWord::ASKED
+    pub fn requests_interim(before: u32, after: u32) -> bool {
+        before / CommandWord::INTERIM != after / CommandWord::INTERIM
     }
 }
 

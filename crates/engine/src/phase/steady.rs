@@ -44,7 +44,7 @@ impl SteadyWatch {
     }
 
     /// Ends the window that is due; true if the last windows meet the criterion.
-    pub fn look(&mut self, totals: &Totals, now_ns: u64) -> bool {
+    pub fn check(&mut self, totals: &Totals, now_ns: u64) -> bool {
         if now_ns < self.due_ns() {
             return false;
         }
@@ -162,13 +162,13 @@ mod tests {
     fn steady_after(criterion: &Steady, rates: &[u64]) -> Option<usize> {
         let mut watch = SteadyWatch::new(criterion);
         let (mut done, mut now) = (0, criterion.ramp().0);
-        assert!(!watch.look(&Totals::default(), now));
+        assert!(!watch.check(&Totals::default(), now));
         for (nth, rate) in rates.iter().enumerate() {
             done += rate;
             now += SECOND;
             let totals =
                 Totals::of_reads(OpTotals { ops: done, bytes: done, latency_sum_ns: done * 1000 });
-            if watch.look(&totals, now) {
+            if watch.check(&totals, now) {
                 return Some(nth + 1);
             }
         }

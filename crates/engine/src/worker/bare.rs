@@ -17,14 +17,14 @@ impl<S: Bare> Worker<S> {
         let (live, shared) = (&live[rank], self.seat.shared.clone());
         self.start();
         let mut bank = live.bank(self.counting);
-        let (mut now, mut obeyed) = (clock.now(), 0);
+        let (mut now, mut applied) = (clock.now(), 0);
         loop {
             if now >= self.mark {
                 bank = self.at_mark(now, live);
             }
             let command = shared.command.word();
-            if command != obeyed {
-                obeyed = self.obey([obeyed, command], live, &|| engine.features());
+            if command != applied {
+                applied = self.apply([applied, command], live, &|| engine.features());
             }
             if self.draining {
                 break;
@@ -55,14 +55,14 @@ impl<S: Bare> Worker<S> {
         let (live, shared) = (&live[rank], self.seat.shared.clone());
         self.start();
         let mut bank = live.bank(self.counting);
-        let (mut now, mut obeyed) = (clock.now(), 0);
+        let (mut now, mut applied) = (clock.now(), 0);
         loop {
             if now >= self.mark {
                 bank = self.at_mark(now, live);
             }
             let command = shared.command.word();
-            if command != obeyed {
-                obeyed = self.obey([obeyed, command], live, &|| engine.features());
+            if command != applied {
+                applied = self.apply([applied, command], live, &|| engine.features());
             }
             if !self.draining {
                 self.fill_bare();

@@ -17,14 +17,14 @@ impl<S: Source> Worker<S> {
         let (live, shared) = (&live[rank], self.seat.shared.clone());
         self.start();
         let mut bank = live.bank(self.counting);
-        let (mut now, mut obeyed) = (clock.now(), 0);
+        let (mut now, mut applied) = (clock.now(), 0);
         loop {
             if now >= self.mark {
                 bank = self.at_mark(now, live);
             }
             let command = shared.command.word();
-            if command != obeyed {
-                obeyed = self.obey([obeyed, command], live, &|| engine.features());
+            if command != applied {
+                applied = self.apply([applied, command], live, &|| engine.features());
             }
             let waits = match self.draining {
                 true => None,
@@ -86,7 +86,7 @@ impl<S: Source> Worker<S> {
             let count = self.batch.len();
             depths.hand_over(self.turn.in_flight - count, count);
         }
-        if let Some(log) = self.seat.hand_overs.as_ref().filter(|_| self.counting) {
+        if let Some(log) = self.seat.submissions.as_ref().filter(|_| self.counting) {
             self.batch.iter().for_each(|index| log.push(&self.slots[*index as usize], issued));
         }
         self.turn.fill += issued - filled_from;
@@ -161,7 +161,7 @@ impl<S: Source> Worker<S> {
             depths.take_back(self.done.len());
         }
         for at in 0..self.done.len() {
-            self.tell_of(at, bank, now);
+            self.report(at, bank, now);
         }
         self.source.turned(&mut self.turn);
         if let Some(why) = self.turn.take_end() {
@@ -185,7 +185,7 @@ impl<S: Source> Worker<S> {
 
     /// Counts and logs a single completion, and reports it to the sources.
     #[inline(always)]
-    fn tell_of(&mut self, at: usize, bank: &Bank, now: Ticks) {
+    fn report(&mut self, at: usize, bank: &Bank, now: Ticks) {
         let completion = self.done.as_slice()[at];
         let index = completion.slot as usize;
         if completion.outcome != Outcome::Done(self.slots[index].length) {
