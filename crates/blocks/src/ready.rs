@@ -48,12 +48,12 @@ use crate::engines::{
 };
 use crate::known::Known;
 use crate::sources::prioritised;
-use crate::stream::offsets::{Offsets, Own, Shapes, fixed_size};
+use crate::stream::offsets::{Offsets, OwnFiles, Shapes, fixed_size};
 use crate::stream::region::Region;
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
-use crate::targets::zones::{self, Visit};
+use crate::targets::zones::{self, ZoneCursor};
 
 /// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
 const STEP_MIN: u64 = 512;
@@ -200,14 +200,14 @@ impl ReadyBlocks {
 
     /// Zones of a file that a worker may use.
     fn zones_of(&self, rank: u32, file: &OpenFile, map: &zones::Map) -> std::ops::Range<u32> {
-        let space = Region::new(&self.blocks, file.extent(), self.seat(rank).1);
-        map.between(space.start(), space.limit())
+        let region = Region::new(&self.blocks, file.extent(), self.seat(rank).1);
+        map.between(region.start(), region.limit())
     }
 
-    fn visit(&self, rank: u32) -> Option<Visit> {
+    fn zone_cursor(&self, rank: u32) -> Option<ZoneCursor> {
         let each = self.files.all().iter().zip(&self.zones);
         let ranges = each.map(|(file, map)| self.zones_of(rank, file, map)).collect();
-        Visit::new(&self.blocks, &self.stop, &self.files, &self.zones, ranges)
+        ZoneCursor::new(&self.blocks, &self.stop, &self.files, &self.zones, ranges)
     }
 
     /// Checks that the map of verified blocks, one entry per possible offset, is not too large.
@@ -224,7 +224,7 @@ impl ReadyBlocks {
         if step >= interval.min(STEP_MIN) {
             return Ok(());
         }
-        let at = self.places().find(|at| at % interval != 0).unwrap_or(0);
+        let at = self.boundaries().find(|at| at % interval != 0).unwrap_or(0);
         let interval = Bytes(interval);
         let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
         Err((message, "start and leave out whole verified blocks"))
@@ -234,7 +234,7 @@ impl ReadyBlocks {
     /// offset of their file: the verified interval, or less where work begins within one.
     fn verified_step(&self) -> u64 {
         let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
-        self.places().fold(interval, gcd)
+        self.boundaries().fold(interval, gcd)
     }
 
     /// First offset of a file, less whole intervals. Headers that other tools know are where
@@ -252,7 +252,7 @@ impl ReadyBlocks {
 
     /// Offsets and lengths that set the distance: the start of the work, its gaps, and the steps of
     /// a trace.
-    fn places(&self) -> impl Iterator<Item = u64> {
+    fn boundaries(&self) -> impl Iterator<Item = u64> {
         let hole = match self.blocks.access {
             Access::Holes { hole } => hole.0,
             Access::Back { step } => step.0,
@@ -261,7 +261,7 @@ impl ReadyBlocks {
         let traced = self.trace.iter().flat_map(|trace| trace.steps());
         let traced = traced.flat_map(|step| [step.offset, u64::from(step.length)]);
         let from = |file| self.verified_from(file);
-        let starts = self.shares().map(move |(file, _, space)| space.offset(0) - from(file));
+        let starts = self.shares().map(move |(file, _, region)| region.offset(0) - from(file));
         starts.chain(traced).chain([hole])
     }
 
@@ -290,17 +290,17 @@ impl ReadyBlocks {
             return Ok(());
         }
         let length = self.length_needed();
-        for (open, rank, space) in self.shares() {
-            if !space.holds(length) || space.end() > space.limit() {
+        for (open, rank, region) in self.shares() {
+            if !region.holds(length) || region.end() > region.limit() {
                 let message = format!(
                     "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
                      operations of {}",
                     open.path.display(),
-                    Bytes(space.limit().saturating_sub(space.start())),
+                    Bytes(region.limit().saturating_sub(region.start())),
                     rank.seat + 1,
                     rank.seats,
-                    Bytes(space.length()),
-                    Bytes(space.end()),
+                    Bytes(region.length()),
+                    Bytes(region.end()),
                     Bytes(u64::from(length)),
                 );
                 return Err((message, "set a larger size, or smaller operations"));
@@ -346,12 +346,12 @@ impl ReadyBlocks {
     }
 
     /// Files of a worker, and its seat among the workers that use the same files.
-    fn seat(&self, rank: u32) -> (Own, FileSeat) {
+    fn seat(&self, rank: u32) -> (OwnFiles, FileSeat) {
         let files = self.files.all().len() as u64;
         let seat = self.ranks.seat(self.job.sharing, self.job.rank_shift, files, rank);
         let own = match seat.file {
-            Some(file) => Own { first: file as u32, step: 1, count: 1 },
-            None => Own { first: 0, step: 1, count: files as u32 },
+            Some(file) => OwnFiles { first: file as u32, step: 1, count: 1 },
+            None => OwnFiles { first: 0, step: 1, count: files as u32 },
         };
         (own, seat)
     }
@@ -368,7 +368,7 @@ impl ReadyBlocks {
             blocks: &self.blocks,
             random: Random::new(self.seed, self.ranks.rank(rank)),
             seed,
-            places: Offsets::new(&self.blocks, &self.shapes, own, seat, seed),
+            offsets: Offsets::new(&self.blocks, &self.shapes, own, seat, seed),
             wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
             trace: self.cursor(rank),
         })

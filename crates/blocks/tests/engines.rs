@@ -264,7 +264,7 @@ fn a_thousand_corruptions_of_each_kind_in_one_file_are_found_and_no_other() {
 }
 
 #[test]
-fn a_ramp_takes_nothing_from_what_was_asked_for() {
+fn a_ramp_uses_none_of_the_budget() {
     let dir = scratch();
     let blocks = Blocks { engine: Engine::Null, depth: 4, ..Blocks::default() };
     let stop = Stop { ops: Some(1000), ..Stop::default() };

@@ -77,11 +77,11 @@ fn a_job_without_its_file_fails_alone() {
     assert_eq!(all[1].of(Direction::Write).ops, 16);
     let together = plan(&paths, jobs(), OnFailure::EndRun);
     let refused = Prepared::new(&mut Session::new(families), &Task::of(&together, 0));
-    assert!(refused.is_err(), "unless asked otherwise, nothing runs");
+    assert!(refused.is_err(), "by default nothing runs");
 }
 
 #[test]
-fn an_error_of_one_job_ends_others_only_where_asked() {
+fn an_error_of_one_job_ends_others_only_where_planned() {
     let file = tempfile::NamedTempFile::new().expect("a scratch file");
     let paths = [("full", Path::new(FULL)), ("there", file.path())];
     let stop = Some(Stop { time: Some(Nanos(300_000_000)), ..Stop::default() });
@@ -96,7 +96,7 @@ fn an_error_of_one_job_ends_others_only_where_asked() {
 }
 
 #[test]
-fn no_space_left_is_an_end_where_asked() {
+fn no_space_left_is_an_end_where_planned() {
     let stop = Some(Stop { until_full: true, ..Stop::default() });
     let full = Job { stop, ..writer("full") };
     let all = run(&plan(&[("full", Path::new(FULL))], vec![full], OnFailure::EndRun));
@@ -114,6 +114,6 @@ fn final_flushes_are_charged_to_their_own_jobs() {
     let again = Job { name: "again".into(), ..flushed.clone() };
     let jobs = vec![flushed, writer("t"), again];
     let all = run(&plan(&[("t", file.path())], jobs, OnFailure::EndRun));
-    let told: Vec<bool> = all.iter().map(|m| m.elapsed_with_flush_ns.is_some()).collect();
-    assert_eq!(told, [true, false, true]);
+    let flushed: Vec<bool> = all.iter().map(|m| m.elapsed_with_flush_ns.is_some()).collect();
+    assert_eq!(flushed, [true, false, true]);
 }

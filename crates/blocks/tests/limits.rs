@@ -216,7 +216,7 @@ fn rests_are_counted_by_issue_or_by_completion_and_may_spin_first() {
 }
 
 #[test]
-fn a_job_ends_when_it_is_steady_and_says_how_steady() {
+fn a_job_ends_when_it_is_steady_and_reports_how_steady() {
     let hold = |limit| Steady::Hold {
         figure: SteadyFigure::Ops,
         fit: SteadyFit::Deviation,
@@ -270,7 +270,7 @@ fn a_job_below_its_floor_fails_alone() {
 }
 
 #[test]
-fn the_end_of_one_job_ends_the_others_where_that_is_asked_for() {
+fn the_end_of_one_job_ends_the_others_where_planned() {
     let file = file();
     let short = |on_done| Job { on_done, ..job("short", null(Pace::default()), time(30)) };
     let long = || job("long", null(Pace::default()), time(20_000));

@@ -85,7 +85,7 @@ fn submission_and_completion_make_up_latency_on_every_asynchronous_engine() {
 }
 
 #[test]
-fn nothing_is_split_where_it_is_not_asked_for_or_cannot_be() {
+fn nothing_is_split_where_not_planned_or_not_possible() {
     let file = file();
     for (engine, measure) in [(Engine::Psync, measured()), (Engine::IO_URING, Measure::default())] {
         let blocks = Blocks { engine, measure, ..Blocks::default() };

@@ -251,8 +251,8 @@ fn fio(dir: &Path, jobs: &[Vec<String>]) {
         .args(arguments)
         .output()
         .expect("fio runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
 }
 
 /// Block size, interval, offset of the header, and a pattern.

@@ -33,7 +33,7 @@ fn whole_pass(blocks: Blocks) -> candor_record::Measurement {
 }
 
 #[test]
-fn io_uring_in_every_dress() {
+fn io_uring_with_every_option() {
     let idle = IoPriority { class: PriorityClass::BestEffort, level: 3, hint: 0 };
     let share = |op| PriorityShare { op, size: None, percent: 40, priority: idle };
     let plain = Blocks { engine: Engine::IO_URING, depth: 8, ..Blocks::default() };
@@ -41,7 +41,7 @@ fn io_uring_in_every_dress() {
         let plain = Blocks { mix, ..plain.clone() };
         let uring = |uring| Blocks { engine: Engine::IoUring(uring), ..plain.clone() };
         let dsync = CallFlags { dsync: true, ..CallFlags::NONE };
-        let dressed = [
+        let cases = [
             (uring(Uring { vectored: true, ..Uring::default() }), "vectored"),
             (uring(Uring { force_async_every: 3, ..Uring::default() }), "force-async"),
             (uring(Uring { fixed_files: Some(false), ..Uring::default() }), "fixed-buffers"),
@@ -54,7 +54,7 @@ fn io_uring_in_every_dress() {
                 "priorities",
             ),
         ];
-        for (blocks, feature) in dressed {
+        for (blocks, feature) in cases {
             let features = whole_pass(blocks).engine.features;
             assert!(features.iter().any(|known| known == feature), "{feature}: {features:?}");
         }
@@ -76,7 +76,7 @@ fn libaio_carries_flags_and_priorities() {
 }
 
 #[test]
-fn latencies_are_told_apart_by_priority() {
+fn latencies_are_counted_apart_by_priority() {
     let priority = IoPriority { class: PriorityClass::BestEffort, level: 1, hint: 0 };
     let share = |op, percent| PriorityShare { op, size: None, percent, priority };
     let engines = [(Engine::LIBAIO, false), (Engine::IO_URING, false), (Engine::IO_URING, true)];
@@ -108,7 +108,7 @@ fn latencies_are_told_apart_by_priority() {
 }
 
 #[test]
-fn a_call_that_may_not_wait_says_so() {
+fn a_call_that_may_not_wait_reports_it() {
     // No page of the file is cached, so a read with `nowait` fails.
     for engine in [Engine::PVSYNC, Engine::IO_URING, Engine::LIBAIO] {
         let dir = scratch();

@@ -135,8 +135,8 @@ fn what_has_no_whole_zone_is_refused() {
         (length(2), "holds 2KiB, a write 4KiB"),
         (Zones::default(), "no zones of its own"),
     ] {
-        let said = refusal(file.path(), zones);
-        assert!(said.contains(part), "{said}");
+        let message = refusal(file.path(), zones);
+        assert!(message.contains(part), "{message}");
     }
 }
 

@@ -18,53 +18,53 @@ const THREADS_MAX: usize = 256;
 const STACK_BYTES: usize = 64 << 10;
 
 /// An operation that waits for a thread.
-struct Order {
+struct Request {
     index: u32,
     slot: Slot,
 }
 
 // SAFETY: the buffer that the slot points to belongs to the operation until it completes, and the
 // worker keeps it mapped until the threads have ended.
-unsafe impl Send for Order {}
+unsafe impl Send for Request {}
 
 #[derive(Default)]
 struct State {
-    orders: VecDeque<Order>,
+    requests: VecDeque<Request>,
     completed: Vec<Completion>,
     closed: bool,
 }
 
 /// State that the worker shares with its threads.
 #[derive(Default)]
-struct Desk {
+struct Shared {
     state: Mutex<State>,
-    ordered: Condvar,
+    requested: Condvar,
     completed: Condvar,
 }
 
-impl Desk {
+impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Next operation; none once the engine is dropped.
-    fn next(&self) -> Option<Order> {
+    fn next(&self) -> Option<Request> {
         let mut state = self.state();
         loop {
-            if let Some(order) = state.orders.pop_front() {
-                return Some(order);
+            if let Some(request) = state.requests.pop_front() {
+                return Some(request);
             }
             if state.closed {
                 return None;
             }
-            state = self.ordered.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.requested.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     fn work(&self, mut calls: Psync) {
-        while let Some(order) = self.next() {
-            let outcome = calls.call(&order.slot);
-            self.state().completed.push(Completion { slot: order.index, outcome });
+        while let Some(request) = self.next() {
+            let outcome = calls.call(&request.slot);
+            self.state().completed.push(Completion { slot: request.index, outcome });
             self.completed.notify_one();
         }
     }
@@ -72,7 +72,7 @@ impl Desk {
 
 /// Engine of threads.
 pub struct Threads {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     pending: Vec<u32>,
     /// Clock for the end of submission, where that is recorded.
@@ -85,22 +85,22 @@ impl Threads {
     /// # Errors
     /// The kernel's, where it allows no more threads.
     pub fn new(context: &Context<'_>) -> Result<Threads, EngineError> {
-        let desk = Arc::<Desk>::default();
-        desk.state().completed.reserve(context.depth);
-        desk.state().orders.reserve(context.depth);
+        let shared = Arc::<Shared>::default();
+        shared.state().completed.reserve(context.depth);
+        shared.state().requests.reserve(context.depth);
         let mut engine = Threads {
-            desk,
+            shared,
             threads: Vec::new(),
             pending: Vec::with_capacity(context.depth),
             clock: context.split.then_some(context.clock),
         };
         let count = context.depth.min(THREADS_MAX);
         for number in 0..count {
-            let (desk, calls) = (engine.desk.clone(), Psync::new(context));
+            let (shared, calls) = (engine.shared.clone(), Psync::new(context));
             let what = || format!("start thread {} of {count} for I/O", number + 1);
             let thread = thread::Builder::new()
                 .stack_size(STACK_BYTES)
-                .spawn(move || desk.work(calls))
+                .spawn(move || shared.work(calls))
                 .map_err(|cause| EngineError::system(what())(cause))?;
             engine.threads.push(thread);
         }
@@ -120,24 +120,24 @@ impl Io for Threads {
         wait_ns: Option<u64>,
         done: &mut Done,
     ) -> Option<Ticks> {
-        let orders =
-            self.pending.drain(..).map(|index| Order { index, slot: slots[index as usize] });
-        let mut state = self.desk.state();
-        let before = state.orders.len();
-        state.orders.extend(orders);
-        for _ in before..state.orders.len() {
-            self.desk.ordered.notify_one();
+        let requests =
+            self.pending.drain(..).map(|index| Request { index, slot: slots[index as usize] });
+        let mut state = self.shared.state();
+        let before = state.requests.len();
+        state.requests.extend(requests);
+        for _ in before..state.requests.len() {
+            self.shared.requested.notify_one();
         }
         let submitted = self.clock.map(|clock| clock.now());
         let too_few = |state: &mut State| state.completed.len() < min;
         state = match wait_ns {
             None => {
-                let waited = self.desk.completed.wait_while(state, too_few);
+                let waited = self.shared.completed.wait_while(state, too_few);
                 waited.unwrap_or_else(PoisonError::into_inner)
             }
             Some(ns) => {
                 let limit = Duration::from_nanos(ns);
-                let waited = self.desk.completed.wait_timeout_while(state, limit, too_few);
+                let waited = self.shared.completed.wait_timeout_while(state, limit, too_few);
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         };
@@ -155,8 +155,8 @@ impl Io for Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.desk.state().closed = true;
-        self.desk.ordered.notify_all();
+        self.shared.state().closed = true;
+        self.shared.requested.notify_all();
         for thread in self.threads.drain(..) {
             // A panic was printed by its thread; nothing is left to do here.
             let _ = thread.join();

@@ -16,7 +16,7 @@ use io_uring::{IoUring, types};
 use crate::kind::{BlocksSlot, Kind};
 use crate::targets::files::{Files, OpenFile};
 use candor_engine::EngineError;
-use entry::{How, SqeOptions, discard};
+use entry::{SqeBuilder, SqeOptions, discard};
 
 /// Time that the kernel's submission thread spins before it sleeps.
 const SQPOLL_IDLE_MS: u32 = 2000;
@@ -28,9 +28,9 @@ const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 /// Engine of io_uring.
 pub struct Uring {
     ring: IoUring,
-    how: How,
+    sqe_builder: SqeBuilder,
     /// Options of entries beside the usual, where the plan has any.
-    dress: Option<Box<SqeOptions>>,
+    sqe_options: Option<Box<SqeOptions>>,
     /// Trims, which io_uring cannot queue on many kernels, and flushes where it polls.
     blocking: Vec<u32>,
     /// Operations for which the queue had no room.
@@ -130,13 +130,13 @@ impl Uring {
         };
         let mut uring = Uring {
             ring,
-            how: How {
+            sqe_builder: SqeBuilder {
                 files: context.files.clone(),
                 fixed_files: false,
                 fixed_buffers: false,
                 no_ops: options.nop,
             },
-            dress: SqeOptions::new(context, blocks),
+            sqe_options: SqeOptions::new(context, blocks),
             trims: queues_trims(context.files, blocks),
             blocking: Vec::with_capacity(context.depth),
             refused: Vec::with_capacity(context.depth),
@@ -154,11 +154,11 @@ impl Uring {
         self.features.extend(feature(options.iopoll, "iopoll"));
         self.features.extend(feature(options.nop, "no-ops"));
         self.features.extend(feature(self.trims, "queued-trims"));
-        self.features.extend(self.dress.iter().flat_map(|dress| dress.features()));
+        self.features.extend(self.sqe_options.iter().flat_map(|options| options.features()));
         let submitter = self.ring.submitter();
-        if wanted(options.fixed_files, "files", || submitter.register_files(&context.files.raw()))?
-        {
-            self.how.fixed_files = true;
+        let register = || submitter.register_files(&context.files.raw());
+        if registers(options.fixed_files, "files", register)? {
+            self.sqe_builder.fixed_files = true;
             self.features.push("fixed-files".into());
         }
         let bytes = context.buffer_bytes * context.depth;
@@ -167,8 +167,8 @@ impl Uring {
             let vector = libc::iovec { iov_base: context.buffers.as_ptr().cast(), iov_len: bytes };
             // SAFETY: the buffers outlive the ring: the worker drops its engine first.
             let register = || unsafe { submitter.register_buffers(&[vector]) };
-            if wanted(options.fixed_buffers, "buffers", register)? {
-                self.how.fixed_buffers = true;
+            if registers(options.fixed_buffers, "buffers", register)? {
+                self.sqe_builder.fixed_buffers = true;
                 self.features.push("fixed-buffers".into());
             }
         }
@@ -186,7 +186,7 @@ impl Uring {
             done.push(index, Outcome::error(libc::EBUSY));
         }
         while let Some(index) = self.blocking.pop() {
-            done.push(index, blocking_call(&self.how.files, &slots[index as usize]));
+            done.push(index, blocking_call(&self.sqe_builder.files, &slots[index as usize]));
         }
     }
 
@@ -235,12 +235,12 @@ fn setup_failure(cause: &io::Error) -> String {
 }
 
 /// Registers unless the plan forbids it. A failure is an error only where the plan requires it.
-fn wanted(
-    asked: Option<bool>,
+fn registers(
+    requested: Option<bool>,
     what: &str,
     register: impl FnOnce() -> io::Result<()>,
 ) -> Result<bool, EngineError> {
-    match (asked, asked.unwrap_or(true).then(register)) {
+    match (requested, requested.unwrap_or(true).then(register)) {
         (_, None) => Ok(false),
         (_, Some(Ok(()))) => Ok(true),
         (Some(true), Some(Err(cause))) => {
@@ -253,7 +253,7 @@ fn wanted(
 impl Io for Uring {
     #[inline(always)]
     fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
-        let Uring { ring, blocking, refused, how, dress, polls, trims, .. } = self;
+        let Uring { ring, blocking, refused, sqe_builder, sqe_options, polls, trims, .. } = self;
         let mut queue = ring.submission();
         for &index in batch {
             let slot = &slots[index as usize];
@@ -267,9 +267,9 @@ impl Io for Uring {
                 blocking.push(index);
                 continue;
             }
-            let entry = match dress {
-                None => how.entry(slot),
-                Some(dress) => dress.entry(how, slot, index),
+            let entry = match sqe_options {
+                None => sqe_builder.entry(slot),
+                Some(options) => options.entry(sqe_builder, slot, index),
             };
             let entry = entry.user_data(u64::from(index));
             // SAFETY: the slot's buffer and file live until its completion is reaped.
@@ -304,14 +304,14 @@ impl Io for Uring {
             }
             Some(ns) => self.wait_limited(min, ns),
         }
-        let translated = self.how.no_ops || self.trims;
+        let translated = self.sqe_builder.no_ops || self.trims;
         for completion in self.ring.completion().take(done.wanted()) {
             let (index, result) = (completion.user_data() as u32, completion.result());
             let mut outcome = Outcome::of_kernel(i64::from(result));
             if translated && result == 0 {
                 // No-ops and trims complete with 0 for the whole length.
                 let slot = &slots[index as usize];
-                if self.how.no_ops || slot.kind() == Kind::Trim {
+                if self.sqe_builder.no_ops || slot.kind() == Kind::Trim {
                     outcome = Outcome::Done(slot.length);
                 }
             }

@@ -104,7 +104,7 @@ impl ReadyBlocks {
     /// The work, with its reading back and its zones where there are any.
     fn base(&self, rank: u32, work: Work, verifier: Option<&SharedVerifier>) -> Box<dyn Source> {
         let reading = self.blocks.verify.as_ref().and_then(|verify| verify.read_back);
-        let zones = || self.visit(rank);
+        let zones = || self.zone_cursor(rank);
         let (Some(plan), Some(known)) = (reading, verifier) else {
             return match zones() {
                 Some(zones) => Box::new(Zoned::new(work, zones, verifier.cloned())),

@@ -8,12 +8,12 @@ use candor_record::Ended;
 use super::verified::SharedVerifier;
 use super::work::Base;
 use crate::kind::{BlocksSlot, Kind};
-use crate::targets::zones::{Placed, Visit};
+use crate::targets::zones::{Admission, ZoneCursor};
 
 /// A source whose operations follow the rules of zones.
 pub struct Zoned<B> {
     inner: B,
-    zones: Visit,
+    zones: ZoneCursor,
     verifier: Option<SharedVerifier>,
     /// An operation that waits for others in its zone.
     held: Option<Slot>,
@@ -21,25 +21,25 @@ pub struct Zoned<B> {
 
 impl<B: Base> Zoned<B> {
     /// Wraps the work, or the work with its reading back.
-    pub fn new(inner: B, zones: Visit, verifier: Option<SharedVerifier>) -> Zoned<B> {
+    pub fn new(inner: B, zones: ZoneCursor, verifier: Option<SharedVerifier>) -> Zoned<B> {
         Zoned { inner, zones, verifier, held: None }
     }
 
-    fn place(&mut self, slot: &mut Slot) -> Placed {
+    fn admit(&mut self, slot: &mut Slot) -> Admission {
         if slot.reads_back() {
             self.zones.keep(slot);
-            return Placed::There;
+            return Admission::Admitted;
         }
         let holds = self.inner.holds();
-        let mut placed = self.zones.place(slot, self.inner.stream(), holds);
-        if placed == Placed::ReadBackFirst {
+        let mut admission = self.zones.admit(slot, self.inner.stream(), holds);
+        if admission == Admission::ReadBackFirst {
             if self.inner.park(slot) {
                 self.zones.keep(slot);
-                return Placed::There;
+                return Admission::Admitted;
             }
-            placed = self.zones.place(slot, self.inner.stream(), false);
+            admission = self.zones.admit(slot, self.inner.stream(), false);
         }
-        if placed == Placed::There {
+        if admission == Admission::Admitted {
             if let (Some((file, bytes)), Some(verifier)) = (self.zones.emptied(), &self.verifier) {
                 verifier.borrow().forget(file, bytes);
             }
@@ -47,7 +47,7 @@ impl<B: Base> Zoned<B> {
                 self.inner.moved(slot);
             }
         }
-        placed
+        admission
     }
 }
 
@@ -60,14 +60,14 @@ impl<B: Base> Source for Zoned<B> {
                 other => return other,
             },
         }
-        match self.place(slot) {
-            Placed::There => Next::Ready,
-            Placed::Wait | Placed::ReadBackFirst => {
+        match self.admit(slot) {
+            Admission::Admitted => Next::Ready,
+            Admission::Wait | Admission::ReadBackFirst => {
                 self.held = Some(*slot);
                 Next::Wait(Wait::Others(LOOK_AGAIN_NS))
             }
-            Placed::Nowhere => Next::End(Ended::Done),
-            Placed::Failed(errno) => {
+            Admission::NoZone => Next::End(Ended::Done),
+            Admission::Failed(errno) => {
                 turn.fail(slot, Failure::Os(errno));
                 Next::End(Ended::Failed)
             }

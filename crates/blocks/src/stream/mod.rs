@@ -19,7 +19,7 @@ use candor_plan::units::{Direction, Mix, PerDirection};
 use std::ops::Range;
 
 use self::file_selection::Rotation;
-use self::offsets::{How, Offsets, fixed_size};
+use self::offsets::{OffsetChoice, Offsets, fixed_size};
 use self::trace::Cursor as TraceCursor;
 use crate::kind::{BlocksSlot, Kind};
 use candor_engine::operation::{Op, Slot};
@@ -85,7 +85,7 @@ pub struct Stream {
     stay: Stay,
     stays: bool,
     run_left: u32,
-    places: Offsets,
+    offsets: Offsets,
     rotation: Rotation,
     /// Bytes of the present file's turn, where a turn ends after as many bytes as the file has.
     turn_bytes: u64,
@@ -113,19 +113,19 @@ struct Uniform {
 
 impl Uniform {
     fn of(parts: &Parts<'_>) -> Option<Uniform> {
-        let (blocks, places) = (parts.blocks, &parts.places);
+        let (blocks, offsets) = (parts.blocks, &parts.offsets);
         let op = only_direction(blocks.mix)?;
-        let start = places.contiguous()?;
+        let start = offsets.contiguous()?;
         let length = fixed_size(blocks)?;
         let plain = parts.trace.is_none()
             && blocks.access == Access::Random
             && blocks.stay.is_never()
             && blocks.windows.is_none()
             && *blocks.random_percent.of(op) == 0;
-        let (step, positions) = (places.align(op), places.positions(length, op));
+        let (step, positions) = (offsets.align(op), offsets.positions(length, op));
         plain.then_some(Uniform {
             op: Kind::from(op).into(),
-            file: places.file(0),
+            file: offsets.file(0),
             length: u64::from(length),
             start,
             step,
@@ -147,7 +147,7 @@ pub struct Parts<'p> {
     /// Seed that separates its permutations from those of other streams.
     pub seed: u64,
     /// Offsets of the operations.
-    pub places: Offsets,
+    pub offsets: Offsets,
     /// True where a direction that has used up the only file starts over by itself, and no pass
     /// ends.
     pub wraps: bool,
@@ -159,7 +159,7 @@ impl Stream {
     /// Stream made from its parts.
     pub fn new(parts: Parts<'_>) -> Stream {
         let (uniform, blocks) = (Uniform::of(&parts), parts.blocks);
-        let rotation = Rotation::new(&blocks.rotation, parts.places.files(), parts.seed);
+        let rotation = Rotation::new(&blocks.rotation, parts.offsets.files(), parts.seed);
         let sizes = blocks.size.iter().map(|(_, size)| size).chain(&blocks.jump_size);
         Stream {
             random: parts.random,
@@ -173,8 +173,8 @@ impl Stream {
             stays: !blocks.stay.is_never(),
             run_left: 0,
             leaves_by_bytes: rotation.is_whole() && !blocks.access.is_finite(),
-            wraps: parts.wraps && parts.places.files() == 1,
-            places: parts.places,
+            wraps: parts.wraps && parts.offsets.files() == 1,
+            offsets: parts.offsets,
             rotation,
             turn_bytes: 0,
             length_max: sizes.map(|size| size.max().0).max().unwrap_or(1),
@@ -188,11 +188,11 @@ impl Stream {
     /// Bounds the stream by that budget, in passes that begin now.
     pub fn bound(&mut self, budget: Budget) {
         if budget.passes != u64::MAX && self.given.bytes > 0 {
-            self.places.restart();
+            self.offsets.restart();
             self.rotation.reset();
         }
         (self.budget, self.given, self.turn_bytes) = (budget, Given::default(), 0);
-        if self.places.files() == 0 {
+        if self.offsets.files() == 0 {
             self.budget.ops = 0;
         }
         if let Some(uniform) = &self.uniform {
@@ -260,8 +260,9 @@ impl Stream {
         };
         loop {
             let index = self.rotation.current(&mut self.random);
-            let how = self.how(op);
-            let Some((offset, length)) = self.places.next(index, op, how, &mut self.random) else {
+            let choice = self.choose(op);
+            let Some((offset, length)) = self.offsets.next(index, op, choice, &mut self.random)
+            else {
                 if self.used_up(index, op) {
                     continue;
                 }
@@ -269,7 +270,7 @@ impl Stream {
             };
             self.rotation.served();
             slot.set(Kind::from(op));
-            (slot.handle, slot.offset) = (self.places.file(index), offset);
+            (slot.handle, slot.offset) = (self.offsets.file(index), offset);
             slot.length = u64::from(length);
             if let Some((_, op)) = self.pair {
                 self.second = Some(Second { op, file: slot.handle, offset, length });
@@ -282,29 +283,29 @@ impl Stream {
     }
 
     #[inline(always)]
-    fn how(&mut self, op: Direction) -> How {
+    fn choose(&mut self, op: Direction) -> OffsetChoice {
         if self.any_random_percent && self.random.percent(*self.random_percent.of(op)) {
-            return How::Jump;
+            return OffsetChoice::Jump;
         }
-        if self.stays { self.how_to_stay(op) } else { How::Order }
+        if self.stays { self.choose_stay(op) } else { OffsetChoice::Pattern }
     }
 
-    fn how_to_stay(&mut self, op: Direction) -> How {
+    fn choose_stay(&mut self, op: Direction) -> OffsetChoice {
         let percent = *self.stay.percent.of(op);
         if self.run_left > 0 {
             self.run_left -= 1;
-            return How::Stay;
+            return OffsetChoice::Stay;
         }
         self.run_left = self.stay.run.saturating_sub(1);
         let stays = percent > 0 && self.random.percent(percent);
-        if stays { How::Stay } else { How::Order }
+        if stays { OffsetChoice::Stay } else { OffsetChoice::Pattern }
     }
 
     /// Counts a turn's bytes. An access without an end leaves a file once it has moved as many
     /// bytes as the file has.
     fn count_turn(&mut self, index: usize, length: u32) {
         self.turn_bytes += u64::from(length);
-        if self.turn_bytes + u64::from(length) > self.places.length(index) {
+        if self.turn_bytes + u64::from(length) > self.offsets.length(index) {
             self.turn_bytes = 0;
             if !self.rotation.leave() {
                 self.rotation.restart();
@@ -316,16 +317,16 @@ impl Stream {
     #[cold]
     fn used_up(&mut self, index: usize, op: Direction) -> bool {
         if self.wraps {
-            self.places.restart_direction(index, op);
+            self.offsets.restart_direction(index, op);
         } else if self.rotation.is_skewed() {
-            self.places.restart_file(index);
+            self.offsets.restart_file(index);
         } else if !self.rotation.leave() {
             // After a pass without operations, all later passes would have none either.
             let more = self.given.pass_bytes > 0 || self.given.passes > 0;
             if !more || (self.given.pass_bytes > 0 && !self.end_pass()) {
                 return false;
             }
-            self.places.restart();
+            self.offsets.restart();
             self.rotation.restart();
         }
         true
@@ -349,7 +350,7 @@ impl Stream {
     pub fn pass_over(&mut self) -> u32 {
         let index = self.rotation.current(&mut self.random);
         self.rotation.served();
-        self.places.file(index)
+        self.offsets.file(index)
     }
 
     /// Sets the direction of the next operation; none lets the mix choose.
@@ -359,9 +360,9 @@ impl Stream {
 
     /// Returns bytes that an operation drew but did not use; later operations may have them.
     #[cold]
-    pub fn less(&mut self, file: u32, left: Range<u64>) {
+    pub fn give_back(&mut self, file: u32, left: Range<u64>) {
         let bytes = left.end - left.start;
-        self.places.give_back(file, left);
+        self.offsets.give_back(file, left);
         self.budget.bytes = self.budget.bytes.saturating_add(bytes);
         self.given.bytes -= bytes.min(self.given.bytes);
         self.given.pass_bytes -= bytes.min(self.given.pass_bytes);
@@ -369,8 +370,8 @@ impl Stream {
 
     /// Continues a sequential access at that byte of a file.
     #[cold]
-    pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
-        self.places.go_on_at(file, op, offset);
+    pub fn continue_at(&mut self, file: u32, op: Direction, offset: u64) {
+        self.offsets.continue_at(file, op, offset);
     }
 
     fn pick_direction(&mut self) -> Direction {

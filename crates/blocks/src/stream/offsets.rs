@@ -1,8 +1,8 @@
 //! Offsets of operations in a worker's files.
 //!
-//! Shares and orders are kept once per size of files, not per file. Per file there is only the
-//! state that its order needs, which may be none. Files of one size that take turns one by one are
-//! always in the same state, which is then kept once.
+//! Shares and patterns are kept once per size of files, not per file. Per file there is only the
+//! state that its pattern needs, which may be none. Files of one size that take turns one by one
+//! are always in the same state, which is then kept once.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use candor_plan::blocks::{Access, Blocks, FileOrder, Position, StayAt, Windows};
 use candor_plan::rank::Seat;
 use candor_plan::units::{Direction, PerDirection, SizeSpec};
 
-use super::pattern::{self, Order, Stretch};
+use super::pattern::{self, Pattern, Stretch};
 use super::random_map::RandomMap;
 use super::region::{Extent, Region};
 use super::sizes::Sizes;
@@ -46,7 +46,7 @@ impl Shapes {
 
 /// Files of a worker, among those of its job.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
+pub struct OwnFiles {
     /// First file.
     pub first: u32,
     /// Distance from one file to the next.
@@ -55,11 +55,11 @@ pub struct Own {
     pub count: u32,
 }
 
-impl Own {
+impl OwnFiles {
     /// Every `of`-th of `files`, beginning with the `rank`-th.
-    pub fn dealt(rank: u32, of: u32, files: u32) -> Own {
+    pub fn dealt(rank: u32, of: u32, files: u32) -> OwnFiles {
         let step = of.max(1);
-        Own { first: rank, step, count: files.saturating_sub(rank).div_ceil(step) }
+        OwnFiles { first: rank, step, count: files.saturating_sub(rank).div_ceil(step) }
     }
 
     /// Numbers of the files.
@@ -70,9 +70,9 @@ impl Own {
 
 /// Ways to choose the next offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum OffsetChoice {
     /// By the pattern.
-    Order,
+    Pattern,
     /// Anywhere; the pattern does not advance.
     Jump,
     /// At the last operation of the same direction.
@@ -82,21 +82,21 @@ pub enum How {
 /// Offset in the file, and length.
 pub type Spot = (u64, u32);
 
-/// Share and order for files of one size.
+/// Share and pattern for files of one size.
 struct Class {
-    space: Region,
-    order: Order,
+    region: Region,
+    pattern: Pattern,
 }
 
 /// Offsets of one worker.
 pub struct Offsets {
     classes: Box<[Class]>,
     shapes: Shapes,
-    own: Own,
+    own: OwnFiles,
     sizes: PerDirection<Sizes>,
     jump_sizes: PerDirection<Sizes>,
     align: PerDirection<u64>,
-    /// State of the orders: a number per file, and per direction where `lanes` is 3.
+    /// State of the patterns: a number per file, and per direction where `lanes` is 3.
     state: Box<[u64]>,
     lanes: usize,
     /// True where all files share one state; the last file advances it.
@@ -117,23 +117,23 @@ pub struct Offsets {
 
 impl Offsets {
     /// Offsets of a worker in its files.
-    pub fn new(blocks: &Blocks, shapes: &Shapes, own: Own, rank: Seat, seed: u64) -> Offsets {
+    pub fn new(blocks: &Blocks, shapes: &Shapes, own: OwnFiles, rank: Seat, seed: u64) -> Offsets {
         let mapped = needs_map(blocks);
         let class = |extent: &Extent| {
-            let space = Region::new(blocks, *extent, rank);
-            let order = Order::new(blocks, &space, mapped, seed);
-            Class { space, order }
+            let region = Region::new(blocks, *extent, rank);
+            let pattern = Pattern::new(blocks, &region, mapped, seed);
+            Class { region, pattern }
         };
         let classes: Box<[Class]> = shapes.extents.iter().map(class).collect();
         let count = own.count as usize;
-        let has_state = classes.iter().any(|class| class.order.has_state());
+        let has_state = classes.iter().any(|class| class.pattern.has_state());
         let apart = blocks.position == Position::PerDirection && !blocks.access.is_random();
         let lanes = if apart { Direction::ALL.len() } else { 1 };
         let in_step = count > 1 && in_step(blocks, classes.len());
         let kept = if in_step { 1 } else { count };
         let stays = !blocks.stay.is_never();
         let grain = blocks.smallest().0;
-        let map = |file: u32| RandomMap::new(classes[shapes.index(file)].space.length() / grain);
+        let map = |file: u32| RandomMap::new(classes[shapes.index(file)].region.length() / grain);
         let maps = if mapped { own.files().map(map).collect() } else { Box::default() };
         let (sizes, align) = (sizes(blocks), |op| blocks.alignment(op).0);
         let jumps = blocks.jump_size.as_ref().map(Sizes::new);
@@ -182,12 +182,12 @@ impl Offsets {
 
     /// Bytes of the worker's share of a file.
     pub fn length(&self, index: usize) -> u64 {
-        self.classes[self.shapes.index(self.file(index))].space.length()
+        self.classes[self.shapes.index(self.file(index))].region.length()
     }
 
     /// Start of the only share, where it is one piece of the only file.
     pub fn contiguous(&self) -> Option<u64> {
-        (self.own.count == 1).then(|| self.class(0).space.contiguous()).flatten()
+        (self.own.count == 1).then(|| self.class(0).region.contiguous()).flatten()
     }
 
     /// Number of offsets for operations of that length, in the only file.
@@ -211,19 +211,19 @@ impl Offsets {
         &mut self,
         index: usize,
         op: Direction,
-        how: How,
+        choice: OffsetChoice,
         random: &mut Random,
     ) -> Option<Spot> {
         if self.windows.is_some() || !self.last.is_empty() || !self.maps.is_empty() {
-            return self.next_special(index, op, how, random);
+            return self.next_special(index, op, choice, random);
         }
-        let length = self.class(index).space.length();
+        let length = self.class(index).region.length();
         let stretch = Stretch { from: 0, to: length, key: 0 };
-        let (position, length) = match how {
-            How::Order => self.by_order(index, op, stretch, random)?,
+        let (position, length) = match choice {
+            OffsetChoice::Pattern => self.by_pattern(index, op, stretch, random)?,
             _ => self.jump(index, op, stretch, random)?,
         };
-        Some((self.class(index).space.offset(position), length))
+        Some((self.class(index).region.offset(position), length))
     }
 
     /// Next offset with windows, stays or maps.
@@ -231,14 +231,15 @@ impl Offsets {
         &mut self,
         index: usize,
         op: Direction,
-        how: How,
+        choice: OffsetChoice,
         random: &mut Random,
     ) -> Option<Spot> {
         let stretch = self.stretch(index)?;
-        let stayed = (how == How::Stay).then(|| self.stay(index, op, stretch, random)).flatten();
-        let spot = match how {
-            How::Jump => self.jump(index, op, stretch, random),
-            _ => stayed.or_else(|| self.by_order(index, op, stretch, random)),
+        let stayed =
+            (choice == OffsetChoice::Stay).then(|| self.stay(index, op, stretch, random)).flatten();
+        let spot = match choice {
+            OffsetChoice::Jump => self.jump(index, op, stretch, random),
+            _ => stayed.or_else(|| self.by_pattern(index, op, stretch, random)),
         };
         let (position, length) = spot.or_else(|| {
             // A window that gets more than one pass starts over by itself.
@@ -247,19 +248,19 @@ impl Offsets {
                 return None;
             }
             self.forget(index);
-            self.by_order(index, op, stretch, random)
+            self.by_pattern(index, op, stretch, random)
         })?;
         let end = position + u64::from(length);
         self.window_bytes += u64::from(length);
         if let Some(last) = self.last.get_mut(index * Direction::ALL.len() + op as usize) {
             *last = (position, end);
         }
-        Some((self.class(index).space.offset(position), length))
+        Some((self.class(index).region.offset(position), length))
     }
 
     /// Part of a file's share that is in use now; none behind the end of the share.
     fn stretch(&mut self, index: usize) -> Option<Stretch> {
-        let end = self.class(index).space.length();
+        let end = self.class(index).region.length();
         let Some(windows) = self.windows else {
             return Some(Stretch { from: 0, to: end, key: 0 });
         };
@@ -275,7 +276,7 @@ impl Offsets {
     }
 
     #[inline(always)]
-    fn by_order(
+    fn by_pattern(
         &mut self,
         index: usize,
         op: Direction,
@@ -285,19 +286,19 @@ impl Offsets {
         let lane = if self.lanes > 1 { op as usize } else { 0 };
         let class = &self.classes[self.shapes.index(self.file(index))];
         let sizes = self.sizes.of(op);
-        if class.order.is_ordered() {
+        if class.pattern.is_sequential() {
             let kept = if self.in_step { 0 } else { index };
             let state = &mut self.state[kept * self.lanes + lane];
             let before = *state;
-            let spot = class.order.follow(state, stretch, |room| sizes.fit(room, random));
+            let spot = class.pattern.follow(state, stretch, |room| sizes.fit(room, random));
             if self.in_step && index + 1 < self.own.count as usize && spot.is_some() {
                 *state = before;
             }
             return spot;
         }
-        match class.order {
-            Order::Once => self.once(index, op, stretch, random),
-            Order::Mapped => self.by_map(index, op, stretch, random),
+        match class.pattern {
+            Pattern::Once => self.once(index, op, stretch, random),
+            Pattern::Mapped => self.by_map(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
         }
     }
@@ -310,7 +311,7 @@ impl Offsets {
         random: &mut Random,
     ) -> Option<Spot> {
         let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
-        let step = self.class(index).space.step(length, self.align(op));
+        let step = self.class(index).region.step(length, self.align(op));
         let positions = (at.to - at.from - u64::from(length)) / step + 1;
         let key = mix(mix(self.seed, self.pass ^ at.key << 32), u64::from(self.file(index)));
         let kept = if self.in_step { 0 } else { index };
@@ -332,9 +333,9 @@ impl Offsets {
     ) -> Option<Spot> {
         let class = self.class(index);
         let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
-        let step = class.space.step(length, self.align(op));
+        let step = class.region.step(length, self.align(op));
         let positions = (at.to - at.from - u64::from(length)) / step + 1;
-        Some((at.from + class.order.index(positions, op, random) * step, length))
+        Some((at.from + class.pattern.index(positions, op, random) * step, length))
     }
 
     fn jump(
@@ -345,7 +346,7 @@ impl Offsets {
         random: &mut Random,
     ) -> Option<Spot> {
         let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
-        let step = self.class(index).space.step(length, self.align(op));
+        let step = self.class(index).region.step(length, self.align(op));
         let positions = (at.to - at.from - u64::from(length)) / step + 1;
         Some((at.from + random.below(positions) * step, length))
     }
@@ -400,7 +401,7 @@ impl Offsets {
     /// Returns bytes of a file that were drawn but not used.
     pub fn give_back(&mut self, file: u32, bytes: Range<u64>) {
         let index = self.index(file);
-        let start = self.class(index).space.start();
+        let start = self.class(index).region.start();
         let block = |at: u64| at.saturating_sub(start).div_ceil(self.grain);
         let (from, to) = (block(bytes.start), block(bytes.end));
         if let Some(map) = self.maps.get_mut(index) {
@@ -413,9 +414,9 @@ impl Offsets {
     }
 
     /// Continues a sequential access at that byte of a file, of which the share is one piece.
-    pub fn go_on_at(&mut self, file: u32, op: Direction, offset: u64) {
+    pub fn continue_at(&mut self, file: u32, op: Direction, offset: u64) {
         let index = self.index(file);
-        let position = offset.saturating_sub(self.class(index).space.start());
+        let position = offset.saturating_sub(self.class(index).region.start());
         let lane = if self.lanes > 1 { op as usize } else { 0 };
         if let Some(state) = self.state_of(index).get_mut(lane) {
             *state = position;
@@ -483,8 +484,8 @@ pub fn fixed_size(blocks: &Blocks) -> Option<u32> {
     used.all(|size| *size == SizeSpec::Fixed(*first)).then(|| u32::try_from(first.0).ok())?
 }
 
-/// True where a map is needed: a permutation can only order operations of one length. Operations
-/// that stay at the last one are not part of either.
+/// True where a permutation needs a map of blocks, because operations differ in length. Operations
+/// that stay at the last one use neither.
 fn needs_map(blocks: &Blocks) -> bool {
     blocks.access == Access::Permutation && fixed_size(blocks).is_none()
 }

@@ -12,7 +12,7 @@ use super::skew::{Bands, Normal, Zipf};
 use candor_engine::random::{Random, mix};
 
 /// Pattern, without the state of any file.
-pub enum Order {
+pub enum Pattern {
     /// Ascending, with a hole of `hole` bytes after each operation. State: the next position.
     Ascending {
         /// Length of the hole.
@@ -90,61 +90,64 @@ pub struct Stretch {
     pub key: u64,
 }
 
-impl Order {
+impl Pattern {
     /// Pattern that a plan sets in a share; `mapped` where a map of blocks is needed.
     ///
     /// A trace has no pattern of its own: it is ascending here, and never used.
-    pub fn new(blocks: &Blocks, space: &Region, mapped: bool, seed: u64) -> Order {
+    pub fn new(blocks: &Blocks, region: &Region, mapped: bool, seed: u64) -> Pattern {
         let length = blocks.smallest().0 as u32;
         let align = blocks.alignment_max().0;
         // Without an explicit alignment, sequential operations are adjacent.
-        let ordered_align = if blocks.align.is_some() { align } else { 1 };
-        let room = space.length().saturating_sub(u64::from(length));
-        let positions = room / space.step(length, align) + 1;
+        let sequential_align = if blocks.align.is_some() { align } else { 1 };
+        let room = region.length().saturating_sub(u64::from(length));
+        let positions = room / region.step(length, align) + 1;
         match &blocks.access {
             Access::Sequential | Access::Trace(_) => {
-                Order::Ascending { hole: 0, align: ordered_align }
+                Pattern::Ascending { hole: 0, align: sequential_align }
             }
-            Access::Holes { hole } => Order::Ascending { hole: hole.0, align: ordered_align },
-            Access::Backward => Order::Descending { align: ordered_align },
-            Access::Back { step } => Order::Back { step: step.0 },
-            Access::Random => Order::Uniform,
-            Access::Permutation if mapped => Order::Mapped,
-            Access::Permutation => Order::Once,
-            Access::Zipf { theta, center_percent } => Order::Zipf {
+            Access::Holes { hole } => Pattern::Ascending { hole: hole.0, align: sequential_align },
+            Access::Backward => Pattern::Descending { align: sequential_align },
+            Access::Back { step } => Pattern::Back { step: step.0 },
+            Access::Random => Pattern::Uniform,
+            Access::Permutation if mapped => Pattern::Mapped,
+            Access::Permutation => Pattern::Once,
+            Access::Zipf { theta, center_percent } => Pattern::Zipf {
                 zipf: Zipf::new(positions, *theta),
                 scatter: Scatter::new(positions, *center_percent, seed),
             },
-            Access::Pareto { h, center_percent } => Order::Pareto {
+            Access::Pareto { h, center_percent } => Pattern::Pareto {
                 power: h.ln() / (1.0 - h).ln(),
                 scatter: center_percent.map(|center| Scatter::new(positions, Some(center), seed)),
             },
             Access::Normal { deviation_percent, center_percent } => {
                 let center = center_percent.unwrap_or(50.0);
-                Order::Normal(Normal::new(deviation_percent / 100.0, center / 100.0))
+                Pattern::Normal(Normal::new(deviation_percent / 100.0, center / 100.0))
             }
             Access::Zoned { zones } => {
-                let bands = |op| Bands::zoned(zones.of(op), space.length());
-                Order::Bands(PerDirection {
+                let bands = |op| Bands::zoned(zones.of(op), region.length());
+                Pattern::Bands(PerDirection {
                     read: bands(Direction::Read),
                     write: bands(Direction::Write),
                     trim: bands(Direction::Trim),
                 })
             }
-            Access::HotBand { hit_percent, start_percent, length_percent } => Order::Bands(
+            Access::HotBand { hit_percent, start_percent, length_percent } => Pattern::Bands(
                 PerDirection::all(Bands::hot(*hit_percent, *start_percent, *length_percent)),
             ),
         }
     }
 
     /// True where operations follow each other, so that directions may have positions of their own.
-    pub fn is_ordered(&self) -> bool {
-        matches!(self, Order::Ascending { .. } | Order::Descending { .. } | Order::Back { .. })
+    pub fn is_sequential(&self) -> bool {
+        matches!(
+            self,
+            Pattern::Ascending { .. } | Pattern::Descending { .. } | Pattern::Back { .. }
+        )
     }
 
     /// True where each file needs a state.
     pub fn has_state(&self) -> bool {
-        self.is_ordered() || matches!(self, Order::Once)
+        self.is_sequential() || matches!(self, Pattern::Once)
     }
 
     /// Position of the next operation of a sequential pattern; none when the stretch is used up.
@@ -158,14 +161,14 @@ impl Order {
     ) -> Option<(u64, u32)> {
         let size = stretch.to - stretch.from;
         match self {
-            Order::Ascending { hole, align } => {
+            Pattern::Ascending { hole, align } => {
                 let position = *state;
                 let length = fit(size.saturating_sub(position))?;
                 let next = position.saturating_add(u64::from(length) + hole);
                 *state = if *align == 1 { next } else { next.next_multiple_of(*align) };
                 Some((stretch.from + position, length))
             }
-            Order::Descending { align } => {
+            Pattern::Descending { align } => {
                 let fresh = *state == 0;
                 let mut top = if fresh { size } else { *state - 1 };
                 let length = fit(top)?;
@@ -177,7 +180,7 @@ impl Order {
                 *state = position + 1;
                 Some((stretch.from + position, length))
             }
-            Order::Back { step } => {
+            Pattern::Back { step } => {
                 let position = (*state).min(size);
                 let length = fit(size - position)?;
                 let end = position + u64::from(length);
@@ -193,13 +196,13 @@ impl Order {
     pub fn index(&self, positions: u64, op: Direction, random: &mut Random) -> u64 {
         let share = |unit: f64| (positions as f64 * unit) as u64;
         let index = match self {
-            Order::Zipf { zipf, scatter } => scatter.at(zipf.rank(random)),
-            Order::Pareto { power, scatter } => {
+            Pattern::Zipf { zipf, scatter } => scatter.at(zipf.rank(random)),
+            Pattern::Pareto { power, scatter } => {
                 let index = share(random.unit().powf(*power));
                 scatter.as_ref().map_or(index, |scatter| scatter.at(index))
             }
-            Order::Normal(normal) => share(normal.unit(random)),
-            Order::Bands(bands) => share(bands.of(op).unit(random)),
+            Pattern::Normal(normal) => share(normal.unit(random)),
+            Pattern::Bands(bands) => share(bands.of(op).unit(random)),
             _ => return random.below(positions),
         };
         index.min(positions - 1)

@@ -7,7 +7,7 @@ use candor_plan::rank::Seat;
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use proptest::prelude::*;
 
-use super::offsets::{Own, Shapes};
+use super::offsets::{OwnFiles, Shapes};
 use super::permutation::Permutation;
 use super::region::Region;
 use super::skew::Zipf;
@@ -20,9 +20,10 @@ mod sequences;
 pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Seat, wraps: bool) -> Stream {
     let shapes = Shapes::new(sizes.iter().copied().map(region::Extent::whole));
     let seed = 7 + rank.seat;
-    let places = Offsets::new(blocks, &shapes, Own::dealt(0, 1, sizes.len() as u32), rank, seed);
+    let offsets =
+        Offsets::new(blocks, &shapes, OwnFiles::dealt(0, 1, sizes.len() as u32), rank, seed);
     let random = Random::new(7, rank.seat);
-    Stream::new(Parts { blocks, random, seed, places, wraps, trace: None })
+    Stream::new(Parts { blocks, random, seed, offsets, wraps, trace: None })
 }
 
 fn offsets(blocks: &Blocks, size: u64, rank: Seat, ops: u64) -> Vec<u64> {

@@ -12,12 +12,12 @@ use candor_plan::trace::{Step, Trace};
 ///
 /// # Errors
 /// A message with the file, and the line where there is one.
-pub fn load(said: &TraceFile) -> Result<Arc<Trace>, String> {
-    if let Some(trace) = &said.trace {
+pub fn load(plan: &TraceFile) -> Result<Arc<Trace>, String> {
+    if let Some(trace) = &plan.trace {
         return Ok(trace.clone());
     }
-    let name = said.file.display().to_string();
-    let text = std::fs::read_to_string(&said.file)
+    let name = plan.file.display().to_string();
+    let text = std::fs::read_to_string(&plan.file)
         .map_err(|cause| format!("cannot read the trace `{name}`: {cause}"))?;
     Trace::read(&name, &text).map(Arc::new)
 }
@@ -126,9 +126,9 @@ mod tests {
         let fits =
             |text: &str, sizes: &[u64]| check_fit(&Trace::read("t", text).expect("a trace"), sizes);
         assert_eq!(fits("read 0 4k\nwrite 4k 4k 1", &[4096, 8192]), Ok(()));
-        let told = "step 2 of the trace: 4KiB + 4KiB lies beyond the target's 4KiB";
-        assert_eq!(fits("read 0 4k\nwrite 4k 4k 1", &[4096, 4096]), Err(told.into()));
-        let told = "step 1 of the trace is for file 1 of 1, from 0";
-        assert_eq!(fits("read 0 4k 1", &[4096]), Err(told.into()));
+        let message = "step 2 of the trace: 4KiB + 4KiB lies beyond the target's 4KiB";
+        assert_eq!(fits("read 0 4k\nwrite 4k 4k 1", &[4096, 4096]), Err(message.into()));
+        let message = "step 1 of the trace is for file 1 of 1, from 0";
+        assert_eq!(fits("read 0 4k 1", &[4096]), Err(message.into()));
     }
 }

@@ -14,7 +14,7 @@ use candor_plan::blocks::Zones;
 use self::backend::{Backend, Reported};
 use crate::targets::files::OpenFile;
 
-pub use self::cursor::{Placed, Visit};
+pub use self::cursor::{Admission, ZoneCursor};
 
 /// One zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,19 +24,26 @@ pub struct Zone {
     /// Bytes from the start of the zone to its write pointer.
     written: u64,
     /// True for a zone without a write pointer: operations are not moved.
-    free: bool,
+    conventional: bool,
     /// Operations in flight in the zone.
     in_flight: u32,
     /// Cursor that opened the zone for writing; none where it is closed.
     owner: Option<u32>,
     /// True where the zone is full but for a remainder that no write fits into; the device is to
     /// finish it.
-    left: bool,
+    finish_due: bool,
 }
 
 impl Zone {
     fn empty(capacity: u64) -> Zone {
-        Zone { capacity, written: 0, free: false, in_flight: 0, owner: None, left: false }
+        Zone {
+            capacity,
+            written: 0,
+            conventional: false,
+            in_flight: 0,
+            owner: None,
+            finish_due: false,
+        }
     }
 
     /// Bytes that can still be written.
@@ -59,7 +66,7 @@ struct State {
 pub struct Map {
     length: u64,
     capacity: u64,
-    ground: Box<dyn Backend>,
+    backend: Box<dyn Backend>,
     state: Mutex<State>,
 }
 
@@ -70,12 +77,12 @@ impl Map {
     /// Reason why the file cannot be used in zones, and the remedy.
     pub fn of(file: &OpenFile, plan: &Zones) -> Result<Map, (String, &'static str)> {
         let path = file.path.display();
-        let Reported { ground, length, zones } = backend::of(file).map_err(|error| {
+        let Reported { backend, length, zones } = backend::of(file).map_err(|error| {
             (format!("cannot learn the zones of `{path}`: {error}"), "see dmesg")
         })?;
         let length = match (length, plan.length.map(|length| length.0)) {
-            (Some(own), Some(said)) if own != said => {
-                let message = format!("zones of `{path}` have {own} bytes, not {said}");
+            (Some(own), Some(planned)) if own != planned => {
+                let message = format!("zones of `{path}` have {own} bytes, not {planned}");
                 return Err((message, "remove the length of zones"));
             }
             (Some(length), _) | (None, Some(length)) => length.max(1),
@@ -87,21 +94,21 @@ impl Map {
         let capacity = plan.capacity.map_or(length, |capacity| capacity.0.min(length));
         let written = zones.iter().map(|zone| zone.written).sum();
         let state = Mutex::new(State { zones, open: Vec::new(), written });
-        Ok(Map { length, capacity, ground, state })
+        Ok(Map { length, capacity, backend, state })
     }
 
     /// True if the plan gives zones the same length and capacity.
     pub fn agrees(&self, plan: &Zones) -> bool {
         let length = plan.length.is_none_or(|length| length.0 == self.length);
         let capacity = plan.capacity.map_or(self.length, |capacity| capacity.0);
-        length && (self.ground.is_strict() || capacity.min(self.length) == self.capacity)
+        length && (self.backend.is_strict() || capacity.min(self.length) == self.capacity)
     }
 
     /// Extends the map to that byte of its file.
     pub fn reach(&self, end: u64) {
         let (zones, capacity) = ((end / self.length) as usize, self.capacity);
         let mut state = self.lock();
-        if !self.ground.is_strict() && zones > state.zones.len() {
+        if !self.backend.is_strict() && zones > state.zones.len() {
             state.zones.resize(zones, Zone::empty(capacity));
         }
     }
@@ -121,7 +128,7 @@ impl Map {
     /// Capacity of the smallest zone that has any.
     pub fn least_capacity(&self) -> u64 {
         let state = self.lock();
-        let used = state.zones.iter().filter(|zone| !zone.free && zone.capacity > 0);
+        let used = state.zones.iter().filter(|zone| !zone.conventional && zone.capacity > 0);
         used.map(|zone| zone.capacity).min().unwrap_or(self.length)
     }
 
@@ -154,7 +161,7 @@ impl State {
     /// Resets a zone's write pointer to the start.
     fn empty(&mut self, number: u32) {
         self.written -= std::mem::take(&mut self.zone(number).written);
-        self.zone(number).left = false;
+        self.zone(number).finish_due = false;
     }
 }
 

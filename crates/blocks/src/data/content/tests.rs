@@ -50,7 +50,7 @@ fn neighbours_share_no_run_of_bytes() {
 }
 
 #[test]
-fn the_same_bytes_again_where_asked() {
+fn the_same_bytes_again_for_the_same_key() {
     let plan = Plan { fill: Fill::Once, ..Plan::default() };
     let list = blocks(&plan, 10);
     assert_eq!(distinct(&list), 1);
@@ -120,7 +120,7 @@ fn compressible_share_is_zero_in_pieces_of_any_length() {
 }
 
 #[test]
-fn a_compressor_saves_what_was_asked() {
+fn a_compressor_saves_the_planned_share() {
     for fill in [Fill::Pool, Fill::Fresh] {
         for percent in [0, 25, 50, 75] {
             let plan = Plan { fill, compressible_percent: percent, ..Plan::default() };

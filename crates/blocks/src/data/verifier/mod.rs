@@ -170,7 +170,7 @@ impl Verifier {
     }
 
     fn check(&mut self, slot: &Slot, files: &Files) -> bool {
-        // SAFETY: the operation has completed, so the buffer is the worker's again.
+        // SAFETY: the operation has completed, so the buffer belongs to the worker again.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
         let interval = self.plan.interval.0 as usize;

@@ -87,7 +87,7 @@ mod tests {
             trail.issued();
             trail.finished(&slot(file, offset));
         }
-        let sum = trail.last_writes().expect("asked for");
+        let sum = trail.last_writes().expect("reported");
         let found: Vec<_> = sum.finished.iter().map(|write| (write.file, write.offset)).collect();
         assert_eq!((sum.issued, sum.files), (6, 2));
         assert_eq!(found, [(0, 5), (0, 4), (0, 3), (1, 9)]);

@@ -66,7 +66,7 @@ fn wrong(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
     let magic = u64::from_le_bytes(field(block, 0));
     let crc = u32::from_le_bytes(field(block, CRC_AT.start));
     if magic != MAGIC || crc != checksum(block) {
-        return Some(dissect(block, expected));
+        return Some(classify(block, expected));
     }
     let offset = u64::from_le_bytes(field(block, 8));
     let seed = u64::from_le_bytes(field(block, 16));
@@ -114,7 +114,7 @@ fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32
 }
 
 /// Classifies a block whose checksum failed: flipped bits, torn write or foreign data.
-fn dissect(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
+fn classify(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
     let header_generation = u32::from_le_bytes(field(block, 24));
     let sectors: Vec<Sector> = block
         .chunks_exact(SECTOR_BYTES)

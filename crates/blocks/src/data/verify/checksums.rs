@@ -89,7 +89,7 @@ impl Summer {
 }
 
 /// Sum in hexadecimal, byte by byte as it is stored.
-pub fn words(sum: &[u8]) -> String {
+pub fn hex(sum: &[u8]) -> String {
     sum.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

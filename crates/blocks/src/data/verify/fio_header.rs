@@ -7,7 +7,7 @@
 use candor_plan::blocks::Sum;
 use candor_record::MismatchKind;
 
-use super::checksums::{SUM_BYTES_MAX, Summer, crc32c, words};
+use super::checksums::{SUM_BYTES_MAX, Summer, crc32c, hex};
 use super::map::UNKNOWN;
 use super::{Expected, Wrong, field};
 use candor_engine::random::mix;
@@ -141,7 +141,7 @@ impl FioHeader {
 
     #[cold]
     fn wrong_sum(&self, kind: u16, sum: &[u8], own: &[u8]) -> Wrong {
-        let (stored, found) = (words(sum), words(own));
+        let (stored, found) = (hex(sum), hex(own));
         let mut detail = format!(
             "{}: verify failed; Expected CRC: {stored}; Received CRC: {found}",
             name(self.sum())

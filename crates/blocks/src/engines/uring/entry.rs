@@ -12,7 +12,7 @@ use crate::kind::{BlocksSlot, Kind};
 use crate::targets::files::Files;
 
 /// Builder of entries from operations.
-pub struct How {
+pub struct SqeBuilder {
     /// The worker's files.
     pub files: Arc<Files>,
     /// True where they are registered.
@@ -23,7 +23,7 @@ pub struct How {
     pub no_ops: bool,
 }
 
-impl How {
+impl SqeBuilder {
     /// File of an operation. A registered file is named by its index, with a flag.
     #[inline(always)]
     fn file(&self, slot: &Slot) -> (types::Fd, squeue::Flags) {
@@ -98,16 +98,16 @@ impl SqeOptions {
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Option<Box<SqeOptions>> {
         let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         let options = blocks.engine.uring().copied().unwrap_or_default();
-        let dress = SqeOptions {
+        let sqe_options = SqeOptions {
             flags: CallFlags::new(options.flags),
             priorities: !blocks.priorities.is_empty(),
             vectors: options.vectored.then(|| vec![vector; context.depth].into()),
             async_every: options.force_async_every,
             count: 0,
         };
-        let usual = dress.flags.is_empty() && !dress.priorities;
-        let plain = usual && dress.vectors.is_none() && dress.async_every == 0;
-        (!plain).then(|| Box::new(dress))
+        let usual = sqe_options.flags.is_empty() && !sqe_options.priorities;
+        let plain = usual && sqe_options.vectors.is_none() && sqe_options.async_every == 0;
+        (!plain).then(|| Box::new(sqe_options))
     }
 
     /// Names of the options in use, for the report.
@@ -122,10 +122,10 @@ impl SqeOptions {
     }
 
     /// Entry of an operation, with the options.
-    pub fn entry(&mut self, how: &How, slot: &Slot, index: u32) -> squeue::Entry {
+    pub fn entry(&mut self, builder: &SqeBuilder, slot: &Slot, index: u32) -> squeue::Entry {
         let mut entry = match slot.kind() {
-            Kind::Read | Kind::Write if !how.no_ops => self.transfer(how, slot, index),
-            _ => how.entry(slot),
+            Kind::Read | Kind::Write if !builder.no_ops => self.transfer(builder, slot, index),
+            _ => builder.entry(slot),
         };
         if self.async_every > 0 {
             self.count += 1;
@@ -137,8 +137,8 @@ impl SqeOptions {
         entry
     }
 
-    fn transfer(&mut self, how: &How, slot: &Slot, index: u32) -> squeue::Entry {
-        let (file, flags) = how.file(slot);
+    fn transfer(&mut self, builder: &SqeBuilder, slot: &Slot, index: u32) -> squeue::Entry {
+        let (file, flags) = builder.file(slot);
         let (buffer, length, offset) = (slot.buffer.host(), slot.length as u32, slot.offset);
         let priority = if self.priorities { slot.priority } else { 0 };
         let of_call = if slot.kind() == Kind::Read { self.flags.read } else { self.flags.write };
@@ -156,7 +156,7 @@ impl SqeOptions {
                 _ => build!(opcode::Writev::new(file, vector, 1)),
             };
         }
-        match (slot.kind(), how.fixed_buffers) {
+        match (slot.kind(), builder.fixed_buffers) {
             (Kind::Read, true) => build!(opcode::ReadFixed::new(file, buffer, length, 0)),
             (Kind::Read, false) => build!(opcode::Read::new(file, buffer, length)),
             (_, true) => build!(opcode::WriteFixed::new(file, buffer, length, 0)),

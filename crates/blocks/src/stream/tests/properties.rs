@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_asked_for_are_moved(least in 0u64..100, most in 1u64..100, passes in 1u64..4) {
+    fn planned_bytes_are_moved(least in 0u64..100, most in 1u64..100, passes in 1u64..4) {
         let budget =
             Budget { passes, at_least: least * 4096, bytes: most * 4096, ..Budget::NONE };
         let moved = all(&Blocks::default(), &[8 * 4096], budget).len() as u64;
@@ -162,7 +162,7 @@ fn jumps_have_sizes_of_their_own() {
 }
 
 #[test]
-fn the_most_popular_block_lies_where_it_was_asked_for() {
+fn the_most_popular_block_lies_at_the_planned_center() {
     for percent in [0.0, 25.0, 50.0, 99.0] {
         let center_percent = Some(percent);
         for access in
@@ -220,8 +220,8 @@ fn directions_have_alignments_of_their_own() {
 fn files_that_are_alike_share_their_state() {
     let shapes = Shapes::new(std::iter::repeat_n(region::Extent::whole(1 << 20), 10_000));
     for access in [Access::Sequential, Access::Permutation, Access::Random] {
-        let places = Offsets::new(&with(access), &shapes, Own::dealt(0, 1, 10_000), ALONE, 1);
-        assert!(places.kept() <= 1);
+        let offsets = Offsets::new(&with(access), &shapes, OwnFiles::dealt(0, 1, 10_000), ALONE, 1);
+        assert!(offsets.kept() <= 1);
     }
     // Random orders still differ between the streams.
     let list = all(&with(Access::Permutation), &[1 << 20; 50], Budget { ops: 50, ..Budget::NONE });

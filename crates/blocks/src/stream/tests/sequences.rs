@@ -8,7 +8,7 @@ use super::*;
 const K: u64 = 1024;
 
 /// Operations as `file`, first letter of the direction, `@` offset and `+` length in KiB.
-fn said(blocks: &Blocks, sizes_kib: &[u64], budget: Budget) -> String {
+fn listing(blocks: &Blocks, sizes_kib: &[u64], budget: Budget) -> String {
     let sizes: Vec<u64> = sizes_kib.iter().map(|size| size * K).collect();
     let mut stream = stream(blocks, &sizes, ALONE, false);
     stream.bound(budget);
@@ -33,7 +33,7 @@ fn passes(passes: u64, at_least_kib: u64) -> Budget {
 }
 
 fn offsets_of(blocks: &Blocks, sizes_kib: &[u64], budget: Budget) -> Vec<(usize, u64)> {
-    let text = said(blocks, sizes_kib, budget);
+    let text = listing(blocks, sizes_kib, budget);
     let part = |word: &str| {
         let (file, rest) = word.split_once(['r', 'w', 't']).expect("a direction");
         let offset = rest.trim_start_matches('@').split('+').next().expect("an offset");
@@ -82,7 +82,7 @@ fn directions_with_positions_of_their_own() {
         position: Position::PerDirection,
         ..Blocks::default()
     };
-    let text = said(&blocks, &[32], bytes(400));
+    let text = listing(&blocks, &[32], bytes(400));
     let mut next = [0; 2];
     for word in text.split_whitespace() {
         let (op, rest) = word[1..].split_once('@').expect("a place");
@@ -101,7 +101,7 @@ fn pairs_are_at_one_place() {
     let mix = Mix { read: 0, write: 50, trim: 50 };
     let blocks = Blocks { mix, pairs: true, ..Blocks::default() };
     let pairs = "0t@0+4 0w@0+4 0t@4+4 0w@4+4 0t@8+4 0w@8+4";
-    assert_eq!(said(&blocks, &[12], bytes(24)), pairs);
+    assert_eq!(listing(&blocks, &[12], bytes(24)), pairs);
     let blocks = Blocks { access: Access::Permutation, ..blocks };
     let list = places(&blocks, 64, bytes(128));
     assert!(list.chunks(2).all(|pair| pair[0] == pair[1]), "{list:?}");

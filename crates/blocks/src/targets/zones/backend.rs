@@ -26,9 +26,9 @@ pub trait Backend: Send + Sync {
 }
 
 /// An ordinary file or device: all state is in the map.
-struct Books;
+struct MapOnly;
 
-impl Backend for Books {
+impl Backend for MapOnly {
     fn reset(&self, _: &OpenFile, _: u64, _: u64) -> io::Result<()> {
         Ok(())
     }
@@ -62,7 +62,7 @@ impl Backend for Device {
 /// State of a file's zones before the first write.
 pub struct Reported {
     /// Backend of the zones.
-    pub ground: Box<dyn Backend>,
+    pub backend: Box<dyn Backend>,
     /// Length of the device's zones.
     pub length: Option<u64>,
     /// Zones of the device.
@@ -108,7 +108,7 @@ struct RawReport {
 /// The kernel's.
 pub fn of(file: &OpenFile) -> io::Result<Reported> {
     let Some(length) = zone_bytes(file) else {
-        return Ok(Reported { ground: Box::new(Books), length: None, zones: Vec::new() });
+        return Ok(Reported { backend: Box::new(MapOnly), length: None, zones: Vec::new() });
     };
     let mut zones = Vec::new();
     loop {
@@ -121,11 +121,11 @@ pub fn of(file: &OpenFile) -> io::Result<Reported> {
         if returned < 0 {
             return Err(io::Error::last_os_error());
         }
-        let told = &report.list[..(report.zones as usize).min(AT_ONCE)];
+        let reported = &report.list[..(report.zones as usize).min(AT_ONCE)];
         let has_capacity = report.flags & 1 != 0;
-        zones.extend(told.iter().map(|raw| zone(raw, has_capacity)));
-        if told.len() < AT_ONCE {
-            return Ok(Reported { ground: Box::new(Device), length: Some(length), zones });
+        zones.extend(reported.iter().map(|raw| zone(raw, has_capacity)));
+        if reported.len() < AT_ONCE {
+            return Ok(Reported { backend: Box::new(Device), length: Some(length), zones });
         }
     }
 }
@@ -154,9 +154,9 @@ fn zone(raw: &RawZone, has_capacity: bool) -> Zone {
         _ => raw.pointer.saturating_sub(raw.start).saturating_mul(SECTOR).min(capacity),
     };
     let is_dead = matches!(raw.condition, READ_ONLY | OFFLINE);
-    let free = raw.kind == CONVENTIONAL;
+    let conventional = raw.kind == CONVENTIONAL;
     let capacity = if is_dead { 0 } else { capacity };
-    Zone { written: if free { 0 } else { written }, free, ..Zone::empty(capacity) }
+    Zone { written: if conventional { 0 } else { written }, conventional, ..Zone::empty(capacity) }
 }
 
 fn change(file: &OpenFile, how: libc::Ioctl, start: u64, length: u64) -> io::Result<()> {

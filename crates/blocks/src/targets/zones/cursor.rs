@@ -14,23 +14,23 @@ use crate::stream::Stream;
 use crate::targets::files::{Files, OpenFile};
 use candor_engine::operation::Slot;
 
-/// Result of moving an operation.
+/// Result of admitting an operation to its zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placed {
+pub enum Admission {
     /// The operation has its offset and counts as in flight.
-    There,
+    Admitted,
     /// An operation in its zone must complete first.
     Wait,
     /// The zone's data must be read back before the reset.
     ReadBackFirst,
     /// No zone is left that the operation could use.
-    Nowhere,
+    NoZone,
     /// A reset failed, with that error number.
     Failed(i32),
 }
 
 /// State of a worker, the same for all files.
-struct Own {
+struct WorkerState {
     /// Number that identifies the worker's zones.
     id: u32,
     plan: Zones,
@@ -49,7 +49,7 @@ struct Own {
     resets: u64,
 }
 
-impl Own {
+impl WorkerState {
     /// True where the plan requests a reset before the next write, if the written share is above
     /// the limit.
     fn is_turn(&self) -> bool {
@@ -58,8 +58,8 @@ impl Own {
 }
 
 /// Cursor of one worker over the zones of its job's files.
-pub struct Visit {
-    own: Own,
+pub struct ZoneCursor {
+    worker: WorkerState,
     /// Range of a file that the last reset cleared.
     emptied: Option<(u32, Range<u64>)>,
     files: Arc<Files>,
@@ -70,9 +70,9 @@ pub struct Visit {
     leads: bool,
 }
 
-static VISITS: AtomicU32 = AtomicU32::new(0);
+static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
-impl Visit {
+impl ZoneCursor {
     /// Cursor of a worker in those zones of its job's files; none without zones.
     pub fn new(
         blocks: &Blocks,
@@ -80,7 +80,7 @@ impl Visit {
         files: &Arc<Files>,
         maps: &[Arc<Map>],
         ranges: Box<[Range<u32>]>,
-    ) -> Option<Visit> {
+    ) -> Option<ZoneCursor> {
         let plan = blocks.zones.clone()?;
         let least = |op: Direction| blocks.size.of(op).min().0.max(1);
         let least = PerDirection {
@@ -88,9 +88,9 @@ impl Visit {
             write: least(Direction::Write),
             trim: least(Direction::Trim),
         };
-        Some(Visit {
-            own: Own {
-                id: VISITS.fetch_add(1, Relaxed),
+        Some(ZoneCursor {
+            worker: WorkerState {
+                id: NEXT_ID.fetch_add(1, Relaxed),
                 least,
                 is_random: blocks.access.is_random(),
                 wraps: stop.time.is_some(),
@@ -110,12 +110,12 @@ impl Visit {
 
     /// Number of resets that writes needed.
     pub fn resets(&self) -> u64 {
-        self.own.resets
+        self.worker.resets
     }
 
     /// Clears the count of resets.
     pub fn forget_resets(&mut self) {
-        self.own.resets = 0;
+        self.worker.resets = 0;
     }
 
     /// Counts an operation that keeps its offset: a read that reads back.
@@ -131,48 +131,48 @@ impl Visit {
 
     /// Moves an operation to an offset that the zones allow. `holds` tells that written data is
     /// still to be read back. A moved operation must be submitted, or reported as completed.
-    pub fn place(&mut self, slot: &mut Slot, stream: &mut Stream, holds: bool) -> Placed {
-        self.own.holds = holds;
-        if self.own.writes_first && slot.kind() == Kind::Read {
+    pub fn admit(&mut self, slot: &mut Slot, stream: &mut Stream, holds: bool) -> Admission {
+        self.worker.holds = holds;
+        if self.worker.writes_first && slot.kind() == Kind::Read {
             slot.set(Kind::Write);
         }
-        let Some(op) = slot.kind().direction() else { return Placed::There };
+        let Some(op) = slot.kind().direction() else { return Admission::Admitted };
         let file = slot.handle as usize;
         let map = &*self.maps[file];
-        let resets = self.own.resets;
-        let mut desk = Desk {
-            own: &mut self.own,
+        let resets = self.worker.resets;
+        let mut access = ZoneAccess {
+            worker: &mut self.worker,
             state: map.lock(),
             map,
             range: self.ranges[file].clone(),
             file: self.files.get(slot.handle),
         };
         let drawn = (slot.offset, slot.length);
-        let placed = match op {
-            Direction::Read => desk.read(slot),
-            Direction::Write => desk.write(slot),
-            Direction::Trim => desk.trim(slot),
+        let admission = match op {
+            Direction::Read => access.read(slot),
+            Direction::Write => access.write(slot),
+            Direction::Trim => access.trim(slot),
         };
-        if placed != Placed::There {
-            return placed;
+        if admission != Admission::Admitted {
+            return admission;
         }
-        let number = desk.number(slot.offset);
-        desk.state.zone(number).in_flight += 1;
-        let next = desk.next(number, slot);
-        let start = desk.start(number);
-        drop(desk);
-        self.own.writes_first &= op != Direction::Write;
-        if self.own.resets > resets && map.ground.is_strict() {
+        let number = access.number(slot.offset);
+        access.state.zone(number).in_flight += 1;
+        let next = access.next(number, slot);
+        let start = access.start(number);
+        drop(access);
+        self.worker.writes_first &= op != Direction::Write;
+        if self.worker.resets > resets && map.backend.is_strict() {
             self.emptied = Some((slot.handle, start..start + map.length));
         }
         if slot.length < drawn.1 {
             let used = drawn.0 + slot.length;
-            stream.less(slot.handle, used..drawn.0 + drawn.1);
+            stream.give_back(slot.handle, used..drawn.0 + drawn.1);
         }
         if self.leads && next != drawn.0 + drawn.1 {
-            stream.go_on_at(slot.handle, op, next);
+            stream.continue_at(slot.handle, op, next);
         }
-        Placed::There
+        Admission::Admitted
     }
 
     /// Accounts for the completion of a moved operation.
@@ -185,22 +185,22 @@ impl Visit {
         let mut state = map.lock();
         let zone = state.zone(number);
         zone.in_flight -= 1;
-        if zone.left && zone.in_flight == 0 {
-            zone.left = false;
+        if zone.finish_due && zone.in_flight == 0 {
+            zone.finish_due = false;
             let start = u64::from(number) * map.length;
             // A zone that cannot be finished stays open; the device then fails a later open.
-            let _ = map.ground.finish(self.files.get(slot.handle), start, map.length);
+            let _ = map.backend.finish(self.files.get(slot.handle), start, map.length);
         }
     }
 }
 
 /// Closes the zones that the worker opened, so that others may open zones.
-impl Drop for Visit {
+impl Drop for ZoneCursor {
     fn drop(&mut self) {
         for map in &self.maps {
             let mut state = map.lock();
             let state = &mut *state;
-            let (open, zones, id) = (&mut state.open, &mut state.zones, self.own.id);
+            let (open, zones, id) = (&mut state.open, &mut state.zones, self.worker.id);
             open.retain(|number| zones[*number as usize].owner != Some(id));
             zones.iter_mut().filter(|zone| zone.owner == Some(id)).for_each(|z| z.owner = None);
         }
@@ -208,15 +208,15 @@ impl Drop for Visit {
 }
 
 /// A worker's access to the zones of one file, under the map's lock.
-struct Desk<'v> {
-    own: &'v mut Own,
+struct ZoneAccess<'v> {
+    worker: &'v mut WorkerState,
     map: &'v Map,
     state: MutexGuard<'v, State>,
     range: Range<u32>,
     file: &'v OpenFile,
 }
 
-impl Desk<'_> {
+impl ZoneAccess<'_> {
     /// Zone of a byte, or the nearest one of the range.
     fn number(&self, offset: u64) -> u32 {
         let number = u32::try_from(offset / self.map.length).unwrap_or(u32::MAX);
@@ -229,53 +229,53 @@ impl Desk<'_> {
 
     /// Moves a write to the write pointer of the drawn zone. Where no more zones may be opened, an
     /// open zone takes its place.
-    fn write(&mut self, slot: &mut Slot) -> Placed {
-        let Some(number) = self.zone_to_write(slot.offset) else { return Placed::Wait };
-        let least = self.own.least.write;
+    fn write(&mut self, slot: &mut Slot) -> Admission {
+        let Some(number) = self.zone_to_write(slot.offset) else { return Admission::Wait };
+        let least = self.worker.least.write;
         let above = self.is_above();
-        let due = above && self.own.is_turn();
+        let due = above && self.worker.is_turn();
         let zone = self.state.zone(number);
-        if zone.free {
-            return Placed::There;
+        if zone.conventional {
+            return Admission::Admitted;
         }
         let must_reset = zone.room() < least || (due && zone.written > 0);
-        if zone.in_flight > 0 && (must_reset || self.map.ground.is_strict()) {
-            return Placed::Wait;
+        if zone.in_flight > 0 && (must_reset || self.map.backend.is_strict()) {
+            return Admission::Wait;
         }
-        if must_reset && self.own.holds && zone.written > 0 {
-            return Placed::ReadBackFirst;
+        if must_reset && self.worker.holds && zone.written > 0 {
+            return Admission::ReadBackFirst;
         }
         if must_reset && let Err(errno) = self.reset(number) {
-            return Placed::Failed(errno);
+            return Admission::Failed(errno);
         }
         let start = self.start(number);
-        self.state.open(number, self.own.id);
+        self.state.open(number, self.worker.id);
         let zone = self.state.zone(number);
         let room = zone.room();
         let length = slot.length.min(room / least * least);
         if length == 0 {
             self.state.close(number);
-            return Placed::Nowhere;
+            return Admission::NoZone;
         }
         (slot.offset, slot.length) = (start + zone.written, length);
         zone.written += length;
         let full = room - length < least;
-        zone.left = full && room > length;
+        zone.finish_due = full && room > length;
         self.state.written += length;
         if full {
             self.state.close(number);
         }
         if above {
-            self.own.writes_above = if due { 0 } else { self.own.writes_above + 1 };
+            self.worker.writes_above = if due { 0 } else { self.worker.writes_above + 1 };
         }
-        Placed::There
+        Admission::Admitted
     }
 
     fn zone_to_write(&mut self, offset: u64) -> Option<u32> {
         let drawn = self.number(offset);
         let zone = self.state.zone(drawn);
-        let (plan, id, owner) = (&self.own.plan, self.own.id, zone.owner);
-        if zone.free || owner == Some(id) {
+        let (plan, id, owner) = (&self.worker.plan, self.worker.id, zone.owner);
+        if zone.conventional || owner == Some(id) {
             return Some(drawn);
         }
         let all = self.state.open.iter().copied();
@@ -297,7 +297,7 @@ impl Desk<'_> {
 
     /// True where the written share is above the limit from which the plan requests resets.
     fn is_above(&self) -> bool {
-        let Some(reset) = self.own.plan.reset else { return false };
+        let Some(reset) = self.worker.plan.reset else { return false };
         let range = self.start(self.range.end) - self.start(self.range.start);
         let above = reset.above_percent / 100.0 * range as f64;
         self.state.written as f64 >= above
@@ -307,33 +307,33 @@ impl Desk<'_> {
         if self.state.zone(number).written == 0 {
             return Ok(());
         }
-        let done = self.map.ground.reset(self.file, self.start(number), self.map.length);
+        let done = self.map.backend.reset(self.file, self.start(number), self.map.length);
         done.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
         self.state.empty(number);
-        self.own.resets += 1;
+        self.worker.resets += 1;
         Ok(())
     }
 
     /// Moves a read to written data: sequential reads go forward, others to the nearest zone.
-    fn read(&mut self, slot: &mut Slot) -> Placed {
-        let (drawn, least) = (self.number(slot.offset), self.own.least.read);
-        if self.own.plan.read_unwritten || self.state.zone(drawn).free {
-            return Placed::There;
+    fn read(&mut self, slot: &mut Slot) -> Admission {
+        let (drawn, least) = (self.number(slot.offset), self.worker.least.read);
+        if self.worker.plan.read_unwritten || self.state.zone(drawn).conventional {
+            return Admission::Admitted;
         }
         let start = self.start(drawn);
         let into = slot.offset.saturating_sub(start);
-        let (number, into) = match self.own.is_random {
+        let (number, into) = match self.worker.is_random {
             true => match self.nearest(drawn, least) {
                 Some(number) => {
                     let written = self.state.zone(number).written;
                     (number, into % (written - least).max(1))
                 }
-                None => return Placed::Nowhere,
+                None => return Admission::NoZone,
             },
             false if into + least <= self.state.zone(drawn).written => (drawn, into),
             false => match self.ahead(drawn, least) {
                 Some(number) => (number, 0),
-                None => return Placed::Nowhere,
+                None => return Admission::NoZone,
             },
         };
         let left = self.state.zone(number).written - into;
@@ -342,7 +342,7 @@ impl Desk<'_> {
         let left = (self.state.zone(number).written - into) / least * least;
         slot.offset = self.start(number) + into;
         slot.length = slot.length.min(left);
-        Placed::There
+        Admission::Admitted
     }
 
     /// Nearest zone with that many written bytes.
@@ -360,27 +360,27 @@ impl Desk<'_> {
     /// Next zone behind `drawn` with that many written bytes.
     fn ahead(&self, drawn: u32, bytes: u64) -> Option<u32> {
         let holds = |number: &u32| self.state.zones[*number as usize].written >= bytes;
-        let again = if self.own.wraps { self.range.start..drawn + 1 } else { 0..0 };
+        let again = if self.worker.wraps { self.range.start..drawn + 1 } else { 0..0 };
         (drawn + 1..self.range.end).chain(again).find(holds)
     }
 
     /// Moves a trim to a whole zone that holds data.
-    fn trim(&mut self, slot: &mut Slot) -> Placed {
+    fn trim(&mut self, slot: &mut Slot) -> Admission {
         let drawn = self.number(slot.offset);
-        let number = match self.own.is_random {
+        let number = match self.worker.is_random {
             true => self.nearest(drawn, 1),
             false => Some(drawn),
         };
-        let Some(number) = number else { return Placed::Nowhere };
+        let Some(number) = number else { return Admission::NoZone };
         let zone = self.state.zone(number);
         if zone.in_flight > 0 {
-            return Placed::Wait;
+            return Admission::Wait;
         }
         self.state.close(number);
         self.state.empty(number);
         slot.offset = self.start(number);
         slot.length = self.map.length;
-        Placed::There
+        Admission::Admitted
     }
 
     /// Offset at which a sequential access continues.
@@ -388,9 +388,9 @@ impl Desk<'_> {
         let end = slot.offset + slot.length;
         let zone = &self.state.zones[number as usize];
         let used_up = end >= self.start(number) + zone.capacity;
-        let apart = zone.capacity < self.map.length || self.own.plan.gap.0 > 0;
-        match used_up && apart && !zone.free && !self.own.plan.read_unwritten {
-            true => self.start(number + 1) + self.own.plan.gap.0,
+        let apart = zone.capacity < self.map.length || self.worker.plan.gap.0 > 0;
+        match used_up && apart && !zone.conventional && !self.worker.plan.read_unwritten {
+            true => self.start(number + 1) + self.worker.plan.gap.0,
             false => end,
         }
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kind::{BlocksSlot, Kind};
-use crate::stream::offsets::{Offsets, Own, Shapes};
+use crate::stream::offsets::{Offsets, OwnFiles, Shapes};
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::Files;
 use candor_engine::operation::Slot;
@@ -40,7 +40,7 @@ fn plan() -> Zones {
 
 /// A worker with its operations.
 struct Hand {
-    visit: Visit,
+    cursor: ZoneCursor,
     stream: Stream,
     flying: Vec<Slot>,
 }
@@ -49,31 +49,32 @@ impl Hand {
     fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Hand {
         let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
         let rank = Seat::ALONE;
-        let places = Offsets::new(blocks, &shapes, Own::dealt(0, 1, 1), rank, seed);
+        let offsets = Offsets::new(blocks, &shapes, OwnFiles::dealt(0, 1, 1), rank, seed);
         let random = Random::new(seed, 0);
-        let parts = stream::Parts { blocks, random, seed, places, wraps: true, trace: None };
+        let parts = stream::Parts { blocks, random, seed, offsets, wraps: true, trace: None };
         let mut stream = Stream::new(parts);
         stream.bound(Budget::NONE);
         let ranges = vec![map.between(0, files.get(0).size)].into();
         let maps = [map.clone()];
-        let visit = Visit::new(blocks, &Stop::default(), files, &maps, ranges).expect("zones");
-        Hand { visit, stream, flying: Vec::new() }
+        let cursor =
+            ZoneCursor::new(blocks, &Stop::default(), files, &maps, ranges).expect("zones");
+        Hand { cursor, stream, flying: Vec::new() }
     }
 
     /// Next operation, moved or not.
-    fn next(&mut self) -> (Placed, Slot) {
+    fn next(&mut self) -> (Admission, Slot) {
         let mut slot = Slot::empty(Buffer::None);
         assert!(self.stream.next(&mut slot), "it has no end");
-        let placed = self.visit.place(&mut slot, &mut self.stream, false);
-        if placed == Placed::There {
+        let admission = self.cursor.admit(&mut slot, &mut self.stream, false);
+        if admission == Admission::Admitted {
             self.flying.push(slot);
         }
-        (placed, slot)
+        (admission, slot)
     }
 
     fn land(&mut self) {
         for slot in self.flying.drain(..) {
-            self.visit.completed(&slot);
+            self.cursor.completed(&slot);
         }
     }
 }
@@ -87,11 +88,11 @@ fn blocks(access: Access, mix: Mix, bytes: u64, zones: Zones) -> Blocks {
 fn walk(hand: &mut Hand, ops: usize) -> Vec<u64> {
     let mut list = Vec::new();
     for _ in 0..ops {
-        let (placed, slot) = hand.next();
-        if placed == Placed::Nowhere {
+        let (admission, slot) = hand.next();
+        if admission == Admission::NoZone {
             break;
         }
-        assert_eq!(placed, Placed::There);
+        assert_eq!(admission, Admission::Admitted);
         list.push(slot.offset >> 10);
         hand.land();
     }
@@ -105,7 +106,7 @@ fn sequential_writes_fill_what_zones_hold() {
     let map = map(&files, &zones);
     let mut hand = Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
     assert_eq!(walk(&mut hand, 8), [0, 4, 16, 20, 32, 36, 0, 4]);
-    assert_eq!(hand.visit.resets(), 1);
+    assert_eq!(hand.cursor.resets(), 1);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn what_does_not_fit_resets_the_zone_again() {
     let mut hand =
         Hand::new(&blocks(Access::Sequential, Mix::WRITE, 6 << 10, plan()), &files, &map, 1);
     assert_eq!(walk(&mut hand, 5), [0, 6, 0, 6, 0]);
-    assert_eq!(hand.visit.resets(), 2);
+    assert_eq!(hand.cursor.resets(), 2);
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn reads_find_what_was_written_and_nothing_else() {
     let map = map(&files, &plan());
     let read = |access| blocks(access, Mix::READ, 4096, plan());
     let mut reader = Hand::new(&read(Access::Sequential), &files, &map, 1);
-    assert_eq!(reader.next().0, Placed::Nowhere, "nothing was written");
+    assert_eq!(reader.next().0, Admission::NoZone, "nothing was written");
     let mut writer =
         Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, plan()), &files, &map, 1);
     assert_eq!(walk(&mut writer, 6), [0, 4, 8, 12, 16, 20]);
@@ -170,10 +171,10 @@ fn a_reset_waits_for_what_is_under_way() {
     let map = map(&files, &plan());
     let mut hand =
         Hand::new(&blocks(Access::Sequential, Mix::WRITE, LENGTH, plan()), &files, &map, 1);
-    assert_eq!(hand.next().0, Placed::There);
-    assert_eq!(hand.next().0, Placed::Wait);
+    assert_eq!(hand.next().0, Admission::Admitted);
+    assert_eq!(hand.next().0, Admission::Wait);
     hand.land();
-    assert_eq!(hand.next().0, Placed::There);
+    assert_eq!(hand.next().0, Admission::Admitted);
 }
 
 #[test]
@@ -195,7 +196,7 @@ fn a_worker_that_goes_closes_its_zones() {
     let map = map(&files, &zones);
     let writes = blocks(Access::Random, Mix::WRITE, 4096, zones);
     let mut first = Hand::new(&writes, &files, &map, 1);
-    assert_eq!(first.next().0, Placed::There);
+    assert_eq!(first.next().0, Admission::Admitted);
     assert_eq!(map.lock().open.len(), 1);
     first.land();
     drop(first);
@@ -279,8 +280,8 @@ proptest! {
                 }
                 hand.land();
             }
-            let (placed, slot) = hand.next();
-            if placed == Placed::There {
+            let (admission, slot) = hand.next();
+            if admission == Admission::Admitted {
                 judge(&mut seen, &slot, capacity, *size)?;
             }
             let open = seen.iter().filter(|zone| zone.open).count();
