@@ -260,9 +260,9 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// Handles a completion that moved less than requested, or failed.
+    /// Handles a completion that moved less than requested, failed, or found the work over.
     #[cold]
-    fn odd(&mut self, bank: &Bank, Completion { slot, outcome }: Completion, now: Ticks) {
+    fn incomplete(&mut self, bank: &Bank, Completion { slot, outcome }: Completion, now: Ticks) {
         let slot = self.slots[slot as usize];
         let counters = bank.of(slot.op);
         let failure = match outcome {

@@ -1,7 +1,7 @@
 //! A keyed permutation of `0..n`: each number once, in an order that looks random, without memory.
 //!
 //! A balanced Feistel network over the next even power of two is applied until the result is below
-//! n: at most 4 times, on average less than 2.
+//! n. The mean number of applications is at most 4 for any n, and below 2 on average over all n.
 
 use candor_engine::random::mix;
 

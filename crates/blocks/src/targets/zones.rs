@@ -1,7 +1,7 @@
 //! Zones with write pointers: the state of a file's zones, shared by all of its users.
 //!
-//! A [`Map`] outlives phases. Its lock is held while [`cursor`] moves an operation. The only device
-//! command under the lock is a reset, which no other operation of the zone may overlap.
+//! A [`Map`] outlives phases. Its lock is held while a [`ZoneCursor`] moves an operation. The only
+//! device command under the lock is a reset, which no other operation of the zone may overlap.
 
 pub mod backend;
 mod cursor;

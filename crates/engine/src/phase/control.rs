@@ -222,8 +222,8 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Samples every job at work since its last sample, the job with the latest end first. A
-    /// remainder shorter than a tenth of an interval at the end of a job is left out.
+    /// Samples every job at work since its last sample; the latest sample comes first. A remainder
+    /// shorter than a tenth of an interval at the end of a job is left out.
     fn sample(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
         let mut taken: Vec<(usize, Sample)> = Vec::new();

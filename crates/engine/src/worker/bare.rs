@@ -41,7 +41,7 @@ impl<S: Bare> Worker<S> {
                 true => bank.of(slot.op).completed(1, slot.length, clock.ns(now - issued)),
                 false => {
                     slot.started = issued;
-                    self.odd(bank, Completion { slot: 0, outcome }, now);
+                    self.incomplete(bank, Completion { slot: 0, outcome }, now);
                 }
             }
             self.turn.last_completion = now;
@@ -115,7 +115,7 @@ impl<S: Bare> Worker<S> {
     #[inline(always)]
     fn account_bare(&mut self, bank: &Bank, now: Ticks) {
         let clock = self.seat.clock;
-        let (mut alike, mut odd) = (Alike::default(), false);
+        let (mut alike, mut incomplete) = (Alike::default(), false);
         for completion in self.done.as_slice() {
             let slot = &self.slots[completion.slot as usize];
             if !alike.takes(slot) {
@@ -124,26 +124,26 @@ impl<S: Bare> Worker<S> {
             }
             match completion.outcome == Outcome::Done(slot.length) {
                 true => alike.add(slot.length),
-                false => odd = true,
+                false => incomplete = true,
             }
             self.free.push(completion.slot);
         }
         alike.count(bank, &clock, now);
         self.turn.in_flight -= self.done.len();
-        if odd {
-            self.account_odd(bank, now);
+        if incomplete {
+            self.account_incomplete(bank, now);
         }
         self.done.clear();
         self.turn.last_completion = now;
     }
 
     #[cold]
-    fn account_odd(&mut self, bank: &Bank, now: Ticks) {
+    fn account_incomplete(&mut self, bank: &Bank, now: Ticks) {
         for at in 0..self.done.len() {
             let completion = self.done.as_slice()[at];
             let slot = &self.slots[completion.slot as usize];
             if completion.outcome != Outcome::Done(slot.length) {
-                self.odd(bank, completion, now);
+                self.incomplete(bank, completion, now);
             }
         }
     }

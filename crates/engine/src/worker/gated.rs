@@ -40,7 +40,7 @@ impl<S: Source> Worker<S> {
             engine.queue(&self.slots, &self.batch);
             let issued = clock.now();
             self.stamp(issued, now);
-            let (min, wait_ns) = self.patience(issued, waits);
+            let (min, wait_ns) = self.wait_bounds(issued, waits);
             let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
             now = clock.now();
             if let Some(submitted) = submitted {
@@ -102,7 +102,7 @@ impl<S: Source> Worker<S> {
 
     /// Number of completions to wait for, and the longest wait.
     #[inline(always)]
-    fn patience(&self, now: Ticks, waits: Option<Wait>) -> (usize, Option<u64>) {
+    fn wait_bounds(&self, now: Ticks, waits: Option<Wait>) -> (usize, Option<u64>) {
         match waits {
             _ if self.draining => (1, None),
             None if self.free.is_empty() => (self.shape.reap.min(self.turn.in_flight), None),
@@ -189,7 +189,7 @@ impl<S: Source> Worker<S> {
         let completion = self.done.as_slice()[at];
         let index = completion.slot as usize;
         if completion.outcome != Outcome::Done(self.slots[index].length) {
-            self.odd(bank, completion, now);
+            self.incomplete(bank, completion, now);
         }
         let slot = &self.slots[index];
         let moved = match completion.outcome {

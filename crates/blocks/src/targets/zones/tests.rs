@@ -39,14 +39,14 @@ fn plan() -> Zones {
 }
 
 /// A worker with its operations.
-struct Hand {
+struct Worker {
     cursor: ZoneCursor,
     stream: Stream,
-    flying: Vec<Slot>,
+    in_flight: Vec<Slot>,
 }
 
-impl Hand {
-    fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Hand {
+impl Worker {
+    fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Worker {
         let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
         let rank = Seat::ALONE;
         let offsets = Offsets::new(blocks, &shapes, OwnFiles::dealt(0, 1, 1), rank, seed);
@@ -58,7 +58,7 @@ impl Hand {
         let maps = [map.clone()];
         let cursor =
             ZoneCursor::new(blocks, &Stop::default(), files, &maps, ranges).expect("zones");
-        Hand { cursor, stream, flying: Vec::new() }
+        Worker { cursor, stream, in_flight: Vec::new() }
     }
 
     /// Next operation, moved or not.
@@ -67,13 +67,13 @@ impl Hand {
         assert!(self.stream.next(&mut slot), "it has no end");
         let admission = self.cursor.admit(&mut slot, &mut self.stream, false);
         if admission == Admission::Admitted {
-            self.flying.push(slot);
+            self.in_flight.push(slot);
         }
         (admission, slot)
     }
 
-    fn land(&mut self) {
-        for slot in self.flying.drain(..) {
+    fn complete(&mut self) {
+        for slot in self.in_flight.drain(..) {
             self.cursor.completed(&slot);
         }
     }
@@ -85,16 +85,16 @@ fn blocks(access: Access, mix: Mix, bytes: u64, zones: Zones) -> Blocks {
 }
 
 /// Offsets in KiB of so many operations, each of which completes before the next begins.
-fn walk(hand: &mut Hand, ops: usize) -> Vec<u64> {
+fn walk(worker: &mut Worker, ops: usize) -> Vec<u64> {
     let mut list = Vec::new();
     for _ in 0..ops {
-        let (admission, slot) = hand.next();
+        let (admission, slot) = worker.next();
         if admission == Admission::NoZone {
             break;
         }
         assert_eq!(admission, Admission::Admitted);
         list.push(slot.offset >> 10);
-        hand.land();
+        worker.complete();
     }
     list
 }
@@ -104,19 +104,20 @@ fn sequential_writes_fill_what_zones_hold() {
     let files = files(3);
     let zones = Zones { capacity: Some(Bytes(8 << 10)), ..plan() };
     let map = map(&files, &zones);
-    let mut hand = Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
-    assert_eq!(walk(&mut hand, 8), [0, 4, 16, 20, 32, 36, 0, 4]);
-    assert_eq!(hand.cursor.resets(), 1);
+    let mut worker =
+        Worker::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
+    assert_eq!(walk(&mut worker, 8), [0, 4, 16, 20, 32, 36, 0, 4]);
+    assert_eq!(worker.cursor.resets(), 1);
 }
 
 #[test]
 fn what_does_not_fit_resets_the_zone_again() {
     let files = files(3);
     let map = map(&files, &plan());
-    let mut hand =
-        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 6 << 10, plan()), &files, &map, 1);
-    assert_eq!(walk(&mut hand, 5), [0, 6, 0, 6, 0]);
-    assert_eq!(hand.cursor.resets(), 2);
+    let mut worker =
+        Worker::new(&blocks(Access::Sequential, Mix::WRITE, 6 << 10, plan()), &files, &map, 1);
+    assert_eq!(walk(&mut worker, 5), [0, 6, 0, 6, 0]);
+    assert_eq!(worker.cursor.resets(), 2);
 }
 
 #[test]
@@ -124,9 +125,9 @@ fn zones_are_left_out_between_zones() {
     let files = files(4);
     let zones = Zones { gap: Bytes(LENGTH), ..plan() };
     let map = map(&files, &zones);
-    let mut hand =
-        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 8 << 10, zones), &files, &map, 1);
-    assert_eq!(walk(&mut hand, 6), [0, 8, 32, 40, 0, 8]);
+    let mut worker =
+        Worker::new(&blocks(Access::Sequential, Mix::WRITE, 8 << 10, zones), &files, &map, 1);
+    assert_eq!(walk(&mut worker, 6), [0, 8, 32, 40, 0, 8]);
 }
 
 #[test]
@@ -134,18 +135,18 @@ fn reads_find_what_was_written_and_nothing_else() {
     let files = files(8);
     let map = map(&files, &plan());
     let read = |access| blocks(access, Mix::READ, 4096, plan());
-    let mut reader = Hand::new(&read(Access::Sequential), &files, &map, 1);
+    let mut reader = Worker::new(&read(Access::Sequential), &files, &map, 1);
     assert_eq!(reader.next().0, Admission::NoZone, "nothing was written");
     let mut writer =
-        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, plan()), &files, &map, 1);
+        Worker::new(&blocks(Access::Sequential, Mix::WRITE, 4096, plan()), &files, &map, 1);
     assert_eq!(walk(&mut writer, 6), [0, 4, 8, 12, 16, 20]);
-    let mut reader = Hand::new(&read(Access::Sequential), &files, &map, 1);
+    let mut reader = Worker::new(&read(Access::Sequential), &files, &map, 1);
     assert_eq!(walk(&mut reader, 9), [0, 4, 8, 12, 16, 20]);
-    let mut reader = Hand::new(&read(Access::Random), &files, &map, 1);
+    let mut reader = Worker::new(&read(Access::Random), &files, &map, 1);
     let places: HashSet<u64> = walk(&mut reader, 500).into_iter().collect();
     assert!(places.is_subset(&HashSet::from([0, 4, 8, 12, 16, 20])), "{places:?}");
     let beyond = Zones { read_unwritten: true, ..plan() };
-    let mut reader = Hand::new(&blocks(Access::Random, Mix::READ, 4096, beyond), &files, &map, 1);
+    let mut reader = Worker::new(&blocks(Access::Random, Mix::READ, 4096, beyond), &files, &map, 1);
     let places: HashSet<u64> = walk(&mut reader, 500).into_iter().collect();
     assert_eq!(places.len(), 32);
 }
@@ -155,10 +156,10 @@ fn random_trims_empty_what_holds_something() {
     let files = files(8);
     let map = map(&files, &plan());
     let mut writer =
-        Hand::new(&blocks(Access::Sequential, Mix::WRITE, 8192, plan()), &files, &map, 1);
+        Worker::new(&blocks(Access::Sequential, Mix::WRITE, 8192, plan()), &files, &map, 1);
     walk(&mut writer, 5);
     let trims = blocks(Access::Random, Mix::TRIM, LENGTH, plan());
-    let mut trimmer = Hand::new(&trims, &files, &map, 1);
+    let mut trimmer = Worker::new(&trims, &files, &map, 1);
     let mut trimmed = walk(&mut trimmer, 10);
     trimmed.sort_unstable();
     assert_eq!(trimmed, [0, 16, 32]);
@@ -169,12 +170,12 @@ fn random_trims_empty_what_holds_something() {
 fn a_reset_waits_for_what_is_under_way() {
     let files = files(1);
     let map = map(&files, &plan());
-    let mut hand =
-        Hand::new(&blocks(Access::Sequential, Mix::WRITE, LENGTH, plan()), &files, &map, 1);
-    assert_eq!(hand.next().0, Admission::Admitted);
-    assert_eq!(hand.next().0, Admission::Wait);
-    hand.land();
-    assert_eq!(hand.next().0, Admission::Admitted);
+    let mut worker =
+        Worker::new(&blocks(Access::Sequential, Mix::WRITE, LENGTH, plan()), &files, &map, 1);
+    assert_eq!(worker.next().0, Admission::Admitted);
+    assert_eq!(worker.next().0, Admission::Wait);
+    worker.complete();
+    assert_eq!(worker.next().0, Admission::Admitted);
 }
 
 #[test]
@@ -183,10 +184,11 @@ fn resets_begin_above_a_share_of_data() {
     let reset = Some(ZoneReset { above_percent: 50.0, every: 3 });
     let zones = Zones { reset, ..plan() };
     let map = map(&files, &zones);
-    let mut hand = Hand::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
+    let mut worker =
+        Worker::new(&blocks(Access::Sequential, Mix::WRITE, 4096, zones), &files, &map, 1);
     // From the ninth write on half of the range is written; the third write from there resets its
     // zone.
-    assert_eq!(walk(&mut hand, 14), [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 32, 36, 40, 32]);
+    assert_eq!(walk(&mut worker, 14), [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 32, 36, 40, 32]);
 }
 
 #[test]
@@ -195,31 +197,36 @@ fn a_worker_that_goes_closes_its_zones() {
     let zones = Zones { open_max: Some(1), ..plan() };
     let map = map(&files, &zones);
     let writes = blocks(Access::Random, Mix::WRITE, 4096, zones);
-    let mut first = Hand::new(&writes, &files, &map, 1);
+    let mut first = Worker::new(&writes, &files, &map, 1);
     assert_eq!(first.next().0, Admission::Admitted);
     assert_eq!(map.lock().open.len(), 1);
-    first.land();
+    first.complete();
     drop(first);
     assert_eq!(map.lock().open.len(), 0);
 }
 
 /// State of a zone as an independent observer tracks it.
 #[derive(Clone, Default)]
-struct Seen {
+struct ObservedZone {
     pointer: u64,
-    flying: u32,
+    in_flight: u32,
     open: bool,
 }
 
 /// Checks an operation against the state before it.
-fn judge(seen: &mut [Seen], slot: &Slot, capacity: u64, least: u64) -> Result<(), TestCaseError> {
-    let zone = &mut seen[(slot.offset / LENGTH) as usize];
+fn check(
+    observed: &mut [ObservedZone],
+    slot: &Slot,
+    capacity: u64,
+    least: u64,
+) -> Result<(), TestCaseError> {
+    let zone = &mut observed[(slot.offset / LENGTH) as usize];
     let (into, length) = (slot.offset % LENGTH, slot.length);
     prop_assert!(length > 0);
     match slot.kind() {
         Kind::Write => {
             if into != zone.pointer {
-                prop_assert_eq!((into, zone.flying), (0, 0), "a reset beside others");
+                prop_assert_eq!((into, zone.in_flight), (0, 0), "a reset beside others");
                 (zone.pointer, zone.open) = (0, false);
             }
             prop_assert!(into + length <= capacity);
@@ -228,11 +235,11 @@ fn judge(seen: &mut [Seen], slot: &Slot, capacity: u64, least: u64) -> Result<()
         }
         Kind::Read => prop_assert!(into + length <= zone.pointer, "above the pointer"),
         _ => {
-            prop_assert_eq!((into, length, zone.flying), (0, LENGTH, 0));
+            prop_assert_eq!((into, length, zone.in_flight), (0, LENGTH, 0));
             (zone.pointer, zone.open) = (0, false);
         }
     }
-    zone.flying += 1;
+    zone.in_flight += 1;
     Ok(())
 }
 
@@ -262,29 +269,29 @@ proptest! {
         let files = files(zones);
         let map = map(&files, &plan);
         let mut least = u64::MAX;
-        let hand = |(nth, (size, random, mix)): (usize, &(u64, bool, Mix))| {
+        let worker = |(nth, (size, random, mix)): (usize, &(u64, bool, Mix))| {
             let access = if *random { Access::Random } else { Access::Sequential };
             let mut blocks = blocks(access, *mix, size << 10, plan.clone());
             blocks.size.trim = SizeSpec::Fixed(Bytes(LENGTH));
             least = least.min(size << 10);
-            (size << 10, Hand::new(&blocks, &files, &map, nth as u64))
+            (size << 10, Worker::new(&blocks, &files, &map, nth as u64))
         };
-        let mut hands: Vec<_> = sizes.iter().enumerate().map(hand).collect();
-        let mut seen = vec![Seen::default(); zones as usize];
+        let mut workers: Vec<_> = sizes.iter().enumerate().map(worker).collect();
+        let mut observed = vec![ObservedZone::default(); zones as usize];
         for (who, lands) in turns {
-            let who = who % hands.len();
-            let (size, hand) = &mut hands[who];
+            let who = who % workers.len();
+            let (size, worker) = &mut workers[who];
             if lands {
-                for slot in &hand.flying {
-                    seen[(slot.offset / LENGTH) as usize].flying -= 1;
+                for slot in &worker.in_flight {
+                    observed[(slot.offset / LENGTH) as usize].in_flight -= 1;
                 }
-                hand.land();
+                worker.complete();
             }
-            let (admission, slot) = hand.next();
+            let (admission, slot) = worker.next();
             if admission == Admission::Admitted {
-                judge(&mut seen, &slot, capacity, *size)?;
+                check(&mut observed, &slot, capacity, *size)?;
             }
-            let open = seen.iter().filter(|zone| zone.open).count();
+            let open = observed.iter().filter(|zone| zone.open).count();
             prop_assert!(open_max.is_none_or(|most| open <= most as usize), "{open} are open");
             let state = map.lock();
             let owned = |id: u32| state.zones.iter().filter(|z| z.owner == Some(id)).count();
@@ -295,7 +302,7 @@ proptest! {
             for (number, zone) in state.zones.iter().enumerate() {
                 prop_assert_eq!(zone.owner.is_some(), open.contains(&(number as u32)));
                 prop_assert_eq!((zone.written, zone.in_flight),
-                    (seen[number].pointer, seen[number].flying));
+                    (observed[number].pointer, observed[number].in_flight));
             }
             let written: u64 = state.zones.iter().map(|zone| zone.written).sum();
             prop_assert_eq!(written, state.written);
