@@ -96,6 +96,8 @@ pub struct Stream {
     trace: Option<TraceCursor>,
     budget: Budget,
     given: Given,
+    /// An operation was given since the last restart, before or after bounds were set.
+    gave: bool,
     uniform: Option<Uniform>,
 }
 
@@ -181,6 +183,7 @@ impl Stream {
             trace: parts.trace,
             budget: Budget::NONE,
             given: Given::default(),
+            gave: false,
             uniform,
         }
     }
@@ -242,6 +245,7 @@ impl Stream {
         self.budget.bytes = self.budget.bytes.saturating_sub(length);
         self.given.bytes += length;
         self.given.pass_bytes += length;
+        self.gave = true;
         true
     }
 
@@ -322,10 +326,10 @@ impl Stream {
             self.offsets.restart_file(index);
         } else if !self.rotation.leave() {
             // After a pass without operations, all later passes would have none either.
-            let more = self.given.pass_bytes > 0 || self.given.passes > 0;
-            if !more || (self.given.pass_bytes > 0 && !self.end_pass()) {
+            if !self.gave || (self.given.pass_bytes > 0 && !self.end_pass()) {
                 return false;
             }
+            self.gave = false;
             self.offsets.restart();
             self.rotation.restart();
         }

@@ -190,3 +190,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn bounds_set_where_a_pass_ended_begin_the_next_one() {
+    for sizes in [&[16384][..], &[8192, 8192]] {
+        let mut stream = stream(&with(Access::Sequential), sizes, ALONE, false);
+        stream.bound(Budget::NONE);
+        let mut slot = Slot::empty(Buffer::None);
+        assert!((0..4).all(|_| stream.next(&mut slot)));
+        stream.bound(Budget { ops: 3, ..Budget::NONE });
+        assert_eq!((0..9).filter(|_| stream.next(&mut slot)).count(), 3, "{sizes:?}");
+    }
+}
