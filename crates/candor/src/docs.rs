@@ -60,7 +60,7 @@ fn the_page_of_options_is_derived() {
     }
     assert!(
         page("options.md") == options(),
-        "the options have changed: run `{BLESS}=1 cargo test -p candor`"
+        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
     );
 }
 
@@ -88,7 +88,7 @@ fn the_pages_of_rules_are_derived() {
         pages.iter().for_each(|(name, text)| std::fs::write(path(name), text).unwrap());
         return;
     }
-    let renew = format!("the rules have changed: run `{BLESS}=1 cargo test -p candor`");
+    let renew = format!("the rules have changed: run `{BLESS}=1 cargo test -p candor --bins docs`");
     assert_eq!(surplus, Vec::<String>::new(), "{renew}");
     for (name, text) in &pages {
         assert!(page(name) == *text, "{name}: {renew}");
@@ -135,6 +135,14 @@ fn the_guide_names_every_key() {
         })
         .collect();
     assert_eq!(missing, Vec::<&String>::new());
+}
+
+#[test]
+fn the_guide_names_every_engine() {
+    let guide = page("guide.md");
+    let missing = candor_plan::Engine::ALL.map(|engine| engine.name()).into_iter();
+    let missing: Vec<_> = missing.filter(|name| !guide.contains(&format!("`{name}`"))).collect();
+    assert_eq!(missing, Vec::<&str>::new());
 }
 
 fn collect(value: &serde_json::Value, keys: &mut BTreeSet<String>) {

@@ -260,8 +260,11 @@ fn numbers(stats: &OpStats, latency: Option<&Latency>, verdict: Verdict) -> [Cel
         (Some(text), Some(tone)) => Cell::toned(text, tone),
         (Some(text), None) => Cell::from(text),
     };
+    // A piece of memory is no I/O, and its size is candor's choice.
+    let is_io = stats.figure != Figure::Memory;
+    let percentile = |p| percentile(p).filter(|_| is_io);
     [
-        cell(Some(column::iops(stats.ops_per_s))),
+        cell(is_io.then(|| column::iops(stats.ops_per_s))),
         cell((stats.bytes > 0).then(|| column::mb_per_s(stats.bytes_per_s))),
         cell((stats.bytes > 0).then(|| column::mib_per_s(stats.bytes_per_s))),
         cell(percentile(50.0)),
