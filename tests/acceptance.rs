@@ -37,7 +37,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::process::Stdio;
 
-use candor_record::fmt::column;
+use candor_record::fmt::{self, column};
 use rustix::fs::{Advice, fadvise};
 use serde_json::Value;
 
@@ -402,7 +402,7 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let told = report.sentence("H1");
     let per_s = report.number("/phases/0/measurements/0/operations/create/ops_per_s");
-    let data = column::rate(per_s * 131_072.0);
+    let data = fmt::rate_decimal(per_s * 131_072.0);
     assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
     assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");
     assert_eq!(report.limited_by(0), "metadata (create)");

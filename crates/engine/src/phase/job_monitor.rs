@@ -168,7 +168,13 @@ impl JobMonitor {
             let totals = Totals::of(job.live.iter(), zero_ns.is_some());
             if zero_ns.is_some() { totals.with_read_back() } else { totals }
         };
-        let mut sample = self.sampling.take(totals, until_ns, zero_ns.unwrap_or(0), short_ns)?;
+        let taken = self.sampling.take(totals, until_ns, zero_ns.unwrap_or(0), short_ns);
+        let Some(mut sample) = taken else {
+            if self.sampled_out && zero_ns.is_some() {
+                self.sampling.extend_last(&totals(), until_ns);
+            }
+            return None;
+        };
         let latencies = |at| Live::latencies(&job.live, zero_ns.is_some(), at);
         self.sampling.add_percentiles(&mut sample, latencies);
         Some(sample)

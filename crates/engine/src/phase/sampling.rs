@@ -76,6 +76,22 @@ impl Sampling {
         Some(sample)
     }
 
+    /// Adds a rest at the end of the job, too short for a sample of its own, to the last one kept,
+    /// so that samples add up.
+    pub fn extend_last(&mut self, totals: &Totals, now_ns: u64) {
+        let length_ns = now_ns.saturating_sub(self.until_ns);
+        let Some(last) = self.samples.last_mut() else { return };
+        let rest = gather::sample(&self.operations, [&self.last, totals], 0, length_ns);
+        last.at_ns += length_ns;
+        last.length_ns += length_ns;
+        for (op, more) in last.operations.iter_mut().zip(rest.operations) {
+            op.ops += more.ops;
+            op.bytes += more.bytes;
+            op.latency_sum_ns += more.latency_sum_ns;
+        }
+        (self.last, self.until_ns) = (totals.clone(), now_ns);
+    }
+
     /// Keeps a sample.
     pub fn keep(&mut self, sample: Sample) {
         self.samples.push(sample);
@@ -117,6 +133,17 @@ mod tests {
         let mut sampling = sampling(0);
         assert_eq!(sampling.take(|| totals(4), 40, 0, 50), None);
         assert_eq!(sampling.take(|| totals(10), 100, 0, 50).unwrap().ops_done(), 10);
+    }
+
+    #[test]
+    fn a_short_rest_at_the_end_goes_into_the_last_sample() {
+        let mut sampling = sampling(0);
+        sampling.extend_last(&totals(1), 10);
+        let sample = sampling.take(|| totals(10), 100, 0, 50).unwrap();
+        sampling.keep(sample);
+        sampling.extend_last(&totals(13), 120);
+        let last = &sampling.samples()[0];
+        assert_eq!((last.at_ns, last.length_ns, last.ops_done()), (120, 120, 13));
     }
 
     #[test]
