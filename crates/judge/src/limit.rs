@@ -1,6 +1,6 @@
 //! The limit of a phase.
 
-use candor_record::{Finding, Limit, OpStats};
+use candor_record::{Finding, Limit, Measurement, OpStats};
 
 use crate::causes::stage_of;
 use crate::ceilings::Kind;
@@ -42,7 +42,7 @@ fn starvation(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
 
 /// Reads, writes and trims that move nothing measure candor; programs, names and memory do not.
 fn own_cost(observed: &Observed) -> Option<Limit> {
-    let mut all = observed.record.measurements.iter().flat_map(|m| m.work_operations());
+    let mut all = observed.record.measurements.iter().flat_map(Measurement::work_operations);
     let of_blocks = |op: &OpStats| op.ops > 0 && op.figure.direction().is_some();
     all.any(of_blocks).then_some(Limit::Candor)
 }
