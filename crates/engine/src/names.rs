@@ -1,5 +1,8 @@
 //! Names of a target's files and directories, by number. They are computed when needed, not listed.
 
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use candor_plan::{Bytes, Member, Target, TargetKind};
@@ -11,6 +14,13 @@ pub struct Named {
     pub path: PathBuf,
     /// Bytes that the plan uses of the file; none for all of it.
     pub size: Option<u64>,
+}
+
+impl Named {
+    /// Bytes that are used of it: those of the plan, or as many as there are.
+    pub fn length(&self) -> u64 {
+        self.size.or_else(|| Some(self.path.metadata().ok()?.len())).unwrap_or(0)
+    }
 }
 
 /// Source of a target's names.
@@ -60,17 +70,32 @@ impl Part {
         }
     }
 
-    fn name(&self, number: usize) -> Named {
-        let (path, size) = match &self.origin {
-            Origin::Itself => (self.path.clone(), self.size),
-            Origin::Numbered(begin, _) => (self.path.join(format!("{begin}{number}")), self.size),
-            Origin::Members(members) => {
-                let member = &members[number];
-                (self.path.join(&member.name), member.size.or(self.size))
-            }
-            Origin::Found(paths) => (paths[number].clone(), self.size),
+    fn size(&self, number: usize) -> Option<u64> {
+        let own = match &self.origin {
+            Origin::Members(members) => members[number].size,
+            _ => None,
         };
-        Named { path, size: size.map(|size| size.0) }
+        own.or(self.size).map(|size| size.0)
+    }
+
+    /// Appends the path of a name.
+    fn write_path(&self, number: usize, to: &mut Vec<u8>) {
+        to.extend_from_slice(match &self.origin {
+            Origin::Found(paths) => paths[number].as_os_str().as_bytes(),
+            _ => self.path.as_os_str().as_bytes(),
+        });
+        // A vector takes all that is written to it.
+        let _ = match &self.origin {
+            Origin::Itself | Origin::Found(_) => Ok(()),
+            Origin::Numbered(prefix, _) => write!(to, "/{prefix}{number}"),
+            Origin::Members(members) => write!(to, "/{}", members[number].name),
+        };
+    }
+
+    fn name(&self, number: usize) -> Named {
+        let mut path = Vec::new();
+        self.write_path(number, &mut path);
+        Named { path: OsString::from_vec(path).into(), size: self.size(number) }
     }
 }
 
@@ -92,10 +117,36 @@ impl Names {
     ///
     /// # Panics
     /// If there is no such number.
-    pub fn name(&self, mut number: usize) -> Named {
+    pub fn name(&self, number: usize) -> Named {
+        let (part, number) = self.part(number);
+        part.name(number)
+    }
+
+    /// Bytes that the plan uses of the name with that number; none for all there are.
+    ///
+    /// # Panics
+    /// If there is no such number.
+    pub fn size(&self, number: usize) -> Option<u64> {
+        let (part, number) = self.part(number);
+        part.size(number)
+    }
+
+    /// Writes the path of the name with that number over what the buffer holds, with a zero byte
+    /// behind it. Allocates only where the buffer is too small.
+    ///
+    /// # Panics
+    /// If there is no such number.
+    pub fn write_path(&self, number: usize, to: &mut Vec<u8>) {
+        let (part, number) = self.part(number);
+        to.clear();
+        part.write_path(number, to);
+        to.push(0);
+    }
+
+    fn part(&self, mut number: usize) -> (&Part, usize) {
         for part in &self.0 {
             match number.checked_sub(part.count()) {
-                None => return part.name(number),
+                None => return (part, number),
                 Some(rest) => number = rest,
             }
         }
@@ -168,5 +219,11 @@ mod tests {
         assert_eq!(names.count(), 3 + (1 << 20));
         assert_eq!(names.name(2).path, dir.path().join("sub/c"));
         assert_eq!(names.name(3 + 70_000).path, dir.path().join("candor.target.70000"));
+        let mut path = b"of another name".to_vec();
+        names.write_path(3, &mut path);
+        assert_eq!(
+            path,
+            [dir.path().join("candor.target.0").as_os_str().as_bytes(), b"\0"].concat()
+        );
     }
 }

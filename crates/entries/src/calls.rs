@@ -3,16 +3,14 @@
 //! An opened file stays open for the steps that read, write, sync or close it. Without such steps,
 //! the same operation closes it.
 
-use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStringExt;
-use std::sync::Arc;
 
 use candor_engine::issue::Call;
-use candor_engine::names::Names;
 use candor_engine::operation::{Outcome, Slot};
 use candor_plan::entries::{Entries, OPERATIONS, Step};
+
+use crate::walk::SharedPath;
 
 /// Mode of new files, less the process's mask.
 const FILE_MODE: libc::c_uint = 0o644;
@@ -20,9 +18,10 @@ const DIRECTORY_MODE: libc::mode_t = 0o755;
 
 /// Engine of single calls on names.
 pub struct Calls {
-    names: Arc<Names>,
-    /// Present name, with its number.
-    name: (Option<u32>, CString),
+    /// Path of the present name, which the walk writes.
+    path: SharedPath,
+    /// Number of the name whose file is open.
+    number: Option<u32>,
     /// Open file, or the error number of the failed open.
     open: Result<OwnedFd, i32>,
     /// True where files stay open for later steps.
@@ -31,28 +30,18 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Engine over these names.
-    pub fn new(entries: &Entries, names: Arc<Names>) -> Calls {
+    /// Engine over the names of a walk.
+    pub fn new(entries: &Entries, path: SharedPath) -> Calls {
         let writes = entries.steps.contains(&Step::Write);
         let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };
         let direct = if entries.direct { libc::O_DIRECT } else { 0 };
         Calls {
-            names,
-            name: (None, CString::default()),
+            path,
+            number: None,
             open: Err(libc::EBADF),
             keeps: entries.steps.iter().any(|step| step.needs_open()),
             flags: access | direct | libc::O_CLOEXEC | libc::O_NOFOLLOW,
         }
-    }
-
-    /// Name with that number; none where it cannot be a file name.
-    fn take_name(&mut self, number: u32) -> Option<*const libc::c_char> {
-        if self.name.0 != Some(number) {
-            self.open = Err(libc::EBADF);
-            let path = self.names.name(number as usize).path.into_os_string();
-            self.name = (Some(number), CString::new(path.into_vec()).ok()?);
-        }
-        Some(self.name.1.as_ptr())
     }
 
     /// Opens a file, and closes it again where no later step needs it.
@@ -106,7 +95,13 @@ fn step_of(slot: &Slot) -> Option<Step> {
 impl Call for Calls {
     fn call(&mut self, slot: &Slot) -> Outcome {
         let Some(step) = step_of(slot) else { return Outcome::error(libc::ENOSYS) };
-        let Some(name) = self.take_name(slot.handle) else { return Outcome::error(libc::EINVAL) };
+        if self.number != Some(slot.handle) {
+            (self.number, self.open) = (Some(slot.handle), Err(libc::EBADF));
+        }
+        // The walk writes the next path only once this operation has ended.
+        let path = self.path.clone();
+        let path = path.borrow();
+        let name = path.as_ptr().cast();
         let mut stat: MaybeUninit<libc::stat> = MaybeUninit::uninit();
         let mut statx: MaybeUninit<libc::statx> = MaybeUninit::uninit();
         let mask = libc::STATX_BASIC_STATS;

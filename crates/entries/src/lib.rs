@@ -12,7 +12,7 @@ use candor_engine::worker::{self, Buffers, Shape, WorkerEnd};
 use candor_plan::entries::{Entries, OPERATIONS, Step};
 
 use crate::calls::Calls;
-use crate::walk::{Budget, Walk};
+use crate::walk::{Budget, SharedPath, Walk};
 
 /// The family of entries.
 pub struct EntriesFamily;
@@ -24,12 +24,26 @@ impl Family for EntriesFamily {
         };
         let known = context.plan.targets_by_name();
         let targets = context.job.targets.iter().filter_map(|name| known.get(name.as_str()));
+        let names = Names::of(targets.copied());
         Ok(Box::new(ReadyEntries {
-            names: Names::of(targets.copied()).into(),
+            bytes_max: bytes_max(entries, &names),
+            names: names.into(),
             entries: entries.clone(),
             budget: Budget::of(context.stop),
         }))
     }
+}
+
+/// Length of the longest read or write: that of the plan, or the largest file; 0 where none is read
+/// or written.
+fn bytes_max(entries: &Entries, names: &Names) -> usize {
+    let moves = entries.steps.iter().any(|step| matches!(step, Step::Read | Step::Write));
+    let size = match (moves, entries.size) {
+        (false, _) => 0,
+        (true, Some(size)) => size.0,
+        (true, None) => names.iter().map(|named| named.length()).max().unwrap_or(0),
+    };
+    usize::try_from(size).unwrap_or(usize::MAX)
 }
 
 /// A job of entries, prepared but for its workers.
@@ -37,17 +51,7 @@ struct ReadyEntries {
     names: std::sync::Arc<Names>,
     entries: Entries,
     budget: Budget,
-}
-
-impl ReadyEntries {
-    /// Length of one read or write; at most 1 MiB where the plan sets none.
-    fn bytes_max(&self) -> usize {
-        const WHOLE_MAX: u64 = 1 << 20;
-        match self.entries.steps.iter().any(|step| matches!(step, Step::Read | Step::Write)) {
-            false => 0,
-            true => self.entries.size.map_or(WHOLE_MAX, |size| size.0) as usize,
-        }
-    }
+    bytes_max: usize,
 }
 
 impl JobWork for ReadyEntries {
@@ -66,9 +70,10 @@ impl JobWork for ReadyEntries {
     }
 
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
-        let bytes = self.bytes_max();
-        let walk = Walk::new(&self.entries, self.names.clone(), self.budget, bytes as u64, &seat);
-        let calls = Calls::new(&self.entries, self.names.clone());
+        let bytes = self.bytes_max;
+        let (names, path) = (self.names.clone(), SharedPath::default());
+        let calls = Calls::new(&self.entries, path.clone());
+        let walk = Walk::new(&self.entries, names, self.budget, bytes as u64, (path, &seat));
         if bytes == 0 {
             return Ok(worker::run_calls(seat, Shape::ONE, &Buffers::None, calls, walk));
         }

@@ -1,5 +1,7 @@
 //! Walk of a worker over names: each name in turn, with every step in order.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use candor_engine::family::Seat;
@@ -9,6 +11,10 @@ use candor_engine::source::{Bare, Next, Source, Turn};
 use candor_plan::Stop;
 use candor_plan::entries::{Entries, Step};
 use candor_record::Ended;
+
+/// Path of the present name, with a zero byte behind it: written by the walk, outside of the time
+/// of any operation, and used by the calls.
+pub type SharedPath = Rc<RefCell<Vec<u8>>>;
 
 /// Bounds of a walk, beside time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +62,9 @@ pub struct Walk {
     budget: Budget,
     left: Budget,
     at: Place,
-    /// Bytes of the present name, once they are known.
-    size: Option<u64>,
+    path: SharedPath,
+    /// Number of the name in `path`, and its bytes.
+    present: Option<(u64, u64)>,
 }
 
 impl Walk {
@@ -67,7 +74,7 @@ impl Walk {
         names: Arc<Names>,
         budget: Budget,
         bytes: u64,
-        seat: &Seat,
+        (path, seat): (SharedPath, &Seat),
     ) -> Walk {
         let first = seat.ranks.rank(seat.rank);
         Walk {
@@ -80,12 +87,12 @@ impl Walk {
             budget,
             left: Budget::NONE,
             at: Place { number: first, ..Place::default() },
-            size: None,
+            path,
+            present: None,
         }
     }
 
     fn next_name(&mut self) -> bool {
-        self.size = None;
         self.at = Place { number: self.at.number + self.stride, ..Place::default() };
         if self.at.number < self.count {
             return true;
@@ -95,17 +102,22 @@ impl Walk {
         self.left.passes > 0
     }
 
-    /// Bytes that the step moves in one operation at the present offset.
-    fn bytes_at(&mut self, step: Step) -> u64 {
-        if !matches!(step, Step::Read | Step::Write) {
-            return 0;
+    /// Writes the path of the present name, if it is a new one.
+    fn name(&mut self) {
+        let number = self.at.number;
+        if self.present.is_none_or(|(of, _)| of != number) {
+            self.names.write_path(number as usize, &mut self.path.borrow_mut());
+            let moves = self.bytes > 0;
+            let size = || self.names.name(number as usize).length();
+            let planned = self.names.size(number as usize);
+            self.present = Some((number, if moves { planned.unwrap_or_else(size) } else { 0 }));
         }
-        let (names, number) = (&self.names, self.at.number as usize);
-        let size = *self.size.get_or_insert_with(|| {
-            let named = names.name(number);
-            // A file without a planned size is read to its end.
-            named.size.or_else(|| Some(named.path.metadata().ok()?.len())).unwrap_or(0)
-        });
+    }
+
+    /// Bytes that the step moves in one operation at the present offset.
+    fn bytes_at(&self, step: Step) -> u64 {
+        let moves = matches!(step, Step::Read | Step::Write);
+        let size = self.present.filter(|_| moves).map_or(0, |(_, size)| size);
         (size - self.at.offset.min(size)).min(self.bytes)
     }
 }
@@ -118,6 +130,7 @@ impl Bare for Walk {
         if self.at.step == self.steps.len() && !self.next_name() {
             return false;
         }
+        self.name();
         let step = self.steps[self.at.step];
         let length = self.bytes_at(step);
         slot.op = Op(step as u8);
