@@ -72,8 +72,13 @@ fn what(observed: &Observed) -> String {
 fn own_cost(observed: &Observed) -> String {
     let ops = observed.record.measurements.iter();
     let ops: f64 = ops.map(|measured| measured.ops_done() as f64).sum();
-    let what = if entry_jobs::ran(observed).is_empty() { "that move nothing" } else { "on names" };
-    format!("{} operations/s {what}", fmt::count(ratio(ops, observed.elapsed_s())))
+    let is_blocks = observed.phase.jobs.iter().all(|job| job.blocks().is_some());
+    let what = match (entry_jobs::ran(observed).is_empty(), is_blocks) {
+        (false, _) => " on names",
+        (true, true) => " that move nothing",
+        (true, false) => "",
+    };
+    format!("{} operations/s{what}", fmt::count(ratio(ops, observed.elapsed_s())))
 }
 
 /// The heaviest remark by its title, and how many more there are.

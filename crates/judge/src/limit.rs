@@ -1,6 +1,6 @@
 //! The limit of a phase.
 
-use candor_record::{Finding, Limit, Measurement, OpStats};
+use candor_record::{Finding, Limit};
 
 use crate::causes::stage_of;
 use crate::ceilings::Kind;
@@ -40,11 +40,11 @@ fn starvation(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     findings.iter().find(|finding| most && finding.rule == id)?.limits.clone()
 }
 
-/// Reads, writes and trims that move nothing measure candor; programs, names and memory do not.
+/// Blocks that move nothing measure candor; programs, names and memory do not.
 fn own_cost(observed: &Observed) -> Option<Limit> {
-    let mut all = observed.record.measurements.iter().flat_map(Measurement::work_operations);
-    let of_blocks = |op: &OpStats| op.ops > 0 && op.figure.direction().is_some();
-    all.any(of_blocks).then_some(Limit::Candor)
+    let ran = observed.record.measurements.iter().any(|m| m.ops_done() > 0);
+    let is_blocks = observed.phase.jobs.iter().all(|job| job.blocks().is_some());
+    (ran && is_blocks).then_some(Limit::Candor)
 }
 
 /// The plan's rate or think time.

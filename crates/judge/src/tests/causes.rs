@@ -130,3 +130,14 @@ fn jobs_that_move_nothing_measure_candor() {
         assert!(judgement.headline.contains("9M operations/s that move nothing"));
     }
 }
+
+#[test]
+fn work_on_memory_is_not_limited_by_candor() {
+    let mut case = TestCase::direct(4096, 32, 1, 9_000_000.0);
+    case.after_disk(Default::default());
+    case.process_read(0);
+    case.plan.phases[0].jobs[0].work = candor_plan::Memory::default().into();
+    let judgement = case.judge();
+    assert_eq!(judgement.limit(), None);
+    assert!(!judgement.headline.contains("move nothing"), "{}", judgement.headline);
+}
