@@ -4,6 +4,7 @@ pub mod data;
 pub mod engines;
 mod kind;
 mod known;
+pub mod layout;
 mod ready;
 mod sources;
 pub mod stream;

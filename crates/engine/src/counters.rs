@@ -16,7 +16,7 @@ use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
 use crate::clock::{AtomicTicks, Clock, Ticks};
 use crate::host::memory::Mapping;
 use crate::operation::Op;
-use crate::worker::WorkerEnd;
+use crate::worker_end::WorkerEnd;
 
 /// Adds to a counter that only this thread writes.
 #[inline(always)]

@@ -19,13 +19,14 @@ use candor_record::{Measurement, Progress};
 use crate::clock::Clock;
 use crate::counters::{Live, Recorded};
 use crate::error::EngineError;
+use crate::failures::Failures;
+use crate::failures::Tolerance;
 use crate::operation_log::OperationLog;
-use crate::phase::Message;
-use crate::phase::failures::Failures;
-use crate::phase::shared::{Gate, Shared};
 use crate::random::mix;
+use crate::shared::Message;
+use crate::shared::{Gate, Shared};
 use crate::source::Turn;
-use crate::worker::{Tolerance, WorkerEnd};
+use crate::worker_end::WorkerEnd;
 
 /// One kind of work.
 pub trait Family: Sync {

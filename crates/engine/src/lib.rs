@@ -9,6 +9,7 @@
 pub mod clock;
 pub mod counters;
 mod error;
+mod failures;
 pub mod family;
 pub mod gates;
 pub mod host;
@@ -18,11 +19,13 @@ pub mod operation;
 mod operation_log;
 pub mod phase;
 pub mod random;
+mod shared;
 pub mod source;
 pub mod worker;
+pub mod worker_end;
 
 pub use error::{EngineError, remedy};
-pub use phase::failures::Failures;
+pub use failures::Failures;
 pub use phase::session::Session;
 pub use phase::skipped::SkippedJob;
 pub use phase::{Prepared, Task, Watch};

@@ -2,7 +2,6 @@
 //! them.
 
 mod control;
-pub mod failures;
 mod gather;
 mod interim;
 mod job_monitor;
@@ -11,7 +10,6 @@ mod minimum_rate;
 mod ready_job;
 mod sampling;
 pub mod session;
-pub mod shared;
 pub mod skipped;
 mod steady;
 
@@ -32,10 +30,9 @@ use crate::family::Kept;
 use crate::phase::control::{Control, Flushed};
 use crate::phase::ready_job::ReadyJob;
 use crate::phase::session::Session;
-use crate::phase::shared::{Gate, NOT_YET};
 use crate::phase::skipped::SkippedJob;
 use crate::random::mix;
-use crate::worker::WorkerEnd;
+use crate::shared::{Gate, Message, NOT_YET};
 
 /// Stack of a worker; the loop needs little, and only touched pages cost memory.
 const STACK_BYTES: usize = 256 << 10;
@@ -69,12 +66,6 @@ pub trait Watch {
 
 /// An observer that ignores everything.
 impl Watch for () {}
-
-/// Message from a worker's thread to the control plane.
-pub(crate) enum Message {
-    Ready,
-    Ended { job: usize, rank: u32, end: Box<Result<WorkerEnd, EngineError>> },
-}
 
 /// A phase that is to run, and the numbers that set its random choices apart from those of others.
 #[derive(Clone, Copy, Debug)]

@@ -8,9 +8,9 @@ use candor_plan::work::{Figure, Operation};
 use candor_record::Ended;
 
 use crate::clock::{Clock, Ticks};
+use crate::failures::Failures;
 use crate::operation::{Failure, Op, Outcome, Slot};
-use crate::phase::failures::Failures;
-use crate::worker::WorkerEnd;
+use crate::worker_end::WorkerEnd;
 
 /// Answer of a source to the request for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

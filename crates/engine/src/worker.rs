@@ -13,11 +13,9 @@ mod bare;
 mod end;
 mod gated;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use candor_plan::work::Figure;
-use candor_plan::{Measure, Stop};
+use candor_plan::Measure;
 use candor_record::{Depths, Ended};
 
 use crate::clock::{Clock, Ticks};
@@ -27,10 +25,9 @@ use crate::host::memory::Mapping;
 use crate::host::placement::Usage;
 use crate::issue::{Call, Io, OneAtATime};
 use crate::operation::{Buffer, Completion, Done, Failure, Op, Outcome, Slot};
-use crate::phase::shared::{CommandWord, NOT_YET};
+use crate::shared::{CommandWord, NOT_YET};
 use crate::source::{Bare, Source, Turn};
-
-pub use self::end::{Spent, WorkerEnd};
+use crate::worker_end::WorkerEnd;
 
 /// Depth and batches of a worker's operations.
 #[derive(Clone, Copy, Debug)]
@@ -50,30 +47,6 @@ pub struct Shape {
 impl Shape {
     /// Shape of one operation at a time.
     pub const ONE: Shape = Shape { depth: 1, batch: 1, reap: 1, reap_max: 1, priority: 0 };
-}
-
-/// Tolerance of errors: which ones end the work.
-#[derive(Clone, Debug)]
-pub struct Tolerance {
-    all: bool,
-    until_full: bool,
-    some: Box<[(Figure, i32)]>,
-}
-
-impl Tolerance {
-    /// Tolerance that a job's stop sets.
-    pub fn of(stop: &Stop) -> Tolerance {
-        Tolerance {
-            all: stop.continue_on_error,
-            until_full: stop.until_full,
-            some: stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
-        }
-    }
-
-    fn takes(&self, figure: Figure, errno: i32) -> bool {
-        let figure = if figure == Figure::ReadBack { Figure::Read } else { figure };
-        self.all || self.some.contains(&(figure, errno))
-    }
 }
 
 /// State of the worker in the loop.
@@ -97,6 +70,18 @@ pub struct Worker<S> {
     paced: Ticks,
     /// Counts of depth, where they are requested and the loop has batches.
     depths: Option<Depths>,
+}
+
+/// Present state of the loop.
+struct Present<'a> {
+    /// The worker's counters.
+    live: &'a Live,
+    /// Those of them that count now.
+    bank: &'a Bank,
+    /// Last reading of the clock.
+    now: Ticks,
+    /// Command word whose commands were carried out.
+    command: u32,
 }
 
 /// Longest rest without a check of the command word.
@@ -216,34 +201,49 @@ impl<S: Source> Worker<S> {
         self.source.begin();
     }
 
+    /// Waits until the job starts; the loop begins.
+    fn enter<'a>(&mut self, live: &'a [Live]) -> Present<'a> {
+        self.start();
+        let live = &live[self.seat.rank as usize];
+        let (bank, now) = (live.bank(self.counting), self.seat.clock.now());
+        Present { live, bank, now, command: 0 }
+    }
+
+    /// Begins a turn: the end of the ramp or of time, and commands of the control plane.
+    #[inline(always)]
+    fn begin_turn(&mut self, present: &mut Present<'_>, features: &dyn Fn() -> Vec<String>) {
+        if present.now >= self.mark {
+            self.at_mark(present);
+        }
+        if self.seat.shared.command.word() != present.command {
+            self.apply_command(present, features);
+        }
+    }
+
     #[cold]
-    fn at_mark<'a>(&mut self, now: Ticks, live: &'a Live) -> &'a Bank {
+    fn at_mark(&mut self, present: &mut Present<'_>) {
         if !self.counting {
             self.begin_counting();
         }
-        if now >= self.mark {
+        if present.now >= self.mark {
             self.drain(Ended::Time);
             self.mark = Ticks::MAX;
         }
-        live.bank(self.counting)
+        present.bank = present.live.bank(self.counting);
     }
 
-    /// Carries out the commands of a changed command word; returns that word.
+    /// Carries out the commands of a changed command word.
     #[cold]
-    fn apply(
-        &mut self,
-        [before, command]: [u32; 2],
-        live: &Live,
-        features: &dyn Fn() -> Vec<String>,
-    ) -> u32 {
+    fn apply_command(&mut self, present: &mut Present<'_>, features: &dyn Fn() -> Vec<String>) {
+        let (before, command) = (present.command, self.seat.shared.command.word());
         if CommandWord::ends(command) {
             self.drain(Ended::Interrupted);
         }
         if self.counting && CommandWord::requests_interim(before, command) {
-            let interim = self.figures(live, self.seat.clock.now(), features());
-            live.leave_interim(WorkerEnd { ended: Ended::Interrupted, ..interim });
+            let interim = self.figures(present.live, self.seat.clock.now(), features());
+            present.live.leave_interim(WorkerEnd { ended: Ended::Interrupted, ..interim });
         }
-        command
+        present.command = command;
     }
 
     #[cold]
@@ -272,7 +272,7 @@ impl<S: Source> Worker<S> {
             Outcome::Failed(failure) => failure,
         };
         let (errno, tolerance) = (failure.errno(), &self.seat.tolerance);
-        if tolerance.until_full && is_full(errno) {
+        if tolerance.ends_work(errno) {
             return self.drain(Ended::Done);
         }
         let goes_on = tolerance.takes(slot.op.row(self.seat.table()).figure, errno);
@@ -290,11 +290,6 @@ impl<S: Source> Worker<S> {
         counters.of_priority(slot.priority, 1, clock, ticks);
         counters.came_short();
     }
-}
-
-/// True for the kernel's errors that mean no more data can be stored.
-fn is_full(errno: i32) -> bool {
-    matches!(errno, libc::ENOSPC | libc::EDQUOT)
 }
 
 /// Equal completions in a row, of operations that started together; counted at once.
@@ -335,9 +330,4 @@ impl Alike {
             counters.split(self.ops, clock, [self.started, self.submitted, now]);
         }
     }
-}
-
-/// Counters of a seat, cloned so that the worker can be changed meanwhile.
-fn live_of(seat: &Seat) -> (Arc<[Live]>, usize) {
-    (seat.live.clone(), seat.rank as usize)
 }

@@ -8,7 +8,8 @@ use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::host::memory::Mapping;
 use candor_engine::names::Names;
-use candor_engine::worker::{self, Buffers, Shape, WorkerEnd};
+use candor_engine::worker::{self, Buffers, Shape};
+use candor_engine::worker_end::WorkerEnd;
 use candor_plan::entries::{Entries, OPERATIONS, Step};
 
 use crate::calls::Calls;

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::by_name::Named;
 use crate::{Histogram, Log};
 
+mod merge;
+
 /// Work of the workers of one job in one phase, merged over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
@@ -708,8 +710,10 @@ pub struct EngineUsed {
     pub clock_cost_ns: f64,
 }
 
-/// Why a job ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Why a job ended, from the least to the most severe.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// All that was asked was done.
@@ -721,10 +725,17 @@ pub enum Ended {
     Steady,
     /// The user interrupted it.
     Interrupted,
-    /// An error stopped it.
-    Failed,
     /// Nothing completed for longer than the watchdog waits.
     Stalled,
+    /// An error stopped it.
+    Failed,
+}
+
+impl Ended {
+    /// True where it did all that it was to do.
+    pub fn is_sound(self) -> bool {
+        matches!(self, Ended::Done | Ended::Time | Ended::Steady)
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use candor_blocks::targets::layout::{self, Wanted};
+use candor_blocks::layout::{self, Wanted};
 use candor_engine::names;
 use candor_engine::names::Named;
 use candor_engine::{Session, SkippedJob};

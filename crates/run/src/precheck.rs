@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use candor_blocks::Known;
+use candor_blocks::layout::{self, Wanted};
 use candor_blocks::targets::files;
-use candor_blocks::targets::layout::{self, Wanted};
 use candor_engine::names;
 use candor_observe::{Roots, accounting_probe, cache};
 use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};

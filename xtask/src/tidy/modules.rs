@@ -33,6 +33,32 @@ const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "blocks",
+        &["kind", "stream", "targets", "data", "known", "layout", "sources", "engines", "ready"],
+    ),
+    (
+        "engine",
+        &[
+            "error",
+            "random",
+            "names",
+            "host",
+            "clock",
+            "operation",
+            "failures",
+            "worker_end",
+            "counters",
+            "operation_log",
+            "issue",
+            "source",
+            "gates",
+            "shared",
+            "family",
+            "worker",
+            "phase",
+        ],
+    ),
+    (
         "observe",
         &[
             "source",
@@ -52,7 +78,6 @@ const ORDERS: &[(&str, &[&str])] = &[
         &[
             "error",
             "families",
-            "memory",
             "control",
             "owned_files",
             "signals",

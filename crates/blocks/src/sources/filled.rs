@@ -2,7 +2,7 @@
 
 use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn};
-use candor_engine::worker::WorkerEnd;
+use candor_engine::worker_end::WorkerEnd;
 
 use crate::data::content::Content;
 use crate::kind::{BlocksSlot, Kind};

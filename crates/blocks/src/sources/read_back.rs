@@ -11,7 +11,7 @@ use candor_engine::clock::Ticks;
 use candor_engine::host::placement::Usage;
 use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn, Wait};
-use candor_engine::worker::{Spent, WorkerEnd};
+use candor_engine::worker_end::{Spent, WorkerEnd};
 use candor_plan::blocks::ReadBack as Plan;
 use candor_record::Ended;
 

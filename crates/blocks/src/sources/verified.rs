@@ -7,7 +7,7 @@ use std::sync::Arc;
 use candor_engine::clock::Ticks;
 use candor_engine::operation::{Outcome, Slot};
 use candor_engine::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
-use candor_engine::worker::WorkerEnd;
+use candor_engine::worker_end::WorkerEnd;
 use candor_record::Ended;
 
 use crate::data::content::Content;

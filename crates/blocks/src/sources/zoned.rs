@@ -2,7 +2,7 @@
 
 use candor_engine::operation::{Failure, Outcome, Slot};
 use candor_engine::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
-use candor_engine::worker::WorkerEnd;
+use candor_engine::worker_end::WorkerEnd;
 use candor_record::Ended;
 
 use super::verified::SharedVerifier;

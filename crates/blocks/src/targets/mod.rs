@@ -1,6 +1,5 @@
-//! Targets of operations, files and devices: opening, layout, zones.
+//! Targets of operations, files and devices: opening, zones.
 
 pub(crate) mod descriptors;
 pub mod files;
-pub mod layout;
 pub mod zones;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use candor_blocks::targets::layout::{self, Wanted};
+use candor_blocks::layout::{self, Wanted};
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::Verify;
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, Work};

@@ -10,7 +10,7 @@ use crate::gates::depth_search::Search;
 use crate::gates::flow::FlowShare;
 use crate::operation::{Outcome, Slot};
 use crate::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
-use crate::worker::WorkerEnd;
+use crate::worker_end::WorkerEnd;
 
 /// Limits of a worker.
 pub struct Limits {

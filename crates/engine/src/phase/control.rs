@@ -11,12 +11,13 @@ use candor_record::{Ended, JobSample, Measurement, Sample};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::Live;
-use crate::phase::failures::Failures;
+use crate::failures::Failures;
 use crate::phase::interim;
 use crate::phase::job_monitor::JobMonitor;
 use crate::phase::ready_job::ReadyJob;
 use crate::phase::skipped;
-use crate::phase::{Message, Prepared, Watch};
+use crate::phase::{Prepared, Watch};
+use crate::shared::Message;
 
 /// Time without a completion after which a phase is given up.
 const STALL: Duration = Duration::from_secs(60);

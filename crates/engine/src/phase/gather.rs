@@ -11,9 +11,9 @@ use candor_record::{
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::{CounterSum, OfPrioritySum, Totals};
-use crate::phase::failures::Failures;
+use crate::failures::Failures;
 use crate::phase::ready_job::ReadyJob;
-use crate::worker::{Spent, WorkerEnd};
+use crate::worker_end::{Spent, WorkerEnd};
 
 /// Sample of the counts between two totals.
 pub fn sample(
@@ -48,7 +48,7 @@ pub fn measurement(
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;
-    let ended = ends.iter().map(|end| end.ended).max_by_key(severity).unwrap_or(Ended::Stalled);
+    let ended = ends.iter().map(|end| end.ended).max().unwrap_or(Ended::Stalled);
     // Depth that all workers reached.
     let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min().map(|d| d as u32);
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
@@ -68,7 +68,6 @@ pub fn measurement(
     let rows = job.recorded.operations().into_iter();
     let operations: Vec<_> =
         rows.map(|(at, row)| op_stats(job, (at, row), elapsed_ns, &clock)).collect();
-    let latency_sum_ns = latency_sum_ns(&operations);
     let work = || operations.iter().filter(|op| op.figure.is_work());
     let mut measurement = Measurement {
         job: job.job.name.clone(),
@@ -79,7 +78,6 @@ pub fn measurement(
             ops: work().map(|op| op.ops).sum(),
             bytes: work().map(|op| op.bytes).sum(),
         },
-        occupancy: if elapsed_ns == 0 { 0.0 } else { latency_sum_ns / elapsed_ns as f64 },
         operations,
         per_worker,
         errors: failures.into_list(),
@@ -97,27 +95,9 @@ pub fn measurement(
         ended,
         ..Measurement::default()
     };
+    measurement.derive();
     job.work.finish(&mut measurement);
     measurement
-}
-
-/// Sum of the latencies of all operations, in ns. A worker that waits for a flush counts as busy,
-/// like one that waits for a write.
-fn latency_sum_ns(operations: &[OpStats]) -> f64 {
-    let latencies = operations.iter().filter_map(|stats| stats.latency.as_ref());
-    latencies.map(|latency| latency.histogram.sum_ns() as f64).sum()
-}
-
-/// Rank of a reason to end: of several workers' reasons, the one with the highest rank is reported.
-fn severity(ended: &Ended) -> u8 {
-    match ended {
-        Ended::Done => 0,
-        Ended::Time => 1,
-        Ended::Steady => 2,
-        Ended::Interrupted => 3,
-        Ended::Stalled => 4,
-        Ended::Failed => 5,
-    }
 }
 
 /// Figures of reading back. The elapsed time is that of reading back alone, plus that of the work
@@ -149,17 +129,11 @@ fn op_stats(
     if !row.moves_bytes && row.figure != Figure::Trim {
         sum.bytes = 0;
     }
-    let per_second = |count: u64| match elapsed_ns {
-        0 => 0.0,
-        ns => count as f64 * 1e9 / ns as f64,
-    };
     OpStats {
         ops: sum.ops,
         bytes: sum.bytes,
         short: sum.short,
         failed: sum.failed,
-        ops_per_s: per_second(sum.ops),
-        bytes_per_s: per_second(sum.bytes),
         // The loop of plain reads does not record the last completion: the job's end stands for it.
         elapsed_ns: match (sum.ops, sum.last) {
             (0, _) => 0,

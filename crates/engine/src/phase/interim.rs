@@ -10,7 +10,7 @@ use candor_record::{Ended, Measurement, WorkerStats};
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
 use crate::phase::job_monitor::JobMonitor;
-use crate::worker::WorkerEnd;
+use crate::worker_end::WorkerEnd;
 
 /// Time that workers may take to report. Workers in a long call only have their counters read.
 const REPORT_TIMEOUT: Duration = Duration::from_millis(50);

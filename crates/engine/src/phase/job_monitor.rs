@@ -14,7 +14,7 @@ use crate::phase::minimum_rate::MinimumRateWatch;
 use crate::phase::ready_job::ReadyJob;
 use crate::phase::sampling::Sampling;
 use crate::phase::steady::SteadyWatch;
-use crate::worker::WorkerEnd;
+use crate::worker_end::WorkerEnd;
 
 /// State of a running job in the control plane.
 pub struct JobMonitor {

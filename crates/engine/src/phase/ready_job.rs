@@ -9,13 +9,15 @@ use candor_record::Progress;
 
 use crate::counters::{Live, Recorded};
 use crate::error::EngineError;
+use crate::failures::Tolerance;
 use crate::family::{JobContext, JobWork, Kept, Seat};
 use crate::host::placement;
 use crate::host::thread_attributes::{self, Group};
 use crate::operation_log::OperationLog;
-use crate::phase::shared::{Gate, Shared};
-use crate::phase::{Message, Session, Task};
-use crate::worker::{Tolerance, WorkerEnd};
+use crate::phase::{Session, Task};
+use crate::shared::Message;
+use crate::shared::{Gate, Shared};
+use crate::worker_end::WorkerEnd;
 
 /// A job, prepared but for its threads.
 pub struct ReadyJob {

@@ -1,31 +1,22 @@
 //! Loops over a source that is always ready: they check only time and the command word.
 
-use super::{Alike, Worker, live_of};
+use super::{Alike, Worker};
 use crate::clock::Ticks;
 use crate::counters::Bank;
 use crate::issue::{Call, Io};
 use crate::operation::{Completion, Outcome};
 use crate::source::Bare;
-use crate::worker::WorkerEnd;
+use crate::worker_end::WorkerEnd;
 use candor_record::Ended;
 
 impl<S: Bare> Worker<S> {
     /// Loop of single calls. It needs no batches: one slot serves all operations.
     pub(super) fn call_bare<C: Call>(mut self, mut engine: C) -> WorkerEnd {
         let clock = self.seat.clock;
-        let (live, rank) = live_of(&self.seat);
-        let (live, shared) = (&live[rank], self.seat.shared.clone());
-        self.start();
-        let mut bank = live.bank(self.counting);
-        let (mut now, mut applied) = (clock.now(), 0);
+        let live = self.seat.live.clone();
+        let mut present = self.enter(&live);
         loop {
-            if now >= self.mark {
-                bank = self.at_mark(now, live);
-            }
-            let command = shared.command.word();
-            if command != applied {
-                applied = self.apply([applied, command], live, &|| engine.features());
-            }
+            self.begin_turn(&mut present, &|| engine.features());
             if self.draining {
                 break;
             }
@@ -36,34 +27,29 @@ impl<S: Bare> Worker<S> {
             let slot = &mut self.slots[0];
             let issued = clock.now();
             let outcome = engine.call(slot);
-            now = clock.now();
+            present.now = clock.now();
             match outcome == Outcome::Done(slot.length) {
-                true => bank.of(slot.op).completed(1, slot.length, clock.ns(now - issued)),
+                true => present.bank.of(slot.op).completed(
+                    1,
+                    slot.length,
+                    clock.ns(present.now - issued),
+                ),
                 false => {
                     slot.started = issued;
-                    self.incomplete(bank, Completion { slot: 0, outcome }, now);
+                    self.incomplete(present.bank, Completion { slot: 0, outcome }, present.now);
                 }
             }
-            self.turn.last_completion = now;
+            self.turn.last_completion = present.now;
         }
-        self.finish(live, engine.features())
+        self.finish(present.live, engine.features())
     }
 
     pub(super) fn turn_bare<E: Io>(mut self, engine: &mut E) -> WorkerEnd {
         let clock = self.seat.clock;
-        let (live, rank) = live_of(&self.seat);
-        let (live, shared) = (&live[rank], self.seat.shared.clone());
-        self.start();
-        let mut bank = live.bank(self.counting);
-        let (mut now, mut applied) = (clock.now(), 0);
+        let live = self.seat.live.clone();
+        let mut present = self.enter(&live);
         loop {
-            if now >= self.mark {
-                bank = self.at_mark(now, live);
-            }
-            let command = shared.command.word();
-            if command != applied {
-                applied = self.apply([applied, command], live, &|| engine.features());
-            }
+            self.begin_turn(&mut present, &|| engine.features());
             if !self.draining {
                 self.fill_bare();
             }
@@ -82,14 +68,14 @@ impl<S: Bare> Worker<S> {
                 (false, false) => 0,
             };
             let submitted = engine.turn(&self.slots, min, None, &mut self.done);
-            now = clock.now();
+            present.now = clock.now();
             if let Some(submitted) = submitted {
                 self.stamp_submitted(submitted);
             }
             self.batch.clear();
-            self.account_bare(bank, now);
+            self.account_bare(present.bank, present.now);
         }
-        self.finish(live, engine.features())
+        self.finish(present.live, engine.features())
     }
 
     /// Fills a batch from the free slots. Where all of them fit, the two lists are swapped instead

@@ -2,54 +2,45 @@
 
 use std::time::Duration;
 
-use super::{Alike, REST_NS_MAX, Worker, live_of};
+use super::{Alike, REST_NS_MAX, Worker};
 use crate::clock::Ticks;
 use crate::counters::Bank;
 use crate::issue::Io;
 use crate::operation::Outcome;
 use crate::source::{LOOK_AGAIN_NS, Next, Source, Wait};
-use crate::worker::WorkerEnd;
+use crate::worker_end::WorkerEnd;
 
 impl<S: Source> Worker<S> {
     pub(super) fn turn_gated<E: Io>(mut self, engine: &mut E) -> WorkerEnd {
         let clock = self.seat.clock;
-        let (live, rank) = live_of(&self.seat);
-        let (live, shared) = (&live[rank], self.seat.shared.clone());
-        self.start();
-        let mut bank = live.bank(self.counting);
-        let (mut now, mut applied) = (clock.now(), 0);
+        let live = self.seat.live.clone();
+        let mut present = self.enter(&live);
         loop {
-            if now >= self.mark {
-                bank = self.at_mark(now, live);
-            }
-            let command = shared.command.word();
-            if command != applied {
-                applied = self.apply([applied, command], live, &|| engine.features());
-            }
+            self.begin_turn(&mut present, &|| engine.features());
             let waits = match self.draining {
                 true => None,
-                false => self.fill_gated(now),
+                false => self.fill_gated(present.now),
             };
             if self.turn.in_flight == 0 {
                 if self.draining {
                     break;
                 }
-                now = self.rest(now, waits);
+                present.now = self.rest(present.now, waits);
                 continue;
             }
             engine.queue(&self.slots, &self.batch);
             let issued = clock.now();
-            self.stamp(issued, now);
+            self.stamp(issued, present.now);
             let (min, wait_ns) = self.wait_bounds(issued, waits);
             let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
-            now = clock.now();
+            present.now = clock.now();
             if let Some(submitted) = submitted {
                 self.stamp_submitted(submitted);
             }
             self.batch.clear();
-            self.account_gated(bank, now);
+            self.account_gated(present.bank, present.now);
         }
-        self.finish(live, engine.features())
+        self.finish(present.live, engine.features())
     }
 
     /// Adds operations to the batch until it is full or nothing may start; returns the reason in

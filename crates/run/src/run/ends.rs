@@ -32,7 +32,7 @@ fn is_last(phase: &Phase, record: &PhaseRecord) -> bool {
     let ended = phase.jobs.iter().zip(&record.measurements);
     ended
         .filter(|(job, _)| job.on_done == OnDone::EndRun)
-        .any(|(_, measurement)| severity(measurement.ended) == SOUND)
+        .any(|(_, measurement)| measurement.ended.is_sound())
 }
 
 /// False where what went wrong in a phase concerns only jobs that fail alone.
@@ -40,14 +40,14 @@ fn ends_run(phase: &Phase, record: &PhaseRecord, control: &Control) -> bool {
     let failed_only = record
         .measurements
         .iter()
-        .all(|measurement| matches!(severity(measurement.ended), SOUND | FAILED));
+        .all(|measurement| measurement.ended.is_sound() || measurement.ended == Ended::Failed);
     phase.on_failure == OnFailure::EndRun || !failed_only || control.is_stopped()
 }
 
 /// The worst that happened in a phase, in a sentence.
 fn worst(record: &PhaseRecord, control: &Control) -> Option<String> {
     let name = &record.name;
-    let worst = record.measurements.iter().max_by_key(|measurement| severity(measurement.ended));
+    let worst = record.measurements.iter().max_by_key(|measurement| measurement.ended);
     match worst.map(|measurement| (measurement.ended, measurement)) {
         Some((Ended::Failed, measurement)) => Some(failure(name, measurement)),
         Some((Ended::Stalled, _)) => {
@@ -55,18 +55,6 @@ fn worst(record: &PhaseRecord, control: &Control) -> Option<String> {
         }
         Some((Ended::Interrupted, _)) => Some(interruption(name)),
         _ => control.is_stopped().then(|| interruption(name)),
-    }
-}
-
-const SOUND: u32 = 0;
-const FAILED: u32 = 3;
-
-fn severity(ended: Ended) -> u32 {
-    match ended {
-        Ended::Failed => FAILED,
-        Ended::Stalled => 2,
-        Ended::Interrupted => 1,
-        Ended::Done | Ended::Time | Ended::Steady => SOUND,
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::clock::{AtomicTicks, Ticks};
+use crate::error::EngineError;
+use crate::worker_end::WorkerEnd;
 
 /// Start of a job that waits for others.
 pub const NOT_YET: Ticks = Ticks(u64::MAX / 2);
@@ -83,4 +85,12 @@ impl Gate {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.opened.notify_all();
     }
+}
+
+/// Message from a worker's thread to the control plane.
+pub enum Message {
+    /// A worker waits at the barrier.
+    Ready,
+    /// A worker ended, or could not be prepared.
+    Ended { job: usize, rank: u32, end: Box<Result<WorkerEnd, EngineError>> },
 }

@@ -1,8 +1,10 @@
-//! I/O errors of a worker; equal ones are counted together.
+//! I/O errors of a worker; equal ones are counted together. Which of them end its work.
 
 use std::io;
 use std::path::Path;
 
+use candor_plan::Stop;
+use candor_plan::work::Figure;
 use candor_record::IoFailure;
 
 use crate::operation::{Failure, Slot};
@@ -69,5 +71,35 @@ impl Failures {
     /// Failures as a plain list.
     pub fn into_list(self) -> Vec<IoFailure> {
         self.0
+    }
+}
+
+/// Tolerance of errors: which ones end the work.
+#[derive(Clone, Debug)]
+pub struct Tolerance {
+    all: bool,
+    until_full: bool,
+    some: Box<[(Figure, i32)]>,
+}
+
+impl Tolerance {
+    /// Tolerance that a job's stop sets.
+    pub fn of(stop: &Stop) -> Tolerance {
+        Tolerance {
+            all: stop.continue_on_error,
+            until_full: stop.until_full,
+            some: stop.tolerate.iter().map(|t| (t.op.into(), t.errno)).collect(),
+        }
+    }
+
+    /// True where the work goes on after that error.
+    pub fn takes(&self, figure: Figure, errno: i32) -> bool {
+        let figure = if figure == Figure::ReadBack { Figure::Read } else { figure };
+        self.all || self.some.contains(&(figure, errno))
+    }
+
+    /// True where that error ends the work as planned: no more data can be stored.
+    pub fn ends_work(&self, errno: i32) -> bool {
+        self.until_full && matches!(errno, libc::ENOSPC | libc::EDQUOT)
     }
 }
