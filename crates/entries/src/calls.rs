@@ -1,7 +1,7 @@
 //! System calls on names: one operation, one step.
 //!
-//! An opened file stays open for the steps that read, write, sync or close it. Without such steps,
-//! the same operation closes it.
+//! An opened file stays open for the steps that read, write, sync or close it, up to a step that
+//! closes it (`plan` checks that there is one). Without such steps, the same operation closes it.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};

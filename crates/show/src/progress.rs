@@ -4,6 +4,7 @@
 //! stderr. On a terminal the line is written over itself; elsewhere only beginnings and ends of
 //! phases are told, a line each, so that a log stays short.
 
+use candor_plan::work::Figure;
 use candor_record::fmt::{self, column};
 use candor_record::{Event, JobSample, Measurement, PrepareStep};
 
@@ -147,26 +148,31 @@ impl Line {
         if !self.terminal {
             return String::new();
         }
-        let (mut ops_per_s, mut bytes_per_s) = (0.0, 0.0);
+        let mut rates = Rates::default();
         let samples = self.phase.samples.iter().map(|of| &of.sample);
         for sample in samples.filter(|sample| sample.length_ns > 0) {
-            let seconds = sample.length_ns as f64 / 1e9;
-            ops_per_s += sample.ops_done() as f64 / seconds;
-            bytes_per_s += sample.bytes_moved() as f64 / seconds;
+            let per_second = |count: u64| count as f64 * 1e9 / sample.length_ns as f64;
+            for op in &sample.operations {
+                rates.add(op.figure, per_second(op.ops), per_second(op.bytes));
+            }
         }
         let ramp = if in_ramp { " (ramp)" } else { "" };
-        let rates = rates(ops_per_s, bytes_per_s);
-        self.over(&format!("{} · {rates}{ramp}{}", self.head(), self.left(now_ns)))
+        let rates = rates.text();
+        let joint = if rates.is_empty() { "" } else { " · " };
+        self.over(&format!("{}{joint}{rates}{ramp}{}", self.head(), self.left(now_ns)))
     }
 
     fn end(&mut self, measurements: &[Measurement]) -> String {
         if self.terminal {
             return String::new();
         }
-        let all = measurements.iter().flat_map(Measurement::work_operations);
-        let (ops, bytes) =
-            all.fold((0.0, 0.0), |(ops, bytes), s| (ops + s.ops_per_s, bytes + s.bytes_per_s));
-        format!("{}: {}\n", self.head(), rates(ops, bytes))
+        let mut rates = Rates::default();
+        for op in measurements.iter().flat_map(|measured| &measured.operations) {
+            rates.add(op.figure, op.ops_per_s, op.bytes_per_s);
+        }
+        let rates = rates.text();
+        let joint = if rates.is_empty() { "" } else { ": " };
+        format!("{}{joint}{rates}\n", self.head())
     }
 
     /// `[2/6] `, or nothing for a run of one phase.
@@ -204,10 +210,35 @@ impl Line {
     }
 }
 
-fn rates(ops_per_s: f64, bytes_per_s: f64) -> String {
-    match bytes_per_s > 0.0 {
-        true => format!("{} IOPS {}", column::iops(ops_per_s), column::rate(bytes_per_s)),
-        false => format!("{} IOPS", column::iops(ops_per_s)),
+/// Rates of all jobs, each in the unit of its figures.
+#[derive(Default)]
+struct Rates {
+    io_per_s: Option<f64>,
+    names_per_s: Option<f64>,
+    bytes_per_s: f64,
+}
+
+impl Rates {
+    fn add(&mut self, figure: Figure, ops_per_s: f64, bytes_per_s: f64) {
+        match figure {
+            Figure::Read | Figure::Write | Figure::Trim => {
+                *self.io_per_s.get_or_insert_default() += ops_per_s
+            }
+            Figure::Names => *self.names_per_s.get_or_insert_default() += ops_per_s,
+            // Rounds of a program or of memory have no size of their own.
+            Figure::Compute | Figure::Memory => {}
+            Figure::Flush | Figure::ReadBack => return,
+        }
+        self.bytes_per_s += if figure == Figure::Trim { 0.0 } else { bytes_per_s };
+    }
+
+    fn text(&self) -> String {
+        let parts = [
+            self.io_per_s.map(|rate| format!("{} IOPS", column::iops(rate))),
+            self.names_per_s.map(|rate| format!("{} ops/s", column::iops(rate))),
+            (self.bytes_per_s > 0.0).then(|| column::rate(self.bytes_per_s)),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -286,6 +317,21 @@ mod tests {
         <[2/6] random read 4 KiB, depth 1 · 12.3k IOPS 50.4 MB/s · 4 s left, 38 s in all>
         <>
         "#);
+    }
+
+    #[test]
+    fn rates_have_the_unit_of_their_figures() {
+        let text = |rates: &[(Figure, f64, f64)]| {
+            let mut sum = Rates::default();
+            rates.iter().for_each(|(figure, ops, bytes)| sum.add(*figure, *ops, *bytes));
+            sum.text()
+        };
+        let memory = (Figure::Memory, 40.0, 27e9);
+        assert_eq!(text(&[memory]), "27 GB/s");
+        let names = (Figure::Names, 900.0, 0.0);
+        assert_eq!(text(&[(Figure::Read, 0.0, 0.0), names, memory]), "0 IOPS 900 ops/s 27 GB/s");
+        assert_eq!(text(&[(Figure::Trim, 70.0, 3e9), (Figure::Flush, 9.0, 0.0)]), "70 IOPS");
+        assert_eq!(text(&[(Figure::Compute, 9.0, 0.0)]), "");
     }
 
     #[test]

@@ -50,6 +50,28 @@ fn of_targets(entries: &Entries, at: &PlanPath, out: &mut Found) {
     }
 }
 
+/// Files are open where steps need them so, and closed in the end: else another step's time would
+/// hold the close.
+fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
+    let (is_kept, mut is_open) = (steps.iter().any(|step| step.needs_open()), false);
+    for (index, step) in steps.iter().enumerate().filter(|_| is_kept) {
+        let opens = matches!(step, Step::Create | Step::Open);
+        let (is_wrong, state, remedy) = match opens {
+            true => (is_open, "open already", "close it before"),
+            false => (step.needs_open() && !is_open, "not open", "create or open it before"),
+        };
+        if is_wrong {
+            let message = format!("at {} the file is {state}", step.name());
+            return out.error("entries-open", at.index(index), message, remedy);
+        }
+        is_open = (is_open || opens) && *step != Step::Close;
+    }
+    if is_open {
+        let message = "the file is open after the last step";
+        out.error("entries-open", at.clone(), message, "add close");
+    }
+}
+
 pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.over.is_of_targets() {
         of_targets(entries, at, out);
@@ -61,6 +83,7 @@ pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "entries have no steps: nothing is done to the items";
         out.error("no-steps", at.key("steps"), message, "name steps, such as [\"stat\"]");
     }
+    check_open(&entries.steps, &at.key("steps"), out);
     let moves = entries.steps.iter().any(|s| matches!(s, Step::Read | Step::Write));
     match entries.size {
         Some(Bytes(0)) => out.error("size", at.key("size"), "size is 0", "give a size"),

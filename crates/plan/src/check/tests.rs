@@ -424,6 +424,12 @@ fn errors_in_other_kinds_of_work() {
          "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
         ("no-steps", "phase[0].job[0].work.entries.steps",
          "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("entries-open", "phase[0].job[0].work.entries.steps",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\"] }"),
+        ("entries-open", "phase[0].job[0].work.entries.steps[0]",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"read\", \"close\"] }"),
+        ("entries-open", "phase[0].job[0].work.entries.steps[1]",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"open\", \"close\"] }"),
         ("loader", "phase[0].job[0].work.entries.loader.batch",
          "[[phase]]\n[[phase.job]]\n\
           work.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),

@@ -3,7 +3,7 @@
 //! Counts and distributions add up exactly; rates are computed anew from the sums. A figure that
 //! cannot be known from its parts is absent.
 
-use super::{EngineUsed, IoFailure, Measurement, OpSample, OpStats, ReadBack, Sample};
+use super::{EngineUsed, IoFailure, Measurement, OpSample, OpStats, ReadBack, Sample, VerifyStats};
 use crate::by_name::Named;
 
 impl Measurement {
@@ -27,7 +27,7 @@ impl Measurement {
         (self.first_done, self.steady, self.log) = (None, None, None);
         merge_samples(&mut self.samples, next.samples);
         next.errors.into_iter().for_each(|failure| failure.add_to(&mut self.errors));
-        add(&mut self.verify, next.verify, |mine, theirs| mine.merge(theirs));
+        add(&mut self.verify, next.verify, VerifyStats::merge);
         add(&mut self.read_back, next.read_back, |mine, theirs| mine.add(&theirs));
         add(&mut self.depths, next.depths, |mine, theirs| mine.merge(&theirs));
         self.engine.merge(next.engine);
