@@ -100,7 +100,7 @@ fn write_out(
     let origin = Origin {
         seed: wanted.seed,
         plan_seed: wanted.seed,
-        rank: u32::MAX >> 8,
+        rank: (u32::MAX >> 8).into(),
         reads: false,
         blocks: wanted.size / CHUNK_BYTES as u64,
     };

@@ -450,7 +450,7 @@ impl ReadyBlocks {
 
     fn pacer(&self, rank: u32) -> Option<Pacer> {
         let (blocks, workers) = (&self.blocks, self.job.workers);
-        let random = Random::new(self.seed, 0x7061_6365 ^ u64::from(rank) << 32);
+        let random = Random::new(self.seed, 0x7061_6365 ^ self.ranks.rank(rank) << 32);
         let pacer = Pacer::new(&blocks.pace, blocks.mix, rank, workers, random);
         let timed = self.trace.as_ref().is_some_and(|trace| trace.is_timed());
         match self.cursor(rank) {
@@ -490,7 +490,7 @@ impl ReadyBlocks {
         Origin {
             seed: self.seed,
             plan_seed: self.plan_seed,
-            rank,
+            rank: self.ranks.rank(rank),
             reads: self.blocks.mix.read > 0 || reads_back(&self.blocks),
             blocks: size / u64::from(self.length_max().max(1)),
         }
@@ -603,7 +603,7 @@ impl JobWork for ReadyBlocks {
             buffer_bytes: bytes,
             clock: self.clock,
             split: self.blocks.measure.submission,
-            seed: seat.seed_for(u64::from(rank)),
+            seed: seat.seed_for(self.ranks.rank(rank)),
         };
         let source = self.source(rank, content);
         self.run(seat, &context, source)

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
-use candor_plan::blocks::{Blocks, Durability};
+use candor_plan::blocks::{Blocks, Durability, Share};
+use candor_plan::rank::HostIndex;
 use candor_plan::units::{Direction, Mix};
 use candor_plan::{Bytes, Job, Nanos, OnFailure, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
@@ -116,4 +117,33 @@ fn final_flushes_are_charged_to_their_own_jobs() {
     let all = run(&plan(&[("t", file.path())], jobs, OnFailure::EndRun));
     let flushed: Vec<bool> = all.iter().map(|m| m.elapsed_with_flush_ns.is_some()).collect();
     assert_eq!(flushed, [true, false, true]);
+}
+
+#[test]
+fn two_hosts_write_as_one_with_all_the_workers() {
+    let (one, both) = (tempfile::NamedTempFile::new(), tempfile::NamedTempFile::new());
+    let (one, both) = (one.expect("a scratch file"), both.expect("a scratch file"));
+    let sliced = |path: &Path, workers: u32| {
+        let blocks = Blocks { mix: Mix::WRITE, share: Share::Slice, ..Blocks::default() };
+        let job = Job { workers, work: blocks.into(), ..writer("t") };
+        plan(&[("t", path)], vec![job], OnFailure::EndRun)
+    };
+    let whole = run(&sliced(one.path(), 4)).remove(0);
+    let plan = sliced(both.path(), 2);
+    let on = |host: u32| {
+        let task = Task { host: HostIndex { host, hosts: 2 }, ..Task::of(&plan, 0) };
+        let prepared = Prepared::new(&mut Session::new(families), &task).expect("prepared");
+        prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
+    };
+    let mut merged = on(0);
+    merged.merge(on(1));
+    let written = |path: &Path| std::fs::read(path).expect("read");
+    assert_eq!(written(one.path()).len(), 64 << 10);
+    assert!(written(one.path()) == written(both.path()), "the same bytes at the same places");
+    let counts = |measured: &Measurement| {
+        let op = measured.of(Direction::Write);
+        let ranks: Vec<_> = measured.per_worker.iter().map(|w| (w.rank, w.ops, w.bytes)).collect();
+        (op.ops, op.bytes, ranks, measured.workers, measured.last_done.bytes)
+    };
+    assert_eq!(counts(&merged), counts(&whole));
 }

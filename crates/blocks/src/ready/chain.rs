@@ -47,7 +47,7 @@ impl ReadyBlocks {
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
         let limits =
             Limits::new(depth, blocks.depth_low, blocks.pace.goal, &self.stop, self.flow_share());
-        let seed = mix(self.seed, u64::from(rank));
+        let seed = mix(self.seed, self.ranks.rank(rank));
         let usual = usual_priority(&self.job);
         let priorities = Priorities::new(seed, &blocks.priorities, usual);
         let pacer = self.pacer(rank);
@@ -118,7 +118,7 @@ impl ReadyBlocks {
             files: self.files.clone(),
             own_files: self.own_files(rank),
         };
-        let random = || Random::new(self.seed, 0x7472_696d ^ u64::from(rank) << 32);
+        let random = || Random::new(self.seed, 0x7472_696d ^ self.ranks.rank(rank) << 32);
         let trims = plan.trims.map(|plan| Trims::new(plan, self.stream(rank), random()));
         let again = self.blocks.zones.is_none().then(|| self.stream(rank));
         let back = ReadBack::new(parts, again, self.rounds(), trims);

@@ -33,7 +33,7 @@ impl Keys {
         let base = match plan.duplicates {
             Duplicates::Few => mix(origin.seed, SALT),
             Duplicates::WorkingSet { .. } if shared => mix(origin.plan_seed, SALT),
-            _ => mix(mix(origin.seed, SALT), u64::from(origin.rank)),
+            _ => mix(mix(origin.seed, SALT), origin.rank),
         };
         // Others write a shared set as well, so all of it may be repeated at once.
         let set = (origin.blocks * share).div_ceil(100).max(1);

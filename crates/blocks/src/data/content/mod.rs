@@ -48,8 +48,8 @@ pub struct Origin {
     pub seed: u64,
     /// Seed of the plan, common to all jobs.
     pub plan_seed: u64,
-    /// Number of the worker.
-    pub rank: u32,
+    /// Rank of the worker over all hosts.
+    pub rank: u64,
     /// True where reads use the same buffers.
     pub reads: bool,
     /// Number of blocks in the range, which sizes a working set of duplicates.
@@ -75,14 +75,14 @@ pub struct Content {
 impl Content {
     /// Generator for a worker.
     pub fn new(plan: Plan, pool: Pool, origin: &Origin) -> Content {
-        let mut random = Random::new(origin.seed, 0x0064_6174_6100 + u64::from(origin.rank));
+        let mut random = Random::new(origin.seed, 0x0064_6174_6100 + origin.rank);
         let at = random.below((POOL_BYTES / SECTOR_BYTES) as u64) as usize * SECTOR_BYTES;
         let keys = (plan.duplicate_percent > 0).then(|| Keys::new(&plan, origin));
         let drawn = matches!(plan.fill, Fill::Pool | Fill::Fresh);
         let composed = drawn && (keys.is_some() || plan.compressible_percent > 0);
         Content {
             overwritten: origin.reads,
-            stamp: (u64::from(origin.rank) + 1) << 40,
+            stamp: (origin.rank + 1) << 40,
             composed,
             plan,
             pool,
