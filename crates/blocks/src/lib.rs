@@ -2,10 +2,10 @@
 
 pub mod data;
 pub mod engines;
-mod kind;
 mod known;
 pub mod layout;
 mod ready;
+mod slot;
 mod sources;
 pub mod stream;
 pub mod targets;

@@ -20,10 +20,10 @@ impl Failures {
     /// Adds a failed operation on that path.
     pub fn add(&mut self, op: &str, path: String, slot: &Slot, failure: Failure) {
         let message = match failure {
-            Failure::AtEnd => {
+            Failure::AT_END => {
                 format!("0 of {} bytes moved: end of the file or device", slot.length)
             }
-            Failure::Os(errno) => io::Error::from_raw_os_error(errno).to_string(),
+            failure => io::Error::from_raw_os_error(failure.errno()).to_string(),
         };
         let (op, errno) = (Some(op.to_owned()), failure.errno());
         self.merge_one(IoFailure { op, path, offset: slot.offset, errno, message, count: 1 });

@@ -8,7 +8,7 @@ use candor_plan::work::Operation;
 use crate::clock::Ticks;
 
 /// Index of an operation in the table of its work, and of its counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Op(pub u8);
 
 impl Op {
@@ -103,22 +103,23 @@ pub enum Outcome {
     Over,
 }
 
-/// Reason why an operation failed.
+/// Reason why an operation failed. It is as wide as a count, so that an outcome fits two registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The kernel's error number.
-    Os(i32),
-    /// No byte moved and no error: the end of a file or device.
-    AtEnd,
-}
+pub struct Failure(u64);
 
 impl Failure {
+    /// No byte moved and no error: the end of a file or device.
+    pub const AT_END: Failure = Failure(0);
+
+    /// The kernel's error number.
+    #[inline(always)]
+    pub fn os(errno: i32) -> Failure {
+        Failure(u64::from(errno.unsigned_abs()))
+    }
+
     /// The kernel's error number; 0 for the end of a file.
     pub fn errno(self) -> i32 {
-        match self {
-            Failure::Os(errno) => errno,
-            Failure::AtEnd => 0,
-        }
+        self.0 as i32
     }
 }
 
@@ -128,7 +129,7 @@ impl Outcome {
     pub fn of_kernel(result: i64) -> Outcome {
         match u64::try_from(result) {
             Ok(count) => Outcome::Done(count),
-            Err(_) => Outcome::Failed(Failure::Os(-result as i32)),
+            Err(_) => Outcome::Failed(Failure::os(-result as i32)),
         }
     }
 
@@ -142,12 +143,12 @@ impl Outcome {
     #[cold]
     pub fn last_error() -> Outcome {
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-        Outcome::Failed(Failure::Os(errno))
+        Outcome::Failed(Failure::os(errno))
     }
 
     /// Failure with that error number.
     pub fn error(errno: i32) -> Outcome {
-        Outcome::Failed(Failure::Os(errno))
+        Outcome::Failed(Failure::os(errno))
     }
 }
 

@@ -211,7 +211,7 @@ impl<S: Source> Worker<S> {
 
     /// Begins a turn: the end of the ramp or of time, and commands of the control plane.
     #[inline(always)]
-    fn begin_turn(&mut self, present: &mut Present<'_>, features: &dyn Fn() -> Vec<String>) {
+    fn begin_turn(&mut self, present: &mut Present<'_>, features: impl Fn() -> Vec<String>) {
         if present.now >= self.mark {
             self.at_mark(present);
         }
@@ -234,7 +234,7 @@ impl<S: Source> Worker<S> {
 
     /// Carries out the commands of a changed command word.
     #[cold]
-    fn apply_command(&mut self, present: &mut Present<'_>, features: &dyn Fn() -> Vec<String>) {
+    fn apply_command(&mut self, present: &mut Present<'_>, features: impl Fn() -> Vec<String>) {
         let (before, command) = (present.command, self.seat.shared.command.word());
         if CommandWord::ends(command) {
             self.drain(Ended::Interrupted);
@@ -267,7 +267,7 @@ impl<S: Source> Worker<S> {
         let counters = bank.of(slot.op);
         let failure = match outcome {
             Outcome::Over => return self.drain(Ended::Done),
-            Outcome::Done(0) => Failure::AtEnd,
+            Outcome::Done(0) => Failure::AT_END,
             Outcome::Done(count) => return self.count_short(counters, &slot, count, now),
             Outcome::Failed(failure) => failure,
         };
@@ -295,7 +295,7 @@ impl<S: Source> Worker<S> {
 /// Equal completions in a row, of operations that started together; counted at once.
 #[derive(Default)]
 struct Alike {
-    op: Option<Op>,
+    op: Op,
     priority: u16,
     started: Ticks,
     submitted: Ticks,
@@ -307,12 +307,12 @@ impl Alike {
     #[inline(always)]
     fn of(slot: &Slot) -> Alike {
         let (started, submitted) = (slot.started, slot.submitted);
-        Alike { op: Some(slot.op), priority: slot.priority, started, submitted, ops: 0, bytes: 0 }
+        Alike { op: slot.op, priority: slot.priority, started, submitted, ops: 0, bytes: 0 }
     }
 
     #[inline(always)]
     fn takes(&self, slot: &Slot) -> bool {
-        self.op == Some(slot.op) && self.started == slot.started
+        self.op == slot.op && self.started == slot.started
     }
 
     #[inline(always)]
@@ -324,8 +324,8 @@ impl Alike {
     /// Counts them as completed at that tick.
     #[inline(always)]
     fn count(&self, bank: &Bank, clock: &Clock, now: Ticks) {
-        if let (Some(op), 1..) = (self.op, self.ops) {
-            let counters = bank.of(op);
+        if self.ops > 0 {
+            let counters = bank.of(self.op);
             counters.completed(self.ops, self.bytes, clock.ns(now - self.started));
             counters.split(self.ops, clock, [self.started, self.submitted, now]);
         }

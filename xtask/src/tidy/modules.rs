@@ -34,7 +34,7 @@ const ORDERS: &[(&str, &[&str])] = &[
     ),
     (
         "blocks",
-        &["kind", "stream", "targets", "data", "known", "layout", "sources", "engines", "ready"],
+        &["slot", "stream", "targets", "data", "known", "layout", "sources", "engines", "ready"],
     ),
     (
         "engine",

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use candor_plan::work::BlocksOp;
+
 use super::{Context, all_or_error, blocking_call};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
@@ -23,10 +25,10 @@ impl Fallocate {
 
 impl Call for Fallocate {
     fn call(&mut self, slot: &Slot) -> Outcome {
-        let mode = match slot.kind() {
-            Kind::Read => libc::FALLOC_FL_KEEP_SIZE,
-            Kind::Write => 0,
-            Kind::Trim => libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE,
+        let mode = match slot.issued() {
+            BlocksOp::Read => libc::FALLOC_FL_KEEP_SIZE,
+            BlocksOp::Write => 0,
+            BlocksOp::Trim => libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE,
             _ => return blocking_call(&self.files, slot),
         };
         let fd = self.files.get(slot.handle).raw();

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use candor_plan::work::BlocksOp;
+
 use super::{Context, all_or_error, blocking_call};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
@@ -22,7 +24,7 @@ impl Ftruncate {
 
 impl Call for Ftruncate {
     fn call(&mut self, slot: &Slot) -> Outcome {
-        if slot.kind() != Kind::Write {
+        if slot.issued() != BlocksOp::Write {
             return blocking_call(&self.files, slot);
         }
         // SAFETY: a plain system call on an open descriptor.

@@ -13,10 +13,11 @@ use candor_engine::clock::{Clock, Ticks};
 use candor_engine::issue::Io;
 use candor_engine::operation::{Done, Outcome, Slot};
 use candor_plan::Blocks;
+use candor_plan::work::BlocksOp;
 
 use super::flags::CallFlags;
 
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::EngineError;
 
@@ -190,9 +191,9 @@ impl Libaio {
 
     #[inline(always)]
     fn queue_one(&mut self, index: u32, slot: &Slot) {
-        let (opcode, flags) = match slot.kind() {
-            Kind::Read => (IOCB_CMD_PREAD, self.flags.read),
-            Kind::Write => (IOCB_CMD_PWRITE, self.flags.write),
+        let (opcode, flags) = match slot.issued() {
+            BlocksOp::Read => (IOCB_CMD_PREAD, self.flags.read),
+            BlocksOp::Write => (IOCB_CMD_PWRITE, self.flags.write),
             _ => return self.blocking.push(index),
         };
         let block = &mut self.blocks[index as usize];

@@ -7,8 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 use candor_plan::blocks::Lock;
+use candor_plan::work::BlocksOp;
 
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::{Files, OpenFile};
 
 /// Lock of a file.
@@ -53,7 +54,7 @@ impl Call for Locked<'_> {
         // The lock protects no data of candor's, so a thread that panicked leaves nothing
         // inconsistent.
         let lock = &self.held.locks[slot.handle as usize];
-        if self.held.reads_together && slot.kind() == Kind::Read {
+        if self.held.reads_together && slot.issued() == BlocksOp::Read {
             let _held = lock.read().unwrap_or_else(PoisonError::into_inner);
             return self.engine.call(slot);
         }

@@ -15,8 +15,9 @@ use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 use candor_plan::Blocks;
 use candor_plan::blocks::Advice;
+use candor_plan::work::BlocksOp;
 
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::{Files, OpenFile};
 use candor_engine::EngineError;
 use candor_engine::host::memory::PAGE_BYTES;
@@ -68,8 +69,8 @@ impl Mapped {
         // SAFETY: both ranges are mapped, `length` long, and do not overlap; a page that cannot be
         // had is replaced by the handler below.
         unsafe {
-            match slot.kind() {
-                Kind::Write => {
+            match slot.issued() {
+                BlocksOp::Write => {
                     ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize);
                 }
                 _ => ptr::copy_nonoverlapping(place, slot.buffer.host(), slot.length as usize),
@@ -190,9 +191,11 @@ impl Call for Mmap {
     fn call(&mut self, slot: &Slot) -> Outcome {
         let mapped = &self.mapped[slot.handle as usize];
         let end = slot.offset.saturating_add(slot.length);
-        match slot.kind() {
-            Kind::Read | Kind::Write if end > mapped.bytes as u64 => Outcome::error(libc::EINVAL),
-            Kind::Read | Kind::Write => {
+        match slot.issued() {
+            BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write if end > mapped.bytes as u64 => {
+                Outcome::error(libc::EINVAL)
+            }
+            BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => {
                 if !mapped.copy(slot, self.files.get(slot.handle).raw()) {
                     return Outcome::error(libc::EIO);
                 }
@@ -201,8 +204,8 @@ impl Call for Mmap {
                     _ => Outcome::Done(slot.length),
                 }
             }
-            Kind::Fsync | Kind::Fdatasync => mapped.flush(),
-            Kind::Trim | Kind::SyncFileRange => blocking_call(&self.files, slot),
+            BlocksOp::Fsync | BlocksOp::Fdatasync => mapped.flush(),
+            BlocksOp::Trim | BlocksOp::SyncFileRange => blocking_call(&self.files, slot),
         }
     }
 

@@ -39,8 +39,9 @@ use std::sync::Arc;
 use candor_engine::clock::Clock;
 use candor_engine::host::memory::Mapping;
 use candor_engine::operation::{Outcome, Slot};
+use candor_plan::work::BlocksOp;
 
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use crate::targets::zones::backend;
 
@@ -68,16 +69,16 @@ pub struct Context<'a> {
 pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
     let file = files.get(slot.handle);
     let fd = file.raw();
-    match slot.kind() {
+    match slot.issued() {
         // SAFETY: plain system calls on an open descriptor.
-        Kind::Fsync => Outcome::of_call(unsafe { libc::fsync(fd) } as isize),
+        BlocksOp::Fsync => Outcome::of_call(unsafe { libc::fsync(fd) } as isize),
         // SAFETY: as above.
-        Kind::Fdatasync => Outcome::of_call(unsafe { libc::fdatasync(fd) } as isize),
-        Kind::SyncFileRange => sync_range(fd, slot),
-        Kind::Trim if file.in_zones => backend::trim(file, slot.offset, slot.length),
-        Kind::Trim if file.is_device => discard(fd, slot),
-        Kind::Trim => punch_hole(fd, slot),
-        Kind::Read | Kind::Write => Outcome::error(libc::EINVAL),
+        BlocksOp::Fdatasync => Outcome::of_call(unsafe { libc::fdatasync(fd) } as isize),
+        BlocksOp::SyncFileRange => sync_range(fd, slot),
+        BlocksOp::Trim if file.in_zones => backend::trim(file, slot.offset, slot.length),
+        BlocksOp::Trim if file.is_device => discard(fd, slot),
+        BlocksOp::Trim => punch_hole(fd, slot),
+        BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => Outcome::error(libc::EINVAL),
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use candor_plan::work::BlocksOp;
+
 use super::{Context, blocking_call};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
@@ -25,13 +27,13 @@ impl Call for Psync {
     fn call(&mut self, slot: &Slot) -> Outcome {
         let fd = self.files.get(slot.handle).raw();
         let (length, offset) = (slot.length as usize, slot.offset as i64);
-        match slot.kind() {
+        match slot.issued() {
             // SAFETY: the slot's buffer has room for its length and is not used elsewhere.
-            Kind::Read => Outcome::of_call(unsafe {
+            BlocksOp::Read => Outcome::of_call(unsafe {
                 libc::pread(fd, slot.buffer.host().cast(), length, offset)
             }),
             // SAFETY: as above.
-            Kind::Write => Outcome::of_call(unsafe {
+            BlocksOp::Write => Outcome::of_call(unsafe {
                 libc::pwrite(fd, slot.buffer.host().cast(), length, offset)
             }),
             _ => blocking_call(&self.files, slot),

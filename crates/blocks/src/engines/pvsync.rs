@@ -6,10 +6,11 @@ use super::{Context, blocking_call};
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 use candor_plan::blocks;
+use candor_plan::work::BlocksOp;
 
 use super::flags::{CallFlags, HIPRI};
 
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::random::Random;
 
@@ -47,13 +48,13 @@ impl Call for Pvsync {
             libc::iovec { iov_base: slot.buffer.host().cast(), iov_len: slot.length as usize };
         let offset = slot.offset as i64;
         let vector = &raw const vector;
-        match slot.kind() {
-            Kind::Read => {
+        match slot.issued() {
+            BlocksOp::Read => {
                 let flags = self.flags.read & !left_out;
                 // SAFETY: the vector describes the slot's buffer, which has room for its length.
                 Outcome::of_call(unsafe { libc::preadv2(fd, vector, 1, offset, flags) })
             }
-            Kind::Write => {
+            BlocksOp::Write => {
                 let flags = self.flags.write & !left_out;
                 // SAFETY: as above.
                 Outcome::of_call(unsafe { libc::pwritev2(fd, vector, 1, offset, flags) })

@@ -5,8 +5,10 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 
+use candor_plan::work::BlocksOp;
+
 use super::{Context, blocking_call};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::EngineError;
 use candor_engine::issue::Call;
@@ -63,8 +65,8 @@ impl Splice {
         let (mut moved, length) = (0, slot.length as usize);
         while moved < length {
             let part = (length - moved).min(self.pipe.bytes);
-            let got = match slot.kind() {
-                Kind::Write => self.write(slot, moved, part),
+            let got = match slot.issued() {
+                BlocksOp::Write => self.write(slot, moved, part),
                 _ => self.read(slot, moved, part),
             };
             match got {
@@ -142,8 +144,8 @@ fn whole(outcome: Outcome) -> Result<usize, Outcome> {
 
 impl Call for Splice {
     fn call(&mut self, slot: &Slot) -> Outcome {
-        match slot.kind() {
-            Kind::Read | Kind::Write => self.parts(slot),
+        match slot.issued() {
+            BlocksOp::Read | BlocksOp::Write => self.parts(slot),
             _ => blocking_call(&self.files, slot),
         }
     }

@@ -5,8 +5,10 @@ use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
+use candor_plan::work::BlocksOp;
+
 use super::{Context, blocking_call};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::{Files, OpenFile};
 use candor_engine::EngineError;
 use candor_engine::issue::Call;
@@ -75,7 +77,7 @@ impl Sync {
 impl Call for Sync {
     #[inline(always)]
     fn call(&mut self, slot: &Slot) -> Outcome {
-        if !matches!(slot.kind(), Kind::Read | Kind::Write) {
+        if !matches!(slot.issued(), BlocksOp::Read | BlocksOp::Write) {
             return blocking_call(&self.files, slot);
         }
         let fd = match self.seeking.at(slot.handle, slot.offset) {
@@ -83,9 +85,9 @@ impl Call for Sync {
             Err(failed) => return failed,
         };
         let (buffer, length) = (slot.buffer.host().cast(), slot.length as usize);
-        let outcome = Outcome::of_call(match slot.kind() {
+        let outcome = Outcome::of_call(match slot.issued() {
             // SAFETY: the slot's buffer has room for its length and is not used elsewhere.
-            Kind::Write => unsafe { libc::write(fd, buffer, length) },
+            BlocksOp::Write => unsafe { libc::write(fd, buffer, length) },
             // SAFETY: as above.
             _ => unsafe { libc::read(fd, buffer, length) },
         });

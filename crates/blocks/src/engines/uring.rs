@@ -11,9 +11,10 @@ use candor_engine::issue::Io;
 use candor_engine::operation::{Done, Outcome, Slot};
 use candor_plan::Blocks;
 use candor_plan::blocks::Uring as Options;
+use candor_plan::work::BlocksOp;
 use io_uring::{IoUring, types};
 
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::{Files, OpenFile};
 use candor_engine::EngineError;
 use entry::{SqeBuilder, SqeOptions, discard};
@@ -257,11 +258,11 @@ impl Io for Uring {
         let mut queue = ring.submission();
         for &index in batch {
             let slot = &slots[index as usize];
-            let aside = match slot.kind() {
-                Kind::Read | Kind::Write => false,
-                Kind::Fsync | Kind::Fdatasync => *polls,
-                Kind::Trim => !*trims,
-                Kind::SyncFileRange => true,
+            let aside = match slot.issued() {
+                BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => false,
+                BlocksOp::Fsync | BlocksOp::Fdatasync => *polls,
+                BlocksOp::Trim => !*trims,
+                BlocksOp::SyncFileRange => true,
             };
             if aside {
                 blocking.push(index);
@@ -311,7 +312,7 @@ impl Io for Uring {
             if translated && result == 0 {
                 // No-ops and trims complete with 0 for the whole length.
                 let slot = &slots[index as usize];
-                if self.sqe_builder.no_ops || slot.kind() == Kind::Trim {
+                if self.sqe_builder.no_ops || slot.issued() == BlocksOp::Trim {
                     outcome = Outcome::Done(slot.length);
                 }
             }

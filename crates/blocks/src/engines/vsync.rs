@@ -6,10 +6,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use candor_plan::work::BlocksOp;
+
 use super::sync::Seeking;
 
 use super::{Context, blocking_call};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
@@ -71,9 +73,9 @@ impl Vsync {
             Err(failed) => return failed,
         };
         let (vectors, count) = (self.vectors.as_ptr(), self.vectors.len() as i32);
-        let outcome = Outcome::of_call(match first.kind() {
+        let outcome = Outcome::of_call(match first.issued() {
             // SAFETY: the vectors describe buffers of slots, each with room for its length.
-            Kind::Write => unsafe { libc::writev(fd, vectors, count) },
+            BlocksOp::Write => unsafe { libc::writev(fd, vectors, count) },
             // SAFETY: as above.
             _ => unsafe { libc::readv(fd, vectors, count) },
         });
@@ -86,8 +88,8 @@ impl Vsync {
 /// True where an operation begins at the end of another of its kind in the same file.
 fn follows(before: &Slot, slot: &Slot) -> bool {
     let end = before.offset + before.length;
-    (before.handle, before.kind(), end) == (slot.handle, slot.kind(), slot.offset)
-        && matches!(slot.kind(), Kind::Read | Kind::Write)
+    (before.handle, before.issued(), end) == (slot.handle, slot.issued(), slot.offset)
+        && matches!(slot.issued(), BlocksOp::Read | BlocksOp::Write)
 }
 
 impl Io for Vsync {
@@ -98,7 +100,7 @@ impl Io for Vsync {
     fn turn(&mut self, slots: &[Slot], _: usize, _: Option<u64>, done: &mut Done) -> Option<Ticks> {
         let first = *self.waiting.front()?;
         let slot = &slots[first as usize];
-        if !matches!(slot.kind(), Kind::Read | Kind::Write) {
+        if !matches!(slot.issued(), BlocksOp::Read | BlocksOp::Write) {
             self.waiting.pop_front();
             done.push(first, blocking_call(&self.files, slot));
             return None;

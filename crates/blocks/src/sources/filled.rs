@@ -3,9 +3,10 @@
 use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn};
 use candor_engine::worker_end::WorkerEnd;
+use candor_plan::work::BlocksOp;
 
 use crate::data::content::Content;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 
 /// A source that fills its writes.
 pub struct Filled<S> {
@@ -23,7 +24,7 @@ impl<S> Filled<S> {
 impl<S: Source> Source for Filled<S> {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         let next = self.inner.next(slot, turn);
-        if next == Next::Ready && slot.kind() == Kind::Write {
+        if next == Next::Ready && slot.issued() == BlocksOp::Write {
             self.content.write(slot);
         }
         next

@@ -3,8 +3,9 @@
 use candor_engine::clock::Ticks;
 use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn, Wait};
+use candor_plan::work::BlocksOp;
 
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 
 /// A source whose flushes start once all operations before them have completed, and run alone.
 pub struct FlushOrdered<S> {
@@ -30,7 +31,7 @@ impl<S: Source> Source for FlushOrdered<S> {
         match self.held.take() {
             Some(held) => slot.take_over(&held),
             None => match self.inner.next(slot, turn) {
-                Next::Ready if slot.kind().flushes() => {}
+                Next::Ready if slot.flushes() => {}
                 other => return other,
             },
         }
@@ -73,7 +74,7 @@ impl<S: Source> Source for TrimsLast<S> {
             return Next::Wait(Wait::HandOver);
         }
         let next = self.inner.next(slot, turn);
-        if next == Next::Ready && slot.kind() == Kind::Trim {
+        if next == Next::Ready && slot.issued() == BlocksOp::Trim {
             self.trimmed = Some(turn.now);
         }
         next

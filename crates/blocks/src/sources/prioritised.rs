@@ -4,7 +4,7 @@ use candor_engine::source::{Next, Source, Turn};
 use candor_plan::blocks::PriorityShare;
 use candor_plan::units::Direction;
 
-use crate::kind::BlocksSlot;
+use crate::slot::BlocksSlot;
 use candor_engine::operation::Slot;
 use candor_engine::random::Random;
 
@@ -28,7 +28,7 @@ impl Priorities {
         let mut draw = self.random.below(100);
         for share in &self.shares {
             let fits = share.size.is_none_or(|size| size.0 == slot.length);
-            if slot.kind().direction() != Some(share.op) || !fits {
+            if slot.direction() != Some(share.op) || !fits {
                 continue;
             }
             match draw.checked_sub(share.percent.into()) {
@@ -87,8 +87,10 @@ mod tests {
     use candor_plan::blocks::{IoPriority, PriorityClass};
     use candor_plan::units::Direction;
 
+    use candor_plan::work::BlocksOp;
+
     use super::*;
-    use crate::kind::Kind;
+    use crate::slot::op;
 
     fn share(op: Direction, size: Option<Bytes>, percent: u8, level: u8) -> PriorityShare {
         let priority = IoPriority { class: PriorityClass::Realtime, level, hint: 0 };
@@ -104,14 +106,14 @@ mod tests {
         ];
         let mut priorities = Priorities::new(1, &shares, 0x4004).expect("there are shares");
         let mut count = |kind, length, level: u16| {
-            let slot = Slot { op: Kind::into(kind), length, ..Slot::empty(Buffer::None) };
+            let slot = Slot { op: op(kind), length, ..Slot::empty(Buffer::None) };
             (0..4000).filter(|_| priorities.of(&slot) == 0x2000 + level).count()
         };
-        assert!((900..1100).contains(&count(Kind::Read, 512, 1)));
-        assert!((1900..2100).contains(&count(Kind::Write, 4096, 2)));
-        assert!((1900..2100).contains(&count(Kind::Write, 4096, 3)));
-        assert_eq!(count(Kind::Write, 8192, 2) + count(Kind::Trim, 4096, 2), 0);
-        let others = Slot { op: Kind::Trim.into(), ..Slot::empty(Buffer::None) };
+        assert!((900..1100).contains(&count(BlocksOp::Read, 512, 1)));
+        assert!((1900..2100).contains(&count(BlocksOp::Write, 4096, 2)));
+        assert!((1900..2100).contains(&count(BlocksOp::Write, 4096, 3)));
+        assert_eq!(count(BlocksOp::Write, 8192, 2) + count(BlocksOp::Trim, 4096, 2), 0);
+        let others = Slot { op: op(BlocksOp::Trim), ..Slot::empty(Buffer::None) };
         assert_eq!(priorities.of(&others), 0x4004);
         assert_eq!(*occurring(Direction::Write, &shares, 0x4004), [0x4004, 0x2002, 0x2003]);
         assert!(occurring(Direction::Trim, &shares, 0x4004).is_empty());

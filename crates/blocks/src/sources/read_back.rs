@@ -13,12 +13,13 @@ use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn, Wait};
 use candor_engine::worker_end::{Spent, WorkerEnd};
 use candor_plan::blocks::ReadBack as Plan;
+use candor_plan::work::BlocksOp;
 use candor_record::Ended;
 
 use super::trims::Trims;
 use super::verified::SharedVerifier;
 use super::work::{Base, Work};
-use crate::kind::{BlocksSlot, Kind, READ_BACK};
+use crate::slot::{BlocksSlot, READ_BACK};
 use crate::stream::Stream;
 use crate::targets::files::Files;
 
@@ -83,7 +84,7 @@ impl Write {
     }
 
     fn put(self, slot: &mut Slot) {
-        slot.set(Kind::Write);
+        slot.set(BlocksOp::Write);
         (slot.handle, slot.offset, slot.length) = (self.file, self.offset, self.length);
     }
 }
@@ -144,14 +145,14 @@ impl ReadBack {
         spent
     }
 
-    fn did(&mut self, kind: Kind) {
+    fn did(&mut self, kind: BlocksOp) {
         if let Again::Drawn(_, ahead) = &mut self.again {
             *ahead += 1;
         }
         if let Some(trims) = &mut self.trims {
             trims.did(kind);
         }
-        if kind == Kind::Write && self.plan.every > 0 {
+        if kind == BlocksOp::Write && self.plan.every > 0 {
             self.writes += 1;
             if self.writes >= self.plan.every {
                 self.writes = 0;
@@ -164,7 +165,7 @@ impl ReadBack {
     fn repeat(&mut self, slot: &mut Slot) -> bool {
         let verifier = self.verifier.borrow();
         while self.again.next(slot) {
-            if slot.kind() == Kind::Write && verifier.is_due(slot) {
+            if slot.issued() == BlocksOp::Write && verifier.is_due(slot) {
                 self.due = self.due.saturating_sub(1);
                 slot.op = READ_BACK;
                 return true;
@@ -178,7 +179,7 @@ impl ReadBack {
     fn next_write_as_read(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         loop {
             match self.work.next(slot, turn) {
-                Next::Ready if slot.kind() != Kind::Write => {}
+                Next::Ready if slot.issued() != BlocksOp::Write => {}
                 Next::Ready => {
                     slot.op = READ_BACK;
                     return Next::Ready;
@@ -239,7 +240,7 @@ impl Source for ReadBack {
         if matches!(self.stage, Stage::Working) {
             match self.work.next(slot, turn) {
                 Next::Ready => {
-                    self.did(slot.kind());
+                    self.did(slot.issued());
                     return Next::Ready;
                 }
                 Next::Wait(wait) => return Next::Wait(wait),

@@ -5,14 +5,15 @@
 use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn, Wait};
 use candor_plan::blocks::Durability;
+use candor_plan::work::BlocksOp;
 
 use super::ranges::{Range, Ranges};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 
 /// A sync that is due or in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Due {
-    kind: Kind,
+    kind: BlocksOp,
     /// File to sync; none for all files.
     file: Option<u32>,
     /// Number of its syncs that were submitted.
@@ -45,13 +46,13 @@ impl<S: Source> Synced<S> {
     }
 
     /// Kind of the sync that is due after this many writes; of several, the most thorough one.
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<BlocksOp> {
         let ends = |every: u64| every > 0 && self.writes > 0 && self.writes.is_multiple_of(every);
         let range = self.plan.range.is_some_and(|range| ends(range.every));
         match (ends(self.plan.fsync_every), ends(self.plan.fdatasync_every), range) {
-            (true, ..) => Some(Kind::Fsync),
-            (_, true, _) => Some(Kind::Fdatasync),
-            (.., true) => Some(Kind::SyncFileRange),
+            (true, ..) => Some(BlocksOp::Fsync),
+            (_, true, _) => Some(BlocksOp::Fdatasync),
+            (.., true) => Some(BlocksOp::SyncFileRange),
             _ => None,
         }
     }
@@ -65,7 +66,7 @@ impl<S: Source> Synced<S> {
     /// Puts the next operation of a sync into the slot; false once the sync is done.
     fn sync(&mut self, due: Due, slot: &mut Slot) -> bool {
         let part = match due.kind {
-            Kind::SyncFileRange => self.next_range(due),
+            BlocksOp::SyncFileRange => self.next_range(due),
             _ => {
                 let files = due.file.as_ref().map_or(&*self.files, std::slice::from_ref);
                 files.get(due.done).map(|file| Range { file: *file, first: 0, end: 0 })
@@ -91,7 +92,7 @@ impl<S: Source> Synced<S> {
 
     fn wrote(&mut self, slot: &Slot) {
         self.just_done = false;
-        if slot.kind() != Kind::Write {
+        if slot.issued() != BlocksOp::Write {
             return;
         }
         if let Some(ranges) = &mut self.ranges {

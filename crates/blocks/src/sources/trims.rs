@@ -1,9 +1,10 @@
 //! Trims of a worker's writes: its stream again, with a share of the writes turned into trims.
 
 use candor_plan::blocks::TrimWritten as Plan;
+use candor_plan::work::BlocksOp;
 
 use crate::data::verifier::Verifier;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::stream::Stream;
 use candor_engine::operation::Slot;
 use candor_engine::random::Random;
@@ -30,9 +31,9 @@ impl Trims {
     }
 
     /// Counts an operation of the worker's stream.
-    pub fn did(&mut self, kind: Kind) {
+    pub fn did(&mut self, kind: BlocksOp) {
         self.ahead += 1;
-        if kind == Kind::Write {
+        if kind == BlocksOp::Write {
             self.writes += 1;
             if self.writes >= self.plan.every {
                 self.writes = 0;
@@ -46,10 +47,10 @@ impl Trims {
     pub fn next(&mut self, slot: &mut Slot, verifier: &Verifier) -> bool {
         while self.due > 0 && self.ahead > 0 && self.stream.next(slot) {
             self.ahead -= 1;
-            let chosen = slot.kind() == Kind::Write && self.random.percent(self.plan.percent);
+            let chosen = slot.issued() == BlocksOp::Write && self.random.percent(self.plan.percent);
             if chosen && verifier.is_due(slot) {
                 self.due -= 1;
-                slot.set(Kind::Trim);
+                slot.set(BlocksOp::Trim);
                 return true;
             }
         }

@@ -8,11 +8,12 @@ use candor_engine::clock::Ticks;
 use candor_engine::operation::{Outcome, Slot};
 use candor_engine::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
 use candor_engine::worker_end::WorkerEnd;
+use candor_plan::work::BlocksOp;
 use candor_record::Ended;
 
 use crate::data::content::Content;
 use crate::data::verifier::Verifier;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 
 /// A worker's verifier, shared with its reading back and its zones.
@@ -65,7 +66,7 @@ impl<S: Source> Source for Verified<S> {
             self.held = Some(*slot);
             return Next::Wait(Wait::Others(LOOK_AGAIN_NS));
         }
-        if let Some(content) = self.content.as_mut().filter(|_| slot.kind() == Kind::Write) {
+        if let Some(content) = self.content.as_mut().filter(|_| slot.issued() == BlocksOp::Write) {
             verifier.write(slot, content);
         }
         Next::Ready

@@ -3,11 +3,12 @@
 use candor_engine::operation::{Failure, Outcome, Slot};
 use candor_engine::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
 use candor_engine::worker_end::WorkerEnd;
+use candor_plan::work::BlocksOp;
 use candor_record::Ended;
 
 use super::verified::SharedVerifier;
 use super::work::Base;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::zones::{Admission, ZoneCursor};
 
 /// A source whose operations follow the rules of zones.
@@ -43,7 +44,7 @@ impl<B: Base> Zoned<B> {
             if let (Some((file, bytes)), Some(verifier)) = (self.zones.emptied(), &self.verifier) {
                 verifier.borrow().forget(file, bytes);
             }
-            if slot.kind() == Kind::Write {
+            if slot.issued() == BlocksOp::Write {
                 self.inner.moved(slot);
             }
         }
@@ -68,7 +69,7 @@ impl<B: Base> Source for Zoned<B> {
             }
             Admission::NoZone => Next::End(Ended::Done),
             Admission::Failed(errno) => {
-                turn.fail(slot, Failure::Os(errno));
+                turn.fail(slot, Failure::os(errno));
                 Next::End(Ended::Failed)
             }
         }

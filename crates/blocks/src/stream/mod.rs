@@ -16,14 +16,16 @@ pub mod trace;
 
 use candor_plan::blocks::{Access, Blocks, Stay};
 use candor_plan::units::{Direction, Mix, PerDirection};
+use candor_plan::work::BlocksOp;
 use std::ops::Range;
 
 use self::file_selection::Rotation;
 use self::offsets::{OffsetChoice, Offsets, fixed_size};
 use self::trace::Cursor as TraceCursor;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::{self, BlocksSlot};
 use candor_engine::operation::{Op, Slot};
 use candor_engine::random::Random;
+use candor_plan::trace::Action;
 
 /// Bounds of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +128,7 @@ impl Uniform {
             && *blocks.random_percent.of(op) == 0;
         let (step, positions) = (offsets.align(op), offsets.positions(length, op));
         plain.then_some(Uniform {
-            op: Kind::from(op).into(),
+            op: slot::op(op),
             file: offsets.file(0),
             length: u64::from(length),
             start,
@@ -252,7 +254,7 @@ impl Stream {
     #[inline(always)]
     fn draw(&mut self, slot: &mut Slot) -> bool {
         if let Some(second) = self.second.take() {
-            slot.set(Kind::from(second.op));
+            slot.set(second.op);
             (slot.handle, slot.offset) = (second.file, second.offset);
             slot.length = u64::from(second.length);
             return true;
@@ -273,7 +275,7 @@ impl Stream {
                 return false;
             };
             self.rotation.served();
-            slot.set(Kind::from(op));
+            slot.set(op);
             (slot.handle, slot.offset) = (self.offsets.file(index), offset);
             slot.length = u64::from(length);
             if let Some((_, op)) = self.pair {
@@ -392,7 +394,11 @@ impl Stream {
     fn follow_trace(&mut self, slot: &mut Slot) {
         let Some(trace) = &mut self.trace else { return };
         let step = trace.next_step();
-        slot.set(Kind::from(step.action));
+        slot.set(match step.action {
+            Action::Move(direction) => direction.into(),
+            Action::Fsync => BlocksOp::Fsync,
+            Action::Fdatasync => BlocksOp::Fdatasync,
+        });
         (slot.handle, slot.offset, slot.length) = (step.file, step.offset, u64::from(step.length));
     }
 }

@@ -5,6 +5,7 @@ use candor_plan::Bytes;
 use candor_plan::blocks::{Access, Blocks, Share, Zone};
 use candor_plan::rank::Seat;
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
+use candor_plan::work::BlocksOp;
 use proptest::prelude::*;
 
 use super::offsets::{OwnFiles, Shapes};
@@ -12,7 +13,7 @@ use super::permutation::Permutation;
 use super::region::Region;
 use super::skew::Zipf;
 use super::*;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 
 mod properties;
 mod sequences;
@@ -153,7 +154,7 @@ fn mixes_and_weights_are_kept() {
     let mut slot = Slot::empty(Buffer::None);
     let (mut kinds, mut large) = ([0u64; 5], 0u64);
     while stream.next(&mut slot) {
-        kinds[slot.kind() as usize] += 1;
+        kinds[slot.issued() as usize] += 1;
         large += u64::from(slot.length == 65536);
         assert_eq!(slot.offset % 4096, 0);
     }

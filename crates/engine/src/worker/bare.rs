@@ -16,7 +16,7 @@ impl<S: Bare> Worker<S> {
         let live = self.seat.live.clone();
         let mut present = self.enter(&live);
         loop {
-            self.begin_turn(&mut present, &|| engine.features());
+            self.begin_turn(&mut present, || engine.features());
             if self.draining {
                 break;
             }
@@ -28,13 +28,13 @@ impl<S: Bare> Worker<S> {
             let issued = clock.now();
             let outcome = engine.call(slot);
             present.now = clock.now();
-            match outcome == Outcome::Done(slot.length) {
-                true => present.bank.of(slot.op).completed(
+            match outcome {
+                Outcome::Done(count) if count == slot.length => present.bank.of(slot.op).completed(
                     1,
                     slot.length,
                     clock.ns(present.now - issued),
                 ),
-                false => {
+                outcome => {
                     slot.started = issued;
                     self.incomplete(present.bank, Completion { slot: 0, outcome }, present.now);
                 }
@@ -49,7 +49,7 @@ impl<S: Bare> Worker<S> {
         let live = self.seat.live.clone();
         let mut present = self.enter(&live);
         loop {
-            self.begin_turn(&mut present, &|| engine.features());
+            self.begin_turn(&mut present, || engine.features());
             if !self.draining {
                 self.fill_bare();
             }
@@ -108,9 +108,9 @@ impl<S: Bare> Worker<S> {
                 alike.count(bank, &clock, now);
                 alike = Alike::of(slot);
             }
-            match completion.outcome == Outcome::Done(slot.length) {
-                true => alike.add(slot.length),
-                false => incomplete = true,
+            match completion.outcome {
+                Outcome::Done(count) if count == slot.length => alike.add(count),
+                _ => incomplete = true,
             }
             self.free.push(completion.slot);
         }

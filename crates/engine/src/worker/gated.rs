@@ -16,7 +16,7 @@ impl<S: Source> Worker<S> {
         let live = self.seat.live.clone();
         let mut present = self.enter(&live);
         loop {
-            self.begin_turn(&mut present, &|| engine.features());
+            self.begin_turn(&mut present, || engine.features());
             let waits = match self.draining {
                 true => None,
                 false => self.fill_gated(present.now),
@@ -163,8 +163,10 @@ impl<S: Source> Worker<S> {
     }
 
     fn count_alike(&self, alike: &Alike, bank: &Bank, now: Ticks) {
-        let (Some(op), 1..) = (alike.op, alike.ops) else { return };
-        let (clock, counters) = (&self.seat.clock, bank.of(op));
+        if alike.ops == 0 {
+            return;
+        }
+        let (clock, counters) = (&self.seat.clock, bank.of(alike.op));
         let ticks = [alike.started, alike.submitted, now];
         alike.count(bank, clock, now);
         counters.at(now);

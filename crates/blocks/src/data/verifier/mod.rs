@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use candor_plan::Bytes;
 use candor_plan::blocks::{Content as ContentPlan, Format, Verify as Plan};
+use candor_plan::work::BlocksOp;
 use candor_record::{MISMATCHES_KEPT, Mismatch, MismatchKind, VerifyStats};
 
 use crate::data::content::Content;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use candor_engine::clock::{Clock, Ticks};
 use candor_engine::operation::{Outcome, Slot};
@@ -64,37 +65,39 @@ impl Verifier {
 
     /// Claims the blocks of an operation; false while a write to one of them is in flight.
     pub fn begin(&mut self, slot: &mut Slot) -> bool {
-        match slot.kind() {
-            Kind::Read => match self.map(slot).begin_read(slot.offset, slot.length) {
-                None => false,
-                Some(state) => {
-                    slot.tag = state;
-                    if slot.reads_back() {
-                        self.due.mark(&self.maps[slot.handle as usize], slot, false);
-                        if self.stands_for_write(slot) {
-                            self.trail.issued();
+        match slot.issued() {
+            BlocksOp::Read | BlocksOp::ReadBack => {
+                match self.map(slot).begin_read(slot.offset, slot.length) {
+                    None => false,
+                    Some(state) => {
+                        slot.tag = state;
+                        if slot.reads_back() {
+                            self.due.mark(&self.maps[slot.handle as usize], slot, false);
+                            if self.stands_for_write(slot) {
+                                self.trail.issued();
+                            }
                         }
+                        true
                     }
-                    true
                 }
-            },
-            Kind::Write | Kind::Trim => {
+            }
+            BlocksOp::Write | BlocksOp::Trim => {
                 let begins = self.map(slot).begin_write(slot.offset, slot.length);
                 if begins {
                     self.due.mark(&self.maps[slot.handle as usize], slot, true);
                 }
-                if begins && slot.kind() == Kind::Write {
+                if begins && slot.issued() == BlocksOp::Write {
                     self.trail.issued();
                 }
                 begins
             }
-            Kind::Fsync | Kind::Fdatasync | Kind::SyncFileRange => true,
+            BlocksOp::Fsync | BlocksOp::Fdatasync | BlocksOp::SyncFileRange => true,
         }
     }
 
     /// True if a read lies beyond all completed writes: reading ends before it.
     pub fn ends_before(&mut self, slot: &Slot) -> bool {
-        slot.kind() == Kind::Read
+        slot.issued() == BlocksOp::Read
             && (self.plan.reads || slot.reads_back())
             && self.trail.ends_before(slot)
     }
@@ -150,14 +153,14 @@ impl Verifier {
     /// Ends an operation; false if a mismatch is to end the job.
     pub fn end(&mut self, slot: &Slot, outcome: Outcome, files: &Files) -> bool {
         let whole = outcome == Outcome::Done(slot.length);
-        if whole && (slot.kind() == Kind::Write || self.stands_for_write(slot)) {
+        if whole && (slot.issued() == BlocksOp::Write || self.stands_for_write(slot)) {
             self.trail.finished(slot);
         }
-        let left = match slot.kind() {
-            Kind::Write if whole => Left::Written,
-            Kind::Trim if whole && self.plan.zeros_after_trim => Left::Zeroed,
-            Kind::Write | Kind::Trim => Left::Unsure,
-            Kind::Read if whole && (self.plan.reads || slot.reads_back()) => {
+        let left = match slot.issued() {
+            BlocksOp::Write if whole => Left::Written,
+            BlocksOp::Trim if whole && self.plan.zeros_after_trim => Left::Zeroed,
+            BlocksOp::Write | BlocksOp::Trim => Left::Unsure,
+            BlocksOp::Read if whole && (self.plan.reads || slot.reads_back()) => {
                 return self.check(slot, files);
             }
             _ => return true,

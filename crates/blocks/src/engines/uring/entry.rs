@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use candor_engine::operation::Slot;
 use candor_plan::Blocks;
+use candor_plan::work::BlocksOp;
 use io_uring::{opcode, squeue, types};
 
 use crate::engines::Context;
 use crate::engines::flags::CallFlags;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 
 /// Builder of entries from operations.
@@ -41,20 +42,24 @@ impl SqeBuilder {
         }
         let (buffer, length, offset) = (slot.buffer.host(), slot.length as u32, slot.offset);
         let (file, flags) = self.file(slot);
-        let entry = match (slot.kind(), self.fixed_buffers) {
-            (Kind::Read, true) => {
+        let entry = match (slot.issued(), self.fixed_buffers) {
+            (BlocksOp::Read | BlocksOp::ReadBack, true) => {
                 opcode::ReadFixed::new(file, buffer, length, 0).offset(offset).build()
             }
-            (Kind::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
-            (Kind::Write, true) => {
+            (BlocksOp::Read | BlocksOp::ReadBack, false) => {
+                opcode::Read::new(file, buffer, length).offset(offset).build()
+            }
+            (BlocksOp::Write, true) => {
                 opcode::WriteFixed::new(file, buffer, length, 0).offset(offset).build()
             }
-            (Kind::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).build(),
-            (Kind::Fdatasync, _) => {
+            (BlocksOp::Write, false) => {
+                opcode::Write::new(file, buffer, length).offset(offset).build()
+            }
+            (BlocksOp::Fdatasync, _) => {
                 opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
             }
-            (Kind::Fsync, _) => opcode::Fsync::new(file).build(),
-            (Kind::Trim | Kind::SyncFileRange, _) => self.trim(slot, file),
+            (BlocksOp::Fsync, _) => opcode::Fsync::new(file).build(),
+            (BlocksOp::Trim | BlocksOp::SyncFileRange, _) => self.trim(slot, file),
         };
         entry.flags(flags)
     }
@@ -123,8 +128,10 @@ impl SqeOptions {
 
     /// Entry of an operation, with the options.
     pub fn entry(&mut self, builder: &SqeBuilder, slot: &Slot, index: u32) -> squeue::Entry {
-        let mut entry = match slot.kind() {
-            Kind::Read | Kind::Write if !builder.no_ops => self.transfer(builder, slot, index),
+        let mut entry = match slot.issued() {
+            BlocksOp::Read | BlocksOp::Write if !builder.no_ops => {
+                self.transfer(builder, slot, index)
+            }
             _ => builder.entry(slot),
         };
         if self.async_every > 0 {
@@ -141,7 +148,8 @@ impl SqeOptions {
         let (file, flags) = builder.file(slot);
         let (buffer, length, offset) = (slot.buffer.host(), slot.length as u32, slot.offset);
         let priority = if self.priorities { slot.priority } else { 0 };
-        let of_call = if slot.kind() == Kind::Read { self.flags.read } else { self.flags.write };
+        let of_call =
+            if slot.issued() == BlocksOp::Read { self.flags.read } else { self.flags.write };
         // The calls differ in type, so that only a macro can build all of them.
         macro_rules! build {
             ($call:expr) => {
@@ -151,14 +159,18 @@ impl SqeOptions {
         if let Some(vectors) = &mut self.vectors {
             let vector = &mut vectors[index as usize];
             *vector = libc::iovec { iov_base: buffer.cast(), iov_len: length as usize };
-            return match slot.kind() {
-                Kind::Read => build!(opcode::Readv::new(file, vector, 1)),
+            return match slot.issued() {
+                BlocksOp::Read => build!(opcode::Readv::new(file, vector, 1)),
                 _ => build!(opcode::Writev::new(file, vector, 1)),
             };
         }
-        match (slot.kind(), builder.fixed_buffers) {
-            (Kind::Read, true) => build!(opcode::ReadFixed::new(file, buffer, length, 0)),
-            (Kind::Read, false) => build!(opcode::Read::new(file, buffer, length)),
+        match (slot.issued(), builder.fixed_buffers) {
+            (BlocksOp::Read | BlocksOp::ReadBack, true) => {
+                build!(opcode::ReadFixed::new(file, buffer, length, 0))
+            }
+            (BlocksOp::Read | BlocksOp::ReadBack, false) => {
+                build!(opcode::Read::new(file, buffer, length))
+            }
             (_, true) => build!(opcode::WriteFixed::new(file, buffer, length, 0)),
             (_, false) => build!(opcode::Write::new(file, buffer, length)),
         }

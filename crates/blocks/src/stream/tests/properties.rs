@@ -6,13 +6,13 @@ use candor_plan::blocks::{FileOrder, Position, Rotation, Stay, StayAt, Windows};
 use super::*;
 
 /// All operations of a stream within a budget, as (file, direction, offset, length).
-fn all(blocks: &Blocks, sizes: &[u64], budget: Budget) -> Vec<(u32, Kind, u64, u64)> {
+fn all(blocks: &Blocks, sizes: &[u64], budget: Budget) -> Vec<(u32, BlocksOp, u64, u64)> {
     let mut stream = stream(blocks, sizes, ALONE, false);
     stream.bound(budget);
     let mut slot = Slot::empty(Buffer::None);
     let mut list = Vec::new();
     while stream.next(&mut slot) && list.len() < 20_000 {
-        list.push((slot.handle, slot.kind(), slot.offset, slot.length));
+        list.push((slot.handle, slot.issued(), slot.offset, slot.length));
     }
     list
 }
@@ -155,7 +155,7 @@ fn jumps_have_sizes_of_their_own() {
     let list = all(&plan, &[1 << 30], Budget { ops: 10_000, ..Budget::NONE });
     let jumps = list.iter().filter(|(.., length)| *length == 8192).count();
     assert!((2800..3200).contains(&jumps), "{jumps}");
-    let follows = |two: &&[(u32, Kind, u64, u64)]| two[1].2 == two[0].2 + two[0].3;
+    let follows = |two: &&[(u32, BlocksOp, u64, u64)]| two[1].2 == two[0].2 + two[0].3;
     let followers = list.windows(2).filter(follows);
     assert!(followers.clone().all(|two| two[1].3 == 4096));
     assert!((6800..7200).contains(&followers.count()));
@@ -190,15 +190,15 @@ fn zones_of_bytes_and_of_single_directions() {
     let mix = Mix { read: 50, write: 50, trim: 0 };
     let plan = Blocks { mix, ..with(Access::Zoned { zones }) };
     let list = all(&plan, &[400 << 10], Budget { ops: 10_000, ..Budget::NONE });
-    let of = |kind: Kind, from: u64, to: u64| {
-        let within = |(_, k, at, _): &&(u32, Kind, u64, u64)| {
+    let of = |kind: BlocksOp, from: u64, to: u64| {
+        let within = |(_, k, at, _): &&(u32, BlocksOp, u64, u64)| {
             *k == kind && (from * 4096..to * 4096).contains(at)
         };
         list.iter().filter(within).count() as f64
     };
-    assert_eq!(of(Kind::Read, 35, 100), 0.0);
-    assert_eq!(of(Kind::Write, 5, 100), 0.0);
-    assert!((of(Kind::Read, 0, 10) / of(Kind::Read, 0, 35) - 0.6).abs() < 0.03);
+    assert_eq!(of(BlocksOp::Read, 35, 100), 0.0);
+    assert_eq!(of(BlocksOp::Write, 5, 100), 0.0);
+    assert!((of(BlocksOp::Read, 0, 10) / of(BlocksOp::Read, 0, 35) - 0.6).abs() < 0.03);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn directions_have_alignments_of_their_own() {
         let size = PerDirection::all(SizeSpec::Fixed(Bytes(1024)));
         let plan = Blocks { mix, align, size, ..with(access) };
         let list = all(&plan, &[1 << 20], Budget { ops: 60, ..Budget::NONE });
-        let writes = list.iter().filter(|(_, kind, ..)| *kind == Kind::Write);
+        let writes = list.iter().filter(|(_, kind, ..)| *kind == BlocksOp::Write);
         assert!(writes.clone().count() > 10 && list.len() == 60);
         assert!(writes.clone().all(|(_, _, at, _)| at % 16384 == 0));
         assert!(list.iter().any(|(_, _, at, _)| at % 16384 != 0));

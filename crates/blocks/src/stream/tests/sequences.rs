@@ -15,7 +15,7 @@ fn listing(blocks: &Blocks, sizes_kib: &[u64], budget: Budget) -> String {
     let mut slot = Slot::empty(Buffer::None);
     let mut out = Vec::new();
     while stream.next(&mut slot) && out.len() < 200 {
-        let op = slot.kind().direction().expect("a direction").name();
+        let op = slot.direction().expect("a direction").name();
         let (offset, length) = (slot.offset / K, slot.length / K);
         out.push(format!("{}{}@{offset}+{length}", slot.handle, &op[..1]));
     }

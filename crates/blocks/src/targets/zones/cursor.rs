@@ -7,9 +7,10 @@ use std::sync::{Arc, MutexGuard};
 use candor_plan::Stop;
 use candor_plan::blocks::{Access, Blocks, Zones};
 use candor_plan::units::{Direction, PerDirection};
+use candor_plan::work::BlocksOp;
 
 use super::{Map, State};
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::stream::Stream;
 use crate::targets::files::{Files, OpenFile};
 use candor_engine::operation::Slot;
@@ -133,10 +134,10 @@ impl ZoneCursor {
     /// still to be read back. A moved operation must be submitted, or reported as completed.
     pub fn admit(&mut self, slot: &mut Slot, stream: &mut Stream, holds: bool) -> Admission {
         self.worker.holds = holds;
-        if self.worker.writes_first && slot.kind() == Kind::Read {
-            slot.set(Kind::Write);
+        if self.worker.writes_first && slot.issued() == BlocksOp::Read {
+            slot.set(BlocksOp::Write);
         }
-        let Some(op) = slot.kind().direction() else { return Admission::Admitted };
+        let Some(op) = slot.direction() else { return Admission::Admitted };
         let file = slot.handle as usize;
         let map = &*self.maps[file];
         let resets = self.worker.resets;
@@ -177,7 +178,7 @@ impl ZoneCursor {
 
     /// Accounts for the completion of a moved operation.
     pub fn completed(&mut self, slot: &Slot) {
-        if slot.kind().direction().is_none() {
+        if slot.direction().is_none() {
             return;
         }
         let map = &self.maps[slot.handle as usize];

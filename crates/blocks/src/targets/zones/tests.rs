@@ -3,11 +3,12 @@ use std::collections::HashSet;
 
 use candor_plan::blocks::{Access, Blocks, Engine, ZoneReset, Zones};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::work::BlocksOp;
 use candor_plan::{Bytes, Job, Plan, Stop, Target, TargetKind};
 use proptest::prelude::*;
 
 use super::*;
-use crate::kind::{BlocksSlot, Kind};
+use crate::slot::BlocksSlot;
 use crate::stream::offsets::{Offsets, OwnFiles, Shapes};
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::Files;
@@ -223,8 +224,8 @@ fn check(
     let zone = &mut observed[(slot.offset / LENGTH) as usize];
     let (into, length) = (slot.offset % LENGTH, slot.length);
     prop_assert!(length > 0);
-    match slot.kind() {
-        Kind::Write => {
+    match slot.issued() {
+        BlocksOp::Write => {
             if into != zone.pointer {
                 prop_assert_eq!((into, zone.in_flight), (0, 0), "a reset beside others");
                 (zone.pointer, zone.open) = (0, false);
@@ -233,7 +234,7 @@ fn check(
             zone.pointer = into + length;
             zone.open = capacity - zone.pointer >= least;
         }
-        Kind::Read => prop_assert!(into + length <= zone.pointer, "above the pointer"),
+        BlocksOp::Read => prop_assert!(into + length <= zone.pointer, "above the pointer"),
         _ => {
             prop_assert_eq!((into, length, zone.in_flight), (0, LENGTH, 0));
             (zone.pointer, zone.open) = (0, false);
