@@ -157,8 +157,39 @@ impl Outcome {
 pub struct Completion {
     /// Index of its slot.
     pub slot: u32,
+    /// Outcome as one number, as the kernel gives it: a count, or a negated error number. An end of
+    /// file is a count of 0.
+    packed: i64,
+}
+
+impl Completion {
+    const OVER: i64 = i64::MIN;
+
+    /// An operation that finished with that outcome.
+    #[inline(always)]
+    pub fn new(slot: u32, outcome: Outcome) -> Completion {
+        let packed = match outcome {
+            Outcome::Done(count) => count as i64,
+            Outcome::Failed(failure) => -i64::from(failure.errno()),
+            Outcome::Over => Completion::OVER,
+        };
+        Completion { slot, packed }
+    }
+
+    /// True where all of that many bytes moved.
+    #[inline(always)]
+    pub fn is_whole(self, length: u64) -> bool {
+        self.packed == length as i64
+    }
+
     /// Result of the operation.
-    pub outcome: Outcome,
+    #[inline(always)]
+    pub fn outcome(self) -> Outcome {
+        match self.packed {
+            Completion::OVER => Outcome::Over,
+            packed => Outcome::of_kernel(packed),
+        }
+    }
 }
 
 /// Completions of one turn, in a fixed array.
@@ -172,7 +203,7 @@ pub struct Done {
 impl Done {
     /// Room for `depth` completions, of which at most `most` are taken at a time.
     pub fn new(depth: usize, most: usize) -> Done {
-        let none = Completion { slot: 0, outcome: Outcome::Done(0) };
+        let none = Completion::new(0, Outcome::Done(0));
         Done { list: vec![none; depth].into(), count: 0, most }
     }
 
@@ -185,7 +216,7 @@ impl Done {
     /// Adds a completion. No more than the depth are in flight, so there is always room.
     #[inline(always)]
     pub fn push(&mut self, slot: u32, outcome: Outcome) {
-        self.list[self.count] = Completion { slot, outcome };
+        self.list[self.count] = Completion::new(slot, outcome);
         self.count += 1;
     }
 

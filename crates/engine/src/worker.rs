@@ -262,10 +262,10 @@ impl<S: Source> Worker<S> {
 
     /// Handles a completion that moved less than requested, failed, or found the work over.
     #[cold]
-    fn incomplete(&mut self, bank: &Bank, Completion { slot, outcome }: Completion, now: Ticks) {
-        let slot = self.slots[slot as usize];
+    fn incomplete(&mut self, bank: &Bank, completion: Completion, now: Ticks) {
+        let slot = self.slots[completion.slot as usize];
         let counters = bank.of(slot.op);
-        let failure = match outcome {
+        let failure = match completion.outcome() {
             Outcome::Over => return self.drain(Ended::Done),
             Outcome::Done(0) => Failure::AT_END,
             Outcome::Done(count) => return self.count_short(counters, &slot, count, now),

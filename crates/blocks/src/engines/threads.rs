@@ -64,7 +64,7 @@ impl Shared {
     fn work(&self, mut calls: Psync) {
         while let Some(request) = self.next() {
             let outcome = calls.call(&request.slot);
-            self.state().completed.push(Completion { slot: request.index, outcome });
+            self.state().completed.push(Completion::new(request.index, outcome));
             self.completed.notify_one();
         }
     }
@@ -143,7 +143,7 @@ impl Io for Threads {
         };
         let taken = state.completed.len().min(done.wanted());
         for completion in state.completed.drain(..taken) {
-            done.push(completion.slot, completion.outcome);
+            done.push(completion.slot, completion.outcome());
         }
         submitted
     }

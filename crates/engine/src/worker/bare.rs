@@ -36,7 +36,7 @@ impl<S: Bare> Worker<S> {
                 ),
                 outcome => {
                     slot.started = issued;
-                    self.incomplete(present.bank, Completion { slot: 0, outcome }, present.now);
+                    self.incomplete(present.bank, Completion::new(0, outcome), present.now);
                 }
             }
             self.turn.last_completion = present.now;
@@ -108,9 +108,9 @@ impl<S: Bare> Worker<S> {
                 alike.count(bank, &clock, now);
                 alike = Alike::of(slot);
             }
-            match completion.outcome {
-                Outcome::Done(count) if count == slot.length => alike.add(count),
-                _ => incomplete = true,
+            match completion.is_whole(slot.length) {
+                true => alike.add(slot.length),
+                false => incomplete = true,
             }
             self.free.push(completion.slot);
         }
@@ -128,7 +128,7 @@ impl<S: Bare> Worker<S> {
         for at in 0..self.done.len() {
             let completion = self.done.as_slice()[at];
             let slot = &self.slots[completion.slot as usize];
-            if completion.outcome != Outcome::Done(slot.length) {
+            if !completion.is_whole(slot.length) {
                 self.incomplete(bank, completion, now);
             }
         }

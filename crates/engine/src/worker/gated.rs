@@ -141,7 +141,7 @@ impl<S: Source> Worker<S> {
                 self.count_alike(&alike, bank, now);
                 alike = Alike::of(slot);
             }
-            if completion.outcome == Outcome::Done(slot.length) {
+            if completion.is_whole(slot.length) {
                 alike.add(slot.length);
             }
             self.free.push(completion.slot);
@@ -181,11 +181,11 @@ impl<S: Source> Worker<S> {
     fn report(&mut self, at: usize, bank: &Bank, now: Ticks) {
         let completion = self.done.as_slice()[at];
         let index = completion.slot as usize;
-        if completion.outcome != Outcome::Done(self.slots[index].length) {
+        if !completion.is_whole(self.slots[index].length) {
             self.incomplete(bank, completion, now);
         }
         let slot = &self.slots[index];
-        let moved = match completion.outcome {
+        let moved = match completion.outcome() {
             Outcome::Done(count) => count > 0 || slot.length == 0,
             _ => false,
         };
@@ -195,6 +195,6 @@ impl<S: Source> Worker<S> {
         if let Some(intended) = bank.of(slot.op).intended.as_ref().filter(|_| moved) {
             intended.record(1, self.seat.clock.ns(now.saturating_sub(slot.intended)));
         }
-        self.source.completed(slot, completion.outcome, &mut self.turn);
+        self.source.completed(slot, completion.outcome(), &mut self.turn);
     }
 }
