@@ -127,9 +127,9 @@ impl Outcome {
     /// Outcome of a kernel result: a count, or a negated error number.
     #[inline(always)]
     pub fn of_kernel(result: i64) -> Outcome {
-        match u64::try_from(result) {
-            Ok(count) => Outcome::Done(count),
-            Err(_) => Outcome::Failed(Failure::os(-result as i32)),
+        match result >= 0 {
+            true => Outcome::Done(result as u64),
+            false => Outcome::Failed(Failure(result.unsigned_abs())),
         }
     }
 
@@ -170,7 +170,7 @@ impl Completion {
     pub fn new(slot: u32, outcome: Outcome) -> Completion {
         let packed = match outcome {
             Outcome::Done(count) => count as i64,
-            Outcome::Failed(failure) => -i64::from(failure.errno()),
+            Outcome::Failed(failure) => (failure.0 as i64).wrapping_neg(),
             Outcome::Over => Completion::OVER,
         };
         Completion { slot, packed }
