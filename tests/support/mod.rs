@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `program.rs` | starts candor, waits with a limit, sends signals |
 //! | `report.rs` | reads the JSON report |
+//! | `schema.rs` | checks a report against its schema; the tests of `show` use it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!

@@ -1,8 +1,10 @@
 //! The JSON report, as far as tests ask.
 
+#[path = "schema.rs"]
+mod schema;
+
 use std::collections::BTreeMap;
 
-use candor_show::json::schema;
 use serde_json::Value;
 
 /// Weights above an explanation: what makes a result less than believable.

@@ -91,11 +91,6 @@ impl Pattern {
     /// Bytes of an offset.
     const OFFSET_BYTES: usize = 8;
 
-    /// Of plain bytes; none if there are none or more than [`Pattern::BYTES_MAX`].
-    pub fn of(bytes: &[u8]) -> Option<Pattern> {
-        Pattern::empty().then(bytes).finish()
-    }
-
     /// With nothing in it yet, to be built.
     pub fn empty() -> Pattern {
         Pattern { bytes: Vec::new(), offsets: Vec::new(), every: None }

@@ -93,12 +93,6 @@ impl Tree {
             false => self.directories(),
         }
     }
-
-    /// Number of items of all trees of `ranks` ranks, at most what 64 bits hold.
-    pub fn items_of_all(&self, ranks: u64) -> u64 {
-        let owners = if self.per_rank || self.items_per_rank { ranks } else { 1 };
-        self.item_directories().saturating_mul(self.items).saturating_mul(owners)
-    }
 }
 
 /// Operations on the items of a tree, as one worker issues them.

@@ -353,11 +353,6 @@ impl Job {
     pub fn entries(&self) -> Option<&Entries> {
         self.work.entries()
     }
-
-    /// The own end, or else that of its phase.
-    pub fn stop<'a>(&'a self, phase: &'a Phase) -> &'a Stop {
-        self.stop.as_ref().unwrap_or(&phase.stop)
-    }
 }
 
 fn job_name() -> String {

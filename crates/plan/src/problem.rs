@@ -34,21 +34,6 @@ impl Source {
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 
-    /// Line and column where `place`, or its nearest known ancestor, begins.
-    pub fn position(&self, place: &PlanPath) -> Option<(usize, usize)> {
-        self.span(place).map(|span| self.line_column(span.start))
-    }
-
-    /// A problem on one line, as compilers and editors write it: `file:line:column: message`.
-    pub fn describe(&self, problem: &Problem) -> String {
-        match self.position(&problem.place) {
-            Some((line, column)) => {
-                format!("{}:{line}:{column}: {}", self.name, problem.message)
-            }
-            None => format!("{}: {}", self.name, problem.message),
-        }
-    }
-
     /// The source of a plan that was given as words of a command line, and the range of each word
     /// in its text. Whoever reads the words enters into `spans` which place a range belongs to.
     pub fn command_line<S: AsRef<str>>(
@@ -181,6 +166,23 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Source {
+        /// Line and column where `place`, or its nearest known ancestor, begins.
+        pub(crate) fn position(&self, place: &PlanPath) -> Option<(usize, usize)> {
+            self.span(place).map(|span| self.line_column(span.start))
+        }
+
+        /// A problem on one line: `file:line:column: message`.
+        pub(crate) fn describe(&self, problem: &Problem) -> String {
+            match self.position(&problem.place) {
+                Some((line, column)) => {
+                    format!("{}:{line}:{column}: {}", self.name, problem.message)
+                }
+                None => format!("{}: {}", self.name, problem.message),
+            }
+        }
+    }
 
     #[test]
     fn lines_and_columns_count_from_one_in_characters() {

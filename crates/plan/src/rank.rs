@@ -40,11 +40,6 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Ranks of a job's workers on the only host.
-    pub fn alone(workers: u32) -> Ranks {
-        HostIndex::ALONE.ranks(workers)
-    }
-
     /// The rank of a worker of this host.
     pub fn rank(&self, worker: u32) -> u64 {
         self.first_rank + u64::from(worker)
@@ -184,7 +179,7 @@ mod tests {
         assert!((0..3).all(|at| host(at).ranks == 12 && host(at).host.host == at));
         let own = |at, worker| host(at).seat(Sharing::Own, 4, 12, worker).file;
         assert_eq!((own(0, 1), own(2, 1)), (Some(5), Some(1)), "the data of the next host");
-        let alone = Ranks::alone(12);
+        let alone = HostIndex::ALONE.ranks(12);
         for worker in 0..12 {
             for (sharing, files) in [(Sharing::Own, 5), (Sharing::Shared, 3)] {
                 let seat = host(worker / 4).seat(sharing, -1, files, worker % 4);

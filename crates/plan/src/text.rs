@@ -30,25 +30,6 @@ pub fn to_json(plan: &Plan) -> String {
     serde_json::to_string(&write::printable(plan)).unwrap_or_default()
 }
 
-/// The plan in a JSON text.
-pub fn from_json(text: &str) -> Result<Plan, Problem> {
-    let remedy = "give a plan as candor wrote it";
-    let wrong = |error: serde_json::Error| {
-        let message = format!("the JSON text is not a plan: {error}");
-        Problem::error("json", PlanPath::root(), message, remedy)
-    };
-    let value: serde_json::Value = serde_json::from_str(text).map_err(wrong)?;
-    if !value.is_object() {
-        let message = "the JSON text is not a plan: it is not an object";
-        return Err(Problem::error("json", PlanPath::root(), message, remedy));
-    }
-    match value.get("version").and_then(serde_json::Value::as_u64) {
-        Some(version) if version > u64::from(PLAN_VERSION) => Err(too_new(version)),
-        // Again from the text, for its error messages know line and column.
-        _ => serde_json::from_str(text).map_err(wrong),
-    }
-}
-
 /// The sentence with which a plan of a later version is refused.
 fn too_new(version: u64) -> Problem {
     Problem::error(

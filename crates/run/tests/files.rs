@@ -204,8 +204,7 @@ fn files_are_brought_into_the_cache_and_dropped_from_it() {
     let random: Vec<u8> = (0..64 * KIB).map(|at| ((at * at) >> 7) as u8).collect();
     fs::write(&path, random).expect("written");
     fs::File::open(&path).and_then(|file| file.sync_all()).expect("flushed");
-    let resident =
-        || candor_observe::cache::state(std::slice::from_ref(&path)).expect("told").resident_bytes;
+    let resident = || candor_observe::cache::look(&path).expect("told").resident_bytes;
     let with = |hints: Hints| {
         let mut only = job("file", Mix::READ);
         if let Some(blocks) = only.blocks_mut() {

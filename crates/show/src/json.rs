@@ -4,7 +4,11 @@
 //! `docs/report-schema.json` is its schema, held against real reports by this crate's tests.
 
 mod pretty;
-pub mod schema;
+#[cfg(test)]
+#[path = "../../../tests/support/schema.rs"]
+mod schema;
+#[cfg(test)]
+mod tests;
 
 use candor_record::requests::AlignmentReport;
 use candor_record::{Cached, Explanation, Facts, Report, Watched};

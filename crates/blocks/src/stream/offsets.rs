@@ -56,12 +56,6 @@ pub struct OwnFiles {
 }
 
 impl OwnFiles {
-    /// Every `of`-th of `files`, beginning with the `rank`-th.
-    pub fn dealt(rank: u32, of: u32, files: u32) -> OwnFiles {
-        let step = of.max(1);
-        OwnFiles { first: rank, step, count: files.saturating_sub(rank).div_ceil(step) }
-    }
-
     /// Numbers of the files.
     pub fn files(self) -> impl Iterator<Item = u32> {
         (0..self.count).map(move |index| self.first + index * self.step)

@@ -17,13 +17,6 @@ pub struct Extent {
     pub size: u64,
 }
 
-impl Extent {
-    /// Whole file of that size.
-    pub fn whole(size: u64) -> Extent {
-        Extent { base: 0, size }
-    }
-}
-
 /// A worker's share of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {

@@ -19,10 +19,15 @@ mod properties;
 mod sequences;
 
 pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Seat, wraps: bool) -> Stream {
-    let shapes = Shapes::new(sizes.iter().copied().map(region::Extent::whole));
+    let shapes = Shapes::new(sizes.iter().map(|size| region::Extent { base: 0, size: *size }));
     let seed = 7 + rank.seat;
-    let offsets =
-        Offsets::new(blocks, &shapes, OwnFiles::dealt(0, 1, sizes.len() as u32), rank, seed);
+    let offsets = Offsets::new(
+        blocks,
+        &shapes,
+        OwnFiles { first: 0, step: 1, count: sizes.len() as u32 },
+        rank,
+        seed,
+    );
     let random = Random::new(7, rank.seat);
     Stream::new(Parts { blocks, random, seed, offsets, wraps, trace: None })
 }
@@ -75,7 +80,7 @@ fn workers_cover_a_shared_range_exactly_once() {
             let mut seen = HashSet::new();
             for rank in 0..4 {
                 let rank = Seat::one_of(rank, 4);
-                let space = Region::new(&blocks, region::Extent::whole(64 * 4096), rank);
+                let space = Region::new(&blocks, region::Extent { base: 0, size: 64 * 4096 }, rank);
                 let list = offsets(&blocks, 64 * 4096, rank, space.length() / 4096);
                 assert!(list.iter().all(|offset| seen.insert(*offset)), "{share:?} {access:?}");
             }
@@ -185,7 +190,7 @@ proptest! {
         let size = size * 4096 * ranks;
         let blocks = Blocks { share: Share::Slice, ..with(access) };
         let rank = Seat::one_of(seed % ranks, ranks);
-        let space = Region::new(&blocks, region::Extent::whole(size), rank);
+        let space = Region::new(&blocks, region::Extent { base: 0, size }, rank);
         for offset in offsets(&blocks, size, rank, 64) {
             prop_assert!(offset >= space.offset(0) && offset + 4096 <= space.end());
         }

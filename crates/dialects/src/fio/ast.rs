@@ -122,11 +122,6 @@ impl Ast {
         self.globals.get(section.globals.clone()).unwrap_or_default()
     }
 
-    /// True where a flag was given.
-    pub fn has(&self, flag: &str) -> bool {
-        self.flags.iter().any(|given| given.name == flag)
-    }
-
     /// The values that a flag was given, in order.
     pub fn values(&self, flag: &str) -> impl Iterator<Item = &str> {
         let given = self.flags.iter().filter(move |given| given.name == flag);

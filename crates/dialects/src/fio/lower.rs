@@ -61,14 +61,6 @@ impl Lowered {
     }
 }
 
-/// The errors of values that cannot be read: all that a run which only parses looks for.
-pub fn diagnostics(ast: &Ast) -> Vec<Diagnostic> {
-    let mut all = Diagnostics::default();
-    let readings = ast.sections.iter().map(|section| options::read(ast, section));
-    readings.flat_map(|reading| reading.errors).for_each(|diagnostic| all.push(diagnostic));
-    all.errors
-}
-
 /// Lowers everything that was written.
 ///
 /// # Errors

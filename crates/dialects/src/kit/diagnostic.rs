@@ -78,13 +78,6 @@ impl Diagnostic {
         self
     }
 
-    /// With a likely cause.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
     /// With the nearest valid word, where one is near enough.
     #[must_use]
     pub fn nearest<'a>(mut self, candidates: impl IntoIterator<Item = &'a str>) -> Self {
@@ -141,7 +134,8 @@ mod tests {
         assert_eq!(bell.describe(&texts), "command line:1:5: `\\u{7}\\n` is no option");
         let nowhere = Diagnostic::nowhere("no-job", "no job").remedy("give one");
         assert_eq!(nowhere.describe(&texts), "no job; give one");
-        let known = nowhere.known_as("fio", "No job(s) defined").hint("is it set?");
+        let known = nowhere.known_as("fio", "No job(s) defined");
+        let known = Diagnostic { hint: "is it set?".to_owned(), ..known };
         assert_eq!(
             known.describe(&texts),
             "no job; give one (fio: No job(s) defined) (is it set?)"

@@ -26,11 +26,6 @@ impl Origins {
         }
     }
 
-    /// `file:line:column` of a place of the plan.
-    pub fn location(&self, place: &PlanPath, texts: &Texts) -> Option<String> {
-        self.at(place).map(|at| texts.location(at))
-    }
-
     /// The places of the plan that the option with name or value at `file:line:column` lowers to:
     /// one for each job that has the option.
     pub fn of_option(&self, written: &str, texts: &Texts) -> Vec<PlanPath> {

@@ -37,11 +37,6 @@ impl<O> Plain<O> {
         Plain::new(Takes::Maybe(name), &[])
     }
 
-    /// One of these words, under this name.
-    pub const fn one_of(name: &'static str, choices: &'static [Choice]) -> Self {
-        Plain::new(Takes::One(name), choices)
-    }
-
     const fn new(takes: Takes, choices: &'static [Choice]) -> Self {
         Plain { takes, choices, of: PhantomData }
     }

@@ -32,11 +32,6 @@ impl Object {
         self
     }
 
-    /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<&Tree> {
-        self.entries().find(|(name, _)| *name == key).map(|(_, value)| value)
-    }
-
     /// The keys and values.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Tree)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))

@@ -192,11 +192,6 @@ impl Pacer {
         }
     }
 
-    /// True once a rest is due, as of the last [`Pacer::check_rest`].
-    pub fn rest_is_due(&self) -> bool {
-        self.rests.as_ref().is_some_and(|rests| rests.due)
-    }
-
     /// Checks whether a rest is due. The rest begins once everything in flight has completed.
     pub fn check_rest(&mut self, now_ns: u64) -> bool {
         let Some(rests) = &mut self.rests else { return false };
@@ -469,6 +464,5 @@ mod tests {
         assert!(pacer.check_rest(5000));
         pacer.begin_rest(5000);
         assert_eq!((pacer.spins_until_ns(), pacer.next_ns()), (5300, 6000));
-        assert!(!pacer.rest_is_due());
     }
 }

@@ -46,7 +46,8 @@ impl Default for Roots {
 
 impl Roots {
     /// The running kernel's trees in other places.
-    pub fn at(sys: PathBuf, proc: PathBuf, dev: PathBuf) -> Roots {
+    #[cfg(test)]
+    pub(crate) fn at(sys: PathBuf, proc: PathBuf, dev: PathBuf) -> Roots {
         Roots { sys, proc, dev, answers: Answers::Kernel }
     }
 

@@ -241,8 +241,6 @@ fn a_newer_version_is_refused_with_one_sentence() {
     plan.toml:1:11: the plan is of version 3, and this candor reads versions up to 2
       -> run it with the candor that wrote it, or a newer one
     "##);
-    let problem = from_json(r#"{"version":3,"novelty":true}"#).expect_err("it is too new");
-    assert_eq!(problem.rule, "version");
 }
 
 #[test]
@@ -350,14 +348,6 @@ fn an_option_that_is_all_zero_is_still_there() {
 }
 
 #[test]
-fn json_that_is_no_plan_is_reported() {
-    for text in ["", "null", "[]", "{\"sed\":1}", "{\"seed\":\"x\"}", "{\"version\":1"] {
-        let problem = from_json(text).expect_err(text);
-        assert_eq!(problem.rule, "json", "{text}: {}", problem.message);
-    }
-}
-
-#[test]
 fn long_and_deep_texts_are_refused_quickly() {
     let deep = |open: &str, close: &str| {
         let levels = TEXT_BYTES_MAX / 2 / (open.len() + close.len());
@@ -442,7 +432,8 @@ proptest! {
         let toml = write(&plan);
         let back = read("written", &toml).map(|(plan, _)| plan);
         prop_assert_eq!(back.map_err(|e| e.0), Ok(plan.clone()), "{}", toml);
-        prop_assert_eq!(from_json(&to_json(&plan)), Ok(plan.clone()));
+        let json = serde_json::from_str::<Plan>(&to_json(&plan));
+        prop_assert_eq!(json.map_err(|error| error.to_string()), Ok(plan.clone()));
         for problem in crate::check::check(&plan) {
             prop_assert!(!problem.message.is_empty() && !problem.remedy.is_empty());
         }

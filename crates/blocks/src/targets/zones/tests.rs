@@ -50,7 +50,8 @@ impl Worker {
     fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Worker {
         let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
         let rank = Seat::ALONE;
-        let offsets = Offsets::new(blocks, &shapes, OwnFiles::dealt(0, 1, 1), rank, seed);
+        let offsets =
+            Offsets::new(blocks, &shapes, OwnFiles { first: 0, step: 1, count: 1 }, rank, seed);
         let random = Random::new(seed, 0);
         let parts = stream::Parts { blocks, random, seed, offsets, wraps: true, trace: None };
         let mut stream = Stream::new(parts);

@@ -198,8 +198,6 @@ pub enum Distribution {
     Zoned(PerDirection<Vec<(u64, u64)>>),
     /// Shares of accesses (percent) on numbers of bytes, per direction.
     ZonedAbsolute(PerDirection<Vec<(u64, u64)>>),
-    /// A sequence: order of its own (newer versions).
-    Sequence,
 }
 
 /// Random offsets.

@@ -260,10 +260,6 @@ fn skewed(
             zones(&to_the_end(list), |percent| Extent::Percent(percent as f64))
         }
         Distribution::ZonedAbsolute(list) => zones(list, |bytes| Extent::Bytes(Bytes(bytes))),
-        Distribution::Sequence => {
-            diagnostics.refuse(from, "random_distribution", "this distribution is not built");
-            Access::Random
-        }
         Distribution::Uniform => Access::Random,
     }
 }

@@ -11,8 +11,6 @@ use super::{Read, Refused, Value};
 pub enum TimeUnit {
     /// Seconds, as `runtime` does.
     Seconds,
-    /// Milliseconds.
-    Millis,
     /// Microseconds, as `thinktime` does.
     Micros,
 }
@@ -21,7 +19,6 @@ impl TimeUnit {
     fn micros(self) -> i128 {
         match self {
             TimeUnit::Seconds => SECOND,
-            TimeUnit::Millis => 1000,
             TimeUnit::Micros => 1,
         }
     }

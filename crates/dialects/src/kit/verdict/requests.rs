@@ -119,11 +119,14 @@ mod tests {
         assert_eq!(text(&report), line);
         let tree = trees(&report).remove(0);
         let sizes = Object::default().with("262144", 3_u64).with("524288", 1_u64);
-        assert_eq!(tree.get("sizes"), Some(&sizes.into()));
-        assert_eq!(tree.get("counted"), Some(&Tree::Int(16)));
-        assert_eq!(tree.get("start_on_4k"), Some(&Tree::Int(3)));
-        let Some(Tree::Object(latency)) = tree.get("latency_ns") else { panic!("{tree:?}") };
-        assert_eq!(latency.get("p50"), Some(&Tree::Int(65_536)));
+        let get = |tree: &Object, key: &str| {
+            tree.entries().find(|(name, _)| *name == key).map(|(_, value)| value.clone())
+        };
+        assert_eq!(get(&tree, "sizes"), Some(sizes.into()));
+        assert_eq!(get(&tree, "counted"), Some(Tree::Int(16)));
+        assert_eq!(get(&tree, "start_on_4k"), Some(Tree::Int(3)));
+        let Some(Tree::Object(latency)) = get(&tree, "latency_ns") else { panic!("{tree:?}") };
+        assert_eq!(get(&latency, "p50"), Some(Tree::Int(65_536)));
     }
 
     #[test]

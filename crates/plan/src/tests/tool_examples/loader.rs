@@ -74,7 +74,7 @@ fn plan() -> Plan {
 fn epochs_of_shuffled_small_files() {
     let plan = plan();
     super::walk(&plan, TOML, &super::NOT_YET);
-    let items = plan.targets[0].tree.as_ref().map(|tree| tree.items_of_all(8));
+    let items = plan.targets[0].tree.as_ref().map(|tree| tree.item_directories() * tree.items);
     assert_eq!(items, Some(50_000));
     // All share the items, so each worker takes an eighth of every epoch's order.
     let shares = (0..8).map(|rank| Seat::of(Sharing::Shared, rank, 8, 1).slice(50_000, 1).1);

@@ -29,7 +29,7 @@ fn walk(built: &Plan, toml: &str, rules: &[&str]) {
     };
     assert_eq!(read(toml), *built);
     assert_eq!(read(&text::write(built)), *built);
-    assert_eq!(text::from_json(&text::to_json(built)).as_ref(), Ok(built));
+    assert_eq!(serde_json::from_str::<Plan>(&text::to_json(built)).as_ref().ok(), Some(built));
     let problems = check::check(built);
     let broken: BTreeSet<_> = problems.iter().map(|p| p.rule).collect();
     assert_eq!(broken.into_iter().collect::<Vec<_>>(), rules, "{problems:#?}");

@@ -7,10 +7,30 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::*;
+use super::schema::{SCHEMA, violations};
 use crate::sample;
+
+/// Keywords of JSON Schema that `schema::violations` checks.
+const CHECKED: [&str; 16] = [
+    "$ref",
+    "additionalProperties",
+    "anyOf",
+    "const",
+    "enum",
+    "items",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "oneOf",
+    "prefixItems",
+    "properties",
+    "required",
+    "type",
+    "$defs",
+];
 
 /// Set it to write the schema instead of comparing it.
 const BLESS: &str = "CANDOR_BLESS";
