@@ -34,8 +34,6 @@ pub struct EngineOptions {
     pub uncached: bool,
     /// `nowait`.
     pub nowait: bool,
-    /// `userspace_reap`.
-    pub userspace_reap: bool,
     /// `libaio_vectored`.
     pub vectored: bool,
     /// `fixedbufs`.
@@ -50,16 +48,12 @@ pub struct EngineOptions {
     pub nonvectored: Option<u64>,
     /// `force_async`: every so many operations; 0 is never.
     pub force_async: u64,
-    /// `thp`.
-    pub huge_mapping: bool,
     /// `cpuload` in percent.
     pub cpu_load: u64,
     /// `cpuchunks` in microseconds.
     pub cpu_chunks_us: u64,
     /// `cpumode`.
     pub cpu_mode: CpuMode,
-    /// `exit_on_io_done`.
-    pub exit_on_io_done: bool,
     /// `stat_type`.
     pub stat: StatType,
     /// `cmdprio_*`.
@@ -122,7 +116,6 @@ impl Default for EngineOptions {
             hipri_percent: 100,
             uncached: false,
             nowait: false,
-            userspace_reap: false,
             vectored: false,
             fixed_buffers: false,
             fixed_files: false,
@@ -130,11 +123,9 @@ impl Default for EngineOptions {
             sqpoll_cpu: None,
             nonvectored: None,
             force_async: 0,
-            huge_mapping: false,
             cpu_load: 0,
             cpu_chunks_us: 50_000,
             cpu_mode: CpuMode::Noop,
-            exit_on_io_done: false,
             stat: StatType::Stat,
             priorities: Priorities::default(),
             program: None,

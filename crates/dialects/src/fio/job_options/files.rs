@@ -166,10 +166,6 @@ choices! {
 pub struct Making {
     /// `fallocate`.
     pub fallocate: Fallocate,
-    /// `create_serialize`.
-    pub serialize: bool,
-    /// `create_fsync`.
-    pub fsync: bool,
     /// `create_on_open`.
     pub on_open: bool,
     /// `create_only`.
@@ -184,16 +180,12 @@ pub struct Making {
     pub pre_read: bool,
     /// `unlink`.
     pub unlink: bool,
-    /// `unlink_each_loop`.
-    pub unlink_each_loop: bool,
 }
 
 impl Default for Making {
     fn default() -> Self {
         Making {
             fallocate: Fallocate::Native,
-            serialize: true,
-            fsync: true,
             on_open: false,
             only: false,
             allowed: true,
@@ -201,7 +193,6 @@ impl Default for Making {
             overwrite: false,
             pre_read: false,
             unlink: false,
-            unlink_each_loop: false,
         }
     }
 }
@@ -215,8 +206,6 @@ pub struct Durability {
     pub fdatasync: u64,
     /// `sync_file_range`.
     pub sync_file_range: SyncFileRange,
-    /// `write_barrier`.
-    pub barrier: u64,
     /// `end_fsync`.
     pub at_end: bool,
     /// `end_syncfs`.

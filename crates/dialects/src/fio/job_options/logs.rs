@@ -29,8 +29,6 @@ pub struct Logs {
     pub histogram: LogName,
     /// `per_job_logs`.
     pub per_job: bool,
-    /// `log_entries`.
-    pub entries: u64,
     /// `log_avg_msec`.
     pub window_ms: u64,
     /// `log_window_value`.
@@ -61,8 +59,6 @@ pub struct Logs {
     pub bandwidth_ms: u64,
     /// `iopsavgtime`.
     pub iops_ms: u64,
-    /// `block_error_percentiles`.
-    pub block_errors: bool,
 }
 
 impl Default for Logs {
@@ -73,7 +69,6 @@ impl Default for Logs {
             iops: None,
             histogram: None,
             per_job: true,
-            entries: 1024,
             window_ms: 0,
             value: LogValue::Average,
             histogram_ms: 0,
@@ -89,7 +84,6 @@ impl Default for Logs {
             epoch_clock: 0,
             bandwidth_ms: 500,
             iops_ms: 500,
-            block_errors: false,
         }
     }
 }
@@ -210,6 +204,4 @@ pub struct Errors {
     pub continue_on: ContinueOn,
     /// `ignore_error`, as written.
     pub ignore: Option<String>,
-    /// `error_dump`.
-    pub dump: bool,
 }

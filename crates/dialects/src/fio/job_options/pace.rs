@@ -70,8 +70,6 @@ pub struct Think {
     pub time: Nanos,
     /// `thinktime_spin`.
     pub spin: Nanos,
-    /// `thinkcycles`.
-    pub cycles: u64,
     /// `thinktime_blocks`.
     pub blocks: u64,
     /// `thinktime_blocks_type`.
@@ -85,7 +83,6 @@ impl Default for Think {
         Think {
             time: Nanos(0),
             spin: Nanos(0),
-            cycles: 0,
             blocks: 1,
             blocks_type: ThinkBlocks::Complete,
             io_time: Nanos(0),

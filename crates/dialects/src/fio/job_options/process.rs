@@ -112,14 +112,12 @@ pub struct Memory {
     pub file: Option<String>,
     /// `iomem_align`.
     pub align: u64,
-    /// `hugepage-size`.
-    pub huge_page: u64,
     /// `lockmem`.
     pub lock: u64,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory { kind: MemoryKind::Malloc, file: None, align: 0, huge_page: 2 << 20, lock: 0 }
+        Memory { kind: MemoryKind::Malloc, file: None, align: 0, lock: 0 }
     }
 }

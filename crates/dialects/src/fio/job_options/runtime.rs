@@ -84,16 +84,10 @@ pub struct Runtime {
     pub clones: u64,
     /// `ramp_time`.
     pub ramp: Nanos,
-    /// `ramp_size`: bytes.
-    pub ramp_size: u64,
     /// `startdelay`, from and to.
     pub delay: (Nanos, Nanos),
     /// `steadystate`.
     pub steady: Steady,
-    /// `clocksource`.
-    pub clock: Clock,
-    /// `gtod_cpu`.
-    pub clock_cpu: Option<u64>,
     /// `job_start_clock_id`.
     pub start_clock_id: u64,
 }
@@ -106,11 +100,8 @@ impl Default for Runtime {
             loops: 1,
             clones: 1,
             ramp: Nanos(0),
-            ramp_size: 0,
             delay: (Nanos(0), Nanos(0)),
             steady: Steady::default(),
-            clock: Clock::Best,
-            clock_cpu: None,
             start_clock_id: 0,
         }
     }

@@ -100,16 +100,12 @@ pub struct Verify {
     pub fatal: bool,
     /// `verify_dump`.
     pub dump: bool,
-    /// `verify_async`.
-    pub threads: u64,
     /// `verify_async_cpus`.
     pub cpus: Vec<u32>,
     /// `verify_backlog`.
     pub backlog: Option<u64>,
     /// `verify_backlog_batch`.
     pub backlog_batch: Option<u64>,
-    /// `experimental_verify`.
-    pub experimental: bool,
     /// `verify_state_load`.
     pub state_load: bool,
     /// `verify_state_save`.
@@ -140,11 +136,9 @@ impl Default for Verify {
             pattern_interval: 0,
             fatal: false,
             dump: false,
-            threads: 0,
             cpus: Vec::new(),
             backlog: None,
             backlog_batch: None,
-            experimental: false,
             state_load: false,
             state_save: true,
             write_sequence: true,
@@ -177,8 +171,6 @@ pub struct Trace {
     pub write: Option<String>,
     /// `read_iolog`, taken apart at its colons.
     pub read: Vec<String>,
-    /// `read_iolog_chunked`.
-    pub chunked: bool,
     /// `replay_no_stall`.
     pub no_stall: bool,
     /// `replay_redirect`.
@@ -204,7 +196,6 @@ impl Default for Trace {
         Trace {
             write: None,
             read: Vec::new(),
-            chunked: false,
             no_stall: false,
             redirect: None,
             scale: 1,

@@ -90,19 +90,11 @@ pub struct Rw {
     pub sequencer: Sequencer,
     /// Share of reads in a mixed workload.
     pub mix_read: u64,
-    /// Share of writes in a mixed workload.
-    pub mix_write: u64,
 }
 
 impl Default for Rw {
     fn default() -> Self {
-        Rw {
-            direction: RwMode::Read,
-            suffix: None,
-            sequencer: Sequencer::Sequential,
-            mix_read: 50,
-            mix_write: 50,
-        }
+        Rw { direction: RwMode::Read, suffix: None, sequencer: Sequencer::Sequential, mix_read: 50 }
     }
 }
 
@@ -121,8 +113,6 @@ pub struct BlockSizes {
     pub unaligned: bool,
     /// `bs_is_seq_rand`: sizes are of ordered and random operations, not of reads and writes.
     pub by_order: bool,
-    /// `num_range`: ranges in one trim.
-    pub trim_ranges: u64,
 }
 
 impl Default for BlockSizes {
@@ -134,7 +124,6 @@ impl Default for BlockSizes {
             align: None,
             unaligned: false,
             by_order: false,
-            trim_ranges: 1,
         }
     }
 }
@@ -209,8 +198,6 @@ pub struct Random {
     pub seed: u64,
     /// `norandommap`: blocks may come twice.
     pub no_map: bool,
-    /// `softrandommap`: go on without a map where memory for it is short.
-    pub soft_map: bool,
     /// `random_generator`.
     pub generator: Generator,
     /// `random_distribution`.
@@ -225,7 +212,6 @@ impl Default for Random {
             repeat: true,
             seed: 0x89,
             no_map: false,
-            soft_map: false,
             generator: Generator::Tausworthe,
             distribution: Distribution::Uniform,
             percent: PerDirection::all(100),
@@ -273,8 +259,6 @@ pub struct Issue {
     pub submit: SubmitMode,
     /// `direct`, or the opposite of `buffered`.
     pub direct: bool,
-    /// `atomic`.
-    pub atomic: bool,
     /// `sync`.
     pub sync: OpenSync,
     /// `invalidate`.
@@ -293,7 +277,6 @@ impl Default for Issue {
             serialize_overlap: false,
             submit: SubmitMode::Inline,
             direct: false,
-            atomic: false,
             sync: OpenSync::None,
             invalidate: true,
         }

@@ -38,10 +38,6 @@ pub struct Zones {
     pub reset_threshold: Option<f64>,
     /// `zone_reset_frequency`.
     pub reset_frequency: Option<f64>,
-    /// `recover_zbd_write_error`.
-    pub recover: bool,
-    /// `write_zone_remainder`.
-    pub write_remainder: bool,
 }
 
 impl Default for Zones {
@@ -58,8 +54,6 @@ impl Default for Zones {
             ignore_limits: false,
             reset_threshold: None,
             reset_frequency: None,
-            recover: false,
-            write_remainder: false,
         }
     }
 }

@@ -59,13 +59,8 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .default("0")
     .beside("rw=randrw bs=4k,8k")
     .exact("blocks.size, blocks.jump_size", "1"),
-    row(
-        "num_range",
-        Kind::Int(0, 256),
-        |s, v| s.blocks.trim_ranges = v.int(),
-        "ranges in one trim",
-    )
-    .default("1")
-    .beside("rw=randtrim")
-    .refused("2", "one trim gives back one range here"),
+    bare("num_range", Kind::Int(0, 256), "ranges in one trim")
+        .default("1")
+        .beside("rw=randtrim")
+        .refused("2", "one trim gives back one range here"),
 ];

@@ -111,7 +111,7 @@ pub(in crate::fio::options) const MEMORY: &[Row] = &[
     .under("mem")
     .default("0")
     .exact("blocks.buffers.offset", "512"),
-    row("hugepage-size", Kind::Size(0), |s, v| s.memory.huge_page = v.int(), "size of huge pages")
+    bare("hugepage-size", Kind::Size(0), "size of huge pages")
         .default("2097152")
         .beside("mem=mmaphuge")
         .idle(

@@ -46,15 +46,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .default("0")
     .beside("ioengine=pvsync2")
     .exact("blocks.engine.io_uring.flags.nowait", "1"),
-    row(
-        "userspace_reap",
-        Kind::Flag,
-        |s, v| s.engine.userspace_reap = v.bool(),
-        "take completions without a system call",
-    )
-    .of(&["libaio"])
-    .beside("ioengine=libaio direct=1")
-    .idle("1", "candor always takes them so where the kernel lets it"),
+    bare("userspace_reap", Kind::Flag, "take completions without a system call")
+        .of(&["libaio"])
+        .beside("ioengine=libaio direct=1")
+        .idle("1", "candor always takes them so where the kernel lets it"),
     row("libaio_vectored", Kind::Bool, |s, v| s.engine.vectored = v.bool(), "vectored calls")
         .of(&["libaio"])
         .default("0")
@@ -163,16 +158,11 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .default("0")
     .beside("ioengine=io_uring")
     .exact("blocks.engine.io_uring.force_async_every", "4"),
-    row(
-        "thp",
-        Kind::Bool,
-        |s, v| s.engine.huge_mapping = v.bool(),
-        "ask for huge pages in the mapping",
-    )
-    .of(&["mmap"])
-    .default("0")
-    .beside("ioengine=mmap")
-    .refused("1", "huge pages in the mapping of a file are not built yet"),
+    bare("thp", Kind::Bool, "ask for huge pages in the mapping")
+        .of(&["mmap"])
+        .default("0")
+        .beside("ioengine=mmap")
+        .refused("1", "huge pages in the mapping of a file are not built yet"),
     bare("cmd_type", Kind::Text, "kind of command")
         .of(&["io_uring_cmd"])
         .default("nvme")
@@ -284,16 +274,11 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
     .default("noop")
     .beside("ioengine=cpuio cpuload=50")
     .exact("burn.sort", "qsort"),
-    row(
-        "exit_on_io_done",
-        Kind::Bool,
-        |s, v| s.engine.exit_on_io_done = v.bool(),
-        "end when the jobs that do I/O have ended",
-    )
-    .of(&["cpuio"])
-    .default("0")
-    .beside("ioengine=cpuio cpuload=50")
-    .idle("1", "such a job always ends with the others, as with fio"),
+    bare("exit_on_io_done", Kind::Bool, "end when the jobs that do I/O have ended")
+        .of(&["cpuio"])
+        .default("0")
+        .beside("ioengine=cpuio cpuload=50")
+        .idle("1", "such a job always ends with the others, as with fio"),
     row(
         "stat_type",
         Kind::Choice(StatType::CHOICES),

@@ -150,22 +150,14 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
     .default("native")
     .beside("rw=write")
     .exact("target.layout", "none"),
-    row(
-        "create_serialize",
-        Kind::Bool,
-        |s, v| s.making.serialize = v.bool(),
-        "jobs make their files one after another",
-    )
-    .default("1")
-    .idle("0", "files are made before any job starts, one after another"),
-    row(
-        "create_fsync",
-        Kind::Bool,
-        |s, v| s.making.fsync = v.bool(),
-        "files are flushed when they are made",
-    )
-    .default("1")
-    .near("target.layout", "0", "files that are laid out are always flushed"),
+    bare("create_serialize", Kind::Bool, "jobs make their files one after another")
+        .default("1")
+        .idle("0", "files are made before any job starts, one after another"),
+    bare("create_fsync", Kind::Bool, "files are flushed when they are made").default("1").near(
+        "target.layout",
+        "0",
+        "files that are laid out are always flushed",
+    ),
     row(
         "create_on_open",
         Kind::Bool,
@@ -225,16 +217,11 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
     )
     .default("0")
     .exact("target.remove", "1"),
-    row(
-        "unlink_each_loop",
-        Kind::Bool,
-        |s, v| s.making.unlink_each_loop = v.bool(),
-        "remove the files after each loop but the last",
-    )
-    .default("0")
-    .beside("loops=2")
-    .when(|s| s.runtime.loops > 1)
-    .near("target.layout", "1", "from loop to loop files stay and are written over"),
+    bare("unlink_each_loop", Kind::Bool, "remove the files after each loop but the last")
+        .default("0")
+        .beside("loops=2")
+        .when(|s| s.runtime.loops > 1)
+        .near("target.layout", "1", "from loop to loop files stay and are written over"),
 ];
 
 pub(in crate::fio::options) const DURABILITY: &[Row] = &[
@@ -256,15 +243,10 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
     .default("0")
     .beside("rw=write")
     .exact("blocks.durability.fdatasync_every", "32"),
-    row(
-        "write_barrier",
-        Kind::Int(0, MANY),
-        |s, v| s.durability.barrier = v.int(),
-        "every so many writes is a barrier",
-    )
-    .default("0")
-    .beside("rw=write")
-    .idle("8", "fio marks such writes, and none of its engines tells the kernel"),
+    bare("write_barrier", Kind::Int(0, MANY), "every so many writes is a barrier")
+        .default("0")
+        .beside("rw=write")
+        .idle("8", "fio marks such writes, and none of its engines tells the kernel"),
     bare(
         "sync_file_range",
         Kind::Own(

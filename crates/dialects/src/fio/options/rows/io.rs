@@ -29,10 +29,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row(
         "rwmixread",
         Kind::Int(0, 100),
-        |s, v| {
-            s.rw.mix_read = v.int();
-            s.rw.mix_write = 100 - v.int().min(100);
-        },
+        |s, v| s.rw.mix_read = v.int(),
         "percent of a mix that are reads",
     )
     .default("50")
@@ -41,10 +38,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row(
         "rwmixwrite",
         Kind::Int(0, 100),
-        |s, v| {
-            s.rw.mix_write = v.int();
-            s.rw.mix_read = 100 - v.int().min(100);
-        },
+        |s, v| s.rw.mix_read = 100 - v.int(),
         "percent of a mix that are writes",
     )
     .default("50")
@@ -146,10 +140,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row(
         "atomic",
         Kind::Bool,
-        |s, v| {
-            s.issue.atomic = v.bool();
-            s.issue.direct |= v.bool();
-        },
+        |s, v| s.issue.direct |= v.bool(),
         "writes that the device does wholly or not at all; implies direct",
     )
     .default("0")

@@ -45,14 +45,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "histograms of latency into NAME_clat_hist.N.log",
     )
     .exact("blocks.measure.log", "x"),
-    row(
-        "log_entries",
-        Kind::Int(1024, 1 << 20),
-        |s, v| s.logs.entries = v.int(),
-        "entries of a log to make room for at first",
-    )
-    .default("1024")
-    .idle("2048", "room is made as it is needed"),
+    bare("log_entries", Kind::Int(1024, 1 << 20), "entries of a log to make room for at first")
+        .default("1024")
+        .idle("2048", "room is made as it is needed"),
     row(
         "log_avg_msec",
         Kind::Int(0, MANY),
@@ -164,15 +159,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .when(|s| s.logs.by_clock())
     .beside("write_lat_log=x log_alternate_epoch=1")
     .exact("output", "1"),
-    row(
-        "block_error_percentiles",
-        Kind::Bool,
-        |s, v| s.logs.block_errors = v.bool(),
-        "percentiles of erases until a block failed",
-    )
-    .default("0")
-    .beside("rw=trimwrite")
-    .refused("1", "counting errors by block is not built"),
+    bare("block_error_percentiles", Kind::Bool, "percentiles of erases until a block failed")
+        .default("0")
+        .beside("rw=trimwrite")
+        .refused("1", "counting errors by block is not built"),
     row(
         "bwavgtime",
         Kind::Int(0, MANY),
@@ -325,14 +315,7 @@ pub(in crate::fio::options) const ERRORS: &[Row] = &[
     )
     .under("rw")
     .exact("stop.tolerate", "ENOSPC"),
-    row(
-        "error_dump",
-        Kind::Bool,
-        |s, v| s.errors.dump = v.bool(),
-        "tell about each error that is counted",
-    )
-    .default("0")
-    .near(
+    bare("error_dump", Kind::Bool, "tell about each error that is counted").default("0").near(
         "report: errors",
         "1",
         "errors are told in the report, by kind, with the first of each",

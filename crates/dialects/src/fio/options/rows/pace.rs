@@ -3,7 +3,7 @@
 use crate::fio::job_options::{RateProcess, ThinkBlocks};
 use crate::fio::options::kind::{Kind, Row};
 use crate::fio::values::TimeUnit::{Micros, Seconds};
-use crate::kit::row;
+use crate::kit::{bare, row};
 
 const MANY: u64 = u32::MAX as u64;
 
@@ -88,15 +88,10 @@ pub(in crate::fio::options) const THINK: &[Row] = &[
     .default("0")
     .beside("thinktime=1ms")
     .exact("blocks.pace.think.spin", "1ms"),
-    row(
-        "thinkcycles",
-        Kind::Int(0, MANY),
-        |s, v| s.think.cycles = v.int(),
-        "cycles of the CPU burnt between operations",
-    )
-    .under("thinktime")
-    .default("0")
-    .refused("1000", "resting for a number of cycles is not built"),
+    bare("thinkcycles", Kind::Int(0, MANY), "cycles of the CPU burnt between operations")
+        .under("thinktime")
+        .default("0")
+        .refused("1000", "resting for a number of cycles is not built"),
     row(
         "thinktime_blocks",
         Kind::Int(0, MANY),

@@ -51,16 +51,11 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("rw")
     .beside("rw=randread")
     .exact("blocks.access", "1"),
-    row(
-        "softrandommap",
-        Kind::Bool,
-        |s, v| s.random.soft_map = v.bool(),
-        "go on without a map where there is no memory for it",
-    )
-    .under("norandommap")
-    .default("0")
-    .beside("rw=randread")
-    .idle("1", "candor needs no memory to take every block once"),
+    bare("softrandommap", Kind::Bool, "go on without a map where there is no memory for it")
+        .under("norandommap")
+        .default("0")
+        .beside("rw=randread")
+        .idle("1", "candor needs no memory to take every block once"),
     row(
         "random_generator",
         Kind::Choice(Generator::CHOICES),

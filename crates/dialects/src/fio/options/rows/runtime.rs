@@ -54,31 +54,19 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "run that long before anything counts",
     )
     .exact("phase.ramp", "2s"),
-    row(
-        "ramp_size",
-        Kind::Size(1),
-        |s, v| s.runtime.ramp_size = v.int(),
-        "move that much before anything counts",
-    )
-    .refused("1m", "a ramp has a time here, not an amount"),
-    row(
-        "clocksource",
-        Kind::Choice(Clock::CHOICES),
-        |s, v| s.runtime.clock = v.of(Clock::ALL),
-        "the clock that latencies are taken from",
-    )
-    .idle("clock_gettime", "candor takes the best clock of the host and says which in its report"),
-    row(
-        "gtod_cpu",
-        Kind::Int(0, u32::MAX as u64),
-        |s, v| s.runtime.clock_cpu = Some(v.int()),
-        "a CPU that does nothing but tell the time",
-    )
-    .idle(
-        "1",
-        "candor reads the clock without a system call, so that no CPU is set \
+    bare("ramp_size", Kind::Size(1), "move that much before anything counts")
+        .refused("1m", "a ramp has a time here, not an amount"),
+    bare("clocksource", Kind::Choice(Clock::CHOICES), "the clock that latencies are taken from")
+        .idle(
+            "clock_gettime",
+            "candor takes the best clock of the host and says which in its report",
+        ),
+    bare("gtod_cpu", Kind::Int(0, u32::MAX as u64), "a CPU that does nothing but tell the time")
+        .idle(
+            "1",
+            "candor reads the clock without a system call, so that no CPU is set \
              apart for it",
-    ),
+        ),
     row(
         "job_start_clock_id",
         Kind::Int(0, 64),

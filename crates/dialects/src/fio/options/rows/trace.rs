@@ -30,17 +30,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "do the operations of this file: an iolog, or a trace of blktrace",
     )
     .exact(TRACE, "/tmp/x.log"),
-    row(
-        "read_iolog_chunked",
-        Kind::Bool,
-        |s, v| s.trace.chunked = v.bool(),
-        "read the file in parts",
-    )
-    .under("read_iolog")
-    .when(reads)
-    .default("0")
-    .beside("read_iolog=/tmp/x.log")
-    .near(TRACE, "1", "the whole file is read before the job begins"),
+    bare("read_iolog_chunked", Kind::Bool, "read the file in parts")
+        .under("read_iolog")
+        .when(reads)
+        .default("0")
+        .beside("read_iolog=/tmp/x.log")
+        .near(TRACE, "1", "the whole file is read before the job begins"),
     row(
         "replay_no_stall",
         Kind::Bool,

@@ -111,21 +111,16 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .default("0")
     .beside("rw=write verify=crc32c trim_backlog=16")
     .exact("blocks.verify.dump", "1"),
-    row(
-        "verify_async",
-        Kind::Int(0, MANY),
-        |s, v| s.verify.threads = v.int(),
-        "threads that check beside the job",
-    )
-    .under("verify")
-    .when(verifying)
-    .default("0")
-    .beside("rw=write verify=crc32c trim_backlog=16")
-    .near(
-        "blocks.verify",
-        "2",
-        "blocks are checked by the thread that read them; what is found is the same",
-    ),
+    bare("verify_async", Kind::Int(0, MANY), "threads that check beside the job")
+        .under("verify")
+        .when(verifying)
+        .default("0")
+        .beside("rw=write verify=crc32c trim_backlog=16")
+        .near(
+            "blocks.verify",
+            "2",
+            "blocks are checked by the thread that read them; what is found is the same",
+        ),
     bare(
         "verify_async_cpus",
         Kind::Own("CPU[-CPU][,…]", &[], own::verify_cpus),
@@ -159,17 +154,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .when(verifying)
     .beside("rw=write verify=crc32c verify_backlog=16")
     .exact("blocks.verify.read_back.batch", "8"),
-    row(
-        "experimental_verify",
-        Kind::Bool,
-        |s, v| s.verify.experimental = v.bool(),
-        "draw the blocks again instead of remembering them",
-    )
-    .under("verify")
-    .when(verifying)
-    .default("0")
-    .beside("rw=write verify=crc32c trim_backlog=16")
-    .idle("1", "blocks are always drawn again instead of being remembered"),
+    bare("experimental_verify", Kind::Bool, "draw the blocks again instead of remembering them")
+        .under("verify")
+        .when(verifying)
+        .default("0")
+        .beside("rw=write verify=crc32c trim_backlog=16")
+        .idle("1", "blocks are always drawn again instead of being remembered"),
     row(
         "verify_state_load",
         Kind::Bool,

@@ -101,24 +101,18 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .beside("zonemode=zbd zonesize=1m")
     .exact("blocks.zones.reset", "0.1"),
-    row(
+    bare(
         "recover_zbd_write_error",
         Kind::Bool,
-        |s, v| s.zones.recover = v.bool(),
         "after a write error, go on where the device's pointer is",
     )
     .default("0")
     .beside("zonemode=zbd zonesize=1m")
     .refused("1", NEWER),
-    row(
-        "write_zone_remainder",
-        Kind::Bool,
-        |s, v| s.zones.write_remainder = v.bool(),
-        "fill the rest of a zone that no block fits into",
-    )
-    .default("0")
-    .beside("zonemode=zbd zonesize=1m")
-    .refused("1", NEWER),
+    bare("write_zone_remainder", Kind::Bool, "fill the rest of a zone that no block fits into")
+        .default("0")
+        .beside("zonemode=zbd zonesize=1m")
+        .refused("1", NEWER),
 ];
 
 pub(in crate::fio::options) const DATA_PLACEMENT: &[Row] = &[
