@@ -224,7 +224,7 @@ fn mutated_trace(dice: &mut Dice) -> Vec<u8> {
 
 /// Reads it; true if it is a trace.
 fn digest_trace(bytes: Vec<u8>) -> bool {
-    let said = job_options::Trace { redirect: Some("x".into()), ..job_options::Trace::default() };
+    let said = job_options::Trace { redirect: Some("x".into()), ..options::defaults().trace };
     match trace::read("t", Box::new(Cursor::new(bytes)), &said, &|_, _| None) {
         Ok(recorded) => {
             assert!(!recorded.steps.is_empty() && !recorded.files.is_empty());

@@ -1,5 +1,5 @@
-//! The options of one job, typed, with fio's defaults: what a section *has* set, one struct per
-//! topic. Nothing of the host is known here; what depends on it stays as it was said.
+//! The options of one job, typed: what a section *has* set, one struct per topic. Nothing of the
+//! host is known here; what depends on it stays as it was said.
 
 mod engine;
 mod files;
@@ -23,7 +23,7 @@ pub use verify::*;
 pub use work::*;
 pub use zones::*;
 
-/// Everything that a section says.
+/// Everything that a section says. The default of each is in its row of the table of options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobOptions {
     /// Name and description.

@@ -137,7 +137,7 @@ fn too_many(section: &Section, options: &JobOptions) -> Diagnostic {
 
 /// Files that the clones of a section name, those that several use more than once.
 fn files_named(options: &JobOptions) -> u64 {
-    options.runtime.clones.saturating_mul(options.files.number.unwrap_or(1).max(1))
+    options.runtime.clones.saturating_mul(options.files.number.max(1))
 }
 
 /// Each is named before anything runs, so that far more would look like a hang.

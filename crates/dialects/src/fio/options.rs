@@ -14,6 +14,7 @@ mod rows;
 mod tests;
 mod value;
 
+pub use apply::defaults;
 pub use engine_names::{ENGINES, EngineName, engine};
 pub use kind::{Kind, Parsed, Row};
 pub use read::{Reading, notes, read, refusals};

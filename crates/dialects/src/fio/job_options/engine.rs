@@ -24,7 +24,7 @@ choices! {
 }
 
 /// Options that only some engines have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineOptions {
     /// `hipri`.
     pub hipri: bool,
@@ -69,7 +69,7 @@ pub struct EngineOptions {
 }
 
 /// Priorities of single operations.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Priorities {
     /// `cmdprio_percentage`.
     pub percent: PerDirection<u64>,
@@ -83,19 +83,6 @@ pub struct Priorities {
     pub splits: PerDirection<Vec<PrioritySplit>>,
 }
 
-impl Default for Priorities {
-    fn default() -> Self {
-        Priorities {
-            percent: PerDirection::all(0),
-            // The highest.
-            class: PerDirection::all(1),
-            level: PerDirection::all(0),
-            hint: PerDirection::all(0),
-            splits: PerDirection { read: Vec::new(), write: Vec::new(), trim: Vec::new() },
-        }
-    }
-}
-
 /// Operations of one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrioritySplit {
@@ -107,31 +94,4 @@ pub struct PrioritySplit {
     pub class: Option<u64>,
     /// Their level, where it is not that of all.
     pub level: Option<u64>,
-}
-
-impl Default for EngineOptions {
-    fn default() -> Self {
-        EngineOptions {
-            hipri: false,
-            hipri_percent: 100,
-            uncached: false,
-            nowait: false,
-            vectored: false,
-            fixed_buffers: false,
-            fixed_files: false,
-            sqpoll: false,
-            sqpoll_cpu: None,
-            nonvectored: None,
-            force_async: 0,
-            cpu_load: 0,
-            cpu_chunks_us: 50_000,
-            cpu_mode: CpuMode::Noop,
-            stat: StatType::Stat,
-            priorities: Priorities::default(),
-            program: None,
-            arguments: None,
-            grace_s: 1,
-            redirect: true,
-        }
-    }
 }

@@ -85,7 +85,7 @@ pub struct SyncFileRange {
 }
 
 /// Which files.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
     /// `filename`, taken apart at its colons.
     pub names: Vec<String>,
@@ -101,7 +101,7 @@ pub struct Files {
     /// `opendir`.
     pub opendir: Option<String>,
     /// `nrfiles`.
-    pub number: Option<u64>,
+    pub number: u64,
     /// `openfiles`.
     pub open: Option<u64>,
     /// `file_service_type`.
@@ -122,29 +122,6 @@ pub struct Files {
     pub scheduler: Option<String>,
 }
 
-impl Default for Files {
-    fn default() -> Self {
-        Files {
-            names: Vec::new(),
-            directories: Vec::new(),
-            beneath: None,
-            format: FORMAT.to_owned(),
-            unique: true,
-            opendir: None,
-            number: None,
-            open: None,
-            service: FileService::default(),
-            size: None,
-            append: false,
-            kind: FileType::Found,
-            lock: Lock::None,
-            advice: Advice::ByPattern,
-            write_hint: WriteHint::Unset,
-            scheduler: None,
-        }
-    }
-}
-
 /// `filename_format` where none is given.
 pub const FORMAT: &str = "$jobname.$jobnum.$filenum";
 
@@ -162,7 +139,7 @@ choices! {
 }
 
 /// Making and removing files.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Making {
     /// `fallocate`.
     pub fallocate: Fallocate,
@@ -180,21 +157,6 @@ pub struct Making {
     pub pre_read: bool,
     /// `unlink`.
     pub unlink: bool,
-}
-
-impl Default for Making {
-    fn default() -> Self {
-        Making {
-            fallocate: Fallocate::Native,
-            on_open: false,
-            only: false,
-            allowed: true,
-            mounted_write: false,
-            overwrite: false,
-            pre_read: false,
-            unlink: false,
-        }
-    }
 }
 
 /// When what is written is made durable.

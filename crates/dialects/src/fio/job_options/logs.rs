@@ -1,6 +1,5 @@
 //! Logs, statistics, errors: what is told about a job.
 
-use crate::fio::job::PERCENTILES;
 use crate::kit::choices;
 
 choices! {
@@ -17,7 +16,7 @@ choices! {
 pub type LogName = Option<String>;
 
 /// Log files.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Logs {
     /// `write_bw_log`.
     pub bandwidth: LogName,
@@ -61,33 +60,6 @@ pub struct Logs {
     pub iops_ms: u64,
 }
 
-impl Default for Logs {
-    fn default() -> Self {
-        Logs {
-            bandwidth: None,
-            latency: None,
-            iops: None,
-            histogram: None,
-            per_job: true,
-            window_ms: 0,
-            value: LogValue::Average,
-            histogram_ms: 0,
-            coarseness: 0,
-            offset: false,
-            priority: false,
-            issue_time: false,
-            compression: None,
-            compression_cpus: Vec::new(),
-            store_compressed: false,
-            unix_epoch: false,
-            alternate_epoch: false,
-            epoch_clock: 0,
-            bandwidth_ms: 500,
-            iops_ms: 500,
-        }
-    }
-}
-
 impl Logs {
     /// Times of entries count from the beginning of a clock instead of the job's.
     pub fn by_clock(&self) -> bool {
@@ -125,7 +97,7 @@ choices! {
 }
 
 /// Statistics that are reported.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// `kb_base`.
     pub kb_base: KbBase,
@@ -159,29 +131,6 @@ pub struct Statistics {
     pub no_slat: bool,
     /// `disable_bw_measurement`.
     pub no_bandwidth: bool,
-}
-
-impl Default for Statistics {
-    fn default() -> Self {
-        Statistics {
-            kb_base: KbBase::Binary,
-            unit_base: UnitBase::Auto,
-            group: false,
-            stats: true,
-            unified: Unified::None,
-            clat_percentiles: true,
-            lat_percentiles: false,
-            slat_percentiles: false,
-            percentiles: PERCENTILES.to_vec(),
-            figures: 4,
-            disk_util: true,
-            reduced: false,
-            no_lat: false,
-            no_clat: false,
-            no_slat: false,
-            no_bandwidth: false,
-        }
-    }
 }
 
 choices! {

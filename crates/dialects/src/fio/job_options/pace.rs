@@ -15,7 +15,7 @@ choices! {
 }
 
 /// Rates; 0 is none.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rate {
     /// `rate`: bytes per second.
     pub bytes: PerDirection<u64>,
@@ -40,20 +40,6 @@ impl Rate {
     }
 }
 
-impl Default for Rate {
-    fn default() -> Self {
-        Rate {
-            bytes: PerDirection::all(0),
-            bytes_min: PerDirection::all(0),
-            iops: PerDirection::all(0),
-            iops_min: PerDirection::all(0),
-            process: RateProcess::Linear,
-            cycle_ms: 1000,
-            ignore_think: false,
-        }
-    }
-}
-
 choices! {
     /// `thinktime_blocks_type`.
     pub enum ThinkBlocks {
@@ -64,7 +50,7 @@ choices! {
 }
 
 /// Think time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Think {
     /// `thinktime`.
     pub time: Nanos,
@@ -78,20 +64,8 @@ pub struct Think {
     pub io_time: Nanos,
 }
 
-impl Default for Think {
-    fn default() -> Self {
-        Think {
-            time: Nanos(0),
-            spin: Nanos(0),
-            blocks: 1,
-            blocks_type: ThinkBlocks::Complete,
-            io_time: Nanos(0),
-        }
-    }
-}
-
 /// Latency goals.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Goals {
     /// `max_latency`; 0 is none.
     pub max: PerDirection<Nanos>,
@@ -103,18 +77,6 @@ pub struct Goals {
     pub percentile: f64,
     /// `latency_run`.
     pub run: bool,
-}
-
-impl Default for Goals {
-    fn default() -> Self {
-        Goals {
-            max: PerDirection::all(Nanos(0)),
-            target: Nanos(0),
-            window: Nanos(0),
-            percentile: 100.0,
-            run: false,
-        }
-    }
 }
 
 /// Shares between jobs.

@@ -104,7 +104,7 @@ choices! {
 }
 
 /// Memory of the buffers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     /// `mem`.
     pub kind: MemoryKind,
@@ -114,10 +114,4 @@ pub struct Memory {
     pub align: u64,
     /// `lockmem`.
     pub lock: u64,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory { kind: MemoryKind::Malloc, file: None, align: 0, lock: 0 }
-    }
 }

@@ -31,7 +31,7 @@ choices! {
 }
 
 /// `steadystate` and its friends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steady {
     /// The figure that must be steady.
     pub of: SteadyOf,
@@ -47,32 +47,8 @@ pub struct Steady {
     pub interval: Nanos,
 }
 
-impl Default for Steady {
-    fn default() -> Self {
-        Steady {
-            of: SteadyOf::IopsSlope,
-            limit: 0.01,
-            percent: true,
-            duration: Nanos(0),
-            ramp: Nanos(0),
-            interval: Nanos::from_secs(1),
-        }
-    }
-}
-
-choices! {
-    /// `clocksource`.
-    pub enum Clock {
-        #[default]
-        Best = "the best one": "",
-        Gettimeofday = "gettimeofday": "gettimeofday",
-        ClockGettime = "clock_gettime": "clock_gettime",
-        Cpu = "the processor's own": "cpu",
-    }
-}
-
 /// Run time and repeats.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
     /// `runtime`; 0 is no bound.
     pub runtime: Nanos,
@@ -90,19 +66,4 @@ pub struct Runtime {
     pub steady: Steady,
     /// `job_start_clock_id`.
     pub start_clock_id: u64,
-}
-
-impl Default for Runtime {
-    fn default() -> Self {
-        Runtime {
-            runtime: Nanos(0),
-            time_based: false,
-            loops: 1,
-            clones: 1,
-            ramp: Nanos(0),
-            delay: (Nanos(0), Nanos(0)),
-            steady: Steady::default(),
-            start_clock_id: 0,
-        }
-    }
 }

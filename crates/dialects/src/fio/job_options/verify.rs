@@ -12,7 +12,7 @@ choices! {
 }
 
 /// Contents of buffers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Buffers {
     /// `zero_buffers`.
     pub zero: bool,
@@ -34,23 +34,6 @@ pub struct Buffers {
     pub dedupe_set: u64,
     /// `dedupe_global`.
     pub dedupe_global: bool,
-}
-
-impl Default for Buffers {
-    fn default() -> Self {
-        Buffers {
-            zero: false,
-            refill: false,
-            scramble: true,
-            pattern: None,
-            compress: None,
-            compress_chunk: 512,
-            dedupe: None,
-            dedupe_mode: DedupeMode::Repeat,
-            dedupe_set: 5,
-            dedupe_global: false,
-        }
-    }
 }
 
 choices! {
@@ -80,7 +63,7 @@ choices! {
 }
 
 /// Verification.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verify {
     /// `verify`.
     pub method: Method,
@@ -124,33 +107,6 @@ pub struct Verify {
     pub trim_backlog_batch: Option<u64>,
 }
 
-impl Default for Verify {
-    fn default() -> Self {
-        Verify {
-            method: Method::None,
-            read_back: true,
-            only: false,
-            interval: None,
-            offset: None,
-            pattern: None,
-            pattern_interval: 0,
-            fatal: false,
-            dump: false,
-            cpus: Vec::new(),
-            backlog: None,
-            backlog_batch: None,
-            state_load: false,
-            state_save: true,
-            write_sequence: true,
-            header_seed: true,
-            trim_percent: 0,
-            trim_zero: true,
-            trim_backlog: None,
-            trim_backlog_batch: None,
-        }
-    }
-}
-
 /// Which operations of a trace are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skip {
@@ -165,7 +121,7 @@ pub struct Skip {
 }
 
 /// Traces.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// `write_iolog`.
     pub write: Option<String>,
@@ -189,22 +145,4 @@ pub struct Trace {
     pub merge_scalars: Vec<f64>,
     /// `merge_blktrace_iters`.
     pub merge_iterations: Vec<f64>,
-}
-
-impl Default for Trace {
-    fn default() -> Self {
-        Trace {
-            write: None,
-            read: Vec::new(),
-            no_stall: false,
-            redirect: None,
-            scale: 1,
-            align: 0,
-            time_scale: 100,
-            skip: Skip::default(),
-            merge: None,
-            merge_scalars: Vec::new(),
-            merge_iterations: Vec::new(),
-        }
-    }
 }

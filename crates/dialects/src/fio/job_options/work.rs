@@ -79,7 +79,7 @@ choices! {
 }
 
 /// RwMode, mix, and the number behind `rw=…:N`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rw {
     /// The direction.
     pub direction: RwMode,
@@ -92,14 +92,8 @@ pub struct Rw {
     pub mix_read: u64,
 }
 
-impl Default for Rw {
-    fn default() -> Self {
-        Rw { direction: RwMode::Read, suffix: None, sequencer: Sequencer::Sequential, mix_read: 50 }
-    }
-}
-
 /// Block sizes, as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockSizes {
     /// `bs`.
     pub fixed: PerDirection<u64>,
@@ -115,21 +109,8 @@ pub struct BlockSizes {
     pub by_order: bool,
 }
 
-impl Default for BlockSizes {
-    fn default() -> Self {
-        BlockSizes {
-            fixed: PerDirection::all(4096),
-            range: None,
-            split: None,
-            align: None,
-            unaligned: false,
-            by_order: false,
-        }
-    }
-}
-
 /// Amounts and offsets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Area {
     /// `size`: bytes of all files of a job together.
     pub size: Option<Amount>,
@@ -145,20 +126,6 @@ pub struct Area {
     pub number_ios: u64,
     /// `fill_device`: write until there is no space.
     pub fill_device: bool,
-}
-
-impl Default for Area {
-    fn default() -> Self {
-        Area {
-            size: None,
-            io_size: None,
-            offset: Amount::Bytes(0),
-            offset_align: 0,
-            offset_increment: Amount::Bytes(0),
-            number_ios: 0,
-            fill_device: false,
-        }
-    }
 }
 
 choices! {
@@ -190,7 +157,7 @@ pub enum Distribution {
 }
 
 /// Random offsets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Random {
     /// `randrepeat`: the same offsets in every run.
     pub repeat: bool,
@@ -204,19 +171,6 @@ pub struct Random {
     pub distribution: Distribution,
     /// `percentage_random`.
     pub percent: PerDirection<u64>,
-}
-
-impl Default for Random {
-    fn default() -> Self {
-        Random {
-            repeat: true,
-            seed: 0x89,
-            no_map: false,
-            generator: Generator::Tausworthe,
-            distribution: Distribution::Uniform,
-            percent: PerDirection::all(100),
-        }
-    }
 }
 
 choices! {
@@ -239,7 +193,7 @@ choices! {
 }
 
 /// Engine and depth.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Issue {
     /// `ioengine`, as written.
     pub engine: String,
@@ -263,22 +217,4 @@ pub struct Issue {
     pub sync: OpenSync,
     /// `invalidate`.
     pub invalidate: bool,
-}
-
-impl Default for Issue {
-    fn default() -> Self {
-        Issue {
-            engine: "psync".to_owned(),
-            depth: 1,
-            batch: 1,
-            complete_min: 1,
-            complete_max: None,
-            low: None,
-            serialize_overlap: false,
-            submit: SubmitMode::Inline,
-            direct: false,
-            sync: OpenSync::None,
-            invalidate: true,
-        }
-    }
 }

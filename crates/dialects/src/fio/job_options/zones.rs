@@ -14,7 +14,7 @@ choices! {
 }
 
 /// Zones.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Zones {
     /// `zonemode`.
     pub mode: ZoneMode,
@@ -38,22 +38,4 @@ pub struct Zones {
     pub reset_threshold: Option<f64>,
     /// `zone_reset_frequency`.
     pub reset_frequency: Option<f64>,
-}
-
-impl Default for Zones {
-    fn default() -> Self {
-        Zones {
-            mode: ZoneMode::None,
-            size: 0,
-            capacity: 0,
-            range: 0,
-            skip: Amount::Bytes(0),
-            read_beyond: false,
-            open: 0,
-            open_of_job: 0,
-            ignore_limits: false,
-            reset_threshold: None,
-            reset_frequency: None,
-        }
-    }
 }

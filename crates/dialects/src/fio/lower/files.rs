@@ -23,7 +23,7 @@ pub(super) fn lower(
     blocks: &mut Blocks,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Target> {
-    let number = from.options.files.number.unwrap_or(1).max(1);
+    let number = from.options.files.number.max(1);
     blocks.hints.advice = advice(from, blocks);
     blocks.hints.write_life = write_life(from);
     if blocks.uses_targets() {

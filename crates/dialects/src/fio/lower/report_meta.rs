@@ -90,7 +90,7 @@ fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
     let files = &from.options.files;
     let length = match (files.size, from.options.area.size) {
         (Some((low, _)), _) => low,
-        (None, Some(Amount::Bytes(all))) => all / files.number.unwrap_or(1).max(1),
+        (None, Some(Amount::Bytes(all))) => all / files.number.max(1),
         (None, _) => 0,
     };
     Some(PerName { ops: (length / bytes).max(1), bytes })

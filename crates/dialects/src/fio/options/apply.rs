@@ -1,12 +1,14 @@
 //! Values of the kinds: their description in the help, and their way into a job's options.
 
+use std::sync::LazyLock;
+
 use candor_plan::Nanos;
 
 use super::kind::{Kind, Parsed, Row};
-use super::value;
+use super::{TABLE, value};
 use crate::fio::job_options::{JobOptions, KbBase};
 use crate::fio::values::Units;
-use crate::kit::{Applied, Choice, Refused, Takes, ValueKind};
+use crate::kit::{Applied, Choice, Refused, Takes, Value, ValueKind};
 
 impl ValueKind for Kind {
     type Options = JobOptions;
@@ -56,14 +58,32 @@ impl ValueKind for Kind {
 
     fn apply(row: &Row, options: &mut JobOptions, text: Option<&str>) -> Result<Applied, Refused> {
         let units = Units { kb_base: kb_base(options) };
-        let mut read = value::parse(&row.kind, text, units)?;
-        if let Kind::Own(_, _, reader) = row.kind {
-            read.remark = reader(options, text.unwrap_or_default(), units)?;
-        }
-        (row.set)(options, &read.value);
+        let read = enter(row, options, text, units)?;
         let is_default = is_default(row, &read.value, text, units);
         Ok(Applied { remark: read.remark, is_default })
     }
+}
+
+fn enter(row: &Row, options: &mut JobOptions, text: Option<&str>, units: Units) -> Value<Parsed> {
+    let mut read = value::parse(&row.kind, text, units)?;
+    if let Kind::Own(_, _, reader) = row.kind {
+        read.remark = reader(options, text.unwrap_or_default(), units)?;
+    }
+    (row.set)(options, &read.value);
+    Ok(read)
+}
+
+/// A job that says nothing: what each row has for default.
+pub fn defaults() -> JobOptions {
+    static DEFAULTS: LazyLock<JobOptions> = LazyLock::new(|| {
+        let mut options = JobOptions::default();
+        for row in TABLE.rows().filter(|row| !row.default.is_empty()) {
+            // That each can be read is tested.
+            let _ = enter(row, &mut options, Some(row.default), Units { kb_base: 1024 });
+        }
+        options
+    });
+    DEFAULTS.clone()
 }
 
 /// Bytes in a "K".
@@ -77,9 +97,9 @@ pub(super) fn kb_base(options: &JobOptions) -> u32 {
 /// True where a value says what holds without it.
 fn is_default(row: &Row, parsed: &Parsed, text: Option<&str>, units: Units) -> bool {
     if let Kind::Own(_, _, reader) = row.kind {
-        let mut options = JobOptions::default();
+        let mut options = defaults();
         let read = reader(&mut options, text.unwrap_or_default(), units);
-        return read.is_ok() && options == JobOptions::default();
+        return read.is_ok() && options == defaults();
     }
     let default = match (row.kind, row.default) {
         (Kind::Flag | Kind::Bool, "") => Some(Parsed::Bool(false)),

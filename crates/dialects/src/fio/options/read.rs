@@ -2,7 +2,7 @@
 
 use candor_record::Note;
 
-use super::{ENGINES, TABLE, engine, engine_names};
+use super::{ENGINES, TABLE, defaults, engine, engine_names};
 use crate::fio::ast::{Ast, Block, Origin, Section};
 use crate::fio::job_options::JobOptions;
 use crate::kit::{Assignment, Diagnostic, Texts};
@@ -20,7 +20,7 @@ pub struct Reading {
 
 /// Reads a section: the defaults that apply to it, then its own options.
 pub fn read(ast: &Ast, section: &Section) -> Reading {
-    let mut reading = Reading::default();
+    let mut reading = Reading { options: defaults(), ..Reading::default() };
     for block in ast.globals_of(section) {
         reading.block(block, false);
     }

@@ -27,6 +27,12 @@ pub enum Amount {
     Zones(u64),
 }
 
+impl Default for Amount {
+    fn default() -> Self {
+        Amount::Bytes(0)
+    }
+}
+
 /// A size in bytes, or any other number that is not negative: `4k`, `0x1000`, `(4*1024)`.
 pub fn bytes(text: &str, units: Units) -> Value<u64> {
     let read = integer(text, units)?;

@@ -72,6 +72,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "class of that priority",
     )
     .of(PRIORITIES)
+    .default("1")
     .beside("ioengine=libaio direct=1 cmdprio_percentage=20")
     .exact("blocks.priorities", "2"),
     row(

@@ -9,7 +9,7 @@ const MANY: u64 = u32::MAX as u64;
 
 /// A clone has more than one file, so that one of them must be chosen.
 fn several(s: &JobOptions) -> bool {
-    s.files.number.unwrap_or(1) > 1 || s.files.names.len() > 1 || s.files.opendir.is_some()
+    s.files.number > 1 || s.files.names.len() > 1 || s.files.opendir.is_some()
 }
 
 pub(in crate::fio::options) const ROWS: &[Row] = &[
@@ -68,7 +68,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row(
         "nrfiles",
         Kind::Int(0, MANY),
-        |s, v| s.files.number = Some(v.int()),
+        |s, v| s.files.number = v.int(),
         "number of files of a clone, which share its size",
     )
     .alias(&["nr_files"])

@@ -1,10 +1,18 @@
 //! Run time and repeats.
 
-use crate::fio::job_options::{Clock, SteadyOf};
+use crate::fio::job_options::SteadyOf;
 use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::fio::values::TimeUnit::Seconds;
-use crate::kit::{bare, row};
+use crate::kit::{Choice, bare, row};
+
+/// The words of `clocksource`.
+const CLOCKS: &[Choice] = &[
+    own::word("", "the best one"),
+    own::word("gettimeofday", "gettimeofday"),
+    own::word("clock_gettime", "clock_gettime"),
+    own::word("cpu", "the processor's own"),
+];
 
 pub(in crate::fio::options) const ROWS: &[Row] = &[
     row(
@@ -56,11 +64,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .exact("phase.ramp", "2s"),
     bare("ramp_size", Kind::Size(1), "move that much before anything counts")
         .refused("1m", "a ramp has a time here, not an amount"),
-    bare("clocksource", Kind::Choice(Clock::CHOICES), "the clock that latencies are taken from")
-        .idle(
-            "clock_gettime",
-            "candor takes the best clock of the host and says which in its report",
-        ),
+    bare("clocksource", Kind::Choice(CLOCKS), "the clock that latencies are taken from").idle(
+        "clock_gettime",
+        "candor takes the best clock of the host and says which in its report",
+    ),
     bare("gtod_cpu", Kind::Int(0, u32::MAX as u64), "a CPU that does nothing but tell the time")
         .idle(
             "1",

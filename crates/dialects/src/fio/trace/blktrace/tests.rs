@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::fio::job_options::Skip;
+use crate::fio::options::defaults;
 
 /// Classes of events that only tests need.
 const READ: u32 = 1;
@@ -60,7 +61,7 @@ fn some(endian: Endian) -> Vec<u8> {
 #[test]
 fn what_was_queued_is_done_in_either_order_of_bytes() {
     for endian in [Endian::Little, Endian::Big] {
-        let recorded = read_as(&Said::default(), some(endian)).expect("a trace");
+        let recorded = read_as(&defaults().trace, some(endian)).expect("a trace");
         assert_eq!(recorded.files, ["/dev/a"]);
         assert_eq!(recorded.depth, Some(1));
         let steps: Vec<_> = recorded
@@ -85,7 +86,7 @@ fn what_was_queued_is_done_in_either_order_of_bytes() {
 #[test]
 fn options_hold_for_block_traces_too() {
     let skip = Skip { flush: true, trim: true, ..Skip::default() };
-    let said = Said { skip, scale: 3, align: 1024, no_stall: true, ..Said::default() };
+    let said = Said { skip, scale: 3, align: 1024, no_stall: true, ..defaults().trace };
     let recorded = read_as(&said, some(Endian::Little)).expect("a trace");
     let steps: Vec<_> = recorded.steps.iter().map(|s| (s.at_ns, s.offset)).collect();
     assert_eq!(steps, [(0, 1024), (0, 2048), (0, 4096)]);
@@ -95,9 +96,9 @@ fn options_hold_for_block_traces_too() {
 fn devices_are_found_or_redirected() {
     let elsewhere = Event { device: 9 << 20 | 3, ..made(0, 0, 512, QUEUE, READ) };
     let bytes = event(Endian::Little, &elsewhere, b"");
-    let error = read_as(&Said::default(), bytes.clone()).expect_err("unknown");
+    let error = read_as(&defaults().trace, bytes.clone()).expect_err("unknown");
     assert_eq!(error, "t.bin:byte 0: there is no device 9:3 here; name one with replay_redirect");
-    let said = Said { redirect: Some("/dev/b".into()), ..Said::default() };
+    let said = Said { redirect: Some("/dev/b".into()), ..defaults().trace };
     assert_eq!(read_as(&said, bytes).expect("a trace").files, ["/dev/b"]);
 }
 
@@ -105,17 +106,17 @@ fn devices_are_found_or_redirected() {
 fn damage_is_reported_and_a_cut_end_is_left_out() {
     let mut bytes = some(Endian::Little);
     bytes.extend(event(Endian::Little, &made(9, 0, 512, QUEUE, READ), b"")[..40].iter());
-    assert_eq!(read_as(&Said::default(), bytes.clone()).expect("a trace").steps.len(), 6);
+    assert_eq!(read_as(&defaults().trace, bytes.clone()).expect("a trace").steps.len(), 6);
     bytes.truncate(48);
     bytes.extend([0x61; 60]);
     bytes[46] = 0;
-    let error = read_as(&Said::default(), bytes).expect_err("damaged");
+    let error = read_as(&defaults().trace, bytes).expect_err("damaged");
     assert!(
         error.starts_with("t.bin:byte 48: 0x61616161 is not the mark of an event; "),
         "{error}"
     );
     let far = event(Endian::Big, &made(0, u64::MAX, 512, QUEUE, READ), b"");
-    let error = read_as(&Said::default(), far).expect_err("beyond all devices");
+    let error = read_as(&defaults().trace, far).expect_err("beyond all devices");
     assert!(error.contains("lies beyond all devices"), "{error}");
 }
 
@@ -124,5 +125,5 @@ fn depth_without_completions_is_bounded() {
     let list: Vec<u8> = (0..3000)
         .flat_map(|nth| event(Endian::Little, &made(nth, nth, 512, QUEUE, READ), b""))
         .collect();
-    assert_eq!(read_as(&Said::default(), list).expect("a trace").depth, Some(1024));
+    assert_eq!(read_as(&defaults().trace, list).expect("a trace").depth, Some(1024));
 }

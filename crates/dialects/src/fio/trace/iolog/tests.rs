@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fio::job_options::Skip;
+use crate::fio::options::defaults;
 
 fn read_as(said: &Said, text: &str) -> Result<Recorded, String> {
     let bytes = Box::new(Cursor::new(text.as_bytes().to_vec()));
@@ -12,7 +13,7 @@ fn read_as(said: &Said, text: &str) -> Result<Recorded, String> {
 }
 
 fn read(text: &str) -> Result<Recorded, String> {
-    read_as(&Said::default(), text)
+    read_as(&defaults().trace, text)
 }
 
 /// Steps as `time file op offset length`.
@@ -77,14 +78,14 @@ fn version_2_waits() {
     assert_eq!(recorded.remarks.len(), 1);
     assert_eq!((&*recorded.remarks[0].place, recorded.remarks[0].times), ("t.log:5", 3));
     // The scale is for times of lines.
-    let faster = Said { time_scale: 400, ..Said::default() };
+    let faster = Said { time_scale: 400, ..defaults().trace };
     assert_eq!(read_as(&faster, text).expect("a trace").steps[1].at_ns, 20_000_000);
 }
 
 #[test]
 fn options_change_what_is_replayed() {
     let with = |change: fn(&mut Said)| {
-        let mut said = Said::default();
+        let mut said = defaults().trace;
         change(&mut said);
         read_as(&said, THREE).expect("a trace")
     };

@@ -4,6 +4,7 @@ use super::super::blktrace::Endian;
 use super::super::blktrace::tests::{event, made};
 use super::*;
 use crate::fio::job_options::Trace as Said;
+use crate::fio::options::defaults;
 
 fn part<'a>(name: &'a str, endian: Endian, times: &[u64], percent: f64, repeats: u64) -> Part<'a> {
     let bytes: Vec<u8> = times
@@ -17,7 +18,7 @@ fn part<'a>(name: &'a str, endian: Endian, times: &[u64], percent: f64, repeats:
 fn merged(parts: Vec<Part<'_>>) -> Vec<(u64, u64)> {
     let bytes = merge(parts).expect("merged");
     assert_eq!(bytes.len() % EVENT_BYTES, 0);
-    let said = Said { redirect: Some("x".into()), ..Said::default() };
+    let said = Said { redirect: Some("x".into()), ..defaults().trace };
     let read = super::super::read("z", Box::new(Cursor::new(bytes)), &said, &|_, _| None);
     let steps = read.expect("a trace").steps;
     steps.iter().map(|step| (step.at_ns / 1000, step.offset / 512)).collect()
