@@ -15,13 +15,15 @@ pub mod show;
 pub mod tools;
 pub mod watch;
 
-use candor_plan::{Problem, Source};
+use std::path::PathBuf;
+
+use candor_plan::Source;
 use candor_record::Report;
 use candor_run::RunError;
 
 use clap::ArgMatches;
 
-use crate::flag::{self, CommandLine};
+use crate::flag::{self, CommandLine, Group};
 use crate::output::{self, Output};
 use crate::{exit, screen, stored};
 
@@ -36,12 +38,9 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
     if let Some(sentence) = &report.cut_short {
         screen::cut_short(sentence);
     }
-    match delivered {
-        Ok(()) => exit::of(&report),
-        Err(sentence) => {
-            screen::error(&sentence);
-            exit::TROUBLE
-        }
+    match exit_code(delivered) {
+        exit::RAN => exit::of(&report),
+        code => code,
     }
 }
 
@@ -51,32 +50,41 @@ fn stored(
     mut line: CommandLine,
     read: fn(&str) -> Result<Report, String>,
 ) -> u8 {
-    let mut output = Output::default();
-    let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    if let Err(code) = ready(&problems, &line, &mut output) {
-        return code;
-    }
+    let output = match flags(output::OF_LOOKS, &[], matches, &mut line, &mut ()) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
-    match stored::load(file, read).and_then(|report| output.deliver(&report)) {
-        Ok(()) => exit::RAN,
-        Err(sentence) => {
-            screen::error(&sentence);
-            exit::TROUBLE
-        }
-    }
+    exit_code(stored::load(file, read).and_then(|report| output.deliver(&report)))
 }
 
-/// Tells what of the words makes no sense, and looks whether results can be written; the exit code
-/// where nothing can be done.
-fn ready(problems: &[Problem], line: &CommandLine, output: &mut Output) -> Result<(), u8> {
+/// Reads the flags of a command into `draft`, and those that say where results go; tells what of
+/// them makes no sense, and looks whether results can be written. The exit code where nothing can
+/// be done.
+fn flags<T>(
+    shared: &[Group<Output>],
+    own: &[Group<T>],
+    matches: &ArgMatches,
+    line: &mut CommandLine,
+    draft: &mut T,
+) -> Result<Output, u8> {
+    let mut output = Output::default();
+    let mut problems = flag::apply(shared, matches, line, &mut output);
+    problems.extend(flag::apply(own, matches, line, draft));
     if !problems.is_empty() {
-        screen::problems(problems, &line.source, output.color);
+        screen::problems(&problems, &line.source, output.color);
         return Err(exit::USAGE);
     }
     output.prepare().map_err(|sentence| {
         screen::error(&sentence);
         exit::USAGE
-    })
+    })?;
+    Ok(output)
+}
+
+/// The paths that a command is given.
+fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
+    matches.get_many::<String>("PATH").into_iter().flatten().map(PathBuf::from).collect()
 }
 
 /// Tells why nothing ran.
@@ -95,7 +103,12 @@ fn device_name(forced: &str) -> String {
 
 /// Prints data, and turns success into an exit code.
 fn printed(text: &str) -> u8 {
-    match screen::data(text) {
+    exit_code(screen::data(text))
+}
+
+/// Turns success into an exit code, or tells what went wrong.
+fn exit_code(result: Result<(), String>) -> u8 {
+    match result {
         Ok(()) => exit::RAN,
         Err(sentence) => {
             screen::error(&sentence);

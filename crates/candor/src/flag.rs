@@ -24,6 +24,18 @@ pub struct Flag<T: 'static> {
     pub set: fn(&mut T, &str) -> Result<(), String>,
 }
 
+/// Puts a value where it belongs.
+pub fn put<T>(slot: &mut T, value: Result<T, String>) -> Result<(), String> {
+    *slot = value?;
+    Ok(())
+}
+
+/// Puts a value where one may be.
+pub fn put_some<T>(slot: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
+    *slot = Some(value?);
+    Ok(())
+}
+
 /// Kind of an option's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Takes {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use candor_record::Report;
 use candor_show::{Style, json, report};
 
-use crate::flag::{Flag, Group, Takes};
+use crate::flag::{Flag, Group, Takes, put, put_some};
 use crate::parse;
 use crate::run_dir::RunDir;
 use crate::screen::{self, Color};
@@ -27,10 +27,7 @@ const JSON: Flag<Output> = Flag {
     takes: Takes::One("FILE"),
     help: "Write the report for machines to FILE; - writes it to stdout instead of the text",
     fields: &[],
-    set: |output, text| {
-        output.json = Some(text.into());
-        Ok(())
-    },
+    set: |output, text| put_some(&mut output.json, Ok(text.into())),
 };
 
 const RUN_DIR: Flag<Output> = Flag {
@@ -38,10 +35,7 @@ const RUN_DIR: Flag<Output> = Flag {
     takes: Takes::One("DIR"),
     help: "Keep plan, report and text of this run in DIR, so that it can be repeated exactly",
     fields: &[],
-    set: |output, text| {
-        output.run_dir = Some(text.into());
-        Ok(())
-    },
+    set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
 };
 
 const QUIET: Flag<Output> = Flag {
@@ -49,10 +43,7 @@ const QUIET: Flag<Output> = Flag {
     takes: Takes::Nothing,
     help: "No progress on stderr",
     fields: &[],
-    set: |output, _| {
-        output.quiet = true;
-        Ok(())
-    },
+    set: |output, _| put(&mut output.quiet, Ok(true)),
 };
 
 const COLOR: Flag<Output> = Flag {
@@ -113,8 +104,22 @@ impl Output {
         Ok(())
     }
 
+    /// Shows a result that is no report: as JSON where `--json` wants it, and as text unless that
+    /// was stdout.
+    pub fn show<E: std::fmt::Display>(
+        &self,
+        json: Result<String, E>,
+        text: impl FnOnce(&Style) -> String,
+    ) -> Result<(), String> {
+        let json = json.map_err(|error| error.to_string())?;
+        match self.deliver_json(&json)? {
+            true => Ok(()),
+            false => screen::data(&text(&screen::style(self.color))),
+        }
+    }
+
     /// Writes JSON where `--json` wants it; true if that was stdout.
-    pub fn deliver_json(&self, json: &str) -> Result<bool, String> {
+    fn deliver_json(&self, json: &str) -> Result<bool, String> {
         match (&self.json, self.json_file()) {
             (None, _) => Ok(false),
             (Some(_), None) => screen::data(json).map(|()| true),

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use candor_plan::{Problem, Source};
-use candor_record::{Event, Facts};
+use candor_record::Event;
 use candor_show::{Style, problems, progress};
 
 /// Width where there is no terminal to ask.
@@ -110,9 +110,4 @@ pub fn progress(quiet: bool) -> impl FnMut(&Event) {
             tell(&text);
         }
     }
-}
-
-/// The facts on stdout.
-pub fn facts(facts: &Facts, color: Color) -> Result<(), String> {
-    data(&candor_show::facts::text(facts, &style(color)))
 }

@@ -1,14 +1,13 @@
 //! `candor align PATH…`: who sends which request sizes, at which alignment, to these devices.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use candor_run::TraceMethod;
 use candor_show::{json, requests};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::flag::{self, CommandLine, Flag, Group, Takes};
-use crate::output::{self, Output};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
+use crate::output;
 use crate::{commands, exit, parse, screen};
 
 const ABOUT: &str =
@@ -50,10 +49,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "How requests are traced; auto takes the first of raw, tracepoint and perf that \
                    the kernel allows [default: auto]",
             fields: &[],
-            set: |draft, text| {
-                draft.by = parse::one_of(text, METHODS)?;
-                Ok(())
-            },
+            set: |draft, text| put(&mut draft.by, parse::one_of(text, METHODS)),
         },
     ],
 }];
@@ -80,34 +76,21 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let (mut draft, mut output) = (Draft { seconds: 10, by: None }, Output::default());
-    let mut problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
-    if let Err(code) = commands::ready(&problems, &line, &mut output) {
-        return code;
-    }
+    let mut draft = Draft { seconds: 10, by: None };
+    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
     let control = candor_run::interrupts();
-    let paths = matches.get_many::<String>("PATH").into_iter().flatten();
-    let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
     let (seconds, time) = (draft.seconds, Duration::from_secs(draft.seconds));
     let began = |method: &str| {
         screen::tell(&format!("Tracing for {seconds} s by {method}; Ctrl-C ends it.\n"));
     };
-    let report = match candor_run::align(&paths, time, draft.by, &control, began) {
+    let report = match candor_run::align(&commands::paths(matches), time, draft.by, &control, began)
+    {
         Ok(report) => report,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    let shown = json::alignment(&report).map_err(|error| error.to_string()).and_then(|json| {
-        match output.deliver_json(&json)? {
-            true => Ok(()),
-            false => screen::data(&requests::text(&report, &screen::style(output.color))),
-        }
-    });
-    match shown {
-        Ok(()) => exit::RAN,
-        Err(sentence) => {
-            screen::error(&sentence);
-            exit::TROUBLE
-        }
-    }
+    let shown = output.show(json::alignment(&report), |style| requests::text(&report, style));
+    commands::exit_code(shown)
 }

@@ -1,15 +1,13 @@
 //! `candor cache status|evict|warm PATH…`: what of files is in the page cache, getting it out,
 //! getting it in.
 
-use std::path::PathBuf;
-
 use candor_record::CacheAction;
 use candor_show::{cached, json};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine};
-use crate::output::{self, Output};
-use crate::{commands, exit, screen};
+use crate::output;
+use crate::{commands, exit};
 
 const ABOUT: &str = "Show, drop or load what of files is in the page cache, and verify it";
 
@@ -54,30 +52,18 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     });
     // The parser lets no other word through.
     let Some((action, matches)) = chosen else { return exit::USAGE };
-    let mut output = Output::default();
-    let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    if let Err(code) = commands::ready(&problems, &line, &mut output) {
-        return code;
-    }
+    let output = match commands::flags(output::OF_LOOKS, &[], matches, &mut line, &mut ()) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
     let control = candor_run::interrupts();
-    let paths = matches.get_many::<String>("PATH").into_iter().flatten();
-    let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
-    let found = match candor_run::cached(&paths, action, &control) {
+    let found = match candor_run::cached(&commands::paths(matches), action, &control) {
         Ok(found) => found,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    let shown =
-        json::cached(&found).map_err(|error| error.to_string()).and_then(|json| {
-            match output.deliver_json(&json)? {
-                true => Ok(()),
-                false => screen::data(&cached::text(&found, &screen::style(output.color))),
-            }
-        });
-    if let Err(sentence) = shown {
-        screen::error(&sentence);
-        return exit::TROUBLE;
-    }
+    let shown = output.show(json::cached(&found), |style| cached::text(&found, style));
     match (found.interrupted, found.is_done()) {
+        _ if shown.is_err() => commands::exit_code(shown),
         (true, _) => candor_run::interrupt_exit_code().unwrap_or(exit::TROUBLE),
         (_, true) => exit::RAN,
         (_, false) => exit::TROUBLE,

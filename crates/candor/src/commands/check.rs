@@ -8,8 +8,8 @@ use candor_plan::Bytes;
 use candor_run::{HostOptions, Local};
 use clap::{Arg, ArgMatches, Command};
 
-use crate::flag::{self, CommandLine, Flag, Group, Takes};
-use crate::output::{self, Output};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
+use crate::output;
 use crate::{commands, exit, parse, screen};
 
 const ABOUT: &str = "Measure a directory, file or block device, and say whether to believe it";
@@ -53,40 +53,28 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("SIZE"),
             help: "How much of the storage to use, such as 4g; by default as much as makes sense",
             fields: &[],
-            set: |draft, text| {
-                draft.size = Some(parse::unit(text)?);
-                Ok(())
-            },
+            set: |draft, text| put_some(&mut draft.size, parse::unit(text)),
         },
         Flag {
             long: "write",
             takes: Takes::Nothing,
             help: "Consent to destroy what is on PATH, if it is a file or a block device",
             fields: &[],
-            set: |draft, _| {
-                draft.write = true;
-                Ok(())
-            },
+            set: |draft, _| put(&mut draft.write, Ok(true)),
         },
         Flag {
             long: "keep",
             takes: Takes::Nothing,
             help: "Keep the files made in a directory",
             fields: &[],
-            set: |draft, _| {
-                draft.keep = true;
-                Ok(())
-            },
+            set: |draft, _| put(&mut draft.keep, Ok(true)),
         },
         Flag {
             long: "force",
             takes: Takes::One("DEVICE"),
             help: "Write to PATH although it is held (mounted, swap, …); DEVICE names it again",
             fields: &[],
-            set: |draft, text| {
-                draft.force = Some(commands::device_name(text));
-                Ok(())
-            },
+            set: |draft, text| put_some(&mut draft.force, Ok(commands::device_name(text))),
         },
     ],
 }];
@@ -105,12 +93,10 @@ pub fn command() -> Command {
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let mut draft = Draft { seconds: 60, size: None, write: false, keep: false, force: None };
-    let mut output = Output::default();
-    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
-    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
-    if let Err(code) = commands::ready(&problems, &line, &mut output) {
-        return code;
-    }
+    let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();
     let Draft { seconds, size, write, keep, force } = draft;
     let options = CheckOptions { path, seconds, size, write, keep };

@@ -1,13 +1,13 @@
 //! `candor explain RULE`: what a rule finds, how, and from which numbers on.
 
 use candor_record::Explanation;
-use candor_show::{json, rules};
+use candor_show::{Style, json, rules};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine};
-use crate::output::{self, Output};
-use crate::{commands, exit, screen};
+use crate::output;
+use crate::{commands, exit};
 
 const ABOUT: &str = "Explain a rule: what it finds, and its thresholds with source and reason";
 
@@ -35,38 +35,18 @@ pub fn command() -> Command {
 
 /// Prints what was asked for, and gives the exit code.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut output = Output::default();
-    let problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    if let Err(code) = commands::ready(&problems, &line, &mut output) {
-        return code;
-    }
+    let output = match commands::flags(output::OF_LOOKS, &[], matches, &mut line, &mut ()) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
+    let all = candor_judge::explanations();
     let names: Vec<&String> = matches.get_many("RULE").into_iter().flatten().collect();
-    match shown(&candor_judge::explanations(), &names, &output) {
-        Ok(None) => exit::RAN,
-        Ok(Some(text)) => commands::printed(&text),
-        Err(sentence) => {
-            screen::error(&sentence);
-            exit::TROUBLE
-        }
-    }
-}
-
-/// The text for stdout; none where JSON went there.
-fn shown(
-    all: &[Explanation],
-    names: &[&String],
-    output: &Output,
-) -> Result<Option<String>, String> {
     let named = |name: &&String| all.iter().find(|rule| rule.rule.eq_ignore_ascii_case(name));
     let some: Vec<&Explanation> = names.iter().filter_map(named).collect();
     let meant = if names.is_empty() { all.iter().collect() } else { some };
-    let json = json::rules(&meant).map_err(|error| error.to_string())?;
-    if output.deliver_json(&json)? {
-        return Ok(None);
-    }
-    let style = screen::style(output.color);
-    Ok(Some(match names.is_empty() {
-        true => rules::list(all, &style),
-        false => rules::full(&meant, &style),
-    }))
+    let text = |style: &Style| match names.is_empty() {
+        true => rules::list(&all, style),
+        false => rules::full(&meant, style),
+    };
+    commands::exit_code(output.show(json::rules(&meant), text))
 }

@@ -8,9 +8,9 @@ use candor_run::RunError;
 use candor_show::json;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::flag::{self, CommandLine, Flag, Group, Takes};
-use crate::output::{self, Output};
-use crate::{commands, exit, screen};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
+use crate::output;
+use crate::{commands, exit};
 
 const ABOUT: &str = "Show what lies under a path: filesystem, devices, links, limits";
 
@@ -41,20 +41,14 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("FILE"),
             help: "Keep what the kernel answered in FILE; without a PATH, about all devices",
             fields: &[],
-            set: |draft, text| {
-                draft.record = Some(text.into());
-                Ok(())
-            },
+            set: |draft, text| put_some(&mut draft.record, Ok(text.into())),
         },
         Flag {
             long: "replay",
             takes: Takes::One("FILE"),
             help: "Show the host on which FILE was recorded, instead of this one",
             fields: &[],
-            set: |draft, text| {
-                draft.replay = Some(text.into());
-                Ok(())
-            },
+            set: |draft, text| put_some(&mut draft.replay, Ok(text.into())),
         },
     ],
 }];
@@ -78,24 +72,16 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let (mut output, mut draft) = (Output::default(), Draft::default());
-    let mut problems = flag::apply(output::OF_LOOKS, matches, &mut line, &mut output);
-    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
-    if let Err(code) = commands::ready(&problems, &line, &mut output) {
-        return code;
-    }
-    let paths = matches.get_many::<String>("PATH").into_iter().flatten();
-    let paths: Vec<PathBuf> = paths.map(PathBuf::from).collect();
-    let shown = match facts(&paths, &draft) {
-        Ok(facts) => facts.and_then(|facts| show(&facts, &output)),
-        Err(error) => return commands::fail(&error, &line.source, &output),
+    let mut draft = Draft::default();
+    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft) {
+        Ok(output) => output,
+        Err(code) => return code,
     };
-    match shown {
-        Ok(()) => exit::RAN,
-        Err(sentence) => {
-            screen::error(&sentence);
-            exit::TROUBLE
-        }
+    match facts(&commands::paths(matches), &draft) {
+        Ok(facts) => commands::exit_code(facts.and_then(|facts| {
+            output.show(json::facts(&facts), |style| candor_show::facts::text(&facts, style))
+        })),
+        Err(error) => commands::fail(&error, &line.source, &output),
     }
 }
 
@@ -119,12 +105,4 @@ fn replayed(file: &Path) -> Result<Facts, String> {
         .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     let text = String::from_utf8_lossy(&text);
     candor_run::replay(&text).map_err(|why| format!("{} is no bundle: {why}", file.display()))
-}
-
-fn show(facts: &Facts, output: &Output) -> Result<(), String> {
-    let json = json::facts(facts).map_err(|error| error.to_string())?;
-    match output.deliver_json(&json)? {
-        true => Ok(()),
-        false => screen::facts(facts, output.color),
-    }
 }

@@ -12,7 +12,7 @@ use clap::{Arg, ArgMatches, Command};
 use self::draft::Draft;
 #[cfg(test)]
 pub use self::options::GROUPS;
-use crate::flag::{self, CommandLine, Flag, Group, Takes};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output::{self, Output};
 use crate::{commands, exit, parse, screen, stored};
 
@@ -44,10 +44,7 @@ const HOW: &[Group<How>] = &[Group {
             takes: Takes::One("DEVICE"),
             help: "Write to a target that is held (mounted, swap, …); DEVICE names it once more",
             fields: &[],
-            set: |how, text| {
-                how.force = Some(commands::device_name(text));
-                Ok(())
-            },
+            set: |how, text| put_some(&mut how.force, Ok(commands::device_name(text))),
         },
         Flag {
             long: "no-follow-ups",
@@ -55,10 +52,7 @@ const HOW: &[Group<How>] = &[Group {
             help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
                    could not tell by itself what limited it, no look at how fast memory copies",
             fields: &[],
-            set: |how, _| {
-                how.no_follow_ups = true;
-                Ok(())
-            },
+            set: |how, _| put(&mut how.no_follow_ups, Ok(true)),
         },
         Flag {
             long: "block-trace",
@@ -81,10 +75,7 @@ const HOW: &[Group<How>] = &[Group {
             takes: Takes::Nothing,
             help: "Check the plan and print it as TOML; run nothing",
             fields: &[],
-            set: |how, _| {
-                how.dry_run = true;
-                Ok(())
-            },
+            set: |how, _| put(&mut how.dry_run, Ok(true)),
         },
     ],
 }];

@@ -13,7 +13,7 @@ use candor_show::{json, watch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use self::pace::Pace;
-use crate::flag::{self, CommandLine, Flag, Group, Takes};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
 use crate::output::{self, Output};
 use crate::{commands, exit, parse, screen};
 
@@ -70,10 +70,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::Nothing,
             help: "The partitions of each disk too",
             fields: &[],
-            set: |draft, _| {
-                draft.devices.partitions = true;
-                Ok(())
-            },
+            set: |draft, _| put(&mut draft.devices.partitions, Ok(true)),
         },
         Flag {
             long: "group",
@@ -90,10 +87,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::Nothing,
             help: "One JSON object on a line for each look, instead of text",
             fields: &[],
-            set: |draft, _| {
-                draft.json = true;
-                Ok(())
-            },
+            set: |draft, _| put(&mut draft.json, Ok(true)),
         },
     ],
 }];
@@ -131,16 +125,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let interval = Duration::from_secs(1);
     let mut draft =
         Draft { interval, count: None, json: false, devices: DeviceSelection::default() };
-    let mut output = Output::default();
-    let mut problems = flag::apply(output::OF_SCREENS, matches, &mut line, &mut output);
-    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
-    if !problems.is_empty() {
-        screen::problems(&problems, &line.source, output.color);
-        return exit::USAGE;
-    }
+    let output = match commands::flags(output::OF_SCREENS, GROUPS, matches, &mut line, &mut draft) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
     let control = candor_run::interrupts();
-    let paths = matches.get_many::<String>("PATH").into_iter().flatten();
-    draft.devices.paths = paths.map(PathBuf::from).collect();
+    draft.devices.paths = commands::paths(matches);
     if let Some(number) = draft.devices.paths.iter().find(|path| is_number(path)) {
         let number = number.display();
         screen::error(&format!(
@@ -153,13 +143,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(watch) => watch,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    match looks(watch, &draft, &output, &control) {
-        Ok(()) => exit::RAN,
-        Err(sentence) => {
-            screen::error(&sentence);
-            exit::TROUBLE
-        }
-    }
+    commands::exit_code(looks(watch, &draft, &output, &control))
 }
 
 /// True for the interval and the count as users of iostat write them.

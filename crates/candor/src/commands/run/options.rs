@@ -21,18 +21,6 @@ pub const GROUPS: &[Group<Draft>] = &[
     Group { title: "Content and verification", flags: cache::CONTENT },
 ];
 
-/// Puts a value where it belongs.
-fn put<T>(slot: &mut T, value: Result<T, String>) -> Result<(), String> {
-    *slot = value?;
-    Ok(())
-}
-
-/// Puts a value where one may be.
-fn put_some<T>(slot: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
-    *slot = Some(value?);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use candor_plan::blocks::{Engine, Uring};

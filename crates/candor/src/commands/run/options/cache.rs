@@ -2,9 +2,8 @@
 
 use candor_plan::blocks::{Advice, Fill, OpenSync, Verify};
 
-use super::put;
 use crate::commands::run::draft::Draft;
-use crate::flag::{Flag, Takes};
+use crate::flag::{Flag, Takes, put};
 use crate::parse::{number, one_of, percent, unit};
 
 /// When writes are durable, and what the cache does.

@@ -3,9 +3,8 @@
 use candor_plan::Sharing;
 use candor_plan::blocks::{CallFlags, Engine};
 
-use super::{put, put_some};
 use crate::commands::run::draft::Draft;
-use crate::flag::{Flag, Takes};
+use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{cpus, number, one_of};
 
 /// How I/O is issued.

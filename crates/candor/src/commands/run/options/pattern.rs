@@ -3,10 +3,9 @@
 use candor_plan::blocks::Access;
 use candor_plan::units::{Mix, PerDirection};
 
-use super::{put, put_some};
 use crate::commands::run::access;
 use crate::commands::run::draft::Draft;
-use crate::flag::{Flag, Takes};
+use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{one_of, percent, unit};
 
 /// Directions, sizes and order of operations.

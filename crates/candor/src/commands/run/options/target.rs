@@ -2,9 +2,8 @@
 
 use candor_plan::Layout;
 
-use super::{put, put_some};
 use crate::commands::run::draft::Draft;
-use crate::flag::{Flag, Takes};
+use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{number, one_of, unit};
 
 /// Targets.

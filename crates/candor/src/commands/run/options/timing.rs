@@ -2,10 +2,9 @@
 
 use candor_plan::blocks::Arrival;
 
-use super::{put, put_some};
 use crate::commands::run::access;
 use crate::commands::run::draft::Draft;
-use crate::flag::{Flag, Takes};
+use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{number, one_of, seconds, unit};
 
 /// How long, and how fast.
