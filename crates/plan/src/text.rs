@@ -3,7 +3,6 @@
 //! TOML is read with the place of every value, so that each problem can point at the user's line
 //! and column, and with all problems at once: see [`read`].
 
-mod node;
 mod read;
 mod said;
 mod syntax;

@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
     fn lists_for_tables(&mut self, plan: &Plan) {
         let values = super::write::tree(plan);
         for node in self.tree.nodes().iter().filter(|node| node.kind == Some("a list")) {
-            if let Some(super::node::Node::Table(_)) = values.at(&node.place) {
+            if super::write::at(&values, &node.place).is_some_and(serde_json::Value::is_object) {
                 self.problems.push(super::said::list_for_table(&node.place));
             }
         }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::entries::{Entries, Tree};
 use crate::{Burn, Job, Memory, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work};
-
-use super::node::Node;
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
 const PRESENT: [&str; 8] = [
@@ -110,14 +110,14 @@ fn as_text(path: &Path) -> PathBuf {
 }
 
 /// The plan as plain values.
-pub(super) fn tree(plan: &Plan) -> Node {
+pub(super) fn tree(plan: &Plan) -> Value {
     // By way of JSON, which keeps the order of fields; text that serde wrote is readable.
-    serde_json::from_str(&super::to_json(plan)).unwrap_or(Node::Null)
+    serde_json::from_str(&super::to_json(plan)).unwrap_or(Value::Null)
 }
 
 /// One of everything, all with default values: a plan cannot have two kinds of work in one job, the
 /// tree of its values can.
-fn defaults() -> Node {
+fn defaults() -> Value {
     let work = [
         blocks_template().into(),
         Work::Entries(Entries::default()),
@@ -126,9 +126,37 @@ fn defaults() -> Node {
         Work::Memory(Memory::default()),
     ];
     let mut trees = work.map(|work| tree(&template(work))).into_iter();
-    let mut all = trees.next().unwrap_or(Node::Null);
-    trees.for_each(|other| all.add(&other));
+    let mut all = trees.next().unwrap_or(Value::Null);
+    trees.for_each(|other| add(&mut all, &other));
     all
+}
+
+/// Adds the keys of another table that this one lacks, at every depth; lists go by their first
+/// elements.
+fn add(value: &mut Value, other: &Value) {
+    match (value, other) {
+        (Value::Object(entries), Value::Object(others)) => {
+            for (key, other) in others {
+                match entries.get_mut(key) {
+                    Some(known) => add(known, other),
+                    None => drop(entries.insert(key.clone(), other.clone())),
+                }
+            }
+        }
+        (Value::Array(elements), Value::Array(others)) => {
+            elements.iter_mut().zip(others).for_each(|(element, other)| add(element, other));
+        }
+        _ => {}
+    }
+}
+
+/// The value at a place.
+pub(super) fn at<'a>(value: &'a Value, place: &PlanPath) -> Option<&'a Value> {
+    let mut steps = place.as_str().split(['.', '[']).filter(|step| !step.is_empty());
+    steps.try_fold(value, |value, step| match value {
+        Value::Array(elements) => elements.get(step.strip_suffix(']')?.parse::<usize>().ok()?),
+        value => value.get(step),
+    })
 }
 
 fn blocks_template() -> Blocks {
@@ -158,13 +186,13 @@ fn child(path: &str, key: &str) -> String {
 }
 
 /// Leaves out what equals the default.
-fn prune(node: &mut Node, default: Option<&Node>, path: &str) {
+fn prune(node: &mut Value, default: Option<&Value>, path: &str) {
     match node {
-        Node::Table(entries) => entries.retain_mut(|(key, value)| {
+        Value::Object(entries) => entries.retain(|key, value| {
             keep(value, default.and_then(|default| default.get(key)), &child(path, key))
         }),
-        Node::List(elements) if is_list_section(path) => {
-            let default = default.and_then(Node::first);
+        Value::Array(elements) if is_list_section(path) => {
+            let default = default.and_then(|default| default.get(0));
             elements.iter_mut().for_each(|element| prune(element, default, path));
         }
         _ => {}
@@ -172,18 +200,18 @@ fn prune(node: &mut Node, default: Option<&Node>, path: &str) {
 }
 
 /// Prunes a value; false where nothing of it needs to be written.
-fn keep(value: &mut Node, default: Option<&Node>, path: &str) -> bool {
+fn keep(value: &mut Value, default: Option<&Value>, path: &str) -> bool {
     if is_list_section(path) {
         prune(value, default, path);
-        return *value != Node::List(Vec::new());
+        return *value != Value::Array(Vec::new());
     }
     let needed = ALWAYS.contains(&path) || PRESENT.contains(&path);
     let differs = match (&*value, default) {
         // Whether a table differs shows when its options have been looked at: one that is present
         // stays even where it equals the template's.
-        (Node::Table(_), Some(Node::Table(_))) => {
+        (Value::Object(_), Some(Value::Object(_))) => {
             prune(value, default, path);
-            *value != Node::Table(Vec::new())
+            value.as_object().is_some_and(|table| !table.is_empty())
         }
         _ => Some(&*value) != default,
     };
@@ -196,8 +224,8 @@ fn is_list_section(path: &str) -> bool {
 }
 
 /// The entries of a table: first those on one line, then the sections below it.
-fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &PlanPath) {
-    let Node::Table(entries) = node else { return };
+fn section(lines: &mut Vec<Line>, node: &Value, path: &str, place: &PlanPath) {
+    let Value::Object(entries) = node else { return };
     let is_section = |key: &str| SECTIONS.contains(&child(path, key).as_str());
     for (key, value) in entries.iter().filter(|(key, _)| !is_section(key)) {
         lines.push(Line { place: place.key(key), text: line(key, value) });
@@ -205,7 +233,7 @@ fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &PlanPath) {
     for (key, value) in entries.iter().filter(|(key, _)| is_section(key)) {
         let (path, place) = (child(path, key), place.key(key));
         match value {
-            Node::List(elements) => {
+            Value::Array(elements) => {
                 for (nth, element) in elements.iter().enumerate() {
                     let place = place.index(nth);
                     lines.push(Line { place: place.clone(), text: format!("[[{path}]]\n") });
@@ -215,7 +243,7 @@ fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &PlanPath) {
             value => {
                 // A table of nothing but sections needs no header of its own.
                 let is_below = |key: &str| SECTIONS.contains(&child(&path, key).as_str());
-                let is_bare = matches!(value, Node::Table(entries) if !entries.is_empty()
+                let is_bare = matches!(value, Value::Object(entries) if !entries.is_empty()
                     && entries.iter().all(|(key, _)| is_below(key)));
                 if !is_bare {
                     lines.push(Line { place: place.clone(), text: format!("[{path}]\n") });
@@ -226,10 +254,10 @@ fn section(lines: &mut Vec<Line>, node: &Node, path: &str, place: &PlanPath) {
     }
 }
 
-fn line(key: &str, value: &Node) -> String {
+fn line(key: &str, value: &Value) -> String {
     let line = format!("{key} = {}\n", inline(value));
     match value {
-        Node::List(elements) if line.chars().count() > LINE_CHARS_MAX => {
+        Value::Array(elements) if line.chars().count() > LINE_CHARS_MAX => {
             let lines: Vec<_> = elements.iter().map(|e| format!("    {},\n", inline(e))).collect();
             format!("{key} = [\n{}]\n", lines.concat())
         }
@@ -238,20 +266,22 @@ fn line(key: &str, value: &Node) -> String {
 }
 
 /// The value on one line. Keys are the types' field names and need no quotes.
-fn inline(node: &Node) -> String {
+fn inline(node: &Value) -> String {
     match node {
         // A number that is not finite was lost on the way; it reads back as one.
-        Node::Null => "nan".to_owned(),
-        Node::Bool(value) => value.to_string(),
-        Node::Int(value) => value.to_string(),
-        Node::Float(value) => toml::Value::from(*value).to_string(),
-        Node::Text(value) => toml::Value::from(value.as_str()).to_string(),
-        Node::List(elements) => {
+        Value::Null => "nan".to_owned(),
+        Value::Number(value) => match value.as_f64().filter(|_| value.is_f64()) {
+            Some(float) => toml::Value::from(float).to_string(),
+            None => value.to_string(),
+        },
+        Value::String(value) => toml::Value::from(value.as_str()).to_string(),
+        Value::Bool(value) => value.to_string(),
+        Value::Array(elements) => {
             let parts: Vec<_> = elements.iter().map(inline).collect();
             format!("[{}]", parts.join(", "))
         }
-        Node::Table(entries) if entries.is_empty() => "{}".to_owned(),
-        Node::Table(entries) => {
+        Value::Object(entries) if entries.is_empty() => "{}".to_owned(),
+        Value::Object(entries) => {
             let parts: Vec<_> =
                 entries.iter().map(|(k, v)| format!("{k} = {}", inline(v))).collect();
             format!("{{ {} }}", parts.join(", "))
