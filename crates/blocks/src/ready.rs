@@ -5,6 +5,7 @@ mod chain;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use candor_engine::clock::Clock;
@@ -49,7 +50,7 @@ use crate::engines::{
 };
 use crate::known::Known;
 use crate::sources::prioritised;
-use crate::stream::offsets::{Offsets, OwnFiles, Shapes, fixed_size};
+use crate::stream::offsets::{Offsets, Shapes, fixed_size};
 use crate::stream::region::Region;
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
@@ -200,7 +201,7 @@ impl ReadyBlocks {
     }
 
     /// Zones of a file that a worker may use.
-    fn zones_of(&self, rank: u32, file: &OpenFile, map: &zones::Map) -> std::ops::Range<u32> {
+    fn zones_of(&self, rank: u32, file: &OpenFile, map: &zones::Map) -> Range<u32> {
         let region = Region::new(&self.blocks, file.extent(), self.seat(rank).1);
         map.between(region.start(), region.limit())
     }
@@ -275,8 +276,8 @@ impl ReadyBlocks {
         }
         (0..self.job.workers).flat_map(move |worker| {
             let (own, rank) = self.seat(worker);
-            let one = || vec![own.first as usize; own.count.min(1) as usize];
-            let all = own.count as usize == files.len();
+            let one = || vec![own.start as usize; own.len().min(1)];
+            let all = own.len() == files.len();
             let indices = if all { examples.clone() } else { one() };
             indices.into_iter().map(move |index| {
                 let file = &files[index];
@@ -347,19 +348,19 @@ impl ReadyBlocks {
     }
 
     /// Files of a worker, and its seat among the workers that use the same files.
-    fn seat(&self, rank: u32) -> (OwnFiles, FileSeat) {
+    fn seat(&self, rank: u32) -> (Range<u32>, FileSeat) {
         let files = self.files.all().len() as u64;
         let seat = self.ranks.seat(self.job.sharing, self.job.rank_shift, files, rank);
         let own = match seat.file {
-            Some(file) => OwnFiles { first: file as u32, step: 1, count: 1 },
-            None => OwnFiles { first: 0, step: 1, count: files as u32 },
+            Some(file) => file as u32..file as u32 + 1,
+            None => 0..files as u32,
         };
         (own, seat)
     }
 
     /// Numbers of a worker's files.
     fn own_files(&self, rank: u32) -> Box<[u32]> {
-        self.seat(rank).0.files().collect()
+        self.seat(rank).0.collect()
     }
 
     fn stream(&self, rank: u32) -> Stream {
@@ -432,7 +433,7 @@ impl ReadyBlocks {
 
     fn sum_of_shares(&self, rank: u32, part: impl Fn(u64) -> u64) -> u64 {
         let (own, rank) = self.seat(rank);
-        let files = own.files().map(|file| self.files.get(file));
+        let files = own.map(|file| self.files.get(file));
         let share = |file: &OpenFile| part(Region::new(&self.blocks, file.extent(), rank).length());
         files.map(share).sum()
     }

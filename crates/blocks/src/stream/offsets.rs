@@ -44,24 +44,6 @@ impl Shapes {
     }
 }
 
-/// Files of a worker, among those of its job.
-#[derive(Clone, Copy, Debug)]
-pub struct OwnFiles {
-    /// First file.
-    pub first: u32,
-    /// Distance from one file to the next.
-    pub step: u32,
-    /// Number of files.
-    pub count: u32,
-}
-
-impl OwnFiles {
-    /// Numbers of the files.
-    pub fn files(self) -> impl Iterator<Item = u32> {
-        (0..self.count).map(move |index| self.first + index * self.step)
-    }
-}
-
 /// Ways to choose the next offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OffsetChoice {
@@ -86,7 +68,7 @@ struct Class {
 pub struct Offsets {
     classes: Box<[Class]>,
     shapes: Shapes,
-    own: OwnFiles,
+    own: Range<u32>,
     sizes: PerDirection<Sizes>,
     jump_sizes: PerDirection<Sizes>,
     align: PerDirection<u64>,
@@ -111,7 +93,13 @@ pub struct Offsets {
 
 impl Offsets {
     /// Offsets of a worker in its files.
-    pub fn new(blocks: &Blocks, shapes: &Shapes, own: OwnFiles, rank: Seat, seed: u64) -> Offsets {
+    pub fn new(
+        blocks: &Blocks,
+        shapes: &Shapes,
+        own: Range<u32>,
+        rank: Seat,
+        seed: u64,
+    ) -> Offsets {
         let mapped = needs_map(blocks);
         let class = |extent: &Extent| {
             let region = Region::new(blocks, *extent, rank);
@@ -119,7 +107,7 @@ impl Offsets {
             Class { region, pattern }
         };
         let classes: Box<[Class]> = shapes.extents.iter().map(class).collect();
-        let count = own.count as usize;
+        let count = own.len();
         let has_state = classes.iter().any(|class| class.pattern.has_state());
         let apart = blocks.position == Position::PerDirection && !blocks.access.is_random();
         let lanes = if apart { Direction::ALL.len() } else { 1 };
@@ -128,7 +116,7 @@ impl Offsets {
         let stays = !blocks.stay.is_never();
         let grain = blocks.smallest().0;
         let map = |file: u32| RandomMap::new(classes[shapes.index(file)].region.length() / grain);
-        let maps = if mapped { own.files().map(map).collect() } else { Box::default() };
+        let maps = if mapped { own.clone().map(map).collect() } else { Box::default() };
         let (sizes, align) = (sizes(blocks), |op| blocks.alignment(op).0);
         let jumps = blocks.jump_size.as_ref().map(Sizes::new);
         Offsets {
@@ -159,7 +147,7 @@ impl Offsets {
 
     /// Number of the worker's files.
     pub fn files(&self) -> usize {
-        self.own.count as usize
+        self.own.len()
     }
 
     /// Number of states that are kept.
@@ -171,7 +159,7 @@ impl Offsets {
     /// Number that a worker's file has in the job.
     #[inline(always)]
     pub fn file(&self, index: usize) -> u32 {
-        self.own.first + index as u32 * self.own.step
+        self.own.start + index as u32
     }
 
     /// Bytes of the worker's share of a file.
@@ -181,7 +169,7 @@ impl Offsets {
 
     /// Start of the only share, where it is one piece of the only file.
     pub fn contiguous(&self) -> Option<u64> {
-        (self.own.count == 1).then(|| self.class(0).region.contiguous()).flatten()
+        (self.own.len() == 1).then(|| self.class(0).region.contiguous()).flatten()
     }
 
     /// Number of offsets for operations of that length, in the only file.
@@ -285,7 +273,7 @@ impl Offsets {
             let state = &mut self.state[kept * self.lanes + lane];
             let before = *state;
             let spot = class.pattern.follow(state, stretch, |room| sizes.fit(room, random));
-            if self.in_step && index + 1 < self.own.count as usize && spot.is_some() {
+            if self.in_step && index + 1 < self.own.len() && spot.is_some() {
                 *state = before;
             }
             return spot;
@@ -304,45 +292,41 @@ impl Offsets {
         at: Stretch,
         random: &mut Random,
     ) -> Option<Spot> {
-        let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
-        let step = self.class(index).region.step(length, self.align(op));
-        let positions = (at.to - at.from - u64::from(length)) / step + 1;
+        let (length, step, positions) = self.drawn(index, op, at, random)?;
         let key = mix(mix(self.seed, self.pass ^ at.key << 32), u64::from(self.file(index)));
         let kept = if self.in_step { 0 } else { index };
         let state = &mut self.state[kept];
         let before = *state;
         let number = pattern::once(state, positions, key)?;
-        if self.in_step && index + 1 < self.own.count as usize {
+        if self.in_step && index + 1 < self.own.len() {
             *state = before;
         }
         Some((at.from + number * step, length))
     }
 
-    fn draw(
-        &mut self,
-        index: usize,
-        op: Direction,
-        at: Stretch,
-        random: &mut Random,
-    ) -> Option<Spot> {
-        let class = self.class(index);
-        let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
-        let step = class.region.step(length, self.align(op));
-        let positions = (at.to - at.from - u64::from(length)) / step + 1;
-        Some((at.from + class.pattern.index(positions, op, random) * step, length))
+    fn draw(&self, index: usize, op: Direction, at: Stretch, random: &mut Random) -> Option<Spot> {
+        let (length, step, positions) = self.drawn(index, op, at, random)?;
+        Some((at.from + self.class(index).pattern.index(positions, op, random) * step, length))
     }
 
-    fn jump(
-        &mut self,
+    fn jump(&self, index: usize, op: Direction, at: Stretch, random: &mut Random) -> Option<Spot> {
+        let (length, step, positions) = self.drawn(index, op, at, random)?;
+        Some((at.from + random.below(positions) * step, length))
+    }
+
+    /// Length of an operation that fits into a stretch, and the distance and number of the
+    /// positions that it may have there.
+    #[inline(always)]
+    fn drawn(
+        &self,
         index: usize,
         op: Direction,
         at: Stretch,
         random: &mut Random,
-    ) -> Option<Spot> {
+    ) -> Option<(u32, u64, u64)> {
         let length = self.jump_sizes.of(op).fit(at.to - at.from, random)?;
         let step = self.class(index).region.step(length, self.align(op));
-        let positions = (at.to - at.from - u64::from(length)) / step + 1;
-        Some((at.from + random.below(positions) * step, length))
+        Some((length, step, (at.to - at.from - u64::from(length)) / step + 1))
     }
 
     /// A random free block, or the next free one behind it, extended over free blocks.
@@ -404,7 +388,7 @@ impl Offsets {
     }
 
     fn index(&self, file: u32) -> usize {
-        ((file - self.own.first) / self.own.step) as usize
+        (file - self.own.start) as usize
     }
 
     /// Continues a sequential access at that byte of a file, of which the share is one piece.

@@ -8,7 +8,7 @@ use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::work::BlocksOp;
 use proptest::prelude::*;
 
-use super::offsets::{OwnFiles, Shapes};
+use super::offsets::Shapes;
 use super::permutation::Permutation;
 use super::region::Region;
 use super::skew::Zipf;
@@ -21,13 +21,7 @@ mod sequences;
 pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Seat, wraps: bool) -> Stream {
     let shapes = Shapes::new(sizes.iter().map(|size| region::Extent { base: 0, size: *size }));
     let seed = 7 + rank.seat;
-    let offsets = Offsets::new(
-        blocks,
-        &shapes,
-        OwnFiles { first: 0, step: 1, count: sizes.len() as u32 },
-        rank,
-        seed,
-    );
+    let offsets = Offsets::new(blocks, &shapes, 0..sizes.len() as u32, rank, seed);
     let random = Random::new(7, rank.seat);
     Stream::new(Parts { blocks, random, seed, offsets, wraps, trace: None })
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::slot::BlocksSlot;
-use crate::stream::offsets::{Offsets, OwnFiles, Shapes};
+use crate::stream::offsets::{Offsets, Shapes};
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::Files;
 use candor_engine::operation::Slot;
@@ -50,8 +50,7 @@ impl Worker {
     fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Worker {
         let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
         let rank = Seat::ALONE;
-        let offsets =
-            Offsets::new(blocks, &shapes, OwnFiles { first: 0, step: 1, count: 1 }, rank, seed);
+        let offsets = Offsets::new(blocks, &shapes, 0..1, rank, seed);
         let random = Random::new(seed, 0);
         let parts = stream::Parts { blocks, random, seed, offsets, wraps: true, trace: None };
         let mut stream = Stream::new(parts);
