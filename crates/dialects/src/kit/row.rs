@@ -66,8 +66,6 @@ pub struct Row<K: ValueKind> {
     pub support: Support,
     /// A value other than the default.
     pub example: &'static str,
-    /// Options beside which the example shows, as words of a command line without dashes.
-    pub beside: &'static str,
     /// True where the option means anything beside the others; else it is neither refused nor
     /// noted.
     pub when: fn(&K::Options) -> bool,
@@ -99,7 +97,6 @@ pub const fn row<K: ValueKind>(
         plan: "",
         support: Support::Exact,
         example: "",
-        beside: "",
         when: |_| true,
         set,
     }
@@ -145,13 +142,6 @@ impl<K: ValueKind> Row<K> {
     #[must_use]
     pub const fn of(mut self, engines: &'static [&'static str]) -> Self {
         self.engines = engines;
-        self
-    }
-
-    /// With options beside which the example shows.
-    #[must_use]
-    pub const fn beside(mut self, beside: &'static str) -> Self {
-        self.beside = beside;
         self
     }
 

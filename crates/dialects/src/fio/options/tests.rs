@@ -1,5 +1,7 @@
 //! The table holds what it says.
 
+mod surroundings;
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -46,13 +48,14 @@ fn job(row: &Row, with: bool) -> String {
         _ => "[second]\n",
     }
     .to_owned();
-    let given = |name: &str| row.name == name || row.beside.contains(&format!("{name}="));
+    let beside = surroundings::of(row.name);
+    let given = |name: &str| row.name == name || beside.contains(&format!("{name}="));
     for (name, value) in [("rw", "read"), ("size", "1m")] {
         if !given(name) {
             text.push_str(&format!("{name}={value}\n"));
         }
     }
-    for word in row.beside.split_whitespace() {
+    for word in beside.split_whitespace() {
         text.push_str(&format!("{word}\n"));
     }
     if with {
@@ -115,7 +118,8 @@ fn every_option_does_what_its_row_says() {
         match (row.support, std::panic::catch_unwind(|| outcome(row))) {
             (_, Err(_)) => wrong.push(format!("{name}: its surroundings are refused")),
             (Support::Refused(_), Ok(Err(diagnostics))) => {
-                let engine = row.beside.contains("ioengine=") && !row.engines.is_empty();
+                let engine =
+                    surroundings::of(row.name).contains("ioengine=") && !row.engines.is_empty();
                 let whole = |diagnostic: &String| engine && diagnostic.contains("ioengine=");
                 if !diagnostics
                     .iter()
@@ -196,7 +200,7 @@ proptest! {
     fn options_that_are_done_alone_are_done_together(
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
     ) {
-        let done = |row: &&Row| row.support == Support::Exact && row.beside.is_empty();
+        let done = |row: &&Row| row.support == Support::Exact && surroundings::of(row.name).is_empty();
         let all: Vec<_> = TABLE.rows().filter(done).collect();
         let mut text = String::from("[first]\nsize=1m\n[b]\nsize=1m\n");
         for index in &picks {

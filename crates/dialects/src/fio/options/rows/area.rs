@@ -30,7 +30,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "an offset in percent is rounded up to a multiple of it",
     )
     .default("0")
-    .beside("offset=10% filename=/tmp/full")
     .exact("blocks.range.start", "64k"),
     row(
         "offset_increment",
@@ -40,7 +39,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("offset")
     .default("0")
-    .beside("numjobs=2")
     .exact("blocks.range.start", "64k"),
     row(
         "number_ios",
@@ -58,6 +56,5 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .alias(&["fill_fs"])
     .default("0")
-    .beside("rw=write")
     .exact("stop.until_full", "1"),
 ];

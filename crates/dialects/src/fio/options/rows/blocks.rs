@@ -22,7 +22,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .alias(&["blockalign"])
     .under("rw")
-    .beside("rw=randread")
     .exact("blocks.align", "64k"),
     bare(
         "bsrange",
@@ -47,7 +46,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .alias(&["blocksize_unaligned"])
     .under("rw")
-    .beside("bsrange=4k-16k")
     .exact("blocks.size", "1"),
     row(
         "bs_is_seq_rand",
@@ -57,10 +55,8 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("bs")
     .default("0")
-    .beside("rw=randrw bs=4k,8k")
     .exact("blocks.size, blocks.jump_size", "1"),
     bare("num_range", Kind::Int(0, 256), "ranges in one trim")
         .default("1")
-        .beside("rw=randtrim")
         .refused("2", "one trim gives back one range here"),
 ];

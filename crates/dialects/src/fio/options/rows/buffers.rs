@@ -7,7 +7,6 @@ use crate::kit::{bare, row};
 
 pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("zero_buffers", Kind::Flag, |s, v| s.buffers.zero = v.bool(), "write zeros")
-        .beside("rw=write")
         .exact("blocks.content.fill", "1"),
     row(
         "refill_buffers",
@@ -15,7 +14,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.buffers.refill = v.bool(),
         "new random bytes for every write",
     )
-    .beside("rw=write")
     .exact("blocks.content.fill", "1"),
     row(
         "scramble_buffers",
@@ -24,7 +22,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "change a few bytes of each block, so that no two are alike",
     )
     .default("1")
-    .beside("rw=write")
     .exact("blocks.content.fill", "0"),
     row(
         "buffer_pattern",
@@ -32,14 +29,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.buffers.pattern = Some(v.text()),
         "fill blocks with this: \"text\", 0x…, a number, 'FILE'",
     )
-    .beside("rw=write")
     .exact("blocks.content.pattern", "0xdeadbeef"),
     bare(
         "buffer_compress_percentage",
         Kind::Own("PERCENT", &[], own::compress),
         "percent of each block that compresses away",
     )
-    .beside("rw=write")
     .exact("blocks.content.compressible_percent", "50"),
     row(
         "buffer_compress_chunk",
@@ -50,14 +45,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("buffer_compress_percentage")
     .when(|s| s.buffers.compress.unwrap_or(0) > 0)
     .default("512")
-    .beside("rw=write buffer_compress_percentage=50")
     .exact("blocks.content.compressible_piece", "4k"),
     bare(
         "dedupe_percentage",
         Kind::Own("PERCENT", &[], own::dedupe),
         "percent of blocks that repeat another",
     )
-    .beside("rw=write")
     .exact("blocks.content.duplicate_percent", "50"),
     row(
         "dedupe_mode",
@@ -68,7 +61,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("dedupe_percentage")
     .when(|s| s.buffers.dedupe.unwrap_or(0) > 0)
     .default("repeat")
-    .beside("rw=write dedupe_percentage=50")
     .exact("blocks.content.duplicates", "working_set"),
     row(
         "dedupe_working_set_percentage",
@@ -79,7 +71,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("dedupe_percentage")
     .when(|s| s.buffers.dedupe.unwrap_or(0) > 0)
     .default("5")
-    .beside("rw=write dedupe_percentage=50 dedupe_mode=working_set")
     .exact("blocks.content.duplicates", "10"),
     row(
         "dedupe_global",
@@ -88,7 +79,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "jobs repeat each other's blocks",
     )
     .default("0")
-    .beside("rw=write dedupe_percentage=50 dedupe_mode=working_set")
     .exact("blocks.content.duplicates", "1"),
 ];
 
@@ -111,13 +101,10 @@ pub(in crate::fio::options) const MEMORY: &[Row] = &[
     .under("mem")
     .default("0")
     .exact("blocks.buffers.offset", "512"),
-    bare("hugepage-size", Kind::Size(0), "size of huge pages")
-        .default("2097152")
-        .beside("mem=mmaphuge")
-        .idle(
-            "4m",
-            "fio rounds the length of buffers up to it; candor knows the pages of the host",
-        ),
+    bare("hugepage-size", Kind::Size(0), "size of huge pages").default("2097152").idle(
+        "4m",
+        "fio rounds the length of buffers up to it; candor knows the pages of the host",
+    ),
     row(
         "lockmem",
         Kind::Size(0),

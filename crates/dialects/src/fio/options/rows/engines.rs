@@ -14,7 +14,6 @@ const PASSTHROUGH: &str = "commands to a device, past the block layer, are not b
 pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("hipri", Kind::Flag, |s, v| s.engine.hipri = v.bool(), "poll for completions")
         .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg", "libblkio", "xnvme"])
-        .beside("ioengine=pvsync2 direct=1")
         .exact("blocks.engine.pvsync.hipri, blocks.engine.io_uring.iopoll", "1"),
     row(
         "hipri_percentage",
@@ -24,7 +23,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .of(&["pvsync2"])
     .default("100")
-    .beside("ioengine=pvsync2 hipri=1 direct=1")
     .exact("blocks.engine.pvsync.hipri_percent", "50"),
     row(
         "uncached",
@@ -34,7 +32,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .of(&["pvsync2", "io_uring", "io_uring_cmd"])
     .default("0")
-    .beside("ioengine=pvsync2")
     .exact("blocks.engine.io_uring.flags.dontcache", "1"),
     row(
         "nowait",
@@ -44,16 +41,13 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"])
     .default("0")
-    .beside("ioengine=pvsync2")
     .exact("blocks.engine.io_uring.flags.nowait", "1"),
     bare("userspace_reap", Kind::Flag, "take completions without a system call")
         .of(&["libaio"])
-        .beside("ioengine=libaio direct=1")
         .idle("1", "candor always takes them so where the kernel lets it"),
     row("libaio_vectored", Kind::Bool, |s, v| s.engine.vectored = v.bool(), "vectored calls")
         .of(&["libaio"])
         .default("0")
-        .beside("ioengine=libaio direct=1")
         .refused("1", "calls of libaio have one buffer each"),
     row(
         "cmdprio_percentage",
@@ -63,7 +57,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .of(PRIORITIES)
     .default("0")
-    .beside("ioengine=libaio direct=1")
     .exact("blocks.priorities", "20"),
     row(
         "cmdprio_class",
@@ -73,7 +66,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .of(PRIORITIES)
     .default("1")
-    .beside("ioengine=libaio direct=1 cmdprio_percentage=20")
     .exact("blocks.priorities", "2"),
     row(
         "cmdprio_hint",
@@ -82,7 +74,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "hint beside that priority",
     )
     .of(PRIORITIES)
-    .beside("ioengine=libaio direct=1 cmdprio_percentage=20")
     .exact("blocks.priorities", "1"),
     row(
         "cmdprio",
@@ -91,7 +82,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "that priority",
     )
     .of(PRIORITIES)
-    .beside("ioengine=libaio direct=1 cmdprio_percentage=20")
     .exact("blocks.priorities", "1"),
     bare(
         "cmdprio_bssplit",
@@ -99,7 +89,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "priorities by block size",
     )
     .of(PRIORITIES)
-    .beside("ioengine=libaio direct=1")
     .exact("blocks.priorities", "4k/50"),
     row(
         "fixedbufs",
@@ -108,7 +97,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "buffers are made known to the ring",
     )
     .of(URING)
-    .beside("ioengine=io_uring")
     .exact("blocks.engine.io_uring.fixed_buffers", "1"),
     row(
         "registerfiles",
@@ -117,7 +105,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "files are made known to the ring",
     )
     .of(URING)
-    .beside("ioengine=io_uring")
     .exact("blocks.engine.io_uring.fixed_files", "1"),
     row(
         "sqthread_poll",
@@ -126,7 +113,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "a thread of the kernel takes submissions",
     )
     .of(&["io_uring", "io_uring_cmd", "xnvme"])
-    .beside("ioengine=io_uring")
     .exact("blocks.engine.io_uring.sqpoll", "1"),
     row(
         "sqthread_poll_cpu",
@@ -138,7 +124,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "CPU of that thread",
     )
     .of(URING)
-    .beside("ioengine=io_uring sqthread_poll=1")
     .exact("blocks.engine.io_uring.sqpoll_cpu", "0"),
     row(
         "nonvectored",
@@ -147,7 +132,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "plain calls instead of vectored ones",
     )
     .of(URING)
-    .beside("ioengine=io_uring")
     .exact("blocks.engine.io_uring.vectored", "0"),
     row(
         "force_async",
@@ -157,89 +141,71 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .of(URING)
     .default("0")
-    .beside("ioengine=io_uring")
     .exact("blocks.engine.io_uring.force_async_every", "4"),
     bare("thp", Kind::Bool, "ask for huge pages in the mapping")
         .of(&["mmap"])
         .default("0")
-        .beside("ioengine=mmap")
         .refused("1", "huge pages in the mapping of a file are not built yet"),
     bare("cmd_type", Kind::Text, "kind of command")
         .of(&["io_uring_cmd"])
         .default("nvme")
-        .beside("ioengine=io_uring_cmd")
         .refused("other", PASSTHROUGH),
     bare("write_mode", Kind::Text, "command that writes")
         .of(&["io_uring_cmd"])
         .default("write")
-        .beside("ioengine=io_uring_cmd")
         .refused("zeroes", PASSTHROUGH),
     bare("read_mode", Kind::Text, "command that reads")
         .of(&["io_uring_cmd"])
         .default("read")
-        .beside("ioengine=io_uring_cmd")
         .refused("verify", PASSTHROUGH),
     bare("verify_mode", Kind::Text, "command that verifies")
         .of(&["io_uring_cmd"])
         .default("read")
-        .beside("ioengine=io_uring_cmd")
         .refused("compare", PASSTHROUGH),
     bare("verify_bytchk", Kind::Int(0, 3), "what a verifying command compares")
         .of(&["io_uring_cmd"])
-        .beside("ioengine=io_uring_cmd")
         .refused("1", PASSTHROUGH),
     bare("cdb_len", Kind::Int(0, 32), "bytes of a SCSI command")
         .of(&["io_uring_cmd"])
-        .beside("ioengine=io_uring_cmd")
         .refused("16", PASSTHROUGH),
     bare("deac", Kind::Bool, "zeroes are also given back")
         .of(&["io_uring_cmd"])
         .default("0")
-        .beside("ioengine=io_uring_cmd")
         .refused("1", PASSTHROUGH),
     bare("md_per_io_size", Kind::Size(0), "bytes of metadata per operation")
         .of(&["io_uring", "io_uring_cmd", "xnvme"])
         .default("0")
-        .beside("ioengine=io_uring_cmd")
         .refused("64", PASSTHROUGH),
     bare("pi_act", Kind::Bool, "the controller makes and takes protection information")
         .of(&["io_uring", "io_uring_cmd", "xnvme"])
         .default("1")
-        .beside("ioengine=io_uring_cmd")
         .refused("0", PASSTHROUGH),
     bare("pi_chk", Kind::Text, "which protection information is checked")
         .of(&["io_uring", "io_uring_cmd", "xnvme"])
-        .beside("ioengine=io_uring_cmd")
         .refused("GUARD", PASSTHROUGH),
     bare("apptag", Kind::Int(0, 65535), "application tag of protection information")
         .of(&["io_uring", "io_uring_cmd", "xnvme"])
         .default("4660")
-        .beside("ioengine=io_uring_cmd")
         .refused("1", PASSTHROUGH),
     bare("apptag_mask", Kind::Int(0, 65535), "bits of that tag that are checked")
         .of(&["io_uring", "io_uring_cmd", "xnvme"])
         .default("65535")
-        .beside("ioengine=io_uring_cmd")
         .refused("1", PASSTHROUGH),
     bare("readfua", Kind::Bool, "reads come from the media")
         .of(&["io_uring_cmd", "sg"])
         .default("0")
-        .beside("ioengine=io_uring_cmd")
         .refused("1", PASSTHROUGH),
     bare("writefua", Kind::Bool, "writes reach the media")
         .of(&["io_uring_cmd", "sg"])
         .default("0")
-        .beside("ioengine=io_uring_cmd")
         .refused("1", PASSTHROUGH),
     bare("sg_write_mode", Kind::Text, "SCSI command that writes")
         .of(&["sg"])
         .default("write")
-        .beside("ioengine=sg")
         .refused("verify", PASSTHROUGH),
     bare("stream_id", Kind::Int(0, 65535), "stream of a SCSI device")
         .of(&["sg"])
         .default("0")
-        .beside("ioengine=sg")
         .refused("1", PASSTHROUGH),
 ];
 
@@ -251,7 +217,6 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
         "percent of a CPU to burn",
     )
     .of(&["cpuio"])
-    .beside("ioengine=cpuio cpuload=20")
     .exact("blocks.pace.think", "50"),
     row(
         "cpuchunks",
@@ -262,7 +227,6 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
     .of(&["cpuio"])
     .under("cpuload")
     .default("50000")
-    .beside("ioengine=cpuio cpuload=50")
     .exact("burn.chunk", "1ms"),
     row(
         "cpumode",
@@ -273,12 +237,10 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
     .of(&["cpuio"])
     .under("cpuload")
     .default("noop")
-    .beside("ioengine=cpuio cpuload=50")
     .exact("burn.sort", "qsort"),
     bare("exit_on_io_done", Kind::Bool, "end when the jobs that do I/O have ended")
         .of(&["cpuio"])
         .default("0")
-        .beside("ioengine=cpuio cpuload=50")
         .idle("1", "such a job always ends with the others, as with fio"),
     row(
         "stat_type",
@@ -288,7 +250,6 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
     )
     .of(&["filestat", "dirstat"])
     .default("stat")
-    .beside("ioengine=filestat")
     .exact("entries.steps", "statx"),
     row(
         "program",
@@ -297,7 +258,6 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
         "program to run, found along PATH",
     )
     .of(&["exec"])
-    .beside("ioengine=exec program=true")
     .exact("program.command", "false"),
     row(
         "arguments",
@@ -306,7 +266,6 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
         "its arguments: %r is the job's runtime in seconds, %n its name",
     )
     .of(&["exec"])
-    .beside("ioengine=exec program=true")
     .exact("program.command", "x"),
     row(
         "grace_time",
@@ -316,7 +275,6 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
     )
     .of(&["exec"])
     .default("1")
-    .beside("ioengine=exec program=true")
     .exact("program.grace", "2"),
     row(
         "std_redirect",
@@ -326,7 +284,6 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
     )
     .of(&["exec"])
     .default("1")
-    .beside("ioengine=exec program=true")
     .exact("program.output", "0"),
 ];
 
@@ -467,7 +424,6 @@ const fn of_profile(name: &'static str, help: &'static str) -> Row {
     bare(name, Kind::MaybeText, help)
         .under("profile")
         .when(|s| s.given.has("profile"))
-        .beside("profile=act")
         .refused("1", PROFILE)
 }
 

@@ -80,7 +80,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.files.open = Some(v.int()),
         "files that are open at a time, at most",
     )
-    .beside("nrfiles=4")
     .near(
         "blocks.rotation",
         "2",
@@ -94,7 +93,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("nrfiles")
     .default("roundrobin")
     .when(several)
-    .beside("nrfiles=4")
     .exact("blocks.rotation", "sequential"),
     row(
         "ioscheduler",
@@ -120,7 +118,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "begin behind the end of each file",
     )
     .default("0")
-    .beside("rw=write")
     .exact("target.append", "1"),
     row(
         "fadvise_hint",
@@ -136,7 +133,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.files.write_hint = v.of(WriteHint::ALL),
         "how long written data is expected to live",
     )
-    .beside("rw=write")
     .exact("blocks.hints.write_life", "short"),
 ];
 
@@ -148,7 +144,6 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
         "how space is set aside for files",
     )
     .default("native")
-    .beside("rw=write")
     .exact("target.layout", "none"),
     bare("create_serialize", Kind::Bool, "jobs make their files one after another")
         .default("1")
@@ -165,7 +160,6 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
         "files are made when the job opens them, not laid out before",
     )
     .default("0")
-    .beside("rw=write")
     .exact("target.layout", "1"),
     row(
         "create_only",
@@ -190,7 +184,6 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
         "devices are written to although they are mounted",
     )
     .default("0")
-    .beside("rw=write filename=/dev/nosuchdevice")
     .exact("run: force", "1"),
     row(
         "pre_read",
@@ -207,7 +200,6 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
         "lay files out before they are written",
     )
     .default("0")
-    .beside("rw=write")
     .exact("target.layout", "1"),
     row(
         "unlink",
@@ -219,7 +211,6 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
     .exact("target.remove", "1"),
     bare("unlink_each_loop", Kind::Bool, "remove the files after each loop but the last")
         .default("0")
-        .beside("loops=2")
         .when(|s| s.runtime.loops > 1)
         .near("target.layout", "1", "from loop to loop files stay and are written over"),
 ];
@@ -232,7 +223,6 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
         "fsync after so many writes",
     )
     .default("0")
-    .beside("rw=write")
     .exact("blocks.durability.fsync_every", "32"),
     row(
         "fdatasync",
@@ -241,11 +231,9 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
         "fdatasync after so many writes",
     )
     .default("0")
-    .beside("rw=write")
     .exact("blocks.durability.fdatasync_every", "32"),
     bare("write_barrier", Kind::Int(0, MANY), "every so many writes is a barrier")
         .default("0")
-        .beside("rw=write")
         .idle("8", "fio marks such writes, and none of its engines tells the kernel"),
     bare(
         "sync_file_range",
@@ -256,7 +244,6 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
         ),
         "sync_file_range over what was written, after so many writes",
     )
-    .beside("rw=write")
     .exact("blocks.durability.range", "write:8"),
     row(
         "end_fsync",
@@ -265,7 +252,6 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
         "fsync at the end, within the job's time",
     )
     .default("0")
-    .beside("rw=write")
     .exact("blocks.durability.fsync_at_end", "1"),
     row(
         "end_syncfs",
@@ -274,7 +260,6 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
         "syncfs at the end, within the job's time",
     )
     .default("0")
-    .beside("rw=write")
     .exact("blocks.durability.syncfs_at_end", "1"),
     row(
         "fsync_on_close",
@@ -283,7 +268,6 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
         "fsync when a file is closed",
     )
     .default("0")
-    .beside("rw=write")
     .near(
         "blocks.durability.fsync_at_end",
         "1",

@@ -24,7 +24,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "what happens between the jumps of rw=…:N",
     )
     .default("sequential")
-    .beside("rw=randread:4")
     .exact("blocks.stay", "identical"),
     row(
         "rwmixread",
@@ -33,7 +32,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "percent of a mix that are reads",
     )
     .default("50")
-    .beside("rw=randrw")
     .exact("blocks.mix", "70"),
     row(
         "rwmixwrite",
@@ -42,7 +40,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "percent of a mix that are writes",
     )
     .default("50")
-    .beside("rw=randrw")
     .exact("blocks.mix", "20"),
     bare("rwmixcycle", Kind::Deprecated, "no longer used").idle("10", "fio has dropped it"),
     row(
@@ -60,7 +57,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "operations in flight per clone, where the engine can have several",
     )
     .default("1")
-    .beside("ioengine=libaio direct=1")
     .exact("blocks.depth", "8"),
     row(
         "iodepth_batch",
@@ -71,7 +67,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .alias(&["iodepth_batch_submit"])
     .under("iodepth")
     .default("1")
-    .beside("ioengine=libaio direct=1 iodepth=8")
     .exact("blocks.batch_submit", "4"),
     row(
         "iodepth_batch_complete_min",
@@ -82,7 +77,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .alias(&["iodepth_batch_complete"])
     .under("iodepth")
     .default("1")
-    .beside("ioengine=libaio direct=1 iodepth=8")
     .exact("blocks.batch_reap", "4"),
     row(
         "iodepth_batch_complete_max",
@@ -91,7 +85,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "completions to take at a time, at most",
     )
     .under("iodepth")
-    .beside("ioengine=libaio direct=1 iodepth=8")
     .exact("blocks.batch_reap_max", "4"),
     row(
         "iodepth_low",
@@ -101,7 +94,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
              again",
     )
     .under("iodepth")
-    .beside("ioengine=libaio direct=1 iodepth=8")
     .exact("blocks.depth_low", "2"),
     row(
         "serialize_overlap",
@@ -111,7 +103,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("iodepth")
     .default("0")
-    .beside("ioengine=libaio direct=1 iodepth=8")
     .exact("blocks.serialize_overlap", "1"),
     row(
         "io_submit_mode",
@@ -120,7 +111,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "who hands operations over",
     )
     .default("inline")
-    .beside("iodepth=8")
     .near(
         "blocks.engine",
         "offload",
@@ -144,7 +134,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "writes that the device does wholly or not at all; implies direct",
     )
     .default("0")
-    .beside("rw=write")
     .near(
         "blocks.direct",
         "1",
@@ -157,7 +146,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "flag that makes each write durable",
     )
     .default("none")
-    .beside("rw=write")
     .exact("blocks.durability.open", "dsync"),
     row(
         "invalidate",

@@ -15,7 +15,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "each clone has log files of its own",
     )
     .default("1")
-    .beside("write_bw_log=x")
     .exact("output", "0"),
     row(
         "write_bw_log",
@@ -55,7 +54,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "one entry per so many milliseconds instead of one per operation",
     )
     .default("0")
-    .beside("write_bw_log=x")
     .exact("blocks.measure.log", "500"),
     row(
         "log_hist_msec",
@@ -64,7 +62,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "one histogram per so many milliseconds",
     )
     .default("0")
-    .beside("write_hist_log=x")
     .exact("blocks.measure.log", "500"),
     row(
         "log_hist_coarseness",
@@ -73,7 +70,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "each step halves the bins of a histogram",
     )
     .default("0")
-    .beside("write_hist_log=x log_hist_msec=500")
     .exact("output", "2"),
     row(
         "log_max_value",
@@ -83,15 +79,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .alias(&["log_window_value"])
     .default("avg")
-    .beside("write_lat_log=x log_avg_msec=500")
     .exact("blocks.measure.log", "max"),
     row("log_offset", Kind::Bool, |s, v| s.logs.offset = v.bool(), "entries have the offset")
         .default("0")
-        .beside("write_lat_log=x")
         .exact("output", "1"),
     row("log_prio", Kind::Bool, |s, v| s.logs.priority = v.bool(), "entries have the I/O priority")
         .default("0")
-        .beside("write_lat_log=x")
         .exact("output", "1"),
     row(
         "log_issue_time",
@@ -100,7 +93,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "entries have the time of issue",
     )
     .default("0")
-    .beside("write_lat_log=x")
     .exact("output", "1"),
     row(
         "log_compression",
@@ -108,7 +100,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.logs.compression = Some(v.int()),
         "compress logs in memory, in parts of that size",
     )
-    .beside("write_lat_log=x")
     .idle(
         "64k",
         "an entry takes 40 bytes of memory as it is, and the file is plain text as in fio",
@@ -120,7 +111,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("log_compression")
     .when(|s| s.logs.compression.is_some())
-    .beside("write_lat_log=x log_compression=64k")
     .idle("0", "nothing is compressed"),
     row(
         "log_store_compressed",
@@ -129,7 +119,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "leave log files compressed",
     )
     .default("0")
-    .beside("write_lat_log=x")
     .exact("output", "1"),
     row(
         "log_alternate_epoch",
@@ -138,7 +127,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "times of entries count from 1970, or from another clock's beginning",
     )
     .default("0")
-    .beside("write_lat_log=x")
     .exact("output", "1"),
     row(
         "log_unix_epoch",
@@ -147,7 +135,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "times of entries count from 1970",
     )
     .default("0")
-    .beside("write_lat_log=x")
     .exact("output", "1"),
     row(
         "log_alternate_epoch_clock_id",
@@ -157,11 +144,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .default("0")
     .when(|s| s.logs.by_clock())
-    .beside("write_lat_log=x log_alternate_epoch=1")
     .exact("output", "1"),
     bare("block_error_percentiles", Kind::Bool, "percentiles of erases until a block failed")
         .default("0")
-        .beside("rw=trimwrite")
         .refused("1", "counting errors by block is not built"),
     row(
         "bwavgtime",

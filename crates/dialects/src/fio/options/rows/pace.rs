@@ -47,7 +47,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("rate")
     .default("linear")
-    .beside("rate_iops=1000")
     .exact("blocks.pace.arrival", "poisson"),
     row(
         "rate_cycle",
@@ -59,7 +58,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("rate")
     .default("1000")
     .when(|s| s.rate.has_floor())
-    .beside("rate_iops_min=10")
     .exact("blocks.pace.floor.cycle", "500"),
     row(
         "rate_ignore_thinktime",
@@ -69,7 +67,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("rate")
     .default("0")
-    .beside("rate_iops=1000 thinktime=1ms")
     .exact("blocks.pace.think_shifts", "1"),
 ];
 
@@ -86,7 +83,6 @@ pub(in crate::fio::options) const THINK: &[Row] = &[
     .under("thinktime")
     .when(|s| s.think.time.0 > 0)
     .default("0")
-    .beside("thinktime=1ms")
     .exact("blocks.pace.think.spin", "1ms"),
     bare("thinkcycles", Kind::Int(0, MANY), "cycles of the CPU burnt between operations")
         .under("thinktime")
@@ -101,7 +97,6 @@ pub(in crate::fio::options) const THINK: &[Row] = &[
     .under("thinktime")
     .when(|s| s.think.time.0 > 0)
     .default("1")
-    .beside("thinktime=1ms")
     .exact("blocks.pace.think.every", "8"),
     row(
         "thinktime_blocks_type",
@@ -112,7 +107,6 @@ pub(in crate::fio::options) const THINK: &[Row] = &[
     .under("thinktime")
     .when(|s| s.think.time.0 > 0)
     .default("complete")
-    .beside("thinktime=1ms")
     .exact("blocks.pace.think.count", "issue"),
     row(
         "thinktime_iotime",
@@ -123,7 +117,6 @@ pub(in crate::fio::options) const THINK: &[Row] = &[
     .under("thinktime")
     .when(|s| s.think.time.0 > 0)
     .default("0")
-    .beside("thinktime=1ms")
     .exact("blocks.pace.think.every_time", "1s"),
 ];
 
@@ -141,7 +134,6 @@ pub(in crate::fio::options) const GOALS: &[Row] = &[
         |s, v| s.goals.target = v.time(),
         "look for the greatest depth that keeps this latency",
     )
-    .beside("latency_window=1s")
     .exact("blocks.pace.goal", "1ms"),
     row(
         "latency_window",
@@ -150,7 +142,6 @@ pub(in crate::fio::options) const GOALS: &[Row] = &[
         "time for which a depth is tried",
     )
     .when(|s| s.goals.target.0 > 0)
-    .beside("latency_target=1ms")
     .exact("blocks.pace.goal.window", "1s"),
     row(
         "latency_percentile",
@@ -160,7 +151,6 @@ pub(in crate::fio::options) const GOALS: &[Row] = &[
     )
     .default("100")
     .when(|s| s.goals.target.0 > 0)
-    .beside("latency_target=1ms")
     .exact("blocks.pace.goal.percentile", "99.9"),
     row(
         "latency_run",
@@ -170,7 +160,6 @@ pub(in crate::fio::options) const GOALS: &[Row] = &[
     )
     .default("0")
     .when(|s| s.goals.target.0 > 0)
-    .beside("latency_target=1ms")
     .exact("blocks.pace.goal.goes_on", "1"),
 ];
 
@@ -183,7 +172,6 @@ pub(in crate::fio::options) const FLOW: &[Row] = &[
     )
     .default("0")
     .when(|s| s.flow.weight > 0)
-    .beside("flow=2")
     .exact("blocks.pace.flow.id", "1"),
     row("flow", Kind::Int(0, 1000), |s, v| s.flow.weight = v.int(), "the job's weight among them")
         .under("flow_id")
@@ -200,6 +188,5 @@ pub(in crate::fio::options) const FLOW: &[Row] = &[
     .under("flow_id")
     .default("0")
     .when(|s| s.flow.weight > 0)
-    .beside("flow=2")
     .exact("blocks.pace.flow.wait", "1ms"),
 ];

@@ -43,7 +43,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "which jobs exitall ends",
     )
     .default("group")
-    .beside("exitall=1")
     .when(|s| s.process.exit_all)
     .exact("job.on_done", "all"),
     row(
@@ -86,7 +85,6 @@ pub(in crate::fio::options) const PLACEMENT: &[Row] = &[
     )
     .under("cpus_allowed")
     .default("shared")
-    .beside("cpus_allowed=0-1 numjobs=2")
     .exact("job.placement.cpus", "split"),
     bare(
         "numa_cpu_nodes",
@@ -126,7 +124,6 @@ pub(in crate::fio::options) const PLACEMENT: &[Row] = &[
         |s, v| s.place.priority_hint = Some(v.int()),
         "hint beside the I/O priority",
     )
-    .beside("prio=3")
     .exact("job.threads.io_priority", "1"),
     row("uid", Kind::Int(0, MANY), |s, v| s.place.uid = Some(v.int()), "user to run as")
         .exact("job.threads.user", "1000"),
@@ -141,13 +138,11 @@ pub(in crate::fio::options) const PLACEMENT: &[Row] = &[
         "weight of that group",
     )
     .under("cgroup")
-    .beside("cgroup=x")
     .when(|s| s.place.cgroup.is_some())
     .exact("job.threads.control_group", "500"),
     row("cgroup_nodelete", Kind::Bool, |s, v| s.place.cgroup_keep = v.bool(), "keep that group")
         .under("cgroup")
         .default("0")
-        .beside("cgroup=x")
         .when(|s| s.place.cgroup.is_some())
         .exact("job.threads.control_group", "1"),
 ];

@@ -24,7 +24,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("rw")
     .default("1")
-    .beside("rw=randread")
     .exact("plan.seed", "0"),
     row(
         "allrandrepeat",
@@ -35,12 +34,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("rw")
     .default("1")
-    .beside("rw=randread")
     .exact("plan.seed", "0"),
     row("randseed", Kind::Size(0), |s, v| s.random.seed = v.int(), "seed of all that is drawn")
         .under("rw")
         .default("0x89")
-        .beside("rw=randread")
         .exact("plan.seed", "7"),
     row(
         "norandommap",
@@ -49,12 +46,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "blocks may come twice and others never",
     )
     .under("rw")
-    .beside("rw=randread")
     .exact("blocks.access", "1"),
     bare("softrandommap", Kind::Bool, "go on without a map where there is no memory for it")
         .under("norandommap")
         .default("0")
-        .beside("rw=randread")
         .idle("1", "candor needs no memory to take every block once"),
     row(
         "random_generator",
@@ -63,7 +58,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "where random numbers come from",
     )
     .default("tausworthe")
-    .beside("rw=randread norandommap")
     .exact("blocks.access", "lfsr"),
     bare(
         "random_distribution",
@@ -71,7 +65,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "how accesses are spread",
     )
     .default("random")
-    .beside("rw=randread norandommap")
     .exact("blocks.access", "zipf:1.2"),
     bare("random_sequence_stride", Kind::Bool, "the listed order goes on behind itself")
         .under("random_distribution")
@@ -84,14 +77,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "percent of a random workload that is random; the rest goes on in order",
     )
     .default("100")
-    .beside("rw=randread norandommap")
     .exact("blocks.stay", "30"),
     bare("percentage_sequential", Kind::Deprecated, "no longer used")
         .idle("10", "fio has dropped it"),
     bare("sprandom", Kind::Bool, "write so that a device reaches its steady state sooner")
         .under("rw")
         .default("0")
-        .beside("rw=randwrite")
         .refused("1", "this kind of preconditioning is not built"),
     bare("spr_num_regions", Kind::Int(0, u32::MAX as u64), "regions of sprandom")
         .under("sprandom")

@@ -53,7 +53,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.runtime.time_based = v.bool(),
         "go on until runtime is over, beginning the work again as often as needed",
     )
-    .beside("runtime=10s")
     .exact("stop", "1"),
     row(
         "ramp_time",
@@ -89,7 +88,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .alias(&["ss"])
     .default("iops_slope:0.01%")
-    .beside("ss_dur=10s runtime=60s time_based")
     .when(|s| s.runtime.steady.duration.0 > 0)
     .exact("stop.steady", "iops:5%"),
     row(
@@ -101,7 +99,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .alias(&["ss_dur"])
     .under("steadystate")
     .default("0")
-    .beside("runtime=60s time_based")
     .exact("stop.steady", "10s"),
     row(
         "steadystate_ramp_time",
@@ -112,7 +109,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .alias(&["ss_ramp"])
     .under("steadystate")
     .default("0")
-    .beside("ss=iops:5% ss_dur=10s runtime=60s time_based")
     .when(|s| s.runtime.steady.duration.0 > 0)
     .exact("stop.steady", "5s"),
     row(
@@ -124,7 +120,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .alias(&["ss_interval"])
     .under("steadystate")
     .default("1")
-    .beside("ss=iops:5% ss_dur=10s runtime=60s time_based")
     .when(|s| s.runtime.steady.duration.0 > 0)
     .exact("stop.steady", "2"),
 ];

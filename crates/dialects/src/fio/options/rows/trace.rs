@@ -34,7 +34,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .under("read_iolog")
         .when(reads)
         .default("0")
-        .beside("read_iolog=/tmp/x.log")
         .near(TRACE, "1", "the whole file is read before the job begins"),
     row(
         "replay_no_stall",
@@ -45,7 +44,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("read_iolog")
     .when(reads)
     .default("0")
-    .beside("read_iolog=/tmp/x.log")
     .exact(TRACE, "1"),
     row(
         "replay_redirect",
@@ -55,7 +53,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("read_iolog")
     .when(reads)
-    .beside("read_iolog=/tmp/x.log")
     .exact("target.path", "/tmp/y"),
     row(
         "replay_scale",
@@ -66,7 +63,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("read_iolog")
     .when(reads)
     .default("1")
-    .beside("read_iolog=/tmp/x.log")
     .exact(TRACE, "2"),
     bare(
         "replay_align",
@@ -76,7 +72,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("read_iolog")
     .when(reads)
     .default("0")
-    .beside("read_iolog=/tmp/x.log")
     .exact(TRACE, "4k"),
     row(
         "replay_time_scale",
@@ -87,12 +82,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("read_iolog")
     .when(reads)
     .default("100")
-    .beside("read_iolog=/tmp/x.log")
     .exact(TRACE, "50"),
     bare("replay_skip", Kind::Own("KIND[,KIND…]", own::SKIP, own::skip), "operations to leave out")
         .under("read_iolog")
         .when(reads)
-        .beside("read_iolog=/tmp/x.log")
         .exact(TRACE, "write"),
     row(
         "merge_blktrace_file",
@@ -101,7 +94,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "merge the traces of read_iolog into this file first",
     )
     .when(merges)
-    .beside("read_iolog=/tmp/x.bin:/tmp/y.bin")
     .exact(TRACE, "/tmp/z.log"),
     row(
         "merge_blktrace_scalars",
@@ -110,7 +102,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "how long each of them takes, in percent: 50 is twice as fast",
     )
     .when(merges)
-    .beside("read_iolog=/tmp/x.bin:/tmp/y.bin merge_blktrace_file=/tmp/z.log")
     .exact(TRACE, "50:100"),
     row(
         "merge_blktrace_iters",
@@ -119,6 +110,5 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "how often each of them is taken",
     )
     .when(merges)
-    .beside("read_iolog=/tmp/x.bin:/tmp/y.bin merge_blktrace_file=/tmp/z.log")
     .exact(TRACE, "2:1"),
 ];

@@ -25,7 +25,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "what each written block carries, to be checked when it is read",
     )
     .default("0")
-    .beside("rw=write")
     .exact("blocks.verify.format", "crc32c"),
     row(
         "do_verify",
@@ -36,7 +35,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("1")
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.read_back", "0"),
     row(
         "verify_only",
@@ -44,7 +42,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.verify.only = v.bool(),
         "do not write; check what an earlier run of this job has written",
     )
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.read_back.only", "1"),
     bare("verifysort", Kind::Deprecated, "no longer used").idle("1", "fio has dropped it"),
     bare("verifysort_nr", Kind::Deprecated, "no longer used").idle("1024", "fio has dropped it"),
@@ -56,7 +53,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("verify")
     .when(verifying)
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.interval", "512"),
     row(
         "verify_offset",
@@ -66,7 +62,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("verify")
     .when(verifying)
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.header_at", "64"),
     row(
         "verify_pattern",
@@ -76,7 +71,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
              'FILE'",
     )
     .under("verify")
-    .beside("rw=write verify=crc32c")
     .exact("blocks.content.pattern", "0xff"),
     row(
         "verify_pattern_interval",
@@ -87,7 +81,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=pattern verify_pattern=%o")
     .exact("blocks.content.pattern", "512"),
     row(
         "verify_fatal",
@@ -98,7 +91,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c continue_on_error=verify")
     .exact("blocks.verify.continue_on_mismatch", "1"),
     row(
         "verify_dump",
@@ -109,13 +101,11 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c trim_backlog=16")
     .exact("blocks.verify.dump", "1"),
     bare("verify_async", Kind::Int(0, MANY), "threads that check beside the job")
         .under("verify")
         .when(verifying)
         .default("0")
-        .beside("rw=write verify=crc32c trim_backlog=16")
         .near(
             "blocks.verify",
             "2",
@@ -128,7 +118,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("verify_async")
     .when(verifying)
-    .beside("rw=write verify=crc32c verify_async=2")
     .near(
         "blocks.verify",
         "0",
@@ -142,7 +131,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("verify")
     .when(verifying)
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.read_back.every", "16"),
     row(
         "verify_backlog_batch",
@@ -152,13 +140,11 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("verify")
     .when(verifying)
-    .beside("rw=write verify=crc32c verify_backlog=16")
     .exact("blocks.verify.read_back.batch", "8"),
     bare("experimental_verify", Kind::Bool, "draw the blocks again instead of remembering them")
         .under("verify")
         .when(verifying)
         .default("0")
-        .beside("rw=write verify=crc32c trim_backlog=16")
         .idle("1", "blocks are always drawn again instead of being remembered"),
     row(
         "verify_state_load",
@@ -169,7 +155,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c trim_backlog=16")
     .exact("blocks.verify.written", "1"),
     row(
         "verify_state_save",
@@ -180,7 +165,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("1")
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.last_writes", "0"),
     row(
         "verify_write_sequence",
@@ -191,7 +175,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("1")
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.generations", "0"),
     row(
         "verify_header_seed",
@@ -202,7 +185,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("1")
-    .beside("rw=write verify=crc32c")
     .exact("blocks.verify.generations", "0"),
     bare(
         "verify_policy",
@@ -211,7 +193,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("verify")
     .when(verifying)
-    .beside("rw=write verify=crc32c")
     .refused("any", "its meaning is newer than the manual that candor was built after"),
     row(
         "trim_percentage",
@@ -222,7 +203,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("verify")
     .when(verifying)
     .default("0")
-    .beside("rw=write verify=crc32c trim_backlog=16")
     .exact("blocks.verify.read_back.trims", "10"),
     row(
         "trim_verify_zero",
@@ -233,7 +213,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     .under("trim_percentage")
     .when(trimming)
     .default("1")
-    .beside("rw=write verify=crc32c trim_percentage=10 trim_backlog=16")
     .exact("blocks.verify.zeros_after_trim", "0"),
     row(
         "trim_backlog",
@@ -243,7 +222,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("trim_percentage")
     .when(trimming)
-    .beside("rw=write verify=crc32c trim_percentage=10")
     .exact("blocks.verify.read_back.trims", "16"),
     row(
         "trim_backlog_batch",
@@ -253,6 +231,5 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .under("trim_percentage")
     .when(trimming)
-    .beside("rw=write verify=crc32c trim_percentage=10 trim_backlog=16")
     .exact("blocks.verify.read_back.trims", "8"),
 ];

@@ -16,7 +16,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "what the options about zones mean",
     )
     .default("none")
-    .beside("filename=/dev/zoned size=1g")
     .exact("blocks.windows, blocks.zones", "zbd"),
     row(
         "zonesize",
@@ -25,7 +24,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "strided: bytes to move per zone; zbd: size of a zone",
     )
     .default("0")
-    .beside("zonemode=strided zonesize=64k")
     .exact("blocks.windows, blocks.zones.length", "128k"),
     row(
         "zonecapacity",
@@ -34,11 +32,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "part of a zone that can be written",
     )
     .default("0")
-    .beside("zonemode=zbd zonesize=1m")
     .exact("blocks.zones.capacity", "512k"),
     row("zonerange", Kind::Size(0), |s, v| s.zones.range = v.int(), "strided: size of a zone")
         .default("0")
-        .beside("zonemode=strided zonesize=64k")
         .exact("blocks.windows", "128k"),
     row(
         "zoneskip",
@@ -47,7 +43,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "bytes to leave out behind a zone",
     )
     .default("0")
-    .beside("zonemode=strided zonesize=64k")
     .exact("blocks.windows, blocks.zones.gap", "64k"),
     row(
         "read_beyond_wp",
@@ -56,7 +51,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "reads may go beyond what was written of a zone",
     )
     .default("0")
-    .beside("zonemode=zbd zonesize=1m")
     .exact("blocks.zones.read_unwritten", "1"),
     row(
         "max_open_zones",
@@ -65,7 +59,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "zones that all jobs write to at a time",
     )
     .default("0")
-    .beside("zonemode=zbd zonesize=1m")
     .exact("blocks.zones.open_max", "4"),
     row(
         "job_max_open_zones",
@@ -74,7 +67,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "zones that a clone writes to at a time",
     )
     .default("0")
-    .beside("zonemode=zbd zonesize=1m max_open_zones=8")
     .exact("blocks.zones.open_max_per_worker", "4"),
     row(
         "ignore_zone_limits",
@@ -83,7 +75,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "do not heed what the device says about open zones",
     )
     .default("0")
-    .beside("zonemode=zbd filename=/dev/zoned size=1g")
     .exact("blocks.zones.open_max", "1"),
     row(
         "zone_reset_threshold",
@@ -91,7 +82,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.zones.reset_threshold = v.floats().first().copied(),
         "share of the area that is written when resets begin",
     )
-    .beside("zonemode=zbd zonesize=1m zone_reset_frequency=0.1")
     .exact("blocks.zones.reset", "0.5"),
     row(
         "zone_reset_frequency",
@@ -99,7 +89,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.zones.reset_frequency = v.floats().first().copied(),
         "share of writes that reset a zone",
     )
-    .beside("zonemode=zbd zonesize=1m")
     .exact("blocks.zones.reset", "0.1"),
     bare(
         "recover_zbd_write_error",
@@ -107,11 +96,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "after a write error, go on where the device's pointer is",
     )
     .default("0")
-    .beside("zonemode=zbd zonesize=1m")
     .refused("1", NEWER),
     bare("write_zone_remainder", Kind::Bool, "fill the rest of a zone that no block fits into")
         .default("0")
-        .beside("zonemode=zbd zonesize=1m")
         .refused("1", NEWER),
 ];
 
