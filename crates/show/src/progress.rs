@@ -222,7 +222,7 @@ impl Rates {
     fn add(&mut self, figure: Figure, ops_per_s: f64, bytes_per_s: f64) {
         match figure {
             Figure::Read | Figure::Write | Figure::Trim => {
-                *self.io_per_s.get_or_insert_default() += ops_per_s
+                *self.io_per_s.get_or_insert_default() += ops_per_s;
             }
             Figure::Names => *self.names_per_s.get_or_insert_default() += ops_per_s,
             // Rounds of a program or of memory have no size of their own.

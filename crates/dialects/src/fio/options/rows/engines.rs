@@ -11,109 +11,49 @@ const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
 const PASSTHROUGH: &str = "commands to a device, past the block layer, are not built yet";
 
+#[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("hipri", Kind::Flag, |s, v| s.engine.hipri = v.bool(), "poll for completions")
         .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg", "libblkio", "xnvme"])
         .exact("blocks.engine.pvsync.hipri, blocks.engine.io_uring.iopoll", "1"),
-    row(
-        "hipri_percentage",
-        Kind::Int(0, 100),
-        |s, v| s.engine.hipri_percent = v.int(),
-        "percent of operations that are polled for",
-    )
-    .of(&["pvsync2"])
-    .default("100")
-    .exact("blocks.engine.pvsync.hipri_percent", "50"),
-    row(
-        "uncached",
-        Kind::Int(0, 1),
-        |s, v| s.engine.uncached = v.int() == 1,
-        "drop from the cache what was read or written (RWF_DONTCACHE)",
-    )
-    .of(&["pvsync2", "io_uring", "io_uring_cmd"])
-    .default("0")
-    .exact("blocks.engine.io_uring.flags.dontcache", "1"),
-    row(
-        "nowait",
-        Kind::Bool,
-        |s, v| s.engine.nowait = v.bool(),
-        "fail instead of waiting (RWF_NOWAIT)",
-    )
-    .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"])
-    .default("0")
-    .exact("blocks.engine.io_uring.flags.nowait", "1"),
+    row("hipri_percentage", Kind::Int(0, 100), |s, v| s.engine.hipri_percent = v.int(),
+        "percent of operations that are polled for")
+        .of(&["pvsync2"]).default("100").exact("blocks.engine.pvsync.hipri_percent", "50"),
+    row("uncached", Kind::Int(0, 1), |s, v| s.engine.uncached = v.int() == 1,
+        "drop from the cache what was read or written (RWF_DONTCACHE)")
+        .of(&["pvsync2", "io_uring", "io_uring_cmd"]).default("0")
+        .exact("blocks.engine.io_uring.flags.dontcache", "1"),
+    row("nowait", Kind::Bool, |s, v| s.engine.nowait = v.bool(),
+        "fail instead of waiting (RWF_NOWAIT)")
+        .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"]).default("0")
+        .exact("blocks.engine.io_uring.flags.nowait", "1"),
     bare("userspace_reap", Kind::Flag, "take completions without a system call")
-        .of(&["libaio"])
-        .idle("1", "candor always takes them so where the kernel lets it"),
+        .of(&["libaio"]).idle("1", "candor always takes them so where the kernel lets it"),
     row("libaio_vectored", Kind::Bool, |s, v| s.engine.vectored = v.bool(), "vectored calls")
-        .of(&["libaio"])
-        .default("0")
-        .refused("1", "calls of libaio have one buffer each"),
-    row(
-        "cmdprio_percentage",
-        Kind::Ints(0, 100),
-        |s, v| v.ints(&mut s.engine.priorities.percent),
-        "percent of operations with a priority of their own",
-    )
-    .of(PRIORITIES)
-    .default("0")
-    .exact("blocks.priorities", "20"),
-    row(
-        "cmdprio_class",
-        Kind::Ints(0, 3),
-        |s, v| v.ints(&mut s.engine.priorities.class),
-        "class of that priority",
-    )
-    .of(PRIORITIES)
-    .default("1")
-    .exact("blocks.priorities", "2"),
-    row(
-        "cmdprio_hint",
-        Kind::Ints(0, 1023),
-        |s, v| v.ints(&mut s.engine.priorities.hint),
-        "hint beside that priority",
-    )
-    .of(PRIORITIES)
-    .exact("blocks.priorities", "1"),
-    row(
-        "cmdprio",
-        Kind::Ints(0, 7),
-        |s, v| v.ints(&mut s.engine.priorities.level),
-        "that priority",
-    )
-    .of(PRIORITIES)
-    .exact("blocks.priorities", "1"),
-    bare(
-        "cmdprio_bssplit",
-        Kind::Own("SIZE/PERCENT[/CLASS/LEVEL][:…]", &[], own::priority_split),
-        "priorities by block size",
-    )
-    .of(PRIORITIES)
-    .exact("blocks.priorities", "4k/50"),
-    row(
-        "fixedbufs",
-        Kind::Flag,
-        |s, v| s.engine.fixed_buffers = v.bool(),
-        "buffers are made known to the ring",
-    )
-    .of(URING)
-    .exact("blocks.engine.io_uring.fixed_buffers", "1"),
-    row(
-        "registerfiles",
-        Kind::Flag,
-        |s, v| s.engine.fixed_files = v.bool(),
-        "files are made known to the ring",
-    )
-    .of(URING)
-    .exact("blocks.engine.io_uring.fixed_files", "1"),
-    row(
-        "sqthread_poll",
-        Kind::Flag,
-        |s, v| s.engine.sqpoll = v.bool(),
-        "a thread of the kernel takes submissions",
-    )
-    .of(&["io_uring", "io_uring_cmd", "xnvme"])
-    .exact("blocks.engine.io_uring.sqpoll", "1"),
+        .of(&["libaio"]).default("0").refused("1", "calls of libaio have one buffer each"),
+    row("cmdprio_percentage", Kind::Ints(0, 100), |s, v| v.ints(&mut s.engine.priorities.percent),
+        "percent of operations with a priority of their own")
+        .of(PRIORITIES).default("0").exact("blocks.priorities", "20"),
+    row("cmdprio_class", Kind::Ints(0, 3), |s, v| v.ints(&mut s.engine.priorities.class),
+        "class of that priority")
+        .of(PRIORITIES).default("1").exact("blocks.priorities", "2"),
+    row("cmdprio_hint", Kind::Ints(0, 1023), |s, v| v.ints(&mut s.engine.priorities.hint),
+        "hint beside that priority")
+        .of(PRIORITIES).exact("blocks.priorities", "1"),
+    row("cmdprio", Kind::Ints(0, 7), |s, v| v.ints(&mut s.engine.priorities.level), "that priority")
+        .of(PRIORITIES).exact("blocks.priorities", "1"),
+    bare("cmdprio_bssplit", Kind::Own("SIZE/PERCENT[/CLASS/LEVEL][:…]", &[], own::priority_split),
+        "priorities by block size")
+        .of(PRIORITIES).exact("blocks.priorities", "4k/50"),
+    row("fixedbufs", Kind::Flag, |s, v| s.engine.fixed_buffers = v.bool(),
+        "buffers are made known to the ring")
+        .of(URING).exact("blocks.engine.io_uring.fixed_buffers", "1"),
+    row("registerfiles", Kind::Flag, |s, v| s.engine.fixed_files = v.bool(),
+        "files are made known to the ring")
+        .of(URING).exact("blocks.engine.io_uring.fixed_files", "1"),
+    row("sqthread_poll", Kind::Flag, |s, v| s.engine.sqpoll = v.bool(),
+        "a thread of the kernel takes submissions")
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).exact("blocks.engine.io_uring.sqpoll", "1"),
     row(
         "sqthread_poll_cpu",
         Kind::Int(0, MANY),
@@ -125,166 +65,78 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     )
     .of(URING)
     .exact("blocks.engine.io_uring.sqpoll_cpu", "0"),
-    row(
-        "nonvectored",
-        Kind::Int(0, 1),
-        |s, v| s.engine.nonvectored = Some(v.int()),
-        "plain calls instead of vectored ones",
-    )
-    .of(URING)
-    .exact("blocks.engine.io_uring.vectored", "0"),
-    row(
-        "force_async",
-        Kind::Int(0, MANY),
-        |s, v| s.engine.force_async = v.int(),
-        "every so many operations is handed to a thread of the kernel at once",
-    )
-    .of(URING)
-    .default("0")
-    .exact("blocks.engine.io_uring.force_async_every", "4"),
+    row("nonvectored", Kind::Int(0, 1), |s, v| s.engine.nonvectored = Some(v.int()),
+        "plain calls instead of vectored ones")
+        .of(URING).exact("blocks.engine.io_uring.vectored", "0"),
+    row("force_async", Kind::Int(0, MANY), |s, v| s.engine.force_async = v.int(),
+        "every so many operations is handed to a thread of the kernel at once")
+        .of(URING).default("0").exact("blocks.engine.io_uring.force_async_every", "4"),
     bare("thp", Kind::Bool, "ask for huge pages in the mapping")
-        .of(&["mmap"])
-        .default("0")
+        .of(&["mmap"]).default("0")
         .refused("1", "huge pages in the mapping of a file are not built yet"),
     bare("cmd_type", Kind::Text, "kind of command")
-        .of(&["io_uring_cmd"])
-        .default("nvme")
-        .refused("other", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("nvme").refused("other", PASSTHROUGH),
     bare("write_mode", Kind::Text, "command that writes")
-        .of(&["io_uring_cmd"])
-        .default("write")
-        .refused("zeroes", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("write").refused("zeroes", PASSTHROUGH),
     bare("read_mode", Kind::Text, "command that reads")
-        .of(&["io_uring_cmd"])
-        .default("read")
-        .refused("verify", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("read").refused("verify", PASSTHROUGH),
     bare("verify_mode", Kind::Text, "command that verifies")
-        .of(&["io_uring_cmd"])
-        .default("read")
-        .refused("compare", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("read").refused("compare", PASSTHROUGH),
     bare("verify_bytchk", Kind::Int(0, 3), "what a verifying command compares")
-        .of(&["io_uring_cmd"])
-        .refused("1", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).refused("1", PASSTHROUGH),
     bare("cdb_len", Kind::Int(0, 32), "bytes of a SCSI command")
-        .of(&["io_uring_cmd"])
-        .refused("16", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).refused("16", PASSTHROUGH),
     bare("deac", Kind::Bool, "zeroes are also given back")
-        .of(&["io_uring_cmd"])
-        .default("0")
-        .refused("1", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("0").refused("1", PASSTHROUGH),
     bare("md_per_io_size", Kind::Size(0), "bytes of metadata per operation")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"])
-        .default("0")
-        .refused("64", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("0").refused("64", PASSTHROUGH),
     bare("pi_act", Kind::Bool, "the controller makes and takes protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"])
-        .default("1")
-        .refused("0", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("1").refused("0", PASSTHROUGH),
     bare("pi_chk", Kind::Text, "which protection information is checked")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"])
-        .refused("GUARD", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).refused("GUARD", PASSTHROUGH),
     bare("apptag", Kind::Int(0, 65535), "application tag of protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"])
-        .default("4660")
-        .refused("1", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("4660").refused("1", PASSTHROUGH),
     bare("apptag_mask", Kind::Int(0, 65535), "bits of that tag that are checked")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"])
-        .default("65535")
-        .refused("1", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("65535").refused("1", PASSTHROUGH),
     bare("readfua", Kind::Bool, "reads come from the media")
-        .of(&["io_uring_cmd", "sg"])
-        .default("0")
-        .refused("1", PASSTHROUGH),
+        .of(&["io_uring_cmd", "sg"]).default("0").refused("1", PASSTHROUGH),
     bare("writefua", Kind::Bool, "writes reach the media")
-        .of(&["io_uring_cmd", "sg"])
-        .default("0")
-        .refused("1", PASSTHROUGH),
+        .of(&["io_uring_cmd", "sg"]).default("0").refused("1", PASSTHROUGH),
     bare("sg_write_mode", Kind::Text, "SCSI command that writes")
-        .of(&["sg"])
-        .default("write")
-        .refused("verify", PASSTHROUGH),
+        .of(&["sg"]).default("write").refused("verify", PASSTHROUGH),
     bare("stream_id", Kind::Int(0, 65535), "stream of a SCSI device")
-        .of(&["sg"])
-        .default("0")
-        .refused("1", PASSTHROUGH),
+        .of(&["sg"]).default("0").refused("1", PASSTHROUGH),
 ];
 
+#[rustfmt::skip]
 pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
-    row(
-        "cpuload",
-        Kind::Int(0, 100),
-        |s, v| s.engine.cpu_load = v.int(),
-        "percent of a CPU to burn",
-    )
-    .of(&["cpuio"])
-    .exact("blocks.pace.think", "50"),
-    row(
-        "cpuchunks",
-        Kind::Time(Micros),
-        |s, v| s.engine.cpu_chunks_us = v.time().0 / 1000,
-        "length of one burn",
-    )
-    .of(&["cpuio"])
-    .under("cpuload")
-    .default("50000")
-    .exact("burn.chunk", "1ms"),
-    row(
-        "cpumode",
-        Kind::Choice(CpuMode::CHOICES),
-        |s, v| s.engine.cpu_mode = v.of(CpuMode::ALL),
-        "what burns it",
-    )
-    .of(&["cpuio"])
-    .under("cpuload")
-    .default("noop")
-    .exact("burn.sort", "qsort"),
+    row("cpuload", Kind::Int(0, 100), |s, v| s.engine.cpu_load = v.int(),
+        "percent of a CPU to burn")
+        .of(&["cpuio"]).exact("blocks.pace.think", "50"),
+    row("cpuchunks", Kind::Time(Micros), |s, v| s.engine.cpu_chunks_us = v.time().0 / 1000,
+        "length of one burn")
+        .of(&["cpuio"]).under("cpuload").default("50000").exact("burn.chunk", "1ms"),
+    row("cpumode", Kind::Choice(CpuMode::CHOICES), |s, v| s.engine.cpu_mode = v.of(CpuMode::ALL),
+        "what burns it")
+        .of(&["cpuio"]).under("cpuload").default("noop").exact("burn.sort", "qsort"),
     bare("exit_on_io_done", Kind::Bool, "end when the jobs that do I/O have ended")
-        .of(&["cpuio"])
-        .default("0")
+        .of(&["cpuio"]).default("0")
         .idle("1", "such a job always ends with the others, as with fio"),
-    row(
-        "stat_type",
-        Kind::Choice(StatType::CHOICES),
-        |s, v| s.engine.stat = v.of(StatType::ALL),
-        "which call looks at a file",
-    )
-    .of(&["filestat", "dirstat"])
-    .default("stat")
-    .exact("entries.steps", "statx"),
-    row(
-        "program",
-        Kind::Text,
-        |s, v| s.engine.program = Some(v.text()),
-        "program to run, found along PATH",
-    )
-    .of(&["exec"])
-    .exact("program.command", "false"),
-    row(
-        "arguments",
-        Kind::Text,
-        |s, v| s.engine.arguments = Some(v.text()),
-        "its arguments: %r is the job's runtime in seconds, %n its name",
-    )
-    .of(&["exec"])
-    .exact("program.command", "x"),
-    row(
-        "grace_time",
-        Kind::Int(0, MANY),
-        |s, v| s.engine.grace_s = v.int(),
-        "seconds from asking it to end to killing it",
-    )
-    .of(&["exec"])
-    .default("1")
-    .exact("program.grace", "2"),
-    row(
-        "std_redirect",
-        Kind::Bool,
-        |s, v| s.engine.redirect = v.bool(),
-        "its output goes into files: NAME.stdout and NAME.stderr",
-    )
-    .of(&["exec"])
-    .default("1")
-    .exact("program.output", "0"),
+    row("stat_type", Kind::Choice(StatType::CHOICES), |s, v| s.engine.stat = v.of(StatType::ALL),
+        "which call looks at a file")
+        .of(&["filestat", "dirstat"]).default("stat").exact("entries.steps", "statx"),
+    row("program", Kind::Text, |s, v| s.engine.program = Some(v.text()),
+        "program to run, found along PATH")
+        .of(&["exec"]).exact("program.command", "false"),
+    row("arguments", Kind::Text, |s, v| s.engine.arguments = Some(v.text()),
+        "its arguments: %r is the job's runtime in seconds, %n its name")
+        .of(&["exec"]).exact("program.command", "x"),
+    row("grace_time", Kind::Int(0, MANY), |s, v| s.engine.grace_s = v.int(),
+        "seconds from asking it to end to killing it")
+        .of(&["exec"]).default("1").exact("program.grace", "2"),
+    row("std_redirect", Kind::Bool, |s, v| s.engine.redirect = v.bool(),
+        "its output goes into files: NAME.stdout and NAME.stderr")
+        .of(&["exec"]).default("1").exact("program.output", "0"),
 ];
 
 const ABSENT: &str = "the engine that has it is not in this build";
@@ -299,6 +151,7 @@ const fn of_absent(
     bare(name, Kind::MaybeText, help).of(engines).refused("1", ABSENT)
 }
 
+#[rustfmt::skip]
 pub(in crate::fio::options) const LACKING: &[Row] = &[
     of_absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "the other end"),
     of_absent(
@@ -384,11 +237,8 @@ pub(in crate::fio::options) const LACKING: &[Row] = &[
         ],
         "write past caches",
     ),
-    of_absent(
-        "busy_wait_polling",
-        &["librpma_apm_server", "librpma_gpspm_server"],
-        "poll for completions",
-    ),
+    of_absent("busy_wait_polling", &["librpma_apm_server", "librpma_gpspm_server"],
+        "poll for completions"),
     of_absent("nfs_url", &["nfs"], "server and export"),
     of_absent("gpu_dev_ids", &["libcufile", "libhipfile"], "GPUs"),
     of_absent("cuda_io", &["libcufile"], "how memory of the GPU is reached"),
@@ -410,11 +260,8 @@ pub(in crate::fio::options) const LACKING: &[Row] = &[
     of_absent("libblkio_vectored", &["libblkio"], "vectored calls"),
     of_absent("libblkio_write_zeroes_on_trim", &["libblkio"], "trims write zeros"),
     of_absent("libblkio_wait_mode", &["libblkio"], "how completions are waited for"),
-    of_absent(
-        "libblkio_force_enable_completion_eventfd",
-        &["libblkio"],
-        "completions signal a file",
-    ),
+    of_absent("libblkio_force_enable_completion_eventfd", &["libblkio"],
+        "completions signal a file"),
 ];
 
 const PROFILE: &str = "profiles are not built";
@@ -427,6 +274,7 @@ const fn of_profile(name: &'static str, help: &'static str) -> Row {
         .refused("1", PROFILE)
 }
 
+#[rustfmt::skip]
 pub(in crate::fio::options) const PROFILES: &[Row] = &[
     bare("profile", Kind::Text, "a ready-made set of jobs").refused("tiobench", PROFILE),
     of_profile("device-names", "act: devices"),

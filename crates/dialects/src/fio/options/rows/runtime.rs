@@ -14,112 +14,49 @@ const CLOCKS: &[Choice] = &[
     own::word("cpu", "the processor's own"),
 ];
 
+#[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
-    row(
-        "loops",
-        Kind::Int(0, u32::MAX as u64),
-        |s, v| s.runtime.loops = v.int(),
-        "how often the job does its work",
-    )
-    .default("1")
-    .exact("stop.bytes", "3"),
-    row(
-        "numjobs",
-        Kind::Int(1, u32::MAX as u64),
-        |s, v| s.runtime.clones = v.int(),
-        "number of clones of the job, all doing the same",
-    )
-    .default("1")
-    .exact("phase.job", "3"),
-    bare(
-        "startdelay",
-        Kind::Own("TIME or TIME-TIME, in seconds", &[], own::start_delay),
-        "wait before the job starts; of a range, each clone draws its own",
-    )
-    .default("0")
-    .exact("job.delay", "2s"),
-    row(
-        "runtime",
-        Kind::Time(Seconds),
-        |s, v| s.runtime.runtime = v.time(),
-        "stop after this time",
-    )
-    .alias(&["timeout"])
-    .default("0")
-    .exact("stop.time", "10s"),
-    row(
-        "time_based",
-        Kind::Flag,
-        |s, v| s.runtime.time_based = v.bool(),
-        "go on until runtime is over, beginning the work again as often as needed",
-    )
-    .exact("stop", "1"),
-    row(
-        "ramp_time",
-        Kind::Time(Seconds),
-        |s, v| s.runtime.ramp = v.time(),
-        "run that long before anything counts",
-    )
-    .exact("phase.ramp", "2s"),
+    row("loops", Kind::Int(0, u32::MAX as u64), |s, v| s.runtime.loops = v.int(),
+        "how often the job does its work")
+        .default("1").exact("stop.bytes", "3"),
+    row("numjobs", Kind::Int(1, u32::MAX as u64), |s, v| s.runtime.clones = v.int(),
+        "number of clones of the job, all doing the same")
+        .default("1").exact("phase.job", "3"),
+    bare("startdelay", Kind::Own("TIME or TIME-TIME, in seconds", &[], own::start_delay),
+        "wait before the job starts; of a range, each clone draws its own")
+        .default("0").exact("job.delay", "2s"),
+    row("runtime", Kind::Time(Seconds), |s, v| s.runtime.runtime = v.time(), "stop after this time")
+        .alias(&["timeout"]).default("0").exact("stop.time", "10s"),
+    row("time_based", Kind::Flag, |s, v| s.runtime.time_based = v.bool(),
+        "go on until runtime is over, beginning the work again as often as needed")
+        .exact("stop", "1"),
+    row("ramp_time", Kind::Time(Seconds), |s, v| s.runtime.ramp = v.time(),
+        "run that long before anything counts")
+        .exact("phase.ramp", "2s"),
     bare("ramp_size", Kind::Size(1), "move that much before anything counts")
         .refused("1m", "a ramp has a time here, not an amount"),
-    bare("clocksource", Kind::Choice(CLOCKS), "the clock that latencies are taken from").idle(
-        "clock_gettime",
-        "candor takes the best clock of the host and says which in its report",
-    ),
+    bare("clocksource", Kind::Choice(CLOCKS), "the clock that latencies are taken from")
+        .idle("clock_gettime",
+            "candor takes the best clock of the host and says which in its report"),
     bare("gtod_cpu", Kind::Int(0, u32::MAX as u64), "a CPU that does nothing but tell the time")
-        .idle(
-            "1",
-            "candor reads the clock without a system call, so that no CPU is set \
-             apart for it",
-        ),
-    row(
-        "job_start_clock_id",
-        Kind::Int(0, 64),
-        |s, v| s.runtime.start_clock_id = v.int(),
-        "the clock behind job_start in the results",
-    )
-    .default("0")
-    .exact("output", "1"),
-    bare(
-        "steadystate",
-        Kind::Own("CRITERION:LIMIT[%]", SteadyOf::CHOICES, own::steady),
-        "end the job when what is watched stays within the limit",
-    )
-    .alias(&["ss"])
-    .default("iops_slope:0.01%")
-    .when(|s| s.runtime.steady.duration.0 > 0)
-    .exact("stop.steady", "iops:5%"),
-    row(
-        "steadystate_duration",
-        Kind::Time(Seconds),
-        |s, v| s.runtime.steady.duration = v.time(),
-        "how long the criterion must hold",
-    )
-    .alias(&["ss_dur"])
-    .under("steadystate")
-    .default("0")
-    .exact("stop.steady", "10s"),
-    row(
-        "steadystate_ramp_time",
-        Kind::Time(Seconds),
-        |s, v| s.runtime.steady.ramp = v.time(),
-        "time at the start that the criterion does not see",
-    )
-    .alias(&["ss_ramp"])
-    .under("steadystate")
-    .default("0")
-    .when(|s| s.runtime.steady.duration.0 > 0)
-    .exact("stop.steady", "5s"),
-    row(
-        "steadystate_check_interval",
-        Kind::Time(Seconds),
-        |s, v| s.runtime.steady.interval = v.time(),
-        "time between two looks at the criterion",
-    )
-    .alias(&["ss_interval"])
-    .under("steadystate")
-    .default("1")
-    .when(|s| s.runtime.steady.duration.0 > 0)
-    .exact("stop.steady", "2"),
+        .idle("1",
+            "candor reads the clock without a system call, so that no CPU is set apart for it"),
+    row("job_start_clock_id", Kind::Int(0, 64), |s, v| s.runtime.start_clock_id = v.int(),
+        "the clock behind job_start in the results")
+        .default("0").exact("output", "1"),
+    bare("steadystate", Kind::Own("CRITERION:LIMIT[%]", SteadyOf::CHOICES, own::steady),
+        "end the job when what is watched stays within the limit")
+        .alias(&["ss"]).default("iops_slope:0.01%").when(|s| s.runtime.steady.duration.0 > 0)
+        .exact("stop.steady", "iops:5%"),
+    row("steadystate_duration", Kind::Time(Seconds), |s, v| s.runtime.steady.duration = v.time(),
+        "how long the criterion must hold")
+        .alias(&["ss_dur"]).under("steadystate").default("0").exact("stop.steady", "10s"),
+    row("steadystate_ramp_time", Kind::Time(Seconds), |s, v| s.runtime.steady.ramp = v.time(),
+        "time at the start that the criterion does not see")
+        .alias(&["ss_ramp"]).under("steadystate").default("0")
+        .when(|s| s.runtime.steady.duration.0 > 0).exact("stop.steady", "5s"),
+    row("steadystate_check_interval", Kind::Time(Seconds),
+        |s, v| s.runtime.steady.interval = v.time(), "time between two looks at the criterion")
+        .alias(&["ss_interval"]).under("steadystate").default("1")
+        .when(|s| s.runtime.steady.duration.0 > 0).exact("stop.steady", "2"),
 ];
