@@ -200,7 +200,8 @@ proptest! {
     fn options_that_are_done_alone_are_done_together(
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
     ) {
-        let done = |row: &&Row| row.support == Support::Exact && surroundings::of(row.name).is_empty();
+        let alone = |row: &Row| surroundings::of(row.name).is_empty();
+        let done = |row: &&Row| row.support == Support::Exact && alone(row);
         let all: Vec<_> = TABLE.rows().filter(done).collect();
         let mut text = String::from("[first]\nsize=1m\n[b]\nsize=1m\n");
         for index in &picks {
