@@ -1,5 +1,7 @@
 //! Gates and stops, in real runs.
 
+mod small;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -14,41 +16,17 @@ use candor_plan::{
 };
 use candor_record::{Ended, Measurement};
 
-/// The only family of these tests.
-fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
-    &candor_blocks::BlocksFamily
-}
+use small::{families, file, job, run_phase};
 
 const MS: u64 = 1_000_000;
 
-fn job(name: &str, blocks: Blocks, stop: Stop) -> Job {
-    Job {
-        name: name.into(),
-        targets: vec!["target".into()],
-        work: blocks.into(),
-        stop: Some(stop),
-        ..Job::default()
-    }
-}
-
 fn run_all(path: &Path, jobs: Vec<Job>) -> Vec<Measurement> {
-    let target = Target { path: path.into(), size: Some(Bytes(1 << 20)), ..Target::default() };
-    let phase = Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() };
-    let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
-    let mut session = Session::new(families);
-    let prepared = Prepared::new(&mut session, &Task::of(&plan, 0)).expect("prepared");
-    prepared.run(&AtomicBool::new(false), &mut ())
+    run_phase(path, Phase { jobs, on_failure: OnFailure::EndJob, ..Phase::default() })
 }
 
 fn run(blocks: Blocks, stop: Stop) -> Measurement {
     let file = file();
     run_all(file.path(), vec![job("job", blocks, stop)]).remove(0)
-}
-
-fn file() -> tempfile::NamedTempFile {
-    let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
-    std::fs::write(file.path(), vec![7; 1 << 20]).expect("written");
-    file
 }
 
 fn time(ms: u64) -> Stop {

@@ -1,49 +1,21 @@
 //! Measurements beside counts and latency.
 
+mod small;
+
 use candor_plan::units::Direction;
-use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Blocks, Engine};
 use candor_plan::units::Mix;
-use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, Phase, Plan, Stop, Target};
+use candor_plan::{Job, LogPlan, Measure, Nanos, Phase, Stop};
 use candor_record::{Measurement, OpStats};
 
-/// The only family of these tests.
-fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
-    &candor_blocks::BlocksFamily
-}
+use small::{file, job, run_phase};
 
 const MS: u64 = 1_000_000;
 
-/// A job of one worker with a file of 1 MiB.
-fn job(name: &str, blocks: Blocks, stop: Stop) -> Job {
-    Job {
-        name: name.into(),
-        targets: vec!["target".into()],
-        work: blocks.into(),
-        stop: Some(stop),
-        ..Job::default()
-    }
-}
-
-fn run(path: &std::path::Path, phase: Phase) -> Vec<Measurement> {
-    let target = Target { path: path.into(), size: Some(Bytes(1 << 20)), ..Target::default() };
-    let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
-    let mut session = Session::new(families);
-    let prepared = Prepared::new(&mut session, &Task::of(&plan, 0)).expect("prepared");
-    prepared.run(&AtomicBool::new(false), &mut ())
-}
-
 fn run_job(path: &std::path::Path, job: Job) -> Measurement {
-    run(path, Phase { jobs: vec![job], ..Phase::default() }).remove(0)
-}
-
-fn file() -> tempfile::NamedTempFile {
-    let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
-    std::fs::write(file.path(), vec![7; 1 << 20]).expect("written");
-    file
+    run_phase(path, Phase { jobs: vec![job], ..Phase::default() }).remove(0)
 }
 
 fn ops(ops: u64) -> Stop {
@@ -136,7 +108,7 @@ fn a_job_is_sampled_only_while_it_works() {
     let jobs = vec![null(time(100)), late];
     let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
     let interval = Nanos(50 * MS);
-    let measurements = run(file.path(), Phase { jobs, interval, ..Phase::default() });
+    let measurements = run_phase(file.path(), Phase { jobs, interval, ..Phase::default() });
     let [early, late] = &measurements[..] else { panic!("two jobs") };
     for (measurement, from_ns) in [(early, 0), (late, 250 * MS)] {
         let samples = &measurement.samples;
