@@ -3,13 +3,12 @@
 use candor_record::fmt;
 use candor_record::{Confidence, Evidence, Finding, Limit, MeasuredInstead, Quantity, Severity};
 
-use crate::rules;
-
 /// A finding in the making.
 pub struct FindingBuilder(Finding);
 
 impl FindingBuilder {
-    /// A finding with nothing but its sentence; certain until said otherwise.
+    /// A finding with nothing but its sentence; certain until said otherwise. Its rule gives the
+    /// title.
     pub fn new(rule: &str, severity: Severity, sentence: impl Into<String>) -> FindingBuilder {
         let mut sentence: String = sentence.into();
         // A share of nearly all or nothing is a text.
@@ -18,7 +17,7 @@ impl FindingBuilder {
         }
         FindingBuilder(Finding {
             rule: rule.into(),
-            title: rules::find(rule).map_or(String::new(), |rule| rule.text.title.into()),
+            title: String::new(),
             severity,
             confidence: Confidence::Certain,
             job: None,

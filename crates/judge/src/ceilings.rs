@@ -3,62 +3,22 @@
 use candor_plan::units::Direction;
 use candor_record::Ceiling;
 use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
-use candor_record::fmt;
+use candor_record::fmt::{self, ratio};
 
-use crate::expect;
+use crate::bound::{Bound, Kind, app_rates, device_rates};
 use crate::observed::{Observed, Ran};
-use candor_record::fmt::ratio;
-
-/// Origin of a ceiling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A link; nothing passes it faster.
-    Link,
-    /// A network; nothing passes it faster either.
-    Network,
-    /// A link that several devices share.
-    Shared,
-    /// All links together, where there are several; each is listed as well.
-    Links,
-    /// A control group.
-    Cgroup,
-    /// The plan.
-    Pace,
-    /// Memory, as fast as it copies.
-    Memory,
-    /// An expectation from earlier phases; not a limit.
-    Earlier,
-}
-
-/// A ceiling and what sets it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bound {
-    /// Origin of the ceiling.
-    pub kind: Kind,
-    /// The ceiling.
-    pub ceiling: Ceiling,
-}
+use crate::{expect, shared};
 
 /// All ceilings of the path.
 pub fn bounds(observed: &Observed) -> Vec<Bound> {
     let mut bounds = links(observed);
-    bounds.extend(crate::shared::bounds(observed));
-    bounds.extend(crate::shared::networks(observed));
+    bounds.extend(shared::bounds(observed));
+    bounds.extend(shared::networks(observed));
     bounds.extend(observed.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(observed, limit)));
     bounds.extend(observed.ran.iter().flat_map(pace));
     bounds.extend(memory(observed));
     bounds.extend(expect::bounds(observed));
     bounds
-}
-
-/// A number of bytes per second as operations: `600 MB/s ÷ 4 KiB = 146k IOPS`.
-pub fn as_ops(bytes_per_s: f64, size_bytes: f64) -> Option<(f64, String)> {
-    let ops_per_s = ratio(bytes_per_s, size_bytes);
-    let text = || {
-        let (rate, size) = (fmt::rate_decimal(bytes_per_s), fmt::size(size_bytes));
-        format!("{rate} ÷ {size} = {}", fmt::iops(ops_per_s))
-    };
-    (ops_per_s > 0.0).then(|| (ops_per_s, text()))
 }
 
 fn links(observed: &Observed) -> Vec<Bound> {
@@ -67,7 +27,7 @@ fn links(observed: &Observed) -> Vec<Bound> {
     let single = linked.len() == 1;
     let one = |(device, link): &(&DeviceFacts, &Link)| {
         let passed = if single { app_rates(observed) } else { device_rates(observed, device) };
-        link_bound(observed, link, &format!("{} link of {}", link.kind, device.name), passed)
+        Bound::of_link(observed, link, &format!("{} link of {}", link.kind, device.name), passed)
     };
     let mut bounds: Vec<Bound> = linked.iter().map(one).collect();
     let mut distinct: Vec<(&DeviceFacts, &Link)> = Vec::new();
@@ -82,68 +42,13 @@ fn links(observed: &Observed) -> Vec<Bound> {
     bounds
 }
 
-/// Bytes per second read and written by the application.
-pub fn app_rates(observed: &Observed) -> Option<(f64, f64)> {
-    Some((observed.bytes_per_s(Direction::Read), observed.bytes_per_s(Direction::Write)))
-}
-
-/// Bytes per second read and written by one device.
-pub fn device_rates(observed: &Observed, device: &DeviceFacts) -> Option<(f64, f64)> {
-    let flow = observed.flow_of(&device.name)?;
-    let window_s = observed.window_s();
-    Some((ratio(flow.read.bytes, window_s), ratio(flow.write.bytes, window_s)))
-}
-
-/// The ceiling of a link and how much of it was used, from the bytes read and written through it.
-pub fn link_bound(
-    observed: &Observed,
-    link: &Link,
-    element: &str,
-    passed: Option<(f64, f64)>,
-) -> Bound {
-    let ceiling = link.ceiling_bytes_per_s as f64;
-    let busiest = |(read, write): (f64, f64)| match link.is_one_way() {
-        true => read + write,
-        false => read.max(write),
-    };
-    let kind = if link.kind == "network" { Kind::Network } else { Kind::Link };
-    bound(observed, kind, element, ceiling, &link.arithmetic, passed.map(busiest))
-}
-
 fn all_links(observed: &Observed, linked: &[(&DeviceFacts, &Link)]) -> Bound {
     let each: Vec<f64> = linked.iter().map(|(_, link)| link.ceiling_bytes_per_s as f64).collect();
     let terms: Vec<String> = each.iter().map(|rate| fmt::rate_decimal(*rate)).collect();
     let total = each.iter().sum();
     let arithmetic = format!("{} = {}", terms.join(" + "), fmt::rate_decimal(total));
     let used = app_rates(observed).map(|(read, write)| read.max(write));
-    bound(observed, Kind::Links, "all links together", total, &arithmetic, used)
-}
-
-fn bound(
-    observed: &Observed,
-    kind: Kind,
-    element: &str,
-    ceiling: f64,
-    arithmetic: &str,
-    passed: Option<f64>,
-) -> Bound {
-    let app = observed.app(observed.main_op());
-    let ops = as_ops(ceiling, ratio(app.bytes, app.ops));
-    let mut arithmetic = arithmetic.to_string();
-    if let Some((_, text)) = &ops {
-        arithmetic = format!("{arithmetic}; {text}");
-    }
-    let used = passed.filter(|rate| *rate > 0.0 && ceiling > 0.0);
-    Bound {
-        kind,
-        ceiling: Ceiling {
-            element: element.into(),
-            bytes_per_s: Some(ceiling),
-            ops_per_s: ops.map(|(ops_per_s, _)| ops_per_s),
-            arithmetic,
-            used: used.map(|rate| ratio(rate, ceiling)),
-        },
-    }
+    Bound::of_bytes(observed, Kind::Links, "all links together", total, &arithmetic, used)
 }
 
 /// Memory, where it was measured: a copy passes each byte twice.
@@ -157,8 +62,9 @@ fn memory(observed: &Observed) -> Option<Bound> {
         fmt::plural(f64::from(copy.threads), "thread", "threads"),
         fmt::number(copy.cost_s)
     );
+    let most = times * copy.bytes_per_s;
     let passed = app_rates(observed).map(|(read, write)| read + write);
-    Some(bound(observed, Kind::Memory, "memory", times * copy.bytes_per_s, &arithmetic, passed))
+    Some(Bound::of_bytes(observed, Kind::Memory, "memory", most, &arithmetic, passed))
 }
 
 fn cgroup(observed: &Observed, limit: &Fact<IoLimit>) -> Vec<Bound> {
@@ -177,11 +83,11 @@ fn cgroup(observed: &Observed, limit: &Fact<IoLimit>) -> Vec<Bound> {
         let rates = group_rates(observed, device, op);
         bounds.extend(bytes.map(|most| {
             let text = format!("{} by {}", fmt::rate_decimal(most as f64), limit.from);
-            group_bound(&element, Some(most as f64), None, text, &rates.0)
+            set_bound(Kind::Cgroup, &element, Most::Bytes(most as f64), text, &rates.0)
         }));
         bounds.extend(ops.map(|most| {
             let text = format!("{} by {}", fmt::iops(most as f64), limit.from);
-            group_bound(&element, None, Some(most as f64), text, &rates.1)
+            set_bound(Kind::Cgroup, &element, Most::Ops(most as f64), text, &rates.1)
         }));
     }
     bounds
@@ -199,61 +105,47 @@ fn group_rates(observed: &Observed, device: &DeviceFacts, op: Direction) -> (Vec
     (bytes, ops)
 }
 
-fn group_bound(
-    element: &str,
-    bytes_per_s: Option<f64>,
-    ops_per_s: Option<f64>,
-    arithmetic: String,
-    measured: &[f64],
-) -> Bound {
-    let most = bytes_per_s.or(ops_per_s).unwrap_or(0.0);
-    let used = measured.iter().filter(|rate| **rate > 0.0).map(|rate| ratio(*rate, most));
-    let distance = |used: &f64| (used - 1.0).abs();
-    let used = used.min_by(|a, b| distance(a).total_cmp(&distance(b)));
-    let used = used.filter(|_| most > 0.0);
-    let ceiling = Ceiling { element: element.into(), bytes_per_s, ops_per_s, arithmetic, used };
-    Bound { kind: Kind::Cgroup, ceiling }
-}
-
 fn pace(ran: &Ran) -> Vec<Bound> {
     let seconds = ran.measured.elapsed_ns as f64 / 1e9;
     let sides = ran.measured.directions().map(|(_, stats)| stats);
     let (bytes, ops) = sides.fold((0.0, 0.0), |(b, o), s| (b + s.bytes as f64, o + s.ops as f64));
-    let pace = &ran.blocks.pace;
     let element = format!("rate that the plan asks for in job {}", ran.job.name);
-    let make = |bytes_per_s: Option<f64>, ops_per_s: Option<f64>, text, done: f64| {
-        let used = ratio(ratio(done, seconds), bytes_per_s.or(ops_per_s).unwrap_or(0.0));
-        let used = (used > 0.0).then_some(used);
-        let element = element.clone();
-        let ceiling = Ceiling { element, bytes_per_s, ops_per_s, arithmetic: text, used };
-        Bound { kind: Kind::Pace, ceiling }
+    let set = |most, rate: String, done| {
+        let text = format!("{rate} in the plan");
+        set_bound(Kind::Pace, &element, most, text, &[ratio(done, seconds)])
     };
-    let mut bounds = Vec::new();
-    bounds.extend(pace.bytes.map(|rate| {
-        let most = rate.0 as f64;
-        make(Some(most), None, format!("{} in the plan", fmt::rate(most)), bytes)
-    }));
-    bounds.extend(pace.ops.map(|rate| {
-        let most = rate.0 as f64;
-        make(None, Some(most), format!("{} in the plan", fmt::iops(most)), ops)
-    }));
-    bounds
+    let pace = &ran.blocks.pace;
+    let most_bytes = pace.bytes.map(|rate| rate.0 as f64);
+    let most_ops = pace.ops.map(|rate| rate.0 as f64);
+    let in_bytes = most_bytes.map(|most| set(Most::Bytes(most), fmt::rate(most), bytes));
+    let in_ops = most_ops.map(|most| set(Most::Ops(most), fmt::iops(most), ops));
+    in_bytes.into_iter().chain(in_ops).collect()
+}
+
+/// A rate that somebody set, per second.
+#[derive(Clone, Copy)]
+enum Most {
+    Bytes(f64),
+    Ops(f64),
+}
+
+/// The ceiling of a rate that somebody set; of what was measured, the nearest counts.
+fn set_bound(kind: Kind, element: &str, most: Most, arithmetic: String, rates: &[f64]) -> Bound {
+    let (set, bytes_per_s, ops_per_s) = match most {
+        Most::Bytes(most) => (most, Some(most), None),
+        Most::Ops(most) => (most, None, Some(most)),
+    };
+    let used = rates.iter().map(|rate| ratio(*rate, set)).filter(|used| *used > 0.0);
+    let distance = |used: &f64| (used - 1.0).abs();
+    let used = used.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let ceiling = Ceiling { element: element.into(), bytes_per_s, ops_per_s, arithmetic, used };
+    Bound { kind, ceiling }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testcase::TestCase;
-
-    #[test]
-    fn links_in_operations() {
-        let (ops, text) = as_ops(600e6, 4096.0).unwrap();
-        assert_eq!(ops.round(), 146_484.0);
-        assert_eq!(text, "600 MB/s ÷ 4 KiB = 146k IOPS");
-        assert_eq!(as_ops(1.2e9, 4096.0).unwrap().0.round(), 292_969.0);
-        assert_eq!(fmt::rate(130_214.0 * 4096.0), "533 MB/s (509 MiB/s)");
-        assert_eq!(as_ops(600e6, 0.0), None);
-    }
 
     #[test]
     fn a_link_is_a_ceiling_with_its_share_used() {

@@ -10,7 +10,7 @@ use candor_plan::{Blocks, Job};
 use candor_record::fmt::{self, ratio};
 use candor_record::{Ceiling, OpStats, PhaseRecord};
 
-use crate::ceilings::{Bound, Kind, as_ops};
+use crate::bound::{Bound, Kind, as_ops};
 use crate::observed::{Observed, Ran};
 use crate::thresholds::MUCH_SMALLER;
 

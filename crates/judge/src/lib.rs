@@ -7,7 +7,9 @@
 
 pub mod activity;
 pub mod align;
+mod bound;
 mod builder;
+mod case;
 mod causes;
 mod ceilings;
 mod command;
@@ -15,13 +17,13 @@ mod coverage;
 mod entry_jobs;
 mod expect;
 mod flow;
-
 mod follow_ups;
 mod headline;
 mod integrity;
 mod limit;
 mod observed;
 mod preflight;
+mod questions;
 mod rule;
 mod rules;
 mod series;
@@ -35,58 +37,20 @@ mod testcase;
 #[cfg(test)]
 mod tests;
 
-use std::sync::LazyLock;
-
-use candor_plan::{Phase, Plan};
 use candor_record::{
-    Explanation, Finding, HostRecord, JUDGEMENT_VERSION, Judgement, NotEvaluated, PhaseJudgement,
-    PhaseRecord, Report, Verdict,
+    Explanation, Finding, JUDGEMENT_VERSION, Judgement, NotEvaluated, PhaseJudgement, Report,
+    Verdict,
 };
 
-pub use follow_ups::{Question, questions};
+pub use case::Case;
+pub use questions::{Question, questions};
 pub use rule::RuleText;
 
-use ceilings::{Bound, Kind};
+use bound::{Bound, Kind};
 use observed::Observed;
 use rule::Outcome;
 use stage::Stage;
 use thresholds::CEILING_OVER;
-
-/// A phase that ran, and everything known about it.
-#[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
-    /// The plan that the phase belongs to.
-    pub plan: &'a Plan,
-    /// The measurements of the phase.
-    pub record: &'a PhaseRecord,
-    /// The host whose facts and counters are looked at. Whether an eviction worked shows in the
-    /// page cache of `host.before`.
-    pub host: &'a HostRecord,
-    /// The phases that ran before, in order.
-    pub earlier: &'a [PhaseRecord],
-    /// Judgements on those, at the same indices.
-    pub judged: &'a [Option<PhaseJudgement>],
-}
-
-/// The phase of a record that names none of its plan.
-static NO_PHASE: LazyLock<Phase> = LazyLock::new(Phase::default);
-
-impl<'a> Case<'a> {
-    /// The case of a phase that ran after those of `earlier`, as its first host saw it.
-    pub fn new(
-        plan: &'a Plan,
-        record: &'a PhaseRecord,
-        earlier: &'a [PhaseRecord],
-        judged: &'a [Option<PhaseJudgement>],
-    ) -> Case<'a> {
-        Case { plan, record, host: record.host(), earlier, judged }
-    }
-
-    /// The phase as the plan states it.
-    pub fn phase(&self) -> &'a Phase {
-        self.plan.phases.get(self.record.phase).unwrap_or(&NO_PHASE)
-    }
-}
 
 /// Judges a phase that ran.
 pub fn judge(case: &Case) -> PhaseJudgement {
@@ -102,7 +66,7 @@ pub fn judge(case: &Case) -> PhaseJudgement {
         bound.kind == Kind::Memory
             && bound.ceiling.used.is_some_and(|used| used > CEILING_OVER.value)
     };
-    let ceilings = observed.bounds.into_iter().filter(|bound| !beaten(bound));
+    let ceilings = ceilings::bounds(&observed).into_iter().filter(|bound| !beaten(bound));
     let ceilings = ceilings.map(|bound| bound.ceiling).collect();
     let mut judged = PhaseJudgement {
         findings,

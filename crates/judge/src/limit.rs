@@ -1,14 +1,14 @@
 //! The limit of a phase.
 
-use candor_record::{Finding, Limit};
+use candor_record::{Ceiling, Finding, Limit};
 
+use crate::bound::Kind;
 use crate::causes::stage_of;
-use crate::ceilings::Kind;
+use crate::ceilings;
 use crate::follow_ups;
 use crate::observed::Observed;
-use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
-use crate::thresholds::{MORE_IN_DEVICE, PACED, QUEUE_SEEN};
+use crate::thresholds::{MORE_IN_DEVICE, PACED, RUN_WAIT_MOST};
 
 /// The limit of a phase: that of the findings, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
@@ -35,9 +35,8 @@ fn first_at(findings: &[Finding], at: impl Fn(Stage) -> bool) -> Option<Limit> {
 
 /// Workers that waited for a CPU most of the time were held up by nothing else.
 fn starvation(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
-    let most = workers_starved_of_cpu::is_most(observed);
-    let id = workers_starved_of_cpu::RULE.text.id;
-    findings.iter().find(|finding| most && finding.rule == id)?.limits.clone()
+    observed.waited_for_cpu().filter(|share| *share >= RUN_WAIT_MOST.value)?;
+    findings.iter().find(|finding| finding.rule == "B8")?.limits.clone()
 }
 
 /// Blocks that move nothing measure candor; programs, names and memory do not.
@@ -49,13 +48,11 @@ fn own_cost(observed: &Observed) -> Option<Limit> {
 
 /// The plan's rate or think time.
 fn pace(observed: &Observed) -> Option<Limit> {
-    let reached = observed.bounds.iter().find(|bound| {
-        bound.kind == Kind::Pace && bound.ceiling.used.is_some_and(|used| used >= PACED.value)
-    });
-    let rate = reached.map(|bound| {
-        let ceiling = &bound.ceiling;
-        Limit::PlanRate { bytes_per_s: ceiling.bytes_per_s, ops_per_s: ceiling.ops_per_s }
-    });
+    let paces = ceilings::bounds(observed).into_iter().filter(|bound| bound.kind == Kind::Pace);
+    let mut paces = paces.map(|bound| bound.ceiling);
+    let reached = paces.find(|ceiling| ceiling.used.is_some_and(|used| used >= PACED.value));
+    let rate = reached
+        .map(|Ceiling { bytes_per_s, ops_per_s, .. }| Limit::PlanRate { bytes_per_s, ops_per_s });
     let thinks = observed.ran.iter().any(|ran| ran.blocks.pace.think.is_some());
     rate.or_else(|| thinks.then_some(Limit::ThinkTime))
 }
@@ -68,19 +65,14 @@ fn by_follow_up(observed: &Observed) -> Option<Limit> {
     if beside.pays() {
         return Some(Limit::Load { doubled, times });
     }
-    let fed = queue_of_all(observed).is_some() && beside.is_flat();
+    let fed = observed.queue_full().is_some() && beside.is_flat();
     fed.then(|| Limit::DeviceFlat { depth: observed.concurrency(), doubled, times })
-}
-
-/// Operations in the device, where that is as many as were asked for.
-fn queue_of_all(observed: &Observed) -> Option<f64> {
-    observed.queue_ops().filter(|queue| *queue >= QUEUE_SEEN.value * observed.concurrency())
 }
 
 /// The device, where it had what was asked for in flight.
 fn device(observed: &Observed) -> Option<Limit> {
     let requested = observed.concurrency();
-    let queue = queue_of_all(observed)?;
+    let queue = observed.queue_full()?;
     let mean_ns = observed.mean_latency_ns()?;
     let applies = observed.all_direct() && requested > 1.0;
     applies.then_some(Limit::Device {

@@ -11,11 +11,10 @@ use candor_record::{
     HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Verdict,
 };
 
-use crate::Case;
-use crate::ceilings::{Bound, bounds};
+use crate::case::Case;
 use crate::flow::Flow;
 use crate::setup::{Planned, SetupFacts};
-use crate::thresholds::{BYTES_MIN, SLACK_FLAT, SLACK_MAX};
+use crate::thresholds::{BYTES_MIN, QUEUE_SEEN, QUEUE_WINDOW_S, SLACK_FLAT, SLACK_MAX};
 
 /// A job that ran and moved real bytes.
 #[derive(Clone, Copy)]
@@ -60,8 +59,6 @@ pub struct Observed<'a> {
     pub top: Option<Flow>,
     /// Work of the devices at the bottom.
     pub leaf: Option<Flow>,
-    /// Ceilings of the path.
-    pub bounds: Vec<Bound>,
 }
 
 impl<'a> Deref for Observed<'a> {
@@ -84,10 +81,7 @@ impl<'a> Observed<'a> {
         let leaf = Flow::between(&setup.leaves(), &host.before, &host.after);
         let top = Flow::between(&setup.tops(), &host.before, &host.after);
         let top = if counted_below(&setup) { leaf } else { top };
-        let mut observed =
-            Observed { setup, record, host, earlier, judged, ran, top, leaf, bounds: Vec::new() };
-        observed.bounds = bounds(&observed);
-        observed
+        Observed { setup, record, host, earlier, judged, ran, top, leaf }
     }
 
     /// The bytes and operations of the application in one direction.
@@ -137,20 +131,21 @@ impl<'a> Observed<'a> {
 
     /// Length of the phase without the ramp: of the longest job, else between the snapshots.
     pub fn elapsed_s(&self) -> f64 {
-        let longest = self.record.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0);
-        if longest > 0 { longest as f64 / 1e9 } else { self.window_s() }
+        match self.longest_ns() {
+            0 => self.window_s(),
+            longest => longest as f64 / 1e9,
+        }
     }
 
     /// Time between the two snapshots, which is what device counters cover.
     pub fn window_s(&self) -> f64 {
         let (from, to) = (self.host.before.at_ns, self.host.after.at_ns);
-        match to.saturating_sub(from) {
-            0 => {
-                self.record.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0) as f64
-                    / 1e9
-            }
-            window => window as f64 / 1e9,
-        }
+        let window = to.saturating_sub(from);
+        (if window > 0 { window } else { self.longest_ns() }) as f64 / 1e9
+    }
+
+    fn longest_ns(&self) -> u64 {
+        self.record.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0)
     }
 
     /// Bytes that may be counted on one side and not on the other: operations in flight when the
@@ -212,7 +207,7 @@ impl<'a> Observed<'a> {
         let top = self.working_top()?;
         let window_s = self.window_s();
         let ops = self.app_all().ops;
-        if window_s < crate::thresholds::QUEUE_WINDOW_S.value || ops <= 0.0 {
+        if window_s < QUEUE_WINDOW_S.value || ops <= 0.0 {
             return None;
         }
         let pieces = ratio(top.requests(), ops);
@@ -225,6 +220,32 @@ impl<'a> Observed<'a> {
     /// Operations in the device: its requests, with the pieces of one operation counted as one.
     pub fn queue_ops(&self) -> Option<f64> {
         self.queue().map(|(queue, pieces)| queue / pieces.max(f64::MIN_POSITIVE))
+    }
+
+    /// Operations in the device, where that is as many as were asked for.
+    pub fn queue_full(&self) -> Option<f64> {
+        self.queue_ops().filter(|queue| *queue >= QUEUE_SEEN.value * self.concurrency())
+    }
+
+    /// The device had what it was asked to have in flight, so that waiting for a CPU did not slow
+    /// it down.
+    pub fn device_fed(&self) -> bool {
+        self.all_direct() && self.queue_full().is_some()
+    }
+
+    /// Share of the time that the workers waited for a CPU, by what they did.
+    pub fn waited_for_cpu(&self) -> Option<f64> {
+        let workers = self.ran.iter().flat_map(|ran| &ran.measured.per_worker);
+        let known = workers.filter_map(|worker| {
+            let share = ratio(worker.run_wait_ns? as f64, worker.elapsed_ns as f64);
+            Some((share, worker.ops as f64))
+        });
+        let known: Vec<(f64, f64)> = known.collect();
+        let ops: f64 = known.iter().map(|(_, ops)| ops).sum();
+        let weighted: f64 = known.iter().map(|(share, ops)| share * ops).sum();
+        let plain: f64 = known.iter().map(|(share, _)| share).sum();
+        let mean = if ops > 0.0 { ratio(weighted, ops) } else { ratio(plain, known.len() as f64) };
+        (!known.is_empty()).then_some(mean)
     }
 
     /// How often each byte passes memory, in reads and writes of it: a device does so once, a copy

@@ -2,9 +2,8 @@
 
 use candor_record::{Finding, PhaseJudgement};
 
-use crate::Case;
+use crate::case::Case;
 use crate::causes;
-use crate::rule::{Outcome, Rule};
 use crate::rules;
 use crate::setup::SetupFacts;
 
@@ -13,11 +12,7 @@ use crate::setup::SetupFacts;
 /// cached, loop devices over the page cache, operations smaller than a sector.
 pub fn preflight(case: &Case) -> Vec<Finding> {
     let setup = SetupFacts::new(case);
-    let found = |rule: &Rule| match (rule.before?)(&setup) {
-        Outcome::Found(findings) => Some(findings),
-        Outcome::Nothing | Outcome::NotEvaluated(_) => None,
-    };
-    let mut findings: Vec<Finding> = rules::all().filter_map(found).flatten().collect();
+    let mut findings: Vec<Finding> = rules::all().flat_map(|rule| rule.foresee(&setup)).collect();
     if setup.all_memory() {
         findings = causes::in_memory(findings);
     }

@@ -35,12 +35,24 @@ pub struct Rule {
 impl Rule {
     /// Evaluates the rule for a phase that ran.
     pub fn evaluate(&self, observed: &Observed) -> Outcome {
-        let outcome = (self.after)(observed);
-        if let Outcome::Found(found) = &outcome {
+        self.titled((self.after)(observed))
+    }
+
+    /// Findings before anything has run.
+    pub fn foresee(&self, setup: &SetupFacts) -> Vec<Finding> {
+        match self.before.map(|before| self.titled(before(setup))) {
+            Some(Outcome::Found(found)) => found,
+            _ => Vec::new(),
+        }
+    }
+
+    fn titled(&self, mut outcome: Outcome) -> Outcome {
+        if let Outcome::Found(found) = &mut outcome {
             for finding in found {
                 let named = finding.limits.as_ref().map(Limit::class);
                 debug_assert!(named.is_none() || named == self.limit, "{finding:?}");
                 debug_assert_eq!(finding.rule, self.text.id, "{finding:?}");
+                finding.title = self.text.title.into();
             }
         }
         outcome

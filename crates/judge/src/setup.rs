@@ -9,7 +9,7 @@ use candor_record::facts::{
 };
 use candor_record::{Facts, Snapshot};
 
-use crate::Case;
+use crate::case::Case;
 
 /// A job that moves real bytes.
 #[derive(Clone, Copy)]
@@ -93,8 +93,7 @@ impl<'a> SetupFacts<'a> {
 
     /// Targets that the jobs use, each once.
     pub fn targets(&self) -> Vec<&'a TargetFacts> {
-        let used = |name: &String| self.jobs.iter().any(|j| j.job.targets.contains(name));
-        self.facts.targets.iter().filter(|target| used(&target.target)).collect()
+        self.targets_of(|_| true)
     }
 
     /// Targets of the jobs that pass the test.

@@ -4,7 +4,7 @@ use candor_record::Snapshot;
 use candor_record::facts::{DeviceFacts, Link, Remote, value};
 use candor_record::fmt::ratio;
 
-use crate::ceilings::{Bound, Kind, app_rates, device_rates, link_bound};
+use crate::bound::{Bound, Kind, app_rates, device_rates};
 use crate::observed::Observed;
 
 /// A link on the way to one or more devices.
@@ -31,7 +31,7 @@ impl Hop<'_> {
             rates.into_iter().fold((0.0, 0.0), |sum, rate| (sum.0 + rate.0, sum.1 + rate.1))
         };
         let element = format!("{} link of {}", self.link.kind, self.names());
-        link_bound(observed, self.link, &element, rates.map(sum))
+        Bound::of_link(observed, self.link, &element, rates.map(sum))
     }
 }
 
@@ -75,7 +75,7 @@ pub fn networks(observed: &Observed) -> Vec<Bound> {
     let bound = |remote: &&Remote| {
         let link = remote.link.as_ref()?;
         let passed = if alone { app_rates(observed) } else { interface_rates(observed, remote) };
-        Some(link_bound(observed, link, &format!("network of {}", link.at), passed))
+        Some(Bound::of_link(observed, link, &format!("network of {}", link.at), passed))
     };
     seen.iter().filter_map(bound).collect()
 }

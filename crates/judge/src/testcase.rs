@@ -7,7 +7,7 @@ use candor_plan::{Blocks, Plan};
 use candor_record::facts::*;
 use candor_record::*;
 
-use crate::Case;
+use crate::case::Case;
 use crate::observed::Observed;
 use crate::setup::SetupFacts;
 

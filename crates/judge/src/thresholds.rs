@@ -608,14 +608,13 @@ mod tests {
     const SHARED: &[&str] = &[
         "observed.rs",
         "coverage.rs",
-        "flow.rs",
-        "ceilings.rs",
+        "bound.rs",
         "limit.rs",
         "follow_ups.rs",
+        "questions.rs",
         "expect.rs",
         "series.rs",
         "rules/cache/unread_ranges.rs",
-        "rules/link/slow_link.rs",
         "rules/array/slow_member.rs",
     ];
 

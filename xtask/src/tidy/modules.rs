@@ -59,6 +59,37 @@ const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "judge",
+        &[
+            "thresholds",
+            "activity",
+            "align",
+            "integrity",
+            "series",
+            "stage",
+            "case",
+            "setup",
+            "command",
+            "flow",
+            "observed",
+            "coverage",
+            "entry_jobs",
+            "bound",
+            "expect",
+            "shared",
+            "ceilings",
+            "builder",
+            "follow_ups",
+            "rule",
+            "rules",
+            "causes",
+            "questions",
+            "limit",
+            "headline",
+            "preflight",
+        ],
+    ),
+    (
         "observe",
         &[
             "source",
@@ -153,16 +184,19 @@ impl Room {
             return self.unknown(source);
         }
         let inside = source.path.strip_prefix(&self.folder).and_then(|path| path.strip_prefix('/'));
-        let Some(path) = inside.filter(|path| !path.ends_with("tests.rs")) else {
+        let Some(path) = inside.filter(|path| path.split(['/', '.']).all(|part| part != "tests"))
+        else {
             return Vec::new();
         };
         let own = path.split(['/', '.']).next().unwrap_or_default();
         let Some(own_place) = self.place(own) else { return Vec::new() };
+        // What the root of a crate has itself stands higher than all its modules.
+        let is_crate = self.path == "crate::";
         let mut breaches = Vec::new();
         for (at, line) in code(source) {
             let siblings = if path.contains('/') { Vec::new() } else { used_by(line, "super::") };
             for used in used_by(line, &self.path).into_iter().chain(siblings) {
-                if self.place(used).is_some_and(|used| used > own_place) {
+                if self.place(used).map_or(is_crate, |used| used > own_place) {
                     let sentence = format!("{own} may not use {used}: it stands higher");
                     breaches.push(source.breach(at + 1, sentence));
                 }
@@ -183,7 +217,7 @@ impl Room {
 /// Lines of code with their numbers from 0, without those of tests.
 fn code(source: &Source) -> impl Iterator<Item = (usize, &str)> {
     let mut of_test = false;
-    let lines = source.layers.code.lines().take_while(|line| line.trim() != "mod tests {");
+    let lines = source.layers.code.lines().take_while(|line| !line.ends_with("mod tests {"));
     lines
         .enumerate()
         .filter(move |(_, line)| !std::mem::replace(&mut of_test, line.trim() == "#[cfg(test)]"))
@@ -224,6 +258,7 @@ mod tests {
         assert_eq!(breaches("host.rs", "use crate::{net, cache, trace::Budget};\n"), 2);
         assert_eq!(breaches("net.rs", "fn a(b: &crate::counters::Sampler) {}\n"), 1);
         assert_eq!(breaches("lib.rs", "mod source;\npub mod eye;\n"), 1);
+        assert_eq!(breaches("host.rs", "use crate::Facts;\n"), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use candor_plan::units::Direction;
 use candor_plan::{Job, Plan};
 use candor_record::*;
 
-use crate::Case;
+use crate::case::Case;
 use crate::testcase::{MIB, TestCase};
 
 fn check(judgement: &PhaseJudgement) {

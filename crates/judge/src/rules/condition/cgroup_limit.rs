@@ -3,8 +3,9 @@
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
+use crate::bound::{Bound, Kind};
 use crate::builder::FindingBuilder;
-use crate::ceilings::{Bound, Kind};
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -30,11 +31,11 @@ fn after(observed: &Observed) -> Outcome {
     if observed.app_all().bytes < BYTES_MIN.value {
         return Outcome::Nothing;
     }
-    let reached = observed.bounds.iter().filter(|bound| {
+    let reached = ceilings::bounds(observed).into_iter().filter(|bound| {
         let used = bound.ceiling.used.unwrap_or(0.0);
         bound.kind == Kind::Cgroup && (used - 1.0).abs() <= CGROUP_NEAR.value
     });
-    reached.map(|bound| finding(observed, bound)).collect::<Vec<_>>().into()
+    reached.map(|bound| finding(observed, &bound)).collect::<Vec<_>>().into()
 }
 
 fn finding(observed: &Observed, bound: &Bound) -> Finding {

@@ -4,11 +4,11 @@ use candor_record::facts::value;
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
+use crate::bound::Kind;
 use crate::builder::FindingBuilder;
-use crate::ceilings::Kind;
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::rules::depth::workers_starved_of_cpu;
 use crate::series::{self, Second};
 use crate::stage::Stage;
 use crate::thresholds::{CEILING_NEAR, FLAT, PLATEAU_S, ROUND};
@@ -37,7 +37,7 @@ const CHOSEN: [f64; 12] = [1.0, 1.25, 1.5, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.
 fn after(observed: &Observed) -> Outcome {
     let [ran] = observed.ran.as_slice() else { return Outcome::Nothing };
     let virtual_machine = value(&observed.facts.host.hypervisor) == Some(&true);
-    let full = ran.concurrency() > 1.0 && workers_starved_of_cpu::device_fed(observed);
+    let full = ran.concurrency() > 1.0 && observed.device_fed();
     if !virtual_machine
         || !full
         || observed.paced()
@@ -67,8 +67,9 @@ fn after(observed: &Observed) -> Outcome {
 
 /// A link or a control group of this host comes near to what was measured.
 fn explained_here(observed: &Observed) -> bool {
-    let here = observed.bounds.iter().filter(|bound| bound.kind != Kind::Earlier);
-    here.into_iter().any(|bound| bound.ceiling.used.is_some_and(|used| used >= CEILING_NEAR.value))
+    let mut here =
+        ceilings::bounds(observed).into_iter().filter(|bound| bound.kind != Kind::Earlier);
+    here.any(|bound| bound.ceiling.used.is_some_and(|used| used >= CEILING_NEAR.value))
 }
 
 /// The number that somebody may have set, where the value is near one.

@@ -6,7 +6,6 @@ use candor_record::{Confidence, CpuTimes, Finding, Limit, LimitClass, Quantity, 
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
 use crate::thresholds::{ALL_CPUS_BUSY, CPU_INTERRUPTS, ONE_CPU_BUSY};
 
@@ -80,11 +79,7 @@ fn finding(observed: &Observed, sentence: String, limit: Limit, share: Share) ->
         .evidence("busy", Quantity::share(share.busy), "/proc/stat")
         .evidence("in interrupts", Quantity::share(share.interrupts), "/proc/stat")
         .advice("Quiet the machine, or spread interrupts over more CPUs.", None);
-    if workers_starved_of_cpu::device_fed(observed) {
-        draft.done()
-    } else {
-        draft.limits(limit).done()
-    }
+    if observed.device_fed() { draft.done() } else { draft.limits(limit).done() }
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
+use crate::bound::{Bound, Kind};
 use crate::builder::FindingBuilder;
-use crate::ceilings::{Bound, Kind};
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -38,7 +39,8 @@ fn after(observed: &Observed) -> Outcome {
     if !nears_memory(observed) {
         return Outcome::Nothing;
     }
-    let Some(bound) = observed.bounds.iter().find(|bound| bound.kind == Kind::Memory) else {
+    let mut bounds = ceilings::bounds(observed).into_iter();
+    let Some(bound) = bounds.find(|bound| bound.kind == Kind::Memory) else {
         // Nothing copied: follow-ups were not wanted, or this memory is too small for it.
         return Outcome::Nothing;
     };
@@ -46,7 +48,7 @@ fn after(observed: &Observed) -> Outcome {
     if used <= MEMORY_SHARE.value {
         Outcome::Nothing
     } else {
-        Outcome::one(finding(observed, bound, used))
+        Outcome::one(finding(observed, &bound, used))
     }
 }
 

@@ -1,14 +1,14 @@
 //! B8: the workers waited for a CPU.
 
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity, WorkerStats};
+use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{QUEUE_SEEN, RUN_WAIT, RUN_WAIT_MOST};
+use crate::thresholds::RUN_WAIT;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -27,34 +27,13 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let Some(share) = waiting(observed) else {
+    let Some(share) = observed.waited_for_cpu() else {
         return match observed.ran.is_empty() {
             true => Outcome::Nothing,
             false => Outcome::lacks("the time workers waited for a CPU (schedstat)"),
         };
     };
     if share <= RUN_WAIT.value { Outcome::Nothing } else { Outcome::one(finding(observed, share)) }
-}
-
-/// Waiting for a CPU took most of the workers' time, so nothing else can have limited more.
-pub fn is_most(observed: &Observed) -> bool {
-    waiting(observed).is_some_and(|share| share >= RUN_WAIT_MOST.value)
-}
-
-/// Share of the time spent waiting for a CPU, by what the workers did.
-pub fn waiting(observed: &Observed) -> Option<f64> {
-    let workers: Vec<&WorkerStats> =
-        observed.ran.iter().flat_map(|ran| &ran.measured.per_worker).collect();
-    let known = workers.iter().filter_map(|worker| {
-        let share = ratio(worker.run_wait_ns? as f64, worker.elapsed_ns as f64);
-        Some((share, worker.ops as f64))
-    });
-    let known: Vec<(f64, f64)> = known.collect();
-    let ops: f64 = known.iter().map(|(_, ops)| ops).sum();
-    let weighted: f64 = known.iter().map(|(share, ops)| share * ops).sum();
-    let plain: f64 = known.iter().map(|(share, _)| share).sum();
-    let mean = if ops > 0.0 { ratio(weighted, ops) } else { ratio(plain, known.len() as f64) };
-    (!known.is_empty()).then_some(mean)
 }
 
 fn finding(observed: &Observed, share: f64) -> Finding {
@@ -80,13 +59,7 @@ fn finding(observed: &Observed, share: f64) -> Finding {
         .evidence("waiting for a CPU", Quantity::share(share), "/proc/self/task/*/schedstat")
         .evidence_if(pressure)
         .advice("Quiet the machine, pin the workers, or use fewer of them.", command);
-    if device_fed(observed) { draft.done() } else { draft.limits(Limit::CpuStarvation).done() }
-}
-
-/// The device had what it was asked to have in flight, so waiting did not slow it down.
-pub fn device_fed(observed: &Observed) -> bool {
-    let least = QUEUE_SEEN.value * observed.concurrency();
-    observed.all_direct() && observed.queue_ops().is_some_and(|seen| seen >= least)
+    if observed.device_fed() { draft.done() } else { draft.limits(Limit::CpuStarvation).done() }
 }
 
 /// Share of the time in which some task of the host waited for a CPU.

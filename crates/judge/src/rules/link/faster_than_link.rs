@@ -4,8 +4,9 @@ use candor_record::facts::value;
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, MeasuredInstead, Quantity, Severity};
 
+use crate::bound::{Bound, Kind};
 use crate::builder::FindingBuilder;
-use crate::ceilings::{Bound, Kind};
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -28,12 +29,11 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let impossible = observed.bounds.iter().filter(|bound| {
-        is_link(bound) && bound.ceiling.used.is_some_and(|used| used > most(bound))
-    });
-    let found: Vec<Finding> = impossible.map(|bound| finding(observed, bound)).collect();
-    let no_link = !observed.bounds.iter().any(is_link);
-    match (found.is_empty(), no_link && !observed.ran.is_empty()) {
+    let links: Vec<Bound> = ceilings::bounds(observed).into_iter().filter(is_link).collect();
+    let impossible = |bound: &&Bound| bound.ceiling.used.is_some_and(|used| used > most(bound));
+    let found = links.iter().filter(impossible).map(|bound| finding(observed, bound));
+    let found: Vec<Finding> = found.collect();
+    match (found.is_empty(), links.is_empty() && !observed.ran.is_empty()) {
         (true, true) => Outcome::lacks("the speed of a link between host and device"),
         _ => found.into(),
     }

@@ -3,12 +3,12 @@
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
+use crate::bound::{Bound, Kind};
 use crate::builder::FindingBuilder;
-use crate::ceilings::{Bound, Kind};
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -27,21 +27,17 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let links: Vec<&Bound> = observed.bounds.iter().filter(|bound| is_link(bound)).collect();
+    let links: Vec<Bound> = ceilings::bounds(observed).into_iter().filter(is_link).collect();
     if observed.ran.is_empty() {
         return Outcome::Nothing;
     }
     if links.is_empty() {
         return Outcome::lacks("the speed of a link between host and device");
     }
-    let near = |bound: &&&Bound| {
-        let used = bound.ceiling.used.unwrap_or(0.0);
-        (CEILING_NEAR.value..=CEILING_OVER.value).contains(&used)
-    };
     // What the device did not move did not cross its link, however near the figures are.
     let crossed = observed.working_top().is_some();
-    let found = links.iter().filter(near).filter(|_| crossed).map(|bound| finding(observed, bound));
-    found.collect::<Vec<_>>().into()
+    let full = links.iter().filter(|bound| crossed && bound.reached().is_some());
+    full.map(|bound| finding(observed, bound)).collect::<Vec<_>>().into()
 }
 
 fn is_link(bound: &Bound) -> bool {

@@ -4,13 +4,14 @@ use candor_record::facts::{Remote, value};
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
+use crate::bound::{Bound, Kind};
 use crate::builder::FindingBuilder;
-use crate::ceilings::{Bound, Kind};
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::interface_bytes;
 use crate::stage::Stage;
-use crate::thresholds::{CARRIED, CEILING_NEAR, CEILING_OVER};
+use crate::thresholds::CARRIED;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -46,13 +47,12 @@ fn after(observed: &Observed) -> Outcome {
 fn of(observed: &Observed, remote: &Remote) -> Option<Finding> {
     let link = remote.link.as_ref()?;
     let element = format!("network of {}", link.at);
-    let bound =
-        observed.bounds.iter().find(|b| b.kind == Kind::Network && b.ceiling.element == element)?;
-    let used = bound.ceiling.used?;
-    let near = (CEILING_NEAR.value..=CEILING_OVER.value).contains(&used);
+    let mut bounds = ceilings::bounds(observed).into_iter();
+    let bound = bounds.find(|b| b.kind == Kind::Network && b.ceiling.element == element)?;
+    let used = bound.reached()?;
     let (received, sent) = interface_bytes(observed, remote)?;
     let carried = received.max(sent) >= CARRIED.value * observed.app(observed.main_op()).bytes;
-    (near && carried).then(|| finding(observed, remote, bound, used))
+    carried.then(|| finding(observed, remote, &bound, used))
 }
 
 fn finding(observed: &Observed, remote: &Remote, bound: &Bound, used: f64) -> Finding {

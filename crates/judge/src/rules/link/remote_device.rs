@@ -4,12 +4,12 @@ use candor_record::facts::{DeviceFacts, Remote, value};
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
+use crate::bound::Kind;
 use crate::builder::FindingBuilder;
-use crate::ceilings::Kind;
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -45,11 +45,10 @@ fn after(observed: &Observed) -> Outcome {
 
 fn finding(observed: &Observed, device: &DeviceFacts, remote: &Remote) -> Finding {
     let element = format!("network link of {}", device.name);
-    let bound = observed.bounds.iter().find(|b| {
-        b.kind == Kind::Network && b.ceiling.element == element && observed.working_top().is_some()
-    });
-    let used = bound.and_then(|bound| bound.ceiling.used);
-    let near = used.filter(|used| (CEILING_NEAR.value..=CEILING_OVER.value).contains(used));
+    let bounds = ceilings::bounds(observed).into_iter();
+    let mut bounds = bounds.filter(|b| b.kind == Kind::Network && b.ceiling.element == element);
+    let bound = bounds.next().filter(|_| observed.working_top().is_some());
+    let near = bound.and_then(|bound| bound.reached());
     let through = match (value(&remote.interface), &remote.link) {
         (Some(name), Some(link)) => format!(
             " through {name}, {} = {}",

@@ -8,7 +8,6 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::shared::{self, Hop};
 use crate::stage::Stage;
-use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -32,11 +31,10 @@ fn after(observed: &Observed) -> Outcome {
     }
     let shared = shared::hops(observed).into_iter().filter(|hop| hop.devices.len() > 1);
     let full = shared.filter_map(|hop| {
-        let used = hop.bound(observed).ceiling.used?;
-        let near = (CEILING_NEAR.value..=CEILING_OVER.value).contains(&used);
+        let used = hop.bound(observed).reached()?;
         // One device that fills it alone shares nothing.
         let busy = hop.devices.iter().filter(|device| moved(observed, &device.name)).count();
-        (near && busy > 1).then_some((used, hop))
+        (busy > 1).then_some((used, hop))
     });
     // Of hops in a row the one with the least room is the limit.
     let fullest = full.max_by(|a, b| a.0.total_cmp(&b.0));

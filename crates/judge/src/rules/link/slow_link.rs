@@ -5,7 +5,6 @@ use candor_record::facts::value;
 use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::shared::{self, Hop};
-use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
 use candor_record::{Limit, Quantity, fmt};
 
 /// A link that carries nearly all it can.
@@ -57,12 +56,7 @@ pub fn full<'a>(observed: &Observed<'a>, kind: &str) -> Vec<Full<'a>> {
         return Vec::new();
     }
     let hops = shared::hops(observed).into_iter().filter(|hop| hop.link.kind == kind);
-    let full = hops.filter_map(|hop| {
-        let used = hop.bound(observed).ceiling.used?;
-        let near = (CEILING_NEAR.value..=CEILING_OVER.value).contains(&used);
-        near.then_some(Full { hop, used })
-    });
-    full.collect()
+    hops.filter_map(|hop| Some(Full { used: hop.bound(observed).reached()?, hop })).collect()
 }
 
 /// A link of that kind lies on the way, and whether its traffic is known.

@@ -3,8 +3,9 @@
 use candor_record::fmt;
 use candor_record::{Ceiling, Confidence, Finding, Quantity, Severity};
 
+use crate::bound::{Bound, Kind};
 use crate::builder::FindingBuilder;
-use crate::ceilings::{Bound, Kind};
+use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -30,8 +31,9 @@ const FAMILIES: [(f64, &str, &str); 3] =
     [(1.024, "kB", "KiB"), (1.048_576, "MB", "MiB"), (1.073_741_824, "GB", "GiB")];
 
 fn after(observed: &Observed) -> Outcome {
-    let gaps = observed.bounds.iter().filter_map(|bound| gap(bound).map(|gap| (bound, gap)));
-    gaps.map(|(bound, gap)| finding(&bound.ceiling, gap)).collect::<Vec<_>>().into()
+    let bounds = ceilings::bounds(observed);
+    let found = bounds.iter().filter_map(|bound| Some(finding(&bound.ceiling, gap(bound)?)));
+    found.collect::<Vec<_>>().into()
 }
 
 /// The family of units whose factor the gap is.

@@ -9,7 +9,6 @@ use crate::command::Command;
 use crate::coverage;
 use crate::observed::{Observed, Ran, busiest};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::rules::depth::workers_starved_of_cpu;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, IN_FLIGHT};
 
@@ -52,7 +51,7 @@ fn applies(observed: &Observed, ran: &Ran) -> bool {
 /// its waiting, but no more than it was without an operation.
 fn waited(observed: &Observed) -> f64 {
     let without = (1.0 - observed.occupancy()).max(0.0);
-    workers_starved_of_cpu::waiting(observed).unwrap_or(0.0).min(without)
+    observed.waited_for_cpu().unwrap_or(0.0).min(without)
 }
 
 fn finding(observed: &Observed, ran: &Ran) -> Outcome {

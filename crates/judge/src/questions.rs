@@ -1,0 +1,177 @@
+//! Follow-ups that are worth their time.
+//!
+//! A phase alone often cannot tell whether the device or the load was the limit, or whether
+//! something below this host caches. A second of work that differs in one thing can. Nothing is
+//! asked where the counters of the phase have the answer already.
+
+use candor_plan::blocks::{Access, Pace};
+use candor_plan::units::Direction;
+use candor_plan::{Sharing, Target};
+use candor_record::facts::{DeviceFacts, DeviceKind, TargetFacts, value};
+use candor_record::{Change, Ended, PhaseJudgement, Verdict};
+
+use crate::case::Case;
+use crate::causes::stage_of;
+use crate::expect;
+use crate::observed::{Observed, Ran};
+use crate::setup::Planned;
+use crate::stage::Stage;
+use crate::thresholds::{KNEE, SLICE_OPS, SLICED_PHASE_S};
+
+/// A follow-up that would answer what a phase alone does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Change to the job.
+    pub change: Change,
+    /// Question that the phase alone could not answer.
+    pub why: String,
+}
+
+/// The questions that the counts of a phase leave open, most important first.
+pub fn questions(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
+    let observed = Observed::new(case);
+    let [ran] = observed.ran.as_slice() else { return Vec::new() };
+    if !fit(&observed, ran) || judged.verdict > Verdict::WithRemarks {
+        return Vec::new();
+    }
+    let all = match ran.blocks.destroys().is_some() {
+        true => vec![allocation(judged)],
+        false => vec![
+            more_load(ran, judged),
+            files(&observed, ran, judged),
+            cache(&observed, ran, judged),
+            alone(&observed, ran, judged),
+        ],
+    };
+    all.into_iter().flatten().collect()
+}
+
+/// Plain work of one job, long enough, that ended well and can be done again.
+fn fit(observed: &Observed, ran: &Ran) -> bool {
+    let (job, blocks) = (ran.job, ran.blocks);
+    let once = observed.plan.repeats <= 1 && observed.phase.repeats <= 1;
+    let plain = observed.phase.jobs.len() == 1
+        && blocks.direct
+        && blocks.verify.is_none()
+        && blocks.zones.is_none()
+        && blocks.windows.is_none()
+        && !matches!(blocks.access, Access::Trace(_))
+        && blocks.pace == Pace::default()
+        && job.hooks.is_empty();
+    let targets = job.targets.iter().filter_map(|name| observed.plan.target(name));
+    let stay = targets.into_iter().all(|t| !t.remove && !t.append && t.scheduler.is_none());
+    let measured = ran.measured;
+    let well = matches!(measured.ended, Ended::Done | Ended::Time | Ended::Steady)
+        && measured.errors.is_empty()
+        && measured.depth_reached.is_none()
+        && measured.ops_done() as f64 >= SLICE_OPS.value;
+    once && plain && stay && well && observed.elapsed_s() >= SLICED_PHASE_S.value
+}
+
+/// A finding names a limit that needs no second look.
+fn decided(judged: &PhaseJudgement, besides: &[Stage]) -> bool {
+    let open = |stage: Stage| stage == Stage::Queue || besides.contains(&stage);
+    judged.findings.iter().any(|f| f.limits.is_some() && !open(stage_of(f)))
+}
+
+fn question(change: Change, why: &str) -> Option<Question> {
+    Some(Question { change, why: why.into() })
+}
+
+/// Whether more load would move more.
+fn more_load(ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
+    if decided(judged, &[]) {
+        return None;
+    }
+    let many = ran.blocks.engine.is_async();
+    let starved = judged.findings.iter().any(|finding| finding.rule == "B4");
+    match (many, starved, ran.blocks.access.is_random()) {
+        (true, true, true) if ran.blocks.depth > 1 => question(
+            Change::TwiceTheThreads,
+            "the device had less to do than was asked for, and no thread was busy all the time",
+        ),
+        (true, false, _) => question(Change::TwiceTheDepth, LOAD_OR_DEVICE),
+        (false, _, true) => question(Change::TwiceTheWorkers, LOAD_OR_DEVICE),
+        _ => None,
+    }
+}
+
+const LOAD_OR_DEVICE: &str = "no counter tells whether the device has more to give";
+
+/// Whether workers get in each other's way in files that they share.
+fn files(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
+    let named = ran.job.targets.iter().filter_map(|name| observed.plan.target(name));
+    let files: u64 = named.map(Target::files_named).sum();
+    let shared = ran.job.sharing == Sharing::Shared && ran.job.workers > 1;
+    let starved = judged.findings.iter().any(|finding| finding.rule == "B4");
+    let enough = shared && files >= u64::from(ran.job.workers);
+    match enough && starved && !decided(judged, &[]) {
+        true => question(
+            Change::FilesOfTheirOwn,
+            "all workers share their files, and the device had less to do than was asked for",
+        ),
+        false => None,
+    }
+}
+
+/// Whether something below this host caches.
+fn cache(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
+    let known = |rule: &str| judged.findings.iter().any(|finding| finding.rule == rule);
+    let cold = !observed.written_before() && !known("A12") && !known("F13");
+    let reach = reach(observed, ran)?;
+    // What was read over and over has shown what a second pass is like.
+    let once = observed.app(Direction::Read).bytes < 2.0 * reach;
+    match cold
+        && once
+        && may_cache(observed)
+        && observed.working_top().is_some()
+        && !observed.all_memory()
+    {
+        true => question(Change::SamePlaces, "what lies below this host may cache, unseen by it"),
+        false => None,
+    }
+}
+
+/// Bytes that the work can read from.
+fn reach(observed: &Observed, ran: &Ran) -> Option<f64> {
+    let ours = |other: &Planned| other.index == ran.index;
+    let targets = observed.targets_of(ours);
+    let of = |target: &&TargetFacts| {
+        let requested = observed.plan.target(&target.target)?.size.map(|size| size.0);
+        let files = target.files.iter().map(|file| file.size_bytes).sum::<u64>();
+        let device = || observed.facts.device(value(&target.device)?).map(|d| d.size_bytes);
+        requested.or((files > 0).then_some(files)).or_else(device)
+    };
+    let each: Option<Vec<u64>> = targets.iter().map(of).collect();
+    each.map(|sizes| sizes.into_iter().sum::<u64>() as f64).filter(|reach| *reach > 0.0)
+}
+
+/// Hosts of virtual machines, arrays behind a network and RAID controllers have caches that Linux
+/// does not see.
+fn may_cache(observed: &Observed) -> bool {
+    let remote = |d: &&DeviceFacts| {
+        d.remote.is_some() || matches!(d.kind, DeviceKind::Scsi | DeviceKind::NvmeFabric)
+    };
+    value(&observed.facts.host.hypervisor) != Some(&false) || observed.leaves().iter().any(remote)
+}
+
+/// How long one operation takes alone, where many were in flight.
+fn alone(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
+    let deep = ran.concurrency() > 2.0 * KNEE.value && ran.blocks.access.is_random();
+    let known = expect::one_at_a_time(observed, ran).is_some();
+    match deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
+        true => question(Change::OneAtATime, "nothing tells how long one operation takes alone"),
+        false => None,
+    }
+}
+
+/// Whether it is the allocation of blocks that held writers up.
+fn allocation(judged: &PhaseJudgement) -> Option<Question> {
+    match judged.findings.iter().any(|finding| finding.rule == "B18") {
+        true => question(
+            Change::SamePlaces,
+            "writes that had to allocate blocks may be slow for another reason",
+        ),
+        false => None,
+    }
+}
