@@ -25,7 +25,7 @@ mod value;
 pub mod verdict;
 
 pub(crate) use choices::choices;
-pub use command_line::{Grammar, Item, Spelling, Takes, enter, read};
+pub use command_line::{Grammar, Item, Spelling, enter, read};
 pub use diagnostic::{Diagnostic, Severity};
 pub use diagnostics::{Diagnostics, Scope};
 pub use environment::Environment;
@@ -33,8 +33,7 @@ pub use given::{Assigned, Assignment, Given, GivenOption};
 pub use help::unknown;
 pub use origins::Origins;
 pub use plain::{Plain, Set, store};
-pub use row::{Applied, Group, Row, Table, ValueKind, bare, row};
-pub use support::Support;
+pub use row::{Applied, Group, Row, Support, Table, Takes, ValueKind, bare, row};
 pub use text::{Span, Text, Texts, Word};
 pub use tree::{Object, Tree};
 pub use value::{Choice, Read, Refused, Value, choose};

@@ -6,6 +6,26 @@ use super::{Breach, Source};
 /// checked.
 const ORDERS: &[(&str, &[&str])] = &[
     ("dialects", &["kit", "iostat", "fio"]),
+    (
+        "dialects::kit",
+        &[
+            "value",
+            "choices",
+            "text",
+            "diagnostic",
+            "row",
+            "command_line",
+            "given",
+            "diagnostics",
+            "environment",
+            "help",
+            "origins",
+            "plain",
+            "tree",
+            "support",
+            "verdict",
+        ],
+    ),
     ("dialects::iostat", &["moment", "figures", "options", "columns", "rows", "text", "json"]),
     (
         "dialects::fio",
@@ -141,24 +161,21 @@ pub fn check(sources: &[Source]) -> Vec<Breach> {
     let of_room = |(name, order): &(&str, &'static [&'static str])| {
         let (krate, module) = name.split_once("::").unwrap_or((*name, ""));
         let src = format!("crates/{krate}/src");
-        let room = match module {
-            "" => Room {
-                folder: src.clone(),
-                root: format!("{src}/lib.rs"),
-                path: "crate::".into(),
-                order,
-            },
+        let (folder, root, path) = match module {
+            "" => (src.clone(), format!("{src}/lib.rs"), "crate::".into()),
             _ => {
                 let folder = format!("{src}/{}", module.replace("::", "/"));
-                Room {
-                    root: format!("{folder}.rs"),
-                    path: format!("crate::{module}::"),
-                    folder,
-                    order,
-                }
+                (folder.clone(), format!("{folder}.rs"), format!("crate::{module}::"))
             }
         };
-        sources.iter().flat_map(|source| room.breaches(source)).collect::<Vec<_>>()
+        let mut room = Room { folder, path, order, given_on: Vec::new() };
+        let mut breaches = Vec::new();
+        for root in sources.iter().filter(|source| source.path == root) {
+            breaches.extend(room.unknown(root));
+            room.given_on = room.given_on_by(root);
+        }
+        breaches.extend(sources.iter().flat_map(|source| room.breaches(source)));
+        breaches
     };
     ORDERS.iter().flat_map(of_room).collect()
 }
@@ -167,22 +184,22 @@ pub fn check(sources: &[Source]) -> Vec<Breach> {
 struct Room {
     /// Folder of its modules.
     folder: String,
-    /// File that lists them.
-    root: String,
     /// Beginning of their paths in code.
     path: String,
     order: &'static [&'static str],
+    /// Names that its root takes from its modules, with the places of these.
+    given_on: Vec<(String, usize)>,
 }
 
 impl Room {
-    fn place(&self, module: &str) -> Option<usize> {
-        self.order.iter().position(|of| *of == module)
+    /// The place of a module, or of the one that a name of the root is from.
+    fn place(&self, name: &str) -> Option<usize> {
+        let module = self.order.iter().position(|module| *module == name);
+        let given_on = || self.given_on.iter().find(|(given, _)| given == name);
+        module.or_else(|| given_on().map(|(_, place)| *place))
     }
 
     fn breaches(&self, source: &Source) -> Vec<Breach> {
-        if source.path == self.root {
-            return self.unknown(source);
-        }
         let inside = source.path.strip_prefix(&self.folder).and_then(|path| path.strip_prefix('/'));
         let Some(path) = inside.filter(|path| path.split(['/', '.']).all(|part| part != "tests"))
         else {
@@ -193,9 +210,9 @@ impl Room {
         // What the root of a crate has itself stands higher than all its modules.
         let is_crate = self.path == "crate::";
         let mut breaches = Vec::new();
-        for (at, line) in code(source) {
-            let siblings = if path.contains('/') { Vec::new() } else { used_by(line, "super::") };
-            for used in used_by(line, &self.path).into_iter().chain(siblings) {
+        for (at, code) in code(source) {
+            let siblings = if path.contains('/') { Vec::new() } else { used_by(&code, "super::") };
+            for used in used_by(&code, &self.path).into_iter().chain(siblings) {
                 if self.place(used).map_or(is_crate, |used| used > own_place) {
                     let sentence = format!("{own} may not use {used}: it stands higher");
                     breaches.push(source.breach(at + 1, sentence));
@@ -206,40 +223,73 @@ impl Room {
     }
 
     /// Modules of the list that have no place: a new one needs one.
-    fn unknown(&self, source: &Source) -> Vec<Breach> {
-        let modules = code(source).filter_map(|(at, line)| Some((at, module_of(line)?)));
-        let unknown = modules.filter(|(_, module)| self.place(module).is_none());
-        let sentence = |module| format!("module {module} has no place in the order of modules");
-        unknown.map(|(at, module)| source.breach(at + 1, sentence(module))).collect()
+    fn unknown(&self, root: &Source) -> Vec<Breach> {
+        let breach = |(at, code): (usize, String)| {
+            let module = module_of(&code).filter(|module| self.place(module).is_none())?;
+            let sentence = format!("module {module} has no place in the order of modules");
+            Some(root.breach(at + 1, sentence))
+        };
+        code(root).filter_map(breach).collect()
+    }
+
+    fn given_on_by(&self, root: &Source) -> Vec<(String, usize)> {
+        let mut given_on = Vec::new();
+        for (_, code) in code(root) {
+            let mut names = path_of_use(&code).unwrap_or_default().split(|c| !is_of_name(c));
+            if let Some(place) = names.next().and_then(|module| self.place(module)) {
+                given_on.extend(names.map(|name| (name.to_owned(), place)));
+            }
+        }
+        given_on
     }
 }
 
-/// Lines of code with their numbers from 0, without those of tests.
-fn code(source: &Source) -> impl Iterator<Item = (usize, &str)> {
-    let mut of_test = false;
+/// Lines of code with their numbers from 0, without those of tests; a `use` is one line.
+fn code(source: &Source) -> impl Iterator<Item = (usize, String)> {
     let lines = source.layers.code.lines().take_while(|line| !line.ends_with("mod tests {"));
-    lines
-        .enumerate()
-        .filter(move |(_, line)| !std::mem::replace(&mut of_test, line.trim() == "#[cfg(test)]"))
+    let mut lines = lines.enumerate();
+    let mut of_test = false;
+    let whole = std::iter::from_fn(move || {
+        let (at, line) = lines.next()?;
+        let mut code = line.to_owned();
+        while path_of_use(&code).is_some() && !code.contains(';') {
+            code += lines.next()?.1.trim();
+        }
+        Some((at, code))
+    });
+    whole.filter(move |(_, code)| !std::mem::replace(&mut of_test, code.trim() == "#[cfg(test)]"))
 }
 
 /// The module that a line declares.
-fn module_of(line: &str) -> Option<&str> {
-    line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')
+fn module_of(code: &str) -> Option<&str> {
+    code.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';')
 }
 
-/// Modules that a line names behind a path: `crate::a::b`, `crate::{a, b::c}`.
-fn used_by<'a>(line: &'a str, path: &str) -> Vec<&'a str> {
-    let name = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_');
+/// The path of a `use`.
+fn path_of_use(code: &str) -> Option<&str> {
+    let code = code.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+    code.strip_prefix("use ")
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Names behind a path: `a` of `crate::a::b`, `a` and `b` of `crate::{a, b::{c, d}}`.
+fn used_by<'a>(code: &'a str, path: &str) -> Vec<&'a str> {
+    let name = |text: &'a str| text.trim_start().split(|c| !is_of_name(c)).next().unwrap_or("");
     let mut used = Vec::new();
-    for rest in line.split(path).skip(1) {
-        let list = rest.strip_prefix('{').and_then(|list| list.split('}').next());
-        for item in
-            list.unwrap_or(rest).split(',').take(if list.is_some() { usize::MAX } else { 1 })
-        {
-            let item = item.trim();
-            used.push(&item[..name(item).unwrap_or(item.len())]);
-        }
+    for rest in code.split(path).skip(1) {
+        let Some(list) = rest.strip_prefix('{') else {
+            used.push(name(rest));
+            continue;
+        };
+        let mut depth = 0;
+        let items = list.split(|c| {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            depth < 0 || (depth == 0 && c == ',')
+        });
+        used.extend(items.map(name).filter(|name| !name.is_empty()));
     }
     used
 }
@@ -259,6 +309,7 @@ mod tests {
         assert_eq!(breaches("net.rs", "fn a(b: &crate::counters::Sampler) {}\n"), 1);
         assert_eq!(breaches("lib.rs", "mod source;\npub mod eye;\n"), 1);
         assert_eq!(breaches("host.rs", "use crate::Facts;\n"), 1);
+        assert_eq!(breaches("host.rs", "use crate::{\n    net::{a, b},\n    trace,\n};\n"), 1);
     }
 
     #[test]
@@ -266,6 +317,17 @@ mod tests {
         let of_run = |text| check(&[Source::new("crates/run/src/local/phase.rs", text)]).len();
         assert_eq!(of_run("use crate::run::Run;\n"), 1);
         assert_eq!(of_run("use crate::{hooks, runner::Task};\n"), 0);
+    }
+
+    #[test]
+    fn names_that_the_root_gives_on_are_those_of_their_modules() {
+        let breaches = |path: &str| {
+            let source =
+                |path: &str, text| Source::new(&format!("crates/observe/src/{path}"), text);
+            let root = source("lib.rs", "pub use path::{Extent, Mount};\n");
+            check(&[root, source(path, "use crate::Mount;\n")]).len()
+        };
+        assert_eq!((breaches("net.rs"), breaches("host.rs")), (1, 0));
     }
 
     #[test]

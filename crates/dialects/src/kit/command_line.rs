@@ -2,20 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::{Diagnostic, Span, Table, Texts, ValueKind, Word};
-
-/// The value behind the name of an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// None does.
-    Nothing,
-    /// A value of this name, behind an equals sign or as the next word.
-    One(&'static str),
-    /// A value of this name behind an equals sign, or none.
-    Maybe(&'static str),
-    /// A value of this name behind an equals sign, or the next word where it can be one, or none.
-    MaybeNext(&'static str),
-}
+use super::{Diagnostic, Span, Table, Takes, Texts, ValueKind, Word};
 
 /// The spelling of an option on a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

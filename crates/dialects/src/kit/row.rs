@@ -1,6 +1,19 @@
 //! The table of options: a row holds everything that candor knows about one option.
 
-use super::{Choice, Refused, Support, Takes};
+use super::{Choice, Refused};
+
+/// The value behind the name of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// None does.
+    Nothing,
+    /// A value of this name, behind an equals sign or as the next word.
+    One(&'static str),
+    /// A value of this name behind an equals sign, or none.
+    Maybe(&'static str),
+    /// A value of this name behind an equals sign, or the next word where it can be one, or none.
+    MaybeNext(&'static str),
+}
 
 /// The values of a tool's options: what they look like, and how they enter what is read.
 pub trait ValueKind: Copy + 'static {
@@ -40,6 +53,39 @@ pub struct Applied {
     pub remark: Option<String>,
     /// The value says what holds without it.
     pub is_default: bool,
+}
+
+/// candor's support of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// The option does what the tool does.
+    Exact,
+    /// The option does nearly what the tool does: the difference becomes a note of the report.
+    Approximate(&'static str),
+    /// The option changes nothing: why.
+    Idle(&'static str),
+    /// The option is recognised, and refused where it is set: why.
+    Refused(&'static str),
+}
+
+impl Support {
+    /// One word for the matrix of options.
+    pub fn word(self) -> &'static str {
+        match self {
+            Support::Exact => "exact",
+            Support::Approximate(_) => "approximate",
+            Support::Idle(_) => "no effect",
+            Support::Refused(_) => "refused",
+        }
+    }
+
+    /// The difference or the reason, where there is one.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Support::Exact => "",
+            Support::Approximate(text) | Support::Idle(text) | Support::Refused(text) => text,
+        }
+    }
 }
 
 /// An option.

@@ -1,41 +1,8 @@
-//! Support of options: what is refused, what becomes a note.
+//! Refusals and notes of options that candor does not do, or not quite.
 
 use candor_record::Note;
 
-use super::{Diagnostic, Given, GivenOption, Row, Table, Texts, ValueKind};
-
-/// candor's support of an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// The option does what the tool does.
-    Exact,
-    /// The option does nearly what the tool does: the difference becomes a note of the report.
-    Approximate(&'static str),
-    /// The option changes nothing: why.
-    Idle(&'static str),
-    /// The option is recognised, and refused where it is set: why.
-    Refused(&'static str),
-}
-
-impl Support {
-    /// One word for the matrix of options.
-    pub fn word(self) -> &'static str {
-        match self {
-            Support::Exact => "exact",
-            Support::Approximate(_) => "approximate",
-            Support::Idle(_) => "no effect",
-            Support::Refused(_) => "refused",
-        }
-    }
-
-    /// The difference or the reason, where there is one.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Support::Exact => "",
-            Support::Approximate(text) | Support::Idle(text) | Support::Refused(text) => text,
-        }
-    }
-}
+use super::{Diagnostic, Given, GivenOption, Row, Support, Table, Texts, ValueKind};
 
 /// `name=value`, as it was given.
 fn as_written<K: ValueKind>(row: &Row<K>, given: &GivenOption) -> String {
