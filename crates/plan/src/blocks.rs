@@ -12,9 +12,9 @@ pub use crate::engine::{
     Buffers, CallFlags, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, PriorityClass,
     PriorityShare, Pvsync, Uring,
 };
+use crate::operation::BlocksOp;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 pub use crate::verify::{Finished, Format, ReadBack, Sum, TrimWritten, Verify, Written};
-use crate::work::BlocksOp;
 use crate::{Bytes, Measure};
 
 pub use crate::pace::*;

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Bytes;
-use crate::units::UnitError;
+use crate::text_serde::text_serde;
+use crate::units::{Bytes, UnitError};
 
 /// Content of written blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +84,8 @@ pub struct Pattern {
     /// Bytes after which it begins anew, counted from the start of the operation.
     every: Option<NonZeroUsize>,
 }
+
+text_serde!(Pattern, "a pattern such as \"deadbeef%o\"", |_| None);
 
 impl Pattern {
     /// Longest pattern.

@@ -6,8 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::operation::{Figure, Operation};
 use crate::units::SizeSpec;
-use crate::work::{Figure, Operation};
 use crate::{Bytes, Nanos};
 
 /// A directory tree, and the files in it.

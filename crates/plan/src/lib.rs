@@ -20,6 +20,7 @@ mod measure;
 pub mod memory;
 mod model;
 mod nearest;
+mod operation;
 mod pace;
 pub mod problem;
 mod program;
@@ -29,6 +30,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod text_serde;
 mod threads;
 pub mod trace;
 pub mod units;
@@ -40,7 +42,10 @@ pub use blocks::{Blocks, Engine};
 pub use entries::Entries;
 pub use measure::{LogPlan, Measure};
 pub use memory::{Memory, MemoryAccess};
-pub use model::*;
+pub use model::{
+    Hook, Hooks, Job, OnDone, OnFailure, PLAN_VERSION, Phase, Placement, Plan, Sharing, Steady,
+    SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
+};
 pub use nearest::nearest;
 pub use problem::{PlanPath, Problem, Severity, Source};
 pub use program::{Burn, Program};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
-use crate::work::{Figure, Operation};
+use crate::operation::{Figure, Operation};
 
 /// Moving bytes within the host's memory. Each worker has buffers of its own, so that several jobs
 /// of one phase tell the latency of memory under the load of others.

@@ -3,6 +3,8 @@ use std::str::FromStr;
 
 use proptest::prelude::*;
 
+use serde::{Deserialize, Serialize};
+
 use super::*;
 use crate::tests::arbitrary::Arbitrary;
 
