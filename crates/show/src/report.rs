@@ -160,8 +160,3 @@ fn ran(report: &Report) -> String {
     let host = if host.is_empty() { host } else { format!(" on {host}") };
     format!("candor {} ran {elapsed} from {}{host}.", report.candor_version, report.started)
 }
-
-/// The colour of the number itself: one that measures something else should not look like a result.
-fn number_tone(verdict: Verdict) -> Option<Tone> {
-    (verdict == Verdict::MeasuresElse).then_some(Tone::Dim)
-}

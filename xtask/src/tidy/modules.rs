@@ -4,203 +4,67 @@ use super::{Breach, Source};
 
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
-const ORDERS: &[(&str, &[&str])] = &[
-    ("dialects", &["kit", "iostat", "fio"]),
+const ORDERS: &[(&str, &str)] = &[
+    ("dialects", "kit iostat fio"),
     (
         "dialects::kit",
-        &[
-            "value",
-            "choices",
-            "text",
-            "diagnostic",
-            "row",
-            "command_line",
-            "given",
-            "diagnostics",
-            "environment",
-            "help",
-            "origins",
-            "plain",
-            "tree",
-            "support",
-            "verdict",
-        ],
+        "value choices text diagnostic row command_line given diagnostics environment help \
+         origins plain tree support verdict",
     ),
-    ("dialects::iostat", &["moment", "figures", "options", "columns", "rows", "text", "json"]),
+    ("dialects::iostat", "moment figures options columns rows text json"),
     (
         "dialects::fio",
-        &[
-            "values",
-            "job",
-            "ast",
-            "job_options",
-            "options",
-            "flags",
-            "help",
-            "output",
-            "show_command",
-            "state",
-            "trace",
-            "lower",
-        ],
+        "values job ast job_options options flags help output show_command state trace \
+         lower",
     ),
-    ("dialects::fio::options", &["kind", "engine_names", "value", "own", "apply", "rows", "read"]),
+    ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        &[
-            "style", "describe", "layout", "words", "json", "cached", "problems", "progress",
-            "requests", "rules", "watch", "report", "facts",
-        ],
+        "style describe layout words json cached problems progress requests rules watch \
+         report facts",
     ),
     (
         "plan",
-        &[
-            "text_serde",
-            "units",
-            "trace",
-            "access",
-            "content",
-            "engine",
-            "measure",
-            "operation",
-            "pace",
-            "verify",
-            "zones",
-            "blocks",
-            "entries",
-            "memory",
-            "target",
-            "threads",
-            "program",
-            "work",
-            "model",
-            "nearest",
-            "problem",
-            "rank",
-            "check",
-            "shell",
-            "text",
-        ],
+        "text_serde units trace access content engine measure operation pace verify zones \
+         blocks entries memory target threads program work model nearest problem rank check \
+         shell text",
     ),
-    (
-        "blocks",
-        &["slot", "stream", "targets", "data", "known", "layout", "sources", "engines", "ready"],
-    ),
+    ("blocks", "slot stream targets data known layout sources engines ready"),
     (
         "engine",
-        &[
-            "error",
-            "random",
-            "names",
-            "host",
-            "clock",
-            "operation",
-            "failures",
-            "worker_end",
-            "counters",
-            "operation_log",
-            "issue",
-            "source",
-            "gates",
-            "shared",
-            "family",
-            "worker",
-            "phase",
-        ],
+        "error random names host clock operation failures worker_end counters operation_log \
+         issue source gates shared family worker phase",
     ),
     (
         "judge",
-        &[
-            "thresholds",
-            "activity",
-            "align",
-            "integrity",
-            "series",
-            "stage",
-            "case",
-            "setup",
-            "command",
-            "flow",
-            "observed",
-            "coverage",
-            "entry_jobs",
-            "bound",
-            "expect",
-            "shared",
-            "ceilings",
-            "builder",
-            "follow_ups",
-            "rule",
-            "rules",
-            "causes",
-            "questions",
-            "limit",
-            "headline",
-            "preflight",
-        ],
+        "thresholds activity align integrity series stage case setup command flow observed \
+         coverage entry_jobs bound expect shared ceilings builder follow_ups rule rules \
+         causes questions limit headline preflight",
     ),
-    (
-        "observe",
-        &[
-            "source",
-            "net",
-            "path",
-            "stack",
-            "host",
-            "cache",
-            "counters",
-            "accounting_probe",
-            "inspect",
-            "trace",
-        ],
-    ),
+    ("explore", "saturate check"),
+    ("judge::rules", "depth array cache condition link method names queue"),
+    ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
-        &[
-            "error",
-            "families",
-            "control",
-            "owned_files",
-            "signals",
-            "events",
-            "claims",
-            "signature",
-            "consent",
-            "hooks",
-            "schedulers",
-            "integrity",
-            "tracer",
-            "devices",
-            "precheck",
-            "inspection",
-            "align",
-            "page_cache",
-            "device_watch",
-            "layout",
-            "memory",
-            "runner",
-            "phase_snapshots",
-            "local",
-            "run",
-        ],
+        "error families control owned_files signals events claims signature consent hooks \
+         schedulers integrity tracer devices precheck inspection align page_cache \
+         device_watch layout memory runner phase_snapshots local run",
     ),
 ];
 
 /// Uses of modules that stand higher than their user, and modules without a place in the order.
 pub fn check(sources: &[Source]) -> Vec<Breach> {
-    let of_room = |(name, order): &(&str, &'static [&'static str])| {
+    let of_room = |(name, order): &(&str, &'static str)| {
         let (krate, module) = name.split_once("::").unwrap_or((*name, ""));
         let src = format!("crates/{krate}/src");
-        let (folder, root, path) = match module {
-            "" => (src.clone(), format!("{src}/lib.rs"), "crate::".into()),
-            _ => {
-                let folder = format!("{src}/{}", module.replace("::", "/"));
-                (folder.clone(), format!("{folder}.rs"), format!("crate::{module}::"))
-            }
+        let (folder, path) = match module {
+            "" => (src, "crate::".into()),
+            _ => (format!("{src}/{}", module.replace("::", "/")), format!("crate::{module}::")),
         };
+        let roots = ["/lib.rs", ".rs", "/mod.rs"].map(|end| format!("{folder}{end}"));
         let mut room = Room { folder, path, order, given_on: Vec::new() };
         let mut breaches = Vec::new();
-        for root in sources.iter().filter(|source| source.path == root) {
+        for root in sources.iter().filter(|source| roots.contains(&source.path)) {
             breaches.extend(room.unknown(root));
             room.given_on = room.given_on_by(root);
         }
@@ -216,7 +80,8 @@ struct Room {
     folder: String,
     /// Beginning of their paths in code.
     path: String,
-    order: &'static [&'static str],
+    /// From the lowest to the highest, with blanks between.
+    order: &'static str,
     /// Names that its root takes from its modules, with the places of these.
     given_on: Vec<(String, usize)>,
 }
@@ -224,7 +89,7 @@ struct Room {
 impl Room {
     /// The place of a module, or of the one that a name of the root is from.
     fn place(&self, name: &str) -> Option<usize> {
-        let module = self.order.iter().position(|module| *module == name);
+        let module = self.order.split(' ').position(|module| module == name);
         let given_on = || self.given_on.iter().find(|(given, _)| given == name);
         module.or_else(|| given_on().map(|(_, place)| *place))
     }

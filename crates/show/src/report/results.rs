@@ -6,7 +6,6 @@ use candor_record::{
     Ceiling, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Severity, Verdict,
 };
 
-use super::number_tone;
 use crate::layout::{Align, Cell, Page, Table, cut, width, wrap};
 use crate::style::{Style, Tone};
 use crate::words;
@@ -255,10 +254,11 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
 
 fn numbers(stats: &OpStats, latency: Option<&Latency>, verdict: Verdict) -> [Cell; 5] {
     let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p)).map(column::time);
-    let cell = |text: Option<String>| match (text, number_tone(verdict)) {
-        (None, _) => Cell::from("-"),
-        (Some(text), Some(tone)) => Cell::toned(text, tone),
-        (Some(text), None) => Cell::from(text),
+    let cell = |text: Option<String>| match text {
+        None => Cell::from("-"),
+        // A number that measures something else should not look like a result.
+        Some(text) if verdict == Verdict::MeasuresElse => Cell::toned(text, Tone::Dim),
+        Some(text) => Cell::from(text),
     };
     // A piece of memory is no I/O, and its size is candor's choice.
     let is_io = stats.figure != Figure::Memory;
