@@ -28,6 +28,7 @@ use clap::{Arg, Command};
 use self::debug::Debug;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
+use crate::screen;
 
 /// Bad input, a refusal, a missing file: whatever keeps jobs from starting.
 const WRONG: u8 = 1;
@@ -74,7 +75,7 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
         return tell(&[diagnostic], &ast.texts, flags);
     }
     if flags.instead == Some(Instead::ShowCommand) {
-        return instead::printed(&show_command::lines(ast));
+        return printed(&show_command::lines(ast));
     }
     let diagnostics = forbidden::by_flags(ast, flags);
     if !diagnostics.is_empty() {
@@ -82,7 +83,7 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
     }
     if parse_only {
         let debug = Debug::new(&flags.debug);
-        return instead::printed(&(debug.begin() + &debug.words(ast)));
+        return printed(&(debug.begin() + &debug.words(ast)));
     }
     let mut lowered = match lower::lower(ast, &lower::ThisHost) {
         Ok(lowered) => lowered,
@@ -123,4 +124,15 @@ fn complaints(flags: &Flags) -> Complaints<'_> {
 fn tell(diagnostics: &[Diagnostic], texts: &Texts, flags: &Flags) -> u8 {
     complaints(flags).diagnostics(diagnostics, texts);
     WRONG
+}
+
+/// Prints data, and turns success into an exit code.
+fn printed(text: &str) -> u8 {
+    match screen::data(text) {
+        Ok(()) => 0,
+        Err(sentence) => {
+            screen::error(&sentence);
+            WRONG
+        }
+    }
 }

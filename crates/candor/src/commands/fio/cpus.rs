@@ -7,8 +7,7 @@ use candor_engine::clock::check::{Reading, disagreements};
 use candor_engine::clock::tsc_is_trusted;
 use candor_engine::host::idle::IdleWatch;
 
-use super::WRONG;
-use super::instead::printed;
+use super::{WRONG, printed};
 use crate::screen;
 
 /// Readings of each CPU's clock.

@@ -3,7 +3,7 @@
 use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::help;
 
-use super::{WRONG, complaints, cpus, crctest};
+use super::{WRONG, complaints, cpus, crctest, printed};
 use crate::screen;
 
 /// Does it, and gives the exit code.
@@ -57,15 +57,4 @@ fn crctest(kinds: Option<&str>) -> u8 {
     }
     printed(&crctest::names());
     WRONG
-}
-
-/// Prints data, and turns success into an exit code.
-pub fn printed(text: &str) -> u8 {
-    match screen::data(text) {
-        Ok(()) => 0,
-        Err(sentence) => {
-            screen::error(&sentence);
-            WRONG
-        }
-    }
 }
