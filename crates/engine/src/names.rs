@@ -1,11 +1,10 @@
 //! Names of a target's files and directories, by number. They are computed when needed, not listed.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use candor_plan::{Bytes, Member, Target, TargetKind};
+use candor_plan::{Bytes, FileName, Member, Target, TargetKind, files_below};
 
 /// A file of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,11 +23,12 @@ impl Named {
 }
 
 /// Source of a target's names.
+#[derive(Debug)]
 enum Origin {
     /// The target itself, as the only name.
     Itself,
-    /// Numbered names with this prefix.
-    Numbered(String, u32),
+    /// Numbered names, from a first number on, and how many.
+    Numbered(FileName, u64, u32),
     /// Names listed in the plan.
     Members(Vec<Member>),
     /// Files found below the target, which cannot be computed from a number.
@@ -36,6 +36,7 @@ enum Origin {
 }
 
 /// Names of one target.
+#[derive(Debug)]
 struct Part {
     path: PathBuf,
     size: Option<Bytes>,
@@ -51,10 +52,10 @@ impl Part {
             _ => false,
         };
         let origin = match target.kind {
-            TargetKind::Existing => Origin::Found(found_below(&path)),
+            TargetKind::Existing => Origin::Found(files_below(&path)),
             _ if !is_set => Origin::Itself,
             _ if target.members.is_empty() => {
-                Origin::Numbered(format!("candor.{}.", target.name), target.files)
+                Origin::Numbered(target.file_name(), target.first_file.into(), target.files)
             }
             _ => Origin::Members(target.members.clone()),
         };
@@ -64,7 +65,7 @@ impl Part {
     fn count(&self) -> usize {
         match &self.origin {
             Origin::Itself => 1,
-            Origin::Numbered(_, count) => *count as usize,
+            Origin::Numbered(.., count) => *count as usize,
             Origin::Members(members) => members.len(),
             Origin::Found(paths) => paths.len(),
         }
@@ -84,12 +85,17 @@ impl Part {
             Origin::Found(paths) => paths[number].as_os_str().as_bytes(),
             _ => self.path.as_os_str().as_bytes(),
         });
-        // A vector takes all that is written to it.
-        let _ = match &self.origin {
-            Origin::Itself | Origin::Found(_) => Ok(()),
-            Origin::Numbered(prefix, _) => write!(to, "/{prefix}{number}"),
-            Origin::Members(members) => write!(to, "/{}", members[number].name),
-        };
+        match &self.origin {
+            Origin::Itself | Origin::Found(_) => {}
+            Origin::Numbered(name, first, _) => {
+                to.push(b'/');
+                name.write(first + number as u64, to);
+            }
+            Origin::Members(members) => {
+                to.push(b'/');
+                to.extend_from_slice(members[number].name.as_bytes());
+            }
+        }
     }
 
     fn name(&self, number: usize) -> Named {
@@ -100,6 +106,7 @@ impl Part {
 }
 
 /// Names of several targets, numbered from 0.
+#[derive(Debug)]
 pub struct Names(Vec<Part>);
 
 impl Names {
@@ -170,26 +177,10 @@ pub fn paths(target: &Target) -> impl Iterator<Item = PathBuf> + use<> {
     named(target).map(|named| named.path)
 }
 
-/// All regular files below a directory, in the order of their names; links are not followed.
-fn found_below(directory: &Path) -> Vec<PathBuf> {
-    let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
-    while let Some(directory) = left.pop() {
-        // A directory that cannot be listed has no files to work on. If no file is found at all,
-        // the job reports it.
-        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => left.push(entry.path()),
-                Ok(kind) if kind.is_file() => files.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    files.sort();
-    files
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -225,5 +216,36 @@ mod tests {
             path,
             [dir.path().join("candor.target.0").as_os_str().as_bytes(), b"\0"].concat()
         );
+    }
+
+    proptest! {
+        /// The plan and the engine name the same files, and the writer needs no other buffer.
+        #[test]
+        fn sets_have_the_names_that_the_plan_gives_them(
+            name in "[a-z](\\{number(:0[1-9])?\\}|[a-z./]){0,4}\\{number\\}",
+            first_file: u32,
+            files in 1..40_u32,
+        ) {
+            let target = Target {
+                path: "/set".into(),
+                kind: TargetKind::FileSet,
+                file_name: Some(name.parse().expect("a name")),
+                first_file,
+                files,
+                ..Target::default()
+            };
+            let names = Names::of([&target]);
+            prop_assert_eq!(names.count() as u64, target.files_named());
+            let mut path = Vec::with_capacity(200);
+            let buffer = path.as_ptr();
+            for number in 0..files as usize {
+                let (planned, _) = target.file_of_set(number as u64);
+                names.write_path(number, &mut path);
+                prop_assert_eq!(path.strip_suffix(b"\0"), Some(planned.as_os_str().as_bytes()));
+                prop_assert_eq!(&names.name(number).path, &planned);
+                prop_assert_eq!(target.size_of(&planned), Some(None));
+            }
+            prop_assert_eq!(path.as_ptr(), buffer);
+        }
     }
 }

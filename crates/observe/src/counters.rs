@@ -6,4 +6,4 @@ mod sampler;
 mod state;
 
 pub use diskstats::{Diskstat, cpu_times, diskstats, uptime};
-pub use sampler::{Sampler, SnapshotDetail};
+pub use sampler::{Paths, Sampler, SnapshotDetail};

@@ -27,7 +27,7 @@ mod fake;
 mod real;
 
 pub use cache::mapped;
-pub use counters::{Diskstat, Sampler, SnapshotDetail, cpu_times, diskstats, uptime};
+pub use counters::{Diskstat, Paths, Sampler, SnapshotDetail, cpu_times, diskstats, uptime};
 pub use host::memory;
 pub use inspect::inspect;
 pub use path::files::{file_facts, names_in};

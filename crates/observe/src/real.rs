@@ -92,7 +92,7 @@ fn the_host_tells_what_every_host_tells() {
     assert!(host.page_bytes >= 4096);
     assert!(host.clock_cost_ns.as_ref().is_some_and(|cost| (1.0..1e6).contains(&cost.value)));
     assert!(facts.targets[0].filesystem.is_some());
-    let mut sampler = Sampler::new(&facts, &[], &Roots::default());
+    let mut sampler = Sampler::new(&facts, Vec::new(), &Roots::default());
     let (before, after) =
         (sampler.snapshot(SnapshotDetail::Full), sampler.snapshot(SnapshotDetail::Light));
     assert!(before.at_ns > 0 && after.at_ns > before.at_ns);
@@ -159,7 +159,7 @@ fn a_loop_is_sampled_and_evicted() {
     let Some(device) = Loop::new(&image, &[]) else { return };
     let path = PathBuf::from(&device.0);
     let facts = inspect_one(&path);
-    let mut sampler = Sampler::new(&facts, std::slice::from_ref(&path), &Roots::default());
+    let mut sampler = Sampler::new(&facts, vec![path.clone()], &Roots::default());
     let before = sampler.snapshot(SnapshotDetail::Full);
     // The sampler holds the device, so the pages read here stay when this read is over.
     assert_eq!(fs::read(&path).expect("read").len(), IMAGE_BYTES);

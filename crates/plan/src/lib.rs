@@ -16,6 +16,7 @@ pub mod check;
 mod content;
 pub mod engine;
 pub mod entries;
+mod file_name;
 mod measure;
 pub mod memory;
 mod model;
@@ -40,6 +41,7 @@ mod zones;
 
 pub use blocks::{Blocks, Engine};
 pub use entries::Entries;
+pub use file_name::FileName;
 pub use measure::{LogPlan, Measure};
 pub use memory::{Memory, MemoryAccess};
 pub use model::{
@@ -49,7 +51,7 @@ pub use model::{
 pub use nearest::nearest;
 pub use problem::{PlanPath, Problem, Severity, Source};
 pub use program::{Burn, Program};
-pub use target::{Create, Layout, Member, Target, TargetKind};
+pub use target::{Create, Layout, Member, Target, TargetKind, files_below};
 pub use threads::{ControlGroup, MemoryPolicy, Threads};
 pub use units::{Bytes, BytesPerSec, Nanos, OpsPerSec};
 pub use work::Work;

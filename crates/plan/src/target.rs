@@ -1,11 +1,11 @@
 //! Targets: what is exercised.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Bytes;
+use crate::{Bytes, FileName};
 
 /// A thing to exercise: a file, a set of files under a directory, a block device, a tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,12 @@ pub struct Target {
     pub size: Option<Bytes>,
     /// Number of files, for a file set whose files are numbered.
     pub files: u32,
+    /// Name of each numbered file; absent means `candor.<target>.{number}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_name: Option<FileName>,
+    /// Number of the first file.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_file: u32,
     /// The files of a file set by name, each with a size of its own, instead of numbered ones.
     pub members: Vec<Member>,
     /// How missing bytes of a file come into being before the first phase that needs them.
@@ -51,6 +57,8 @@ impl Default for Target {
             kind: TargetKind::Auto,
             size: None,
             files: 1,
+            file_name: None,
+            first_file: 0,
             members: Vec::new(),
             layout: Layout::Write,
             create: Create::Files,
@@ -64,11 +72,79 @@ impl Default for Target {
     }
 }
 
+/// Reports that were written before this key came are still valid without it.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl Target {
     /// Number of files that the plan names: one, or those of a set.
     pub fn files_named(&self) -> u64 {
         if self.members.is_empty() { u64::from(self.files) } else { self.members.len() as u64 }
     }
+
+    /// True where all files of a set lie in one directory.
+    pub fn is_flat(&self) -> bool {
+        let is_deep = |member: &Member| member.name.contains('/');
+        !self.members.iter().any(is_deep) && self.file_name.as_ref().is_none_or(FileName::is_flat)
+    }
+
+    /// Name of the numbered files.
+    pub fn file_name(&self) -> FileName {
+        let of_target = || FileName::joined([format!("candor.{}.", self.name), String::new()]);
+        self.file_name.clone().unwrap_or_else(of_target)
+    }
+
+    /// One file of a set, counted from 0, with the size that the plan gives it.
+    ///
+    /// # Panics
+    /// If the plan names fewer files.
+    pub fn file_of_set(&self, nth: u64) -> (PathBuf, Option<Bytes>) {
+        let (name, size) = match self.members.get(nth as usize) {
+            Some(member) => (member.name.clone(), member.size),
+            None => (self.file_name().name(u64::from(self.first_file) + nth), None),
+        };
+        assert!(nth < self.files_named(), "there is no file with a number this high");
+        (self.directory().join(name), size.or(self.size))
+    }
+
+    /// Bytes used of a file that the plan names; none for one that it does not name.
+    pub fn size_of(&self, path: &Path) -> Option<Option<Bytes>> {
+        if self.kind != TargetKind::FileSet {
+            return (self.path == path).then_some(self.size);
+        }
+        let name = path.strip_prefix(self.directory()).ok()?.to_str()?;
+        if self.members.is_empty() {
+            let first = u64::from(self.first_file);
+            let numbers = first..first + u64::from(self.files);
+            let number = self.file_name().number(name)?;
+            return numbers.contains(&number).then_some(self.size);
+        }
+        let member = self.members.iter().find(|member| member.name == name)?;
+        Some(member.size.or(self.size))
+    }
+
+    /// Directory of a set, as its files' paths begin.
+    fn directory(&self) -> &Path {
+        if self.path == Path::new(".") { Path::new("") } else { &self.path }
+    }
+}
+
+/// All regular files below a directory, in the order of their names; links are not followed. A
+/// directory that cannot be listed has none.
+pub fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = left.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => left.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 /// One file of a set.
@@ -104,7 +180,7 @@ pub enum TargetKind {
     Auto,
     /// One regular file.
     File,
-    /// Files in the directory `path`: `members`, or `files` numbered ones.
+    /// Files in the directory `path`: `members`, or `files` numbered ones named by `file_name`.
     FileSet,
     /// All files that are there below the directory `path`.
     Existing,

@@ -40,7 +40,7 @@ pub fn align(
             .map_err(RunError::Untraced)?),
         None => BlockTracer::start(&facts, Budget::Unbounded, &roots),
     };
-    let mut sampler = Sampler::new(&facts, &[], &roots);
+    let mut sampler = Sampler::new(&facts, Vec::new(), &roots);
     let before = (sampler.snapshot(SnapshotDetail::Light), devices::traced(&tracer));
     let begin = Instant::now();
     began(tracer.as_ref().map_or(MEANS, |tracer| tracer.method().name()));

@@ -2,9 +2,9 @@
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use candor_engine::names;
+use candor_engine::names::{self, Named, Names};
 use candor_observe::Roots;
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
@@ -14,6 +14,13 @@ use crate::claims::{self, Claims};
 use crate::error::RunError;
 use crate::owned_files::{self, OwnedFiles};
 use crate::signature;
+
+/// Names of a phase, and which of them nobody had.
+#[derive(Debug)]
+pub struct AbsentNames {
+    names: Names,
+    absent: Vec<bool>,
+}
 
 /// Keeps a run from doing harm: knows what is its own, and what the user consented to.
 #[derive(Debug, Default)]
@@ -99,17 +106,19 @@ impl Guard {
 
     /// Names that a phase is to make and that nobody has now: what stands there after it is the
     /// run's own.
-    pub fn absent_names(&self, plan: &Plan, phase: &Phase) -> Vec<PathBuf> {
+    pub fn absent_names(&self, plan: &Plan, phase: &Phase) -> AbsentNames {
         let makes = |job: &&Job| job.entries().is_some_and(|entries| !entries.needs_names());
         let jobs: Vec<_> = phase.jobs.iter().filter(makes).collect();
         let used = |target: &&Target| jobs.iter().any(|job| job.targets.contains(&target.name));
-        let paths = plan.targets.iter().filter(used).flat_map(names::paths);
-        paths.filter(|path| path.symlink_metadata().is_err()).collect()
+        let names = Names::of(plan.targets.iter().filter(used));
+        let is_absent = |named: Named| named.path.symlink_metadata().is_err();
+        AbsentNames { absent: names.iter().map(is_absent).collect(), names }
     }
 
     /// Takes what stands at these names for the run's own; none of it is removed at the end.
-    pub fn adopt(&mut self, names: Vec<PathBuf>) {
-        names.into_iter().for_each(|path| self.files.adopt(path));
+    pub fn adopt(&mut self, names: &AbsentNames) {
+        let absent = names.names.iter().zip(&names.absent).filter(|(_, absent)| **absent);
+        absent.for_each(|(named, _)| self.files.adopt(&named.path));
     }
 
     /// True where that path still is a file that this run made.

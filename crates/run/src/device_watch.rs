@@ -91,7 +91,7 @@ impl DeviceWatch {
 impl Interval {
     fn new(facts: Facts, groups: Vec<(String, Vec<String>)>, roots: &Roots) -> Interval {
         let tracer = BlockTracer::start(&facts, Budget::Share(SHARE), roots);
-        let mut sampler = Sampler::new(&facts, &[], roots);
+        let mut sampler = Sampler::new(&facts, Vec::new(), roots);
         let before = (sampler.snapshot(SnapshotDetail::Light), traced(&tracer));
         Interval { facts, groups, sampler, tracer, before }
     }

@@ -99,13 +99,14 @@ impl FileLayout<'_> {
         };
         // What is appended lies behind what is there.
         let needed = needed && !target.append && target.kind != TargetKind::Existing;
+        let wanted = self.wanted(target);
         for named in names::named(target) {
             let size = named.size.filter(|_| needed);
             if (writes.is_some() || size.is_some()) && target.create != Create::Nothing {
                 self.guard.create(target, index, &named.path, writes)?;
             }
             if let Some(size) = size.filter(|_| !is_device(&named.path)) {
-                self.file(target, &named, size)?;
+                self.file(&named, Wanted { size, ..wanted.clone() })?;
             }
             if let Some(scheduler) = &target.scheduler {
                 let switched = self.schedulers.switch(&named.path, scheduler);
@@ -124,8 +125,9 @@ impl FileLayout<'_> {
         let plan = self.plan;
         let targets = plan.targets.iter().enumerate();
         for (index, target) in targets.filter(|(_, target)| job.targets.contains(&target.name)) {
+            let wanted = self.wanted(target);
             for named in names::named(target) {
-                self.name((job, entries), target, index, &named)?;
+                self.name((job, entries), (target, &wanted), index, &named)?;
             }
         }
         Ok(())
@@ -134,7 +136,7 @@ impl FileLayout<'_> {
     fn name(
         &mut self,
         (job, entries): (&Job, &Entries),
-        target: &Target,
+        (target, wanted): (&Target, &Wanted),
         index: usize,
         named: &Named,
     ) -> Result<(), RunError> {
@@ -151,21 +153,25 @@ impl FileLayout<'_> {
                 .map_err(RunError::file("make the directory", path));
         }
         self.guard.create(target, index, path, job.work.destroys())?;
-        named.size.map_or(Ok(()), |size| self.file(target, named, size))
+        named.size.map_or(Ok(()), |size| self.file(named, Wanted { size, ..wanted.clone() }))
     }
 
-    fn file(&mut self, target: &Target, named: &Named, size: u64) -> Result<(), RunError> {
+    /// What a target's files are to hold; their size is each one's own.
+    fn wanted(&self, target: &Target) -> Wanted {
         // Headers are laid out for whichever phase checks them, this one or a later one.
         let jobs = self.plan.phases.iter().chain([self.phase]).flat_map(|phase| &phase.jobs);
         let on_target = jobs.filter(|job| job.targets.contains(&target.name));
         let work: Vec<&Blocks> = on_target.filter_map(|job| job.blocks()).collect();
-        let wanted = Wanted {
-            size,
+        Wanted {
+            size: 0,
             layout: target.layout,
             content: work.first().map(|blocks| blocks.content.clone()).unwrap_or_default(),
             verify: work.iter().find_map(|blocks| blocks.verify.clone()),
             seed: self.plan.seed,
-        };
+        }
+    }
+
+    fn file(&mut self, named: &Named, wanted: Wanted) -> Result<(), RunError> {
         let Channels { control, events } = self.channels;
         let mut progress = |done: u64| {
             events.send(Event::Preparing {
@@ -173,7 +179,7 @@ impl FileLayout<'_> {
                 step: PrepareStep::LayOut,
                 what: named.path.display().to_string(),
                 bytes_done: done,
-                bytes_total: size,
+                bytes_total: wanted.size,
             });
         };
         let stop = control.stop_flag();

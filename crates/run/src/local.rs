@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::slice;
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -25,6 +25,7 @@ use crate::error::RunError;
 use crate::events::Channels;
 use crate::owned_files::OwnedFiles;
 use crate::phase_snapshots::wait_until;
+use crate::precheck::PhaseFiles;
 use crate::runner::{Ready, Runner, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
@@ -84,8 +85,8 @@ impl Local {
         }
     }
 
-    fn sampler(&self, files: &[PathBuf]) -> Sampler {
-        Sampler::new(&self.host.facts, files, &self.roots)
+    fn sampler(&self, files: &PhaseFiles) -> Sampler {
+        Sampler::new(&self.host.facts, files.clone(), &self.roots)
     }
 
     fn start_tracer(&mut self) {
@@ -137,7 +138,7 @@ impl Local {
     }
 
     /// Adds to the facts what cannot be observed in the phase that is ready.
-    fn note_missing(&mut self, sampler: &mut Sampler, files: &[PathBuf]) {
+    fn note_missing(&mut self, sampler: &mut Sampler, files: &PhaseFiles) {
         let missing = &mut self.host.facts.missing;
         missing.extend(self.tracer.failure(!self.options.at_once));
         if sampler.snapshot(SnapshotDetail::Full).cache.is_none() {
@@ -187,7 +188,7 @@ impl Runner for Local {
         let Task { plan, phase, index, repeat, follow_up } = *task;
         // What stands at a path may have changed since the run began.
         self.guard.admit(&plan.targets, slice::from_ref(phase))?;
-        let files = precheck::paths(plan, phase);
+        let files = PhaseFiles::of(plan, phase);
         let (mut skipped, mut idle) = (Vec::new(), None);
         if !follow_up {
             let mut sampler = self.sampler(&files);

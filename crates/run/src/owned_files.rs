@@ -27,17 +27,14 @@ fn identity(path: &Path) -> Option<Identity> {
     path.symlink_metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Identity and fate of a file that the run made.
-#[derive(Debug)]
-struct OwnedFile {
-    identity: Identity,
-    keep: bool,
-}
-
 /// The files made by one run.
 #[derive(Debug, Default)]
 pub struct OwnedFiles {
-    files: HashMap<PathBuf, OwnedFile>,
+    /// Hashes of path and identity of all of them: there may be millions.
+    made: HashSet<u64>,
+    hasher: RandomState,
+    /// Those to remove at the end.
+    to_remove: HashMap<PathBuf, Identity>,
 }
 
 impl OwnedFiles {
@@ -51,8 +48,9 @@ impl OwnedFiles {
         options.write(true).create_new(true).custom_flags(libc::O_NOFOLLOW);
         let metadata = options.open(path)?.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
-        self.files.insert(path.to_owned(), OwnedFile { identity, keep });
+        self.made.insert(self.hasher.hash_one((path, identity)));
         if !keep {
+            self.to_remove.insert(path.to_owned(), identity);
             TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner).push((name, identity));
         }
         Ok(())
@@ -78,22 +76,23 @@ impl OwnedFiles {
     }
 
     /// Remembers what workers of this run made at a path, to be kept.
-    pub fn adopt(&mut self, path: PathBuf) {
-        if let Some(identity) = identity(&path) {
-            self.files.insert(path, OwnedFile { identity, keep: true });
+    pub fn adopt(&mut self, path: &Path) {
+        if let Some(identity) = identity(path) {
+            self.made.insert(self.hasher.hash_one((path, identity)));
         }
     }
 
     /// True where that path still is a file that this run made.
     pub fn contains(&self, path: &Path) -> bool {
-        self.files.get(path).is_some_and(|own| identity(path) == Some(own.identity))
+        let of = |identity| self.hasher.hash_one((path, identity));
+        identity(path).is_some_and(|identity| self.made.contains(&of(identity)))
     }
 
     /// Removes what is not kept.
     pub fn remove(&mut self) {
         let mut gone = HashSet::new();
-        for (path, own) in self.files.drain().filter(|(_, own)| !own.keep) {
-            if identity(&path) == Some(own.identity) {
+        for (path, own) in self.to_remove.drain() {
+            if identity(&path) == Some(own) {
                 // A file that someone else removes just now is gone either way.
                 let _ = std::fs::remove_file(&path);
             }

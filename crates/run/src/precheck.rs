@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use candor_blocks::Known;
 use candor_blocks::layout::{self, Wanted};
 use candor_blocks::targets::files;
-use candor_engine::names;
-use candor_observe::{Roots, accounting_probe, cache};
+use candor_engine::names::{self, Names};
+use candor_observe::{Paths, Roots, accounting_probe, cache};
 use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
@@ -38,8 +39,25 @@ pub fn targets<'a>(plan: &'a Plan, phase: &'a Phase) -> Vec<(usize, &'a Target, 
 }
 
 /// The files of a phase.
-pub fn paths(plan: &Plan, phase: &Phase) -> Vec<PathBuf> {
-    targets(plan, phase).iter().flat_map(|(_, target, _)| names::paths(target)).collect()
+#[derive(Clone, Debug)]
+pub struct PhaseFiles(Arc<Names>);
+
+impl PhaseFiles {
+    /// Those of the targets that a phase works on.
+    pub fn of(plan: &Plan, phase: &Phase) -> PhaseFiles {
+        let targets = targets(plan, phase).into_iter().map(|(_, target, _)| target);
+        PhaseFiles(Arc::new(Names::of(targets)))
+    }
+}
+
+impl Paths for PhaseFiles {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn path(&self, number: usize) -> PathBuf {
+        self.0.name(number).path
+    }
 }
 
 /// Reads the files of a phase as they now are, and proves each target's counters once.
@@ -125,12 +143,13 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
 }
 
 /// Files whose pages in the cache the kernel does not report to this user, all in one.
-pub fn unreadable_pages(files: &[PathBuf]) -> Option<Missing> {
-    let is_denied = |path: &&PathBuf| {
+pub fn unreadable_pages(files: &PhaseFiles) -> Option<Missing> {
+    let is_denied = |path: &PathBuf| {
         cache::look(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
     };
-    let mut found = files.iter().filter(is_denied);
-    let first = found.next()?.display();
+    let mut found = files.0.iter().map(|named| named.path).filter(is_denied);
+    let first = found.next()?;
+    let first = first.display();
     let what = match found.count() {
         0 => format!("pages of {first} in the page cache"),
         more => format!("pages of {first} and {more} more files in the page cache"),

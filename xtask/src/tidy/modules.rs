@@ -26,7 +26,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "plan",
         "text_serde units trace access content engine measure operation pace verify zones \
-         blocks entries memory target threads program work model nearest problem rank check \
+         blocks entries memory file_name target threads program work model nearest problem rank check \
          shell text",
     ),
     ("blocks", "slot stream targets data known layout sources engines ready"),

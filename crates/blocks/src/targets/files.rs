@@ -137,7 +137,7 @@ impl Files {
         let known = plan.targets_by_name();
         for target in job.targets.iter().filter_map(|name| known.get(name.as_str()).copied()) {
             if is_null(target, blocks) {
-                files.push(OpenFile::null(target));
+                files.extend((0..target.files_named()).map(|_| OpenFile::null(target)));
                 continue;
             }
             for named in named(target) {

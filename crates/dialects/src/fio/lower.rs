@@ -95,7 +95,7 @@ pub fn lower(ast: &Ast, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
             diagnostics.push(too_many(section, options));
             break;
         }
-        files = files.saturating_add(files_named(options));
+        files = files.saturating_add(files_listed(options));
         if files > u64::from(FILES_MAX) {
             diagnostics.push(too_many_files(section, options, files));
             break;
@@ -135,15 +135,16 @@ fn too_many(section: &Section, options: &JobOptions) -> Diagnostic {
     Diagnostic::new(at, "max-jobs", &section.name.text, message).remedy("use fewer, and more depth")
 }
 
-/// Files that the clones of a section name, those that several use more than once.
-fn files_named(options: &JobOptions) -> u64 {
-    options.runtime.clones.saturating_mul(options.files.number.max(1))
+/// Files that the plan lists for the clones of a section, those that several use more than once.
+fn files_listed(options: &JobOptions) -> u64 {
+    let number = if files::names::is_listed(options) { options.files.number } else { 1 };
+    options.runtime.clones.saturating_mul(number.max(1))
 }
 
-/// Each is named before anything runs, so that far more would look like a hang.
+/// Each is in the plan, with its size.
 fn too_many_files(section: &Section, options: &JobOptions, files: u64) -> Diagnostic {
     let at = options.given.at("nrfiles").unwrap_or(section.name.at);
-    let message = format!("with these there are {files} files, more than {FILES_MAX}");
+    let message = format!("with these there are {files} files to list, more than {FILES_MAX}");
     Diagnostic::new(at, "nrfiles", &section.name.text, message).remedy("use fewer, or fewer clones")
 }
 

@@ -29,6 +29,25 @@ pub enum SnapshotDetail {
     Light,
 }
 
+/// Paths of files, by number: listed, or computed when one is looked at.
+pub trait Paths: std::fmt::Debug + Send {
+    /// Number of files.
+    fn count(&self) -> usize;
+
+    /// Path of the file with that number.
+    fn path(&self, number: usize) -> PathBuf;
+}
+
+impl Paths for Vec<PathBuf> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn path(&self, number: usize) -> PathBuf {
+        self[number].clone()
+    }
+}
+
 /// Reads the kernel's counters again and again, from files that it keeps open.
 #[derive(Debug)]
 pub struct Sampler {
@@ -42,7 +61,9 @@ pub struct Sampler {
     /// Devices whose interrupts can be told apart, and how the names of these begin.
     vectors: Vec<(String, String)>,
     tasks: PathBuf,
-    files: Vec<Watched>,
+    files: Box<dyn Paths>,
+    /// Files that are kept open, where they are few enough to be looked at every second.
+    open: Vec<Option<File>>,
     state: Watch,
     page_bytes: u64,
     tick_ns: u64,
@@ -52,12 +73,11 @@ pub struct Sampler {
 impl Sampler {
     /// Opens the counters of all devices of `facts`, of this process and of the host; `files` are
     /// those whose pages in the cache are counted, existing or not yet.
-    pub fn new(facts: &Facts, files: &[PathBuf], roots: &Roots) -> Sampler {
+    pub fn new(facts: &Facts, files: impl Paths + 'static, roots: &Roots) -> Sampler {
         let stat = |name: &str| Source::open(&roots.block(name).join("stat"));
         let devices = facts.devices.iter().map(|device| &device.name);
         let proc = |path: &str| Source::open(&roots.proc.join(path));
-        // Descriptors are kept for no more files than are looked at every second.
-        let keep = files.len() <= LIGHT_FILES_MAX;
+        let open = Some(files.count()).filter(|count| *count <= LIGHT_FILES_MAX).unwrap_or(0);
         Sampler {
             devices: devices.map(|name| (name.clone(), stat(name))).collect(),
             process_io: proc("self/io"),
@@ -72,7 +92,8 @@ impl Sampler {
                 .filter_map(|device| vector(&device.name, roots))
                 .collect(),
             tasks: roots.proc.join("self/task"),
-            files: files.iter().map(|path| Watched::new(path, keep)).collect(),
+            files: Box::new(files),
+            open: (0..open).map(|_| None).collect(),
             state: Watch::new(facts, roots),
             page_bytes: rustix::param::page_size() as u64,
             tick_ns: formats::tick_ns(rustix::param::clock_ticks_per_second()),
@@ -117,12 +138,17 @@ impl Sampler {
     }
 
     fn cache(&mut self, detail: SnapshotDetail) -> Option<CacheState> {
-        if detail == SnapshotDetail::Light && self.files.len() > LIGHT_FILES_MAX {
+        if detail == SnapshotDetail::Light && self.files.count() > LIGHT_FILES_MAX {
             return None;
         }
         let mut sum = None;
-        for file in &mut self.files {
-            sum = Some(cache::add(sum, &file.state()?));
+        for number in 0..self.files.count() {
+            let path = self.files.path(number);
+            let state = match self.open.get_mut(number) {
+                Some(open) => cache_state(&path, open)?,
+                None => cache_state(&path, &mut None)?,
+            };
+            sum = Some(cache::add(sum, &state));
         }
         sum
     }
@@ -201,37 +227,23 @@ impl Source {
     }
 }
 
-/// A file whose pages are counted.
-#[derive(Debug)]
-struct Watched {
-    path: PathBuf,
-    keep: bool,
-    open: Option<File>,
-}
-
-impl Watched {
-    fn new(path: &Path, keep: bool) -> Watched {
-        Watched { path: path.to_path_buf(), keep, open: None }
-    }
-
-    /// The state in the cache; zero while it does not exist.
-    fn state(&mut self) -> Option<CacheState> {
-        let Ok(about) = fs::metadata(&self.path) else {
-            self.open = None;
-            return Some(CacheState::default());
-        };
-        // The path may lead to a new file by now.
-        let is_same = |file: &File| {
-            file.metadata().is_ok_and(|old| old.dev() == about.dev() && old.ino() == about.ino())
-        };
-        let file = match self.open.take().filter(is_same) {
-            Some(file) => file,
-            None => files::open(&self.path).ok()?,
-        };
-        let state = cache::of_file(&file);
-        self.open = self.keep.then_some(file);
-        state
-    }
+/// The state of a file in the cache, zero while it does not exist; the file stays open.
+fn cache_state(path: &Path, open: &mut Option<File>) -> Option<CacheState> {
+    let Ok(about) = fs::metadata(path) else {
+        *open = None;
+        return Some(CacheState::default());
+    };
+    // The path may lead to a new file by now.
+    let is_same = |file: &File| {
+        file.metadata().is_ok_and(|old| old.dev() == about.dev() && old.ino() == about.ino())
+    };
+    let file = match open.take().filter(is_same) {
+        Some(file) => file,
+        None => files::open(path).ok()?,
+    };
+    let state = cache::of_file(&file);
+    *open = Some(file);
+    state
 }
 
 #[cfg(test)]
@@ -252,7 +264,7 @@ mod tests {
         fake.disk("sda", "8:0", "pci0000:00/block/sda");
         let stat = "sys/class/block/sda/stat";
         fake.write(stat, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
-        let mut sampler = Sampler::new(&facts("sda"), &[], &fake.roots);
+        let mut sampler = Sampler::new(&facts("sda"), Vec::new(), &fake.roots);
         let before = sampler.snapshot(SnapshotDetail::Full);
         fake.write(stat, "2 2 11 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n");
         let after = sampler.snapshot(SnapshotDetail::Light);
@@ -274,7 +286,7 @@ mod tests {
         for (id, name) in [("11", "candor"), ("12", "iou-wrk-11"), ("13", "iou-sqp-11")] {
             fake.write(&format!("proc/self/task/{id}/comm"), name);
         }
-        let mut sampler = Sampler::new(&facts("vdq"), &[], &fake.roots);
+        let mut sampler = Sampler::new(&facts("vdq"), Vec::new(), &fake.roots);
         let full = sampler.snapshot(SnapshotDetail::Full);
         assert_eq!(full.interrupts, [("vdq".to_owned(), vec![4, 9])]);
         assert_eq!(full.uring_workers, Some(1));
@@ -288,7 +300,7 @@ mod tests {
             fake.write(&format!("proc/{path}"), "\u{fffd} some cpu BLOCK: x\n\n:::");
         }
         let snapshot =
-            Sampler::new(&facts("gone"), &[], &fake.roots).snapshot(SnapshotDetail::Full);
+            Sampler::new(&facts("gone"), Vec::new(), &fake.roots).snapshot(SnapshotDetail::Full);
         assert_eq!(Snapshot { at_ns: snapshot.at_ns, ..Snapshot::default() }, snapshot);
     }
 
@@ -298,7 +310,7 @@ mod tests {
         let long = format!("{}cpu0 1 2 3 4 5 6 7 8\n", "intr 0 0 0 0 0 0\n".repeat(4000));
         fake.write("proc/stat", &long);
         let snapshot =
-            Sampler::new(&Facts::default(), &[], &fake.roots).snapshot(SnapshotDetail::Full);
+            Sampler::new(&Facts::default(), Vec::new(), &fake.roots).snapshot(SnapshotDetail::Full);
         assert_eq!(snapshot.cpus.len(), 1);
     }
 
@@ -310,7 +322,7 @@ mod tests {
         for file in &files[1..] {
             fs::write(file, "x").expect("written");
         }
-        let mut sampler = Sampler::new(&Facts::default(), &files, &fake.roots);
+        let mut sampler = Sampler::new(&Facts::default(), files, &fake.roots);
         assert_eq!(sampler.snapshot(SnapshotDetail::Light).cache, None);
         if let Some(cache) = sampler.snapshot(SnapshotDetail::Full).cache {
             assert_eq!(cache.size_bytes, 64);
@@ -322,7 +334,7 @@ mod tests {
         let fake = Fake::new();
         let file = fake.path("data").join("f");
         fs::write(&file, "x").expect("written");
-        let mut sampler = Sampler::new(&Facts::default(), std::slice::from_ref(&file), &fake.roots);
+        let mut sampler = Sampler::new(&Facts::default(), vec![file.clone()], &fake.roots);
         let size = |snapshot: Snapshot| snapshot.cache.map_or(0, |cache| cache.size_bytes);
         assert_eq!(size(sampler.snapshot(SnapshotDetail::Light)), 1);
         fs::write(fake.path("data").join("g"), "longer").expect("written");

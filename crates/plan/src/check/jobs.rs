@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::threads;
 use super::whole::time_limit;
-use super::{CPU_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
+use super::{CPU_MAX, FILES_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
 use crate::blocks::Share;
 use crate::{Job, Phase, Plan, PlanPath, Sharing, Target, TargetKind, Work, nearest, rank};
 
@@ -69,6 +69,12 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
             None => unknown(known.plan, name, place, out),
         }
     }
+    let targets = job.targets.iter().filter_map(|name| known.targets.get(name.as_str()));
+    let files: u64 = targets.map(|target| target.files_named()).sum();
+    if files > u64::from(u32::MAX) {
+        let message = format!("the targets of job {} have {files} files", job.name);
+        out.error("files", at, message, format!("use at most {}", u32::MAX));
+    }
 }
 
 fn unknown(plan: &Plan, name: &str, place: PlanPath, out: &mut Found) {
@@ -93,6 +99,10 @@ fn unknown(plan: &Plan, name: &str, place: PlanPath, out: &mut Found) {
 fn suits(job: &Job, target: &Target, place: PlanPath, out: &mut Found) {
     let name = &target.name;
     let uses = job.blocks().is_some_and(crate::Blocks::uses_targets);
+    if job.blocks().is_some() && target.files_named() > FILES_MAX.into() {
+        let message = format!("target {name} has {} files, and all are open", target.files);
+        out.error("files", place.clone(), message, format!("use at most {FILES_MAX}"));
+    }
     if job.entries().is_some_and(|entries| entries.over.is_of_targets()) {
         if !matches!(target.kind, TargetKind::File | TargetKind::FileSet) {
             let message = format!("steps over names of targets need to know what {name} names");

@@ -5,11 +5,17 @@ use crate::{Bytes, Nanos};
 /// Most repeats of a plan or phase.
 pub const REPEATS_MAX: u32 = 100_000;
 
-/// Most targets, and most phases, of a plan, and most jobs of a phase.
+/// Most phases of a plan, most jobs of a phase, and most targets of a job.
 pub const PARTS_MAX: usize = 4096;
 
-/// Most files of a file set.
+/// Most targets of a plan: a job whose files differ by a block has two.
+pub const TARGETS_MAX: usize = 2 * PARTS_MAX;
+
+/// Most files of a set that are named one by one, or that are open: blocks keep theirs open.
 pub const FILES_MAX: u32 = 1 << 20;
+
+/// Most numbered files of a file set.
+pub const NUMBERED_MAX: u32 = 1 << 30;
 
 /// Most workers of a phase on one host.
 pub const WORKERS_MAX: u32 = 4096;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{FILES_MAX, Found, TARGET_MAX, entries};
+use super::{FILES_MAX, Found, NUMBERED_MAX, TARGET_MAX, entries};
 use crate::{Bytes, Plan, PlanPath, Target, TargetKind};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
@@ -21,6 +21,7 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
         check_size(target, &at, out);
         check_files(target, &at, out);
         members(target, &at, out);
+        file_name(target, &at, out);
         check_kind(target, &at, out);
         remove(target, &at, out);
         scheduler(target, &at, out);
@@ -74,12 +75,33 @@ fn has_no_size_of_its_own(target: &Target) -> bool {
 }
 
 fn check_files(target: &Target, at: &PlanPath, out: &mut Found) {
-    out.count("files", at.key("files"), target.files.into(), FILES_MAX.into());
+    out.count("files", at.key("files"), target.files.into(), NUMBERED_MAX.into());
     let kind = target.kind;
     let one = matches!(kind, TargetKind::File | TargetKind::Device | TargetKind::Existing);
     if one && target.files > 1 {
         let message = format!("{} files are asked for where their number is given", target.files);
         out.error("files", at.key("files"), message, "set kind = \"file_set\" or files = 1");
+    }
+}
+
+/// Files by number: each has a name of its own, below the target's path.
+fn file_name(target: &Target, at: &PlanPath, out: &mut Found) {
+    let is_set = matches!(target.kind, TargetKind::FileSet | TargetKind::Null);
+    let is_numbered = is_set && target.members.is_empty();
+    let no_set = "files are numbered of what is no set, or has members";
+    let remedy = "set kind = \"file_set\" and leave members out";
+    if target.first_file > 0 && !is_numbered {
+        out.error("first-file", at.key("first_file"), no_set, remedy);
+    }
+    let (Some(name), at) = (&target.file_name, at.key("file_name")) else { return };
+    if !is_numbered {
+        out.error("file-name", at, no_set, remedy);
+    } else if !name.is_below() && target.kind != TargetKind::Null {
+        let message = format!("`{name}` is no name of a file below the target's path");
+        out.error("file-name", at, message, "use a relative path without `..`");
+    } else if !name.is_numbered() && target.files > 1 {
+        let message = format!("{} files have the one name `{name}`", target.files);
+        out.error("file-name", at, message, "put `{number}` into it");
     }
 }
 

@@ -364,6 +364,16 @@ fn errors_in_plans_and_targets() {
         ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 0"),
         ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2\nkind = \"device\""),
         ("files", "target[0].files", "[[target]]\nfiles = 2\nkind = \"existing\""),
+        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2000000000"),
+        ("file-name", "target[0].file_name",
+         "[[target]]\npath = \"/x\"\nfile_name = \"a{number}\""),
+        ("file-name", "target[0].file_name",
+         "[[target]]\nkind = \"file_set\"\nfile_name = \"a{number}\"\nmembers = [{ name = \"a\" }]"),
+        ("file-name", "target[0].file_name",
+         "[[target]]\nkind = \"file_set\"\nfile_name = \"../a{number}\""),
+        ("file-name", "target[0].file_name",
+         "[[target]]\nkind = \"file_set\"\nfiles = 2\nfile_name = \"a\""),
+        ("first-file", "target[0].first_file", "[[target]]\npath = \"/x\"\nfirst_file = 2"),
         ("members", "target[0].members", "[[target]]\nmembers = [{ name = \"a\" }]"),
         ("members", "target[0].members",
          "[[target]]\nkind = \"file_set\"\nfiles = 2\nmembers = [{ name = \"a\" }]"),
@@ -385,6 +395,12 @@ fn errors_in_plans_and_targets() {
         ("tree-limit", "target[0].tree.items",
          "[[target]]\npath = \"/x\"\n\
           tree = { depth = 2, width = 9, items = 18446744073709551615 }"),
+        ("files", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nfiles = 2000000\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\nwork.blocks = {}"),
+        ("files", "phase[0].job[0].targets",
+         "[[target]]\npath = \"/x\"\nfiles = 1000000000\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\", \"target\", \"target\", \"target\", \"target\"]\nwork.entries = {}"),
         ("blocks-on-tree", "phase[0].job[0].targets[0]",
          "[[target]]\nkind = \"tree\"\n[[phase]]\n[[phase.job]]\n\
           targets = [\"target\"]\nwork.blocks = {}"),

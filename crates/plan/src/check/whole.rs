@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Found, INTERVAL_MIN, PARTS_MAX, REPEATS_MAX, TIME_MAX, WORKERS_MAX};
+use super::{Found, INTERVAL_MIN, PARTS_MAX, REPEATS_MAX, TARGETS_MAX, TIME_MAX, WORKERS_MAX};
 use crate::{Nanos, PLAN_VERSION, Phase, Plan, PlanPath};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
@@ -49,13 +49,14 @@ pub(super) fn check_phase(phase: &Phase, at: &PlanPath, out: &mut Found) {
 /// At least one part, and not more than are supported.
 fn parts(rule: &'static str, number: usize, at: &PlanPath, key: &str, out: &mut Found) {
     let whole = if at.parent().is_none() { "the plan" } else { "the phase" };
+    let most = if key == "target" { TARGETS_MAX } else { PARTS_MAX };
     match number {
         0 => {
             let message = format!("{whole} has no {key}");
             out.error(rule, at.clone(), message, format!("add a [[{}]] section", section(at, key)));
         }
-        n if n > PARTS_MAX => {
-            let message = format!("{whole} has {n} {key}s, more than {PARTS_MAX}");
+        n if n > most => {
+            let message = format!("{whole} has {n} {key}s, more than {most}");
             out.error("parts-limit", at.key(key), message, "divide it into several plans");
         }
         _ => {}

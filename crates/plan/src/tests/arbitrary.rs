@@ -124,6 +124,8 @@ impl Arbitrary<'_> {
             kind: self.pick(&[Kind::Auto, Kind::File, Kind::FileSet, Kind::Device, Kind::Null]),
             size: self.option(Self::bytes),
             files: self.count(),
+            file_name: self.option(|d| FileName::joined([d.text(), d.text()])),
+            first_file: self.count(),
             members: self.list(|d| Member { name: d.text(), size: d.option(Self::bytes) }),
             layout: self.pick(&[Layout::Write, Layout::Allocate, Layout::Reserve, Layout::Never]),
             create: self.pick(&[Create::Nothing, Create::Files, Create::Parents]),

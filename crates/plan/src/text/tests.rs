@@ -169,6 +169,15 @@ fn a_structural_error_hides_only_what_follows_it() {
 }
 
 #[test]
+fn names_of_files_say_what_can_stand_in_them() {
+    let text = "[[target]]\nname = \"a\"\nfile_name = \"job.{rank}.{number}\"\n";
+    insta::assert_snapshot!(remedies(text), @"
+    plan.toml:3:13: file_name: `job.{rank}.{number}` has the unknown field `{rank}`
+      -> write `{number}`, `{number:06}` with zeros in front, or `{{` for a brace
+    ");
+}
+
+#[test]
 fn common_slips_get_fitting_sentences() {
     let text = r#"
 phase = [3]

@@ -302,7 +302,7 @@ fn names_that_a_run_made_are_its_own() {
     let absent = guard.absent_names(&makes, &makes.phases[0]);
     std::fs::create_dir(&path).expect("made");
     assert_eq!(refused(&mut guard, &removes), ["consent-directory"]);
-    guard.adopt(absent);
+    guard.adopt(&absent);
     assert_eq!(refused(&mut guard, &removes), [""; 0]);
     // Another one that takes its name is somebody else's.
     std::fs::create_dir(dir.path().join("other")).expect("made");

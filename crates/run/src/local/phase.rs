@@ -1,7 +1,6 @@
 //! One phase on this host, from its barrier to its clean-up.
 
 use std::panic::resume_unwind;
-use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
@@ -11,6 +10,7 @@ use candor_observe::Sampler;
 use candor_record::{HostRecord, IdleWindow, Measurement, Snapshot};
 
 use super::Local;
+use crate::consent::AbsentNames;
 use crate::control::Command;
 use crate::error::RunError;
 use crate::phase_snapshots::PhaseSnapshots;
@@ -24,7 +24,7 @@ pub struct LocalPhase<'a> {
     local: &'a mut Local,
     task: Task<'a>,
     /// Names that the phase is to make and that nobody has.
-    absent_names: Vec<PathBuf>,
+    absent_names: AbsentNames,
     /// Takes the moment of the start, once.
     start: Option<Sender<Option<SystemTime>>>,
     interims: Receiver<Collected>,
@@ -74,7 +74,7 @@ impl<'a> LocalPhase<'a> {
     /// Runs the commands that follow the phase, and removes the files that it is to remove.
     fn clean_up(&mut self, measurements: &mut [Measurement]) {
         let (local, Task { plan, phase, .. }) = (&mut *self.local, self.task);
-        local.guard.adopt(std::mem::take(&mut self.absent_names));
+        local.guard.adopt(&self.absent_names);
         local.schedulers.put_back();
         let jobs = phase.jobs.iter().enumerate();
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));

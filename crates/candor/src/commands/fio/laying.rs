@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
 
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::output;
@@ -13,25 +14,28 @@ use candor_plan::{Layout, Plan, Target, TargetKind};
 /// it of files that are only written as well, for which nothing but their length is made.
 pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
     let targets = plan.targets_by_name();
-    // Lengths of files once the jobs before have made them.
-    let mut lengths = HashMap::new();
+    // Lengths of files once the jobs before have made them, by the hashes of their paths.
+    let (mut made, hasher) = (HashMap::new(), RandomState::new());
     let mut text = String::new();
     for job in jobs.iter().filter(|job| job.shape.lays_out) {
         let names = &plan.phases[job.phase].jobs[job.job].targets;
-        let made = names.iter().filter_map(|name| targets.get(name.as_str()));
-        let made = made.filter(|target| target.kind != TargetKind::Existing);
+        let named = names.iter().filter_map(|name| targets.get(name.as_str()));
+        let named = named.filter(|target| target.kind != TargetKind::Existing);
         let (mut number, mut bytes) = (0, 0);
         let of = |target: &Target| {
             let layout = target.layout;
             names::named(target).map(move |named| (layout, named))
         };
-        for (layout, named) in made.flat_map(|target| of(target)) {
+        for (layout, named) in named.flat_map(|target| of(target)) {
             let Some(wanted) = named.size else { continue };
-            let length = lengths.entry(named.path).or_insert_with_key(length);
-            if length.is_some_and(|length| length < wanted) {
+            let file = hasher.hash_one(&named.path);
+            let Some(length) = made.get(&file).copied().or_else(|| length(&named.path)) else {
+                continue;
+            };
+            if length < wanted {
                 // Of what only grows as it is written, the next job finds nothing either.
                 if layout != Layout::Never {
-                    *length = Some(wanted);
+                    made.insert(file, wanted);
                 }
                 number += 1;
                 bytes += wanted;
@@ -45,7 +49,7 @@ pub fn lines(plan: &Plan, jobs: &[FioJob]) -> String {
 }
 
 /// The length of a file, 0 where there is none; nothing for what is not a file.
-fn length(path: &PathBuf) -> Option<u64> {
+fn length(path: &Path) -> Option<u64> {
     match fs::metadata(path) {
         Ok(found) => found.is_file().then_some(found.len()),
         Err(_) => Some(0),
@@ -54,6 +58,8 @@ fn length(path: &PathBuf) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use candor_plan::{Bytes, Job, Phase};
 
     use super::*;

@@ -6,11 +6,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::{Advice, Range, WriteLife};
+use candor_plan::check::{FILES_MAX, NUMBERED_MAX};
 use candor_plan::entries::Over;
 use candor_plan::units::Extent;
-use candor_plan::{Blocks, Bytes, Create, Engine, Layout, Member, Plan, Target, TargetKind};
+use candor_plan::{
+    Blocks, Bytes, Create, Engine, FileName, Layout, Member, Plan, Target, TargetKind,
+};
 
-use super::host::Found;
+use self::names::Paths;
+use super::host::{Found, Host};
 use super::instance::Instance;
 use crate::fio::job_options::{self, Amount, Fallocate, FileType, WriteHint};
 use crate::fio::lower::offsets::zones;
@@ -29,72 +33,127 @@ pub(super) fn lower(
     if blocks.uses_targets() {
         existing_directories(from, diagnostics);
     }
+    let most = if super::engines::entries(from).is_some() { NUMBERED_MAX } else { FILES_MAX };
+    if number > most.into() {
+        let message = format!("{number} files are more than {most}");
+        diagnostics.wrong(from, "nrfiles", message, "use fewer");
+        return Vec::new();
+    }
     let files = files(from, number, blocks, diagnostics);
-    let mut lengths = lengths(from, files.len() as u64, blocks, diagnostics);
+    let given = lengths(from, files.count(), blocks, diagnostics);
     // Of files that are not there yet, a share is all that is made.
-    let absent = |file: &File| file.found == Found::Nothing;
-    let makes_share = from.options.files.size.is_some() && files.iter().all(absent);
-    if let (Some(Amount::Percent(percent)), true) = (from.options.area.size, makes_share) {
-        lengths.iter_mut().flatten().for_each(|length| *length = share(*length, percent));
-    }
+    let percent = match from.options.area.size {
+        Some(Amount::Percent(percent)) => Some(percent),
+        _ => None,
+    };
+    let absent = |file: File| file.found == Found::Nothing;
+    let has_size = from.options.files.size.is_some();
+    let makes_share = percent.is_some() && has_size && files.iter().all(absent);
     let start = start(from, plan, &files, blocks, diagnostics);
-    if from.options.files.size.is_some() {
-        // Bytes in front of the offset are part of a file's own size.
-        let rest = |length: u64| length.saturating_sub(start_bytes(start));
-        lengths = lengths.into_iter().map(|length| length.map(rest)).collect();
-    }
-    let same = lengths.windows(2).all(|pair| pair[0] == pair[1]);
-    let length = lengths.first().copied().flatten().filter(|_| same);
+    // Bytes in front of the offset are part of a file's own size.
+    let before = if has_size { start_bytes(start) } else { 0 };
+    let length = |nth: u64| {
+        let made = percent.filter(|_| makes_share).unwrap_or(100);
+        given(nth).map(|length| share(length, made).saturating_sub(before))
+    };
+    let first = length(0).filter(|_| (1..files.count()).all(|nth| length(nth) == length(0)));
     blocks.range = Range {
         start,
         start_align: Some(Bytes(from.options.area.offset_align)).filter(|align| align.0 > 0),
-        length: length.map(|bytes| Extent::Bytes(Bytes(bytes))),
+        length: first.map(|bytes| Extent::Bytes(Bytes(bytes))),
     };
-    if let Some(Amount::Percent(percent)) = from.options.area.size
-        && !makes_share
-    {
+    if let Some(percent) = percent.filter(|_| !makes_share) {
         blocks.range.length = Some(Extent::Percent(f64::from(percent)));
     }
     zones::fit(from, &files, blocks, diagnostics);
-    let files = files.iter().zip(lengths);
-    let targets: Vec<_> = files
-        .map(|(file, length)| target(from, file, length, start, blocks, diagnostics))
-        .collect();
-    sets(targets)
+    let mut target = |file: &File, nth| target(from, file, length(nth), start, blocks, diagnostics);
+    match &files.paths {
+        Paths::Listed(_) => {
+            sets(files.iter().zip(0..).map(|(file, nth)| target(&file, nth)).collect())
+        }
+        Paths::Numbered(name, _) => numbered(name, &files, &length, target),
+    }
+}
+
+/// Numbered files that are alike, as one target.
+fn numbered(
+    name: &FileName,
+    files: &Files<'_>,
+    length: &dyn Fn(u64) -> Option<u64>,
+    mut target: impl FnMut(&File, u64) -> Target,
+) -> Vec<Target> {
+    let mut sets: Vec<Target> = Vec::new();
+    let mut last = None;
+    for (file, nth) in files.iter().zip(0..) {
+        let is_file = matches!(file.found, Found::Nothing | Found::File(_));
+        let alike = is_file.then_some((length(nth), file.found == Found::Nothing));
+        let open =
+            |set: &&mut Target| alike.is_some() && alike == last && set.kind != TargetKind::Device;
+        match sets.last_mut().filter(open) {
+            Some(set) => set.files += 1,
+            None => sets.push(Target { first_file: nth as u32, ..target(&file, nth) }),
+        }
+        last = alike;
+    }
+    sets.into_iter().map(|set| numbered_set(name, set)).collect()
+}
+
+/// The target of as many files as the first one stands for.
+fn numbered_set(name: &FileName, first: Target) -> Target {
+    if first.files == 1 {
+        return Target { first_file: 0, ..first };
+    }
+    let name_of_set = format!("{} and {} more", first.name, first.files - 1);
+    if first.kind == TargetKind::Null {
+        return Target { name: name_of_set, file_name: Some(name.clone()), ..first };
+    }
+    let (directory, file_name) = name.split();
+    let path = match directory.trim_end_matches('/') {
+        "" if directory.is_empty() => ".",
+        "" => "/",
+        directory => directory,
+    };
+    Target {
+        name: name_of_set,
+        path: path.into(),
+        kind: TargetKind::FileSet,
+        file_name: Some(file_name),
+        ..first
+    }
 }
 
 /// The files of a clone: those that are named, or made up where none is, and all below the
 /// directory of `opendir`. Of these, one that holds less than an operation is only used where it
 /// is given a share of the size, which it is then made as long as.
-fn files(
-    from: &Instance<'_>,
+fn files<'a>(
+    from: &'a Instance<'_>,
     number: u64,
     blocks: &Blocks,
     diagnostics: &mut Diagnostics,
-) -> Vec<File> {
-    let said = &from.options.files;
-    let moves = blocks.uses_targets();
-    let of = |path: PathBuf| File {
-        found: if moves { from.host.found(&path) } else { Found::Nothing },
-        path,
-    };
-    let Some(directory) = said.opendir.as_deref().map(Path::new) else {
-        return names::paths(from, number).into_iter().map(of).collect();
+) -> Files<'a> {
+    let given = &from.options.files;
+    let host = Some(from.host).filter(|_| blocks.uses_targets());
+    let listed = |paths| Files { host, paths: Paths::Listed(paths) };
+    let Some(directory) = given.opendir.as_deref().map(Path::new) else {
+        return Files { host, paths: names::paths(from, number) };
     };
     if from.host.found(directory) != Found::Directory {
         diagnostics.refuse(from, "opendir", &format!("{} is not a directory", directory.display()));
-        return Vec::new();
+        return listed(Vec::new());
     }
-    let named = if said.names.is_empty() { Vec::new() } else { names::paths(from, number) };
-    let grows = from.options.area.size.is_some() || said.size.is_some();
-    let useful = |file: &File| grows || file.found.bytes() >= Some(smallest(blocks));
-    let found = from.host.files_below(directory).into_iter().map(of).filter(useful);
-    let files: Vec<_> = named.into_iter().map(of).chain(found).collect();
-    if files.is_empty() {
+    let mut paths = match names::paths(from, number) {
+        Paths::Listed(paths) if !given.names.is_empty() => paths,
+        _ => Vec::new(),
+    };
+    let grows = from.options.area.size.is_some() || given.size.is_some();
+    let holds = |path: &PathBuf| host.and_then(|host| host.found(path).bytes());
+    let useful = |path: &PathBuf| grows || holds(path) >= Some(smallest(blocks));
+    paths.extend(from.host.files_below(directory).into_iter().filter(useful));
+    if paths.is_empty() {
         let message = format!("there is no file to use below {}", directory.display());
         diagnostics.wrong(from, "opendir", message, "name a directory that has some");
     }
-    files
+    listed(paths)
 }
 
 /// Files that stand side by side, in one directory, as one target.
@@ -146,6 +205,28 @@ fn set(mut files: Vec<Target>) -> Option<Target> {
 /// More than any filesystem holds.
 const ENDLESS: Bytes = Bytes(1 << 62);
 
+/// The files of a clone. The host is asked for one when it is looked at.
+pub(super) struct Files<'a> {
+    /// The host; none where nothing is opened.
+    host: Option<&'a dyn Host>,
+    paths: Paths,
+}
+
+impl Files<'_> {
+    fn count(&self) -> u64 {
+        self.paths.count()
+    }
+
+    /// The files, in order.
+    pub fn iter(&self) -> impl Iterator<Item = File> + '_ {
+        (0..self.count()).map(|nth| {
+            let path = self.paths.path(nth);
+            let found = self.host.map_or(Found::Nothing, |host| host.found(&path));
+            File { path, found }
+        })
+    }
+}
+
 /// A file of a clone.
 pub(super) struct File {
     /// Where.
@@ -186,36 +267,35 @@ fn existing_directories(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Bytes that are used of each file; absent where all are.
+/// Bytes that are used of a file, by its number; absent where all are.
 fn lengths(
     from: &Instance<'_>,
     files: u64,
     blocks: &Blocks,
     diagnostics: &mut Diagnostics,
-) -> Vec<Option<u64>> {
-    let said = from.options;
-    if let Some((low, high)) = said.files.size {
+) -> Box<dyn Fn(u64) -> Option<u64>> {
+    let given = from.options;
+    let unit = smallest(blocks).max(1);
+    if let Some((low, high)) = given.files.size {
         let span = high.saturating_sub(low).saturating_add(1);
-        let seed = said.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
-        let drawn = |nth: u64| {
+        let seed = given.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
+        let drawn = move |nth: u64| {
             low + crate::fio::lower::pacing::stops::mixed(seed ^ (nth + 1)) % span.max(1)
         };
         if low == high {
-            return vec![Some(low); files as usize];
+            return Box::new(move |_| Some(low));
         }
         // Whole blocks, and at least one.
-        let unit = smallest(blocks).max(1);
-        let whole = |size: u64| (size / unit * unit).max(unit.min(high));
-        return (0..files).map(|nth| Some(whole(drawn(nth)))).collect();
+        let whole = move |size: u64| (size / unit * unit).max(unit.min(high));
+        return Box::new(move |nth| Some(whole(drawn(nth))));
     }
-    let size = said.area.size.map(|size| zones::in_bytes(from, size, "size", diagnostics));
-    let Some(Amount::Bytes(size)) = size else { return vec![None; files as usize] };
-    let unit = smallest(blocks).max(1);
+    let size = given.area.size.map(|size| zones::in_bytes(from, size, "size", diagnostics));
+    let Some(Amount::Bytes(size)) = size else { return Box::new(|_| None) };
     let each = size / files.max(1);
     // Blocks that do not divide evenly make the first files larger, a block each.
     let larger = (size - each * files) / unit;
-    let length = |nth: u64| if nth < larger { each + unit } else { each };
-    (0..files).map(|nth| Some(length(nth)).filter(|length| *length > 0)).collect()
+    let length = move |nth: u64| if nth < larger { each + unit } else { each };
+    Box::new(move |nth| Some(length(nth)).filter(|length| *length > 0))
 }
 
 fn smallest(blocks: &Blocks) -> u64 {
@@ -233,18 +313,16 @@ fn appends(from: &Instance<'_>) -> bool {
 fn behind(
     from: &Instance<'_>,
     plan: &Plan,
-    files: &[File],
+    files: &Files<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Extent {
-    let end = |file: &File| match made_before(plan, &file.path) {
+    let end = |file: File| match made_before(plan, &file.path) {
         Some(size) => size.max(file.found.bytes()),
         None => file.found.bytes().or(Some(0)),
     };
-    let ends: Vec<_> = files.iter().map(end).collect();
-    match ends[..] {
-        [Some(first), ..] if ends.iter().all(|end| *end == Some(first)) => {
-            Extent::Bytes(Bytes(first))
-        }
+    let mut ends = files.iter().map(end);
+    match ends.next().flatten() {
+        Some(first) if ends.all(|end| end == Some(first)) => Extent::Bytes(Bytes(first)),
         _ => {
             diagnostics.refuse(from, "file_append", "files that are read end at different places");
             Extent::Bytes(Bytes(0))
@@ -256,7 +334,7 @@ fn behind(
 fn start(
     from: &Instance<'_>,
     plan: &Plan,
-    files: &[File],
+    files: &Files<'_>,
     blocks: &Blocks,
     diagnostics: &mut Diagnostics,
 ) -> Extent {
@@ -264,9 +342,10 @@ fn start(
         return behind(from, plan, files, diagnostics);
     }
     let area = &from.options.area;
-    let found = files.first().and_then(|file| file.found.bytes());
+    let first = files.iter().next();
+    let found = first.as_ref().and_then(|file| file.found.bytes());
     // A share of nothing is nothing: fio looks before it makes the file.
-    let known = || match files.first().and_then(|file| made_before(plan, &file.path)) {
+    let known = || match first.as_ref().and_then(|file| made_before(plan, &file.path)) {
         Some(size) => size.max(found),
         None => found.or(Some(0)),
     };
@@ -298,15 +377,7 @@ fn start(
 /// The size to which an earlier job has made a file, and none within where only a run will tell;
 /// none if no earlier job uses it.
 fn made_before(plan: &Plan, path: &Path) -> Option<Option<u64>> {
-    let size = |target: &Target| {
-        let mut members = target.members.iter();
-        let member = members.find(|member| target.path.join(&member.name) == path);
-        match member {
-            Some(member) => Some(member.size.or(target.size)),
-            None => (target.path == path).then_some(target.size),
-        }
-    };
-    let size = plan.targets.iter().filter_map(size).max()?;
+    let size = plan.targets.iter().filter_map(|target| target.size_of(path)).max()?;
     Some(size.map(|bytes| bytes.0))
 }
 
@@ -483,7 +554,8 @@ impl Known {
             let size = known.size.max(target.size);
             // Of jobs that run together, the one that needs most decides how large a file is.
             let alike = Target { size: target.size, ..known.clone() } == target;
-            if alike && (known.size == target.size || is_used_now(plan, &target.name)) {
+            let grows = target.files == 1 && is_used_now(plan, &target.name);
+            if alike && (known.size == target.size || grows) {
                 plan.targets[index].size = size;
                 return index;
             }

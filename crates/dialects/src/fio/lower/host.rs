@@ -68,19 +68,7 @@ pub trait Host {
 
     /// All regular files below a directory, in the order of their names; links are not followed.
     fn files_below(&self, directory: &Path) -> Vec<PathBuf> {
-        let (mut files, mut left) = (Vec::new(), vec![directory.to_owned()]);
-        while let Some(directory) = left.pop() {
-            // A directory that cannot be listed has no files to use.
-            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => left.push(entry.path()),
-                    Ok(kind) if kind.is_file() => files.push(entry.path()),
-                    _ => {}
-                }
-            }
-        }
-        files.sort();
-        files
+        candor_plan::files_below(directory)
     }
 
     /// A number that differs from run to run.

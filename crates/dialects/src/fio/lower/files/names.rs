@@ -2,59 +2,112 @@
 
 use std::path::PathBuf;
 
-use crate::fio::job_options::FORMAT;
+use candor_plan::FileName;
+
+use crate::fio::job_options::{self, FORMAT, JobOptions};
 use crate::fio::lower::host::Found;
 use crate::fio::lower::instance::Instance;
 
+/// Paths of a clone's files, in order.
+pub(super) enum Paths {
+    /// Each by itself.
+    Listed(Vec<PathBuf>),
+    /// So many, numbered from 0.
+    Numbered(FileName, u64),
+}
+
+impl Paths {
+    pub fn count(&self) -> u64 {
+        match self {
+            Paths::Listed(paths) => paths.len() as u64,
+            Paths::Numbered(_, count) => *count,
+        }
+    }
+
+    pub fn path(&self, nth: u64) -> PathBuf {
+        match self {
+            Paths::Listed(paths) => paths[nth as usize].clone(),
+            Paths::Numbered(name, _) => name.name(nth).into(),
+        }
+    }
+}
+
 /// The paths of a clone's files.
-pub(in crate::fio::lower) fn paths(from: &Instance<'_>, number: u64) -> Vec<PathBuf> {
+pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     let files = &from.options.files;
-    // Clones go to one directory after the other, unless the files are named.
-    let directory = match files.directories.len() {
-        _ if !files.names.is_empty() => files.beneath.as_ref(),
-        0 => None,
-        many => files.directories.get((from.job_number() % many as u64) as usize),
-    };
-    let within = |name: &str| match directory {
-        Some(directory) => PathBuf::from(format!("{}/{name}", directory.trim_end_matches('/'))),
-        None => PathBuf::from(name),
-    };
     if !files.names.is_empty() {
-        return files.names.iter().map(|name| within(name)).collect();
+        let within = |name: &String| within(files.beneath.as_deref(), name).into();
+        return Paths::Listed(files.names.iter().map(within).collect());
     }
     // A section that is called like a device means it.
     let own = PathBuf::from(from.section);
     if matches!(from.host.found(&own), Found::Device(_) | Found::Character | Found::Other) {
-        return vec![own];
+        return Paths::Listed(vec![own]);
     }
-    (0..number).map(|file| within(&made_up(from, file))).collect()
+    let name = made_up(from);
+    let is_set = number > 1 && !is_listed(from.options) && name.split().1.is_below();
+    match is_set {
+        true => Paths::Numbered(name, number),
+        false => Paths::Listed((0..number).map(|nth| name.name(nth).into()).collect()),
+    }
 }
 
-/// The name of a file that is named after its job.
-fn made_up(from: &Instance<'_>, file: u64) -> String {
-    let format = match from.options.files.format.as_str() {
+/// The path of a clone's first file.
+pub(in crate::fio::lower) fn first(from: &Instance<'_>) -> Option<PathBuf> {
+    let paths = paths(from, 1);
+    (paths.count() > 0).then(|| paths.path(0))
+}
+
+/// True where the plan lists the files that are named after a job: each has a size of its own, or
+/// all have one name.
+pub(in crate::fio::lower) fn is_listed(options: &JobOptions) -> bool {
+    let files = &options.files;
+    files.size.is_some_and(|(low, high)| low != high) || !format(files).contains(NUMBER)
+}
+
+const NUMBER: &str = "$filenum";
+
+fn format(files: &job_options::Files) -> &str {
+    match files.format.as_str() {
         "" => FORMAT,
         format => format,
+    }
+}
+
+fn within(directory: Option<&str>, name: &str) -> String {
+    match directory {
+        Some(directory) => format!("{}/{name}", directory.trim_end_matches('/')),
+        None => name.to_owned(),
+    }
+}
+
+/// The paths of files that are named after their job.
+fn made_up(from: &Instance<'_>) -> FileName {
+    let files = &from.options.files;
+    // Clones go to one directory after the other.
+    let directory = match files.directories.len() {
+        0 => None,
+        many => Some(files.directories[(from.job_number() % many as u64) as usize].as_str()),
     };
-    let (job, file) = (from.job_number().to_string(), file.to_string());
-    let words =
-        [("$jobname", from.section), ("$jobnum", &job), ("$filenum", &file), ("$clientuid", "")];
-    let mut name = String::new();
-    let mut rest = format;
+    let pieces = format(files).split(NUMBER).enumerate();
+    FileName::joined(pieces.map(|(nth, piece)| match nth {
+        0 => within(directory, &worded(from, piece)),
+        _ => worded(from, piece),
+    }))
+}
+
+/// A piece of a format with its words replaced.
+fn worded(from: &Instance<'_>, piece: &str) -> String {
+    let job = from.job_number().to_string();
+    let words = [("$jobname", from.section), ("$jobnum", &job), ("$clientuid", "")];
+    let (mut name, mut rest) = (String::new(), piece);
     while let Some(at) = rest.find('$') {
-        name.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let known = words.iter().find(|(word, _)| rest.starts_with(word));
-        match known {
-            Some((word, value)) => {
-                name.push_str(value);
-                rest = &rest[word.len()..];
-            }
-            None => {
-                name.push('$');
-                rest = &rest[1..];
-            }
-        }
+        let (before, word) = rest.split_at(at);
+        let known = words.iter().find(|(known, _)| word.starts_with(known));
+        let (known, value) = known.unwrap_or(&("$", "$"));
+        name.push_str(before);
+        name.push_str(value);
+        rest = &word[known.len()..];
     }
     name.push_str(rest);
     name

@@ -4,11 +4,11 @@
 //! once is a pass, and one loop is mostly one pass. It is not where a pass leaves bytes out and
 //! more are moved to make up for them, or where `io_size` says another amount.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use candor_plan::blocks::{Access, FileOrder, Position};
 use candor_plan::units::{Direction, Extent, SizeSpec};
-use candor_plan::{Blocks, Bytes, Member, Stop, Target};
+use candor_plan::{Blocks, Bytes, Stop, Target, TargetKind};
 
 use crate::fio::job_options::{Amount, Method};
 use crate::fio::lower::instance::Instance;
@@ -31,12 +31,11 @@ pub(in crate::fio::lower) fn lower(
     let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
     stop.ops =
         Some(options.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
-    let files: Vec<(PathBuf, Option<Bytes>)> = targets.iter().flat_map(files).collect();
-    let lengths: Option<Vec<u64>> =
-        files.iter().map(|(path, size)| length(from, blocks, path, *size)).collect();
-    let sum =
-        |lengths: &Vec<u64>| lengths.iter().fold(0, |sum: u64, length| sum.saturating_add(*length));
-    let total = lengths.as_ref().map(sum);
+    let lengths = || targets.iter().flat_map(|target| lengths(from, blocks, target));
+    let add = |sum: u64, (length, files): (Option<u64>, u64)| {
+        Some(sum.saturating_add(length?.saturating_mul(files)))
+    };
+    let total = lengths().try_fold(0, add);
     let moved = moved(from, total, diagnostics).map(|moved| match total {
         Some(total) if ends_with_size(from, blocks) => moved.min(total),
         _ => moved,
@@ -56,11 +55,12 @@ pub(in crate::fio::lower) fn lower(
     if most.is_some() || !is_one_pass(blocks) {
         stop.bytes = most.or(total).filter(|bytes| *bytes > 0).map(all);
     }
-    if stop.bytes.is_some() && !ends(blocks, files.len()) {
+    let files = targets.iter().map(Target::files_named).sum();
+    if stop.bytes.is_some() && !ends(blocks, files) {
         return;
     }
     stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
-    let goes_on = lengths.is_some_and(|lengths| wraps(blocks, &lengths));
+    let goes_on = total.is_some() && wraps(blocks, lengths().filter_map(|(length, _)| length));
     let least = moved.map(Bytes).or(total.map(all).filter(|_| goes_on));
     stop.at_least = least.map(Extent::Bytes);
 }
@@ -113,13 +113,20 @@ fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics)
     }
 }
 
-/// The files of a target, with the sizes that they are to have.
-fn files(target: &Target) -> Vec<(PathBuf, Option<Bytes>)> {
-    if target.members.is_empty() {
-        return vec![(target.path.clone(), target.size)];
+/// Lengths of the files of a target, where they are known, each with how many files have it.
+fn lengths<'a>(
+    from: &'a Instance<'_>,
+    blocks: &'a Blocks,
+    target: &'a Target,
+) -> Box<dyn Iterator<Item = (Option<u64>, u64)> + 'a> {
+    let of = |path: &Path, size| length(from, blocks, path, size);
+    let are_alike = target.members.is_empty() && target.size.is_some();
+    if target.kind != TargetKind::FileSet || are_alike {
+        let alike = (of(&target.path, target.size), target.files_named());
+        return Box::new(std::iter::once(alike));
     }
-    let file = |member: &Member| (target.path.join(&member.name), member.size.or(target.size));
-    target.members.iter().map(file).collect()
+    let files = (0..target.files_named()).map(|nth| target.file_of_set(nth));
+    Box::new(files.map(move |(path, size)| (of(&path, size), 1)))
 }
 
 /// Bytes of a file that are used, where they are known beforehand.
@@ -137,7 +144,7 @@ fn is_one_pass(blocks: &Blocks) -> bool {
 }
 
 /// True where a pass has an end.
-fn ends(blocks: &Blocks, files: usize) -> bool {
+fn ends(blocks: &Blocks, files: u64) -> bool {
     let in_turn = matches!(
         blocks.rotation.order,
         FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential
@@ -147,7 +154,7 @@ fn ends(blocks: &Blocks, files: usize) -> bool {
 
 /// True where a pass leaves something out at the end of a file: fio then goes on from the start,
 /// while a pass whose last operation ends exactly there ends the job.
-fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
+fn wraps(blocks: &Blocks, mut lengths: impl Iterator<Item = u64>) -> bool {
     let ends_there = |length: u64| match (&blocks.access, blocks.windows) {
         (Access::Holes { hole }, None) => holes_end(blocks, hole.0, length),
         (_, Some(windows)) => {
@@ -158,7 +165,7 @@ fn wraps(blocks: &Blocks, lengths: &[u64]) -> bool {
         _ => true,
     };
     let leaves_out = blocks.zones.as_ref().is_some_and(|zones| zones.gap.0 > 0);
-    leaves_out || !lengths.iter().all(|length| ends_there(*length))
+    leaves_out || !lengths.all(ends_there)
 }
 
 /// True where a job with holes between its operations ends with the first pass: an operation ends

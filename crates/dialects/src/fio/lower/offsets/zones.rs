@@ -5,7 +5,7 @@ use candor_plan::blocks::{Blocks, ZoneReset, Zones};
 use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
 
 use crate::fio::job_options::{Amount, ZoneMode};
-use crate::fio::lower::files::{File, share};
+use crate::fio::lower::files::{self, File, Files, share};
 use crate::fio::lower::instance::Instance;
 use crate::kit::Diagnostics;
 
@@ -18,8 +18,7 @@ pub(in crate::fio::lower) fn length(from: &Instance<'_>) -> Option<u64> {
     if options > 0 || from.options.zones.mode != ZoneMode::Zbd {
         return Some(options).filter(|options| *options > 0);
     }
-    let path = crate::fio::lower::files::names::paths(from, 1).into_iter().next()?;
-    from.host.zoned(&path).map(|device| device.zone_bytes)
+    from.host.zoned(&files::names::first(from)?).map(|device| device.zone_bytes)
 }
 
 /// An amount that counts zones, in bytes; others as they are.
@@ -110,7 +109,7 @@ fn lengths(from: &Instance<'_>, length: u64, gap: u64, diagnostics: &mut Diagnos
 /// Only whole zones of files that are there are used, and what a zoned device says counts.
 pub(in crate::fio::lower) fn fit(
     from: &Instance<'_>,
-    files: &[File],
+    files: &Files<'_>,
     blocks: &mut Blocks,
     diagnostics: &mut Diagnostics,
 ) {
@@ -138,7 +137,7 @@ pub(in crate::fio::lower) fn fit(
         return diagnostics.wrong_known_as(from, "bs", [message, known_as], remedy);
     }
     let mut present = u64::MAX;
-    for file in files {
+    for file in files.iter() {
         let bytes = file.found.bytes().unwrap_or(0);
         if bytes < zone {
             let message = format!(
@@ -153,7 +152,7 @@ pub(in crate::fio::lower) fn fit(
             );
         }
         present = present.min(bytes);
-        device(from, file, blocks, diagnostics);
+        device(from, &file, blocks, diagnostics);
     }
     let percent = |percent: f64| share(present, percent as u32);
     let start = match blocks.range.start {

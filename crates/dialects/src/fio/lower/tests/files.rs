@@ -13,14 +13,89 @@ fn targets(text: &str) -> Vec<Target> {
 #[test]
 fn many_files_are_one_target() {
     let all = targets("[a]\nnrfiles=3\nsize=12k\ndirectory=/tmp\n");
-    assert_eq!((all.len(), all[0].kind), (1, TargetKind::FileSet));
+    assert_eq!((all.len(), all[0].kind, all[0].files), (1, TargetKind::FileSet, 3));
     assert_eq!(all[0].path, std::path::Path::new("/tmp"));
-    let members: Vec<_> = all[0].members.iter().map(|m| (m.name.as_str(), m.size)).collect();
-    assert_eq!(members, ["a.0.0", "a.0.1", "a.0.2"].map(|name| (name, Some(k(4)))));
+    assert_eq!((named(&all[0]).as_str(), all[0].size), ("a.0.{number}", Some(k(4))));
+    assert_eq!(all[0].file_of_set(2), ("/tmp/a.0.2".into(), Some(k(4))));
     let ranged = targets("[a]\nnrfiles=50\nfilesize=4k-64k\nrw=randread\nbs=4k\n");
     let sizes: Vec<u64> = ranged[0].members.iter().map(|m| m.size.unwrap().0).collect();
     assert!(sizes.iter().all(|size| (4 << 10..=64 << 10).contains(size)), "{sizes:?}");
     assert!(sizes.iter().any(|size| *size != sizes[0]), "{sizes:?}");
+}
+
+fn named(target: &Target) -> String {
+    target.file_name.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+#[test]
+fn a_million_files_are_a_few_words() {
+    let all = targets("[a]\nnrfiles=1000000\nfilesize=4k\ndirectory=/tmp\n");
+    let [set] = &all[..] else { panic!("{} targets", all.len()) };
+    assert_eq!((set.files, named(set).as_str()), (1_000_000, "a.0.{number}"));
+    let null = targets("[a]\nioengine=null\nnrfiles=5000\nsize=1g\ndirectory=/tmp\n");
+    assert_eq!((null.len(), null[0].files, null[0].kind), (1, 5000, TargetKind::Null));
+    assert_eq!(null[0].file_of_set(4999).0, std::path::Path::new("/tmp/a.0.4999"));
+}
+
+/// What does not divide into blocks makes the first files a block longer.
+#[test]
+fn files_that_differ_by_a_block_are_two_sets() {
+    let all = targets("[a]\nnrfiles=2000\nsize=4001999\nbs=512\n");
+    let sets: Vec<_> = all.iter().map(|t| (t.first_file, t.files, t.size)).collect();
+    assert_eq!(sets, [(0, 3, Some(Bytes(2512))), (3, 1997, Some(Bytes(2000)))]);
+    assert_eq!(all[1].name, "a.0.3 and 1996 more");
+}
+
+#[test]
+fn names_of_sets() {
+    for (format, path, name) in [
+        ("$filenum", ".", "{number}"),
+        ("{$jobname}.$filenum.$filenum", ".", "{{a}}.{number}.{number}"),
+        ("/x.$filenum", "/", "x.{number}"),
+        ("d/$jobnum/e$filenum/f$clientuid", "d/0", "e{number}/f"),
+        ("../$filenumber$x", "..", "{number}ber$x"),
+    ] {
+        let all = targets(&format!("[a]\nnrfiles=3\nsize=12k\nfilename_format={format}\n"));
+        assert_eq!((all.len(), all[0].path.to_str()), (1, Some(path)), "{format}");
+        assert_eq!(named(&all[0]), name, "{format}");
+    }
+    for format in ["same", "$filenum/../x", "$filenum//x"] {
+        let all = targets(&format!("[a]\nnrfiles=3\nsize=12k\nfilename_format={format}\n"));
+        assert!(all.iter().all(|target| target.file_name.is_none()), "{format}: {all:?}");
+    }
+}
+
+#[test]
+fn numbered_files_that_are_there_and_devices_among_them() {
+    let host = some_host().with("/tmp/a.0.1", Found::File(4096));
+    let host = host.with("/tmp/a.0.2", Found::File(4096)).with("/tmp/a.0.3", Found::Device(None));
+    let on = |lines: &str| {
+        let text = format!("[a]\ndirectory=/tmp\nnrfiles=6\nrw=read\nbs=4k\n{lines}\n");
+        lowered_on(&text, &host).expect("lowered").plan.targets
+    };
+    let shapes = |all: &[Target]| -> Vec<_> {
+        all.iter().map(|t| (t.first_file, t.files, t.kind, t.create)).collect()
+    };
+    let (set, file, device) = (TargetKind::FileSet, TargetKind::File, TargetKind::Device);
+    let (makes, not) = (Create::Parents, Create::Nothing);
+    assert_eq!(
+        shapes(&on("size=24k")),
+        [(0, 1, file, makes), (1, 2, set, makes), (0, 1, device, makes), (4, 2, set, makes)]
+    );
+    // Without a size, only those that are there have one.
+    assert_eq!(
+        shapes(&on("")),
+        [(0, 1, file, not), (1, 2, set, makes), (0, 1, device, makes), (4, 2, set, not)]
+    );
+}
+
+#[test]
+fn the_end_of_a_set_of_an_earlier_job_is_known() {
+    let text = "[global]\nfilename_format=f.$filenum\nnrfiles=4\n[w]\nrw=write\nfilesize=64k\n\
+                [r]\nstonewall\nrw=randrw\nfile_append=1\nsize=32k\n";
+    let lowered = lowered(text);
+    let blocks = job(&lowered, 1, 0).blocks().expect("blocks");
+    assert_eq!(blocks.range.start, candor_plan::units::Extent::Bytes(k(64)));
 }
 
 #[test]
@@ -115,12 +190,18 @@ fn commands_and_preparation() {
 
 /// They are counted before any is named.
 #[test]
-fn more_files_than_can_be_named_are_refused_at_once() {
+fn more_files_than_can_be_listed_or_opened_are_refused_at_once() {
     assert_eq!(
-        diagnostics("[a]\nnrfiles=4096\nnumjobs=4096\nsize=1g\n"),
-        ["job.fio:2:9: with these there are 16777216 files, more than 1048576; use \
+        diagnostics("[a]\nnrfiles=4096\nnumjobs=4096\nfilesize=4k-8k\n"),
+        ["job.fio:2:9: with these there are 16777216 files to list, more than 1048576; use \
              fewer, or fewer clones"]
     );
+    assert_eq!(
+        diagnostics("[a]\nnrfiles=2000000000\nsize=1g\n"),
+        ["job.fio:2:9: 2000000000 files are more than 1048576; use fewer"]
+    );
+    let names = "[a]\nnrfiles=2000000\nfilesize=4k\nioengine=filestat\n";
+    assert_eq!(targets(names)[0].files, 2_000_000);
 }
 
 #[test]

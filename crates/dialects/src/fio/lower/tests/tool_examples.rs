@@ -140,8 +140,8 @@ fn several_files_divide_the_size() {
         lowered("[r]\nrw=read\nsize=40k\nnrfiles=3\nfilename_format=f.$filenum.$jobname\n");
     let names: Vec<_> = lowered.plan.targets.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["f.0.r and 2 more"]);
-    let members = lowered.plan.targets[0].members.iter();
-    assert_eq!(members.map(|m| m.name.as_str()).collect::<Vec<_>>(), ["f.0.r", "f.1.r", "f.2.r"]);
+    let set = &lowered.plan.targets[0];
+    assert_eq!((set.files, set.file_of_set(2).0), (3, "f.2.r".into()));
     assert_eq!(blocks(&lowered, 0, 0).range, from_start(13653));
 }
 

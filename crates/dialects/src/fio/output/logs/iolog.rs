@@ -2,7 +2,6 @@
 //! times in µs since the job began.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use candor_plan::trace::{Action, Step};
 use candor_plan::units::Direction;
@@ -34,14 +33,15 @@ pub fn files(jobs: &[FioJob]) -> Vec<(&str, Vec<&FioJob>)> {
 /// The kernel's.
 pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<()> {
     let planned = report.plan.phases.get(job.phase).and_then(|phase| phase.jobs.get(job.job));
-    let paths = planned.map_or_else(Vec::new, |planned| paths(&report.plan, planned));
+    let targets = planned.map_or_else(Vec::new, |planned| targets(&report.plan, planned));
     let flushes = planned.and_then(|planned| planned.blocks());
     let flushes = flushes.is_some_and(|blocks| blocks.durability.fsync_at_end);
     writeln!(out, "{HEADER}")?;
-    for path in &paths {
-        writeln!(out, "0 {path} add")?;
+    let files = targets.iter().map(|target| target.files_named()).sum::<u64>() as usize;
+    let mut lines = Lines { targets, open: vec![false; files], out };
+    for file in 0..files {
+        writeln!(lines.out, "0 {} add", lines.path(file))?;
     }
-    let mut lines = Lines { open: vec![false; paths.len()], paths, out };
     // A phase that was repeated goes on where it left off.
     let mut begin_ns = 0;
     for measured in measured(report, job) {
@@ -55,17 +55,30 @@ pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<
 
 /// The lines of a trace behind its first ones.
 struct Lines<'a, W> {
-    paths: Vec<String>,
+    targets: Vec<&'a Target>,
     open: Vec<bool>,
     out: &'a mut W,
 }
 
 impl<W: Write> Lines<'_, W> {
+    /// Path of a file of the job, as the job names it.
+    fn path(&self, file: usize) -> String {
+        let mut nth = file as u64;
+        for target in &self.targets {
+            match nth.checked_sub(target.files_named()) {
+                None => return path(target, nth),
+                Some(rest) => nth = rest,
+            }
+        }
+        String::new()
+    }
+
     fn step(&mut self, at_ns: u64, step: &Step) -> io::Result<()> {
         let (us, file) = (at_ns / 1000, step.file as usize);
-        let Some(path) = self.paths.get(file) else { return Ok(()) };
-        if !self.open[file] {
-            self.open[file] = true;
+        let Some(is_open) = self.open.get_mut(file) else { return Ok(()) };
+        let was_open = std::mem::replace(is_open, true);
+        let path = self.path(file);
+        if !was_open {
             writeln!(self.out, "{us} {path} open")?;
         }
         writeln!(self.out, "{us} {path} {} {} {}", word(step.action), step.offset, step.length)
@@ -74,12 +87,12 @@ impl<W: Write> Lines<'_, W> {
     /// Open files are flushed, where that was requested, and closed.
     fn end(self, at_ns: u64, flushes: bool) -> io::Result<()> {
         let us = at_ns / 1000;
-        let open = || self.paths.iter().zip(&self.open).filter(|(_, open)| **open);
-        for (path, _) in open().filter(|_| flushes) {
-            writeln!(self.out, "{us} {path} sync 0 0")?;
+        let open = || (0..self.open.len()).filter(|file| self.open[*file]);
+        for file in open().filter(|_| flushes) {
+            writeln!(self.out, "{us} {} sync 0 0", self.path(file))?;
         }
-        for (path, _) in open() {
-            writeln!(self.out, "{us} {path} close")?;
+        for file in open() {
+            writeln!(self.out, "{us} {} close", self.path(file))?;
         }
         Ok(())
     }
@@ -95,22 +108,18 @@ fn word(action: Action) -> &'static str {
     }
 }
 
-/// The files of a job as it named them, in order.
-fn paths(plan: &Plan, job: &Job) -> Vec<String> {
-    let targets = job.targets.iter().filter_map(|name| plan.target(name));
-    targets.flat_map(files_of).map(|path| path.to_string_lossy().into_owned()).collect()
+fn targets<'p>(plan: &'p Plan, job: &Job) -> Vec<&'p Target> {
+    job.targets.iter().filter_map(|name| plan.target(name)).collect()
 }
 
-fn files_of(target: &Target) -> Vec<PathBuf> {
-    if target.kind == TargetKind::Null {
-        return vec![PathBuf::from(&target.name)];
+fn path(target: &Target, nth: u64) -> String {
+    match target.kind {
+        TargetKind::Null if target.file_name.is_none() => target.name.clone(),
+        TargetKind::Null | TargetKind::FileSet => {
+            target.file_of_set(nth).0.to_string_lossy().into_owned()
+        }
+        _ => target.path.to_string_lossy().into_owned(),
     }
-    if target.members.is_empty() {
-        return vec![target.path.clone()];
-    }
-    // Names without a folder stand in the one where the run began.
-    let folder = if target.path == Path::new(".") { Path::new("") } else { &target.path };
-    target.members.iter().map(|member| folder.join(&member.name)).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,240 @@
+//! Names of the files of a set, computed from their numbers.
+
+use std::fmt;
+use std::io::Write;
+use std::str::FromStr;
+
+use crate::text_serde::text_serde;
+use crate::units::UnitError;
+
+/// Longest field of a number: the digits of the largest one.
+const WIDTH_MAX: u8 = 20;
+
+/// Name of a numbered file, below the target's path: text in which `{number}` is replaced.
+///
+/// `{number:06}` has zeros in front, up to six digits. `{{` and `}}` are braces. Different numbers
+/// have different names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileName(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// The number, with zeros in front where it has fewer digits.
+    Number(u8),
+}
+
+impl FileName {
+    /// Texts with the number between each two.
+    pub fn joined<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> FileName {
+        let mut parts = Vec::new();
+        for (nth, text) in texts.into_iter().map(T::into).enumerate() {
+            parts.extend((nth > 0).then_some(Part::Number(0)));
+            parts.extend(Some(Part::Text(text)).filter(|part| *part != Part::Text(String::new())));
+        }
+        FileName(parts)
+    }
+
+    /// The directories before the first number, with the last slash, and the rest.
+    pub fn split(&self) -> (&str, FileName) {
+        let Some((Part::Text(text), others)) = self.0.split_first() else {
+            return ("", self.clone());
+        };
+        let (directory, text) = text.split_at(text.rfind('/').map_or(0, |at| at + 1));
+        let rest = Some(Part::Text(text.into())).filter(|_| !text.is_empty());
+        (directory, FileName(rest.into_iter().chain(others.iter().cloned()).collect()))
+    }
+
+    /// Appends the name of a number. Allocates only where the buffer is too small.
+    pub fn write(&self, number: u64, to: &mut Vec<u8>) {
+        for part in &self.0 {
+            // A vector takes all that is written to it.
+            let _ = match part {
+                Part::Text(text) => to.write_all(text.as_bytes()),
+                Part::Number(width) => write!(to, "{number:0width$}", width = usize::from(*width)),
+            };
+        }
+    }
+
+    /// The name of a number.
+    pub fn name(&self, number: u64) -> String {
+        let mut name = Vec::new();
+        self.write(number, &mut name);
+        String::from_utf8_lossy(&name).into_owned()
+    }
+
+    /// The number that has this name; none where no number has.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        let start = self.0.iter().position(|part| matches!(part, Part::Number(_)))?;
+        let before = match &self.0[..start] {
+            [Part::Text(text)] => text.as_str(),
+            _ => "",
+        };
+        let digits = name.strip_prefix(before)?;
+        // Digits of a text may follow: each length is tried.
+        let lengths = 1..=digits.bytes().take_while(u8::is_ascii_digit).count();
+        let mut numbers = lengths.filter_map(|length| digits[..length].parse().ok());
+        numbers.find(|number| self.name(*number) == name)
+    }
+
+    /// True where names differ by number.
+    pub fn is_numbered(&self) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Number(_)))
+    }
+
+    /// True where all files lie in one directory.
+    pub fn is_flat(&self) -> bool {
+        !self.0.iter().any(|part| matches!(part, Part::Text(text) if text.contains('/')))
+    }
+
+    /// True for names of files below a directory.
+    pub fn is_below(&self) -> bool {
+        let name = self.name(0);
+        !name.contains('\0') && !name.split('/').any(|part| matches!(part, "" | "." | ".."))
+    }
+}
+
+impl fmt::Display for FileName {
+    /// Parsing reads it back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Text(text) => f.write_str(&escaped(text)),
+            Part::Number(0) => f.write_str("{number}"),
+            Part::Number(width) => write!(f, "{{number:0{width}}}"),
+        })
+    }
+}
+
+impl FromStr for FileName {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        const HOW: &str =
+            "write `{number}`, `{number:06}` with zeros in front, or `{{` for a brace";
+        let wrong = |wrong: &str| UnitError::new(text, wrong, HOW);
+        let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
+        while let Some(at) = rest.find(['{', '}']) {
+            plain.push_str(&rest[..at]);
+            let brace = &rest[at..=at];
+            rest = &rest[at + 1..];
+            if let Some(behind) = rest.strip_prefix(brace) {
+                plain.push_str(brace);
+                rest = behind;
+                continue;
+            }
+            let field = rest.split_once('}').filter(|_| brace == "{");
+            let (field, behind) =
+                field.ok_or_else(|| wrong("has a brace without its other half"))?;
+            let width = width(field)
+                .ok_or_else(|| wrong(&format!("has the unknown field `{{{field}}}`")))?;
+            if !plain.is_empty() {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+            }
+            parts.push(Part::Number(width));
+            rest = behind;
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Ok(FileName(parts))
+    }
+}
+
+text_serde!(FileName, "a file name such as \"job.{number}\"", |_| None);
+
+/// The form in which a text stands in a name as it is.
+fn escaped(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+/// Least digits of the number in a field; none for another field.
+fn width(field: &str) -> Option<u8> {
+    let format = field.strip_prefix("number")?;
+    if format.is_empty() {
+        return Some(0);
+    }
+    let width = format.strip_prefix(":0")?;
+    let is_canonical = !width.starts_with(['0', '+']);
+    width.parse().ok().filter(|width| is_canonical && (1..=WIDTH_MAX).contains(width))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(text: &str) -> FileName {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn names_of_numbers() {
+        let job = FileName::joined(["job.0.", ""]);
+        assert_eq!((job.name(0), job.name(12)), ("job.0.0".into(), "job.0.12".into()));
+        assert_eq!(job, name("job.0.{number}"));
+        let deep = name("d{number:03}/{{f}}-{number}");
+        assert_eq!((deep.name(7), deep.name(1234)), ("d007/{f}-7".into(), "d1234/{f}-1234".into()));
+        assert!(job.is_flat() && !deep.is_flat() && deep.is_below());
+        assert!(deep.is_numbered() && !name("a").is_numbered());
+        assert_eq!(name("a}}{{{number}").name(1), "a}{1");
+        let deep = FileName::joined(["/d/e/f", "/", ""]);
+        let (directory, file) = deep.split();
+        assert_eq!((directory, file.to_string()), ("/d/e/", "f{number}/{number}".into()));
+    }
+
+    #[test]
+    fn numbers_of_names() {
+        let of = |text: &str, file: &str| name(text).number(file);
+        assert_eq!(of("a.{number}", "a.10"), Some(10));
+        assert_eq!(of("a.{number}", "a.010"), None);
+        assert_eq!(of("{number:04}1", "00121"), Some(12));
+        assert_eq!(of("{number}{number}", "1212"), Some(12));
+        assert_eq!([of("a.{number}", "b.1"), of("a.{number}", "a."), of("a", "a")], [None; 3]);
+    }
+
+    #[test]
+    fn names_that_leave_the_directory_and_fields_that_are_not_known() {
+        for text in
+            ["", "/a{number}", "../{number}", "{number}/..", "a//{number}", "{number}/", "\0"]
+        {
+            assert!(!name(text).is_below(), "{text:?}");
+        }
+        for text in ["a.{rank}", "{number:6}", "{number:00}", "{number:021}", "{number", "a}", "{}"]
+        {
+            let error = text.parse::<FileName>().expect_err(text).to_string();
+            assert!(error.contains("write `{number}`"), "{error}");
+        }
+        let error = "{rank}".parse::<FileName>().expect_err("unknown").to_string();
+        assert!(error.contains("has the unknown field `{rank}`"), "{error}");
+    }
+
+    fn any_name() -> impl Strategy<Value = FileName> {
+        let text = "[a1.{}/é]{1,4}".prop_map(|text| escaped(&text));
+        let number = prop_oneof![
+            Just("{number}".to_owned()),
+            (1..=WIDTH_MAX).prop_map(|width| format!("{{number:0{width}}}"))
+        ];
+        let parts = prop::collection::vec(prop_oneof![text, number.clone()], 0..5);
+        (parts, number, 0..5_usize).prop_map(|(mut parts, number, at)| {
+            parts.insert(at.min(parts.len()), number);
+            name(&parts.concat())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_reads_back_from_its_text(name in any_name()) {
+            prop_assert_eq!(&name.to_string().parse::<FileName>().expect("its own text"), &name);
+        }
+
+        #[test]
+        fn names_are_distinct_and_tell_their_number(name in any_name(), a: u64, b in 0..2000_u64) {
+            let one = name.name(a);
+            prop_assert_eq!(name.number(&one), Some(a));
+            prop_assert_eq!(one == name.name(b), a == b);
+            prop_assert_ne!(name.name(b), name.name(b + 1));
+        }
+    }
+}
