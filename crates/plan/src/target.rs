@@ -25,7 +25,6 @@ pub struct Target {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<FileName>,
     /// Number of the first file.
-    #[serde(skip_serializing_if = "is_zero")]
     pub first_file: u32,
     /// The files of a file set by name, each with a size of its own, instead of numbered ones.
     pub members: Vec<Member>,
@@ -70,11 +69,6 @@ impl Default for Target {
             tree: None,
         }
     }
-}
-
-/// Reports that were written before this key came are still valid without it.
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl Target {

@@ -106,7 +106,7 @@ impl FileLayout<'_> {
                 self.guard.create(target, index, &named.path, writes)?;
             }
             if let Some(size) = size.filter(|_| !is_device(&named.path)) {
-                self.file(&named, Wanted { size, ..wanted.clone() })?;
+                self.file(&named, size, &wanted)?;
             }
             if let Some(scheduler) = &target.scheduler {
                 let switched = self.schedulers.switch(&named.path, scheduler);
@@ -153,10 +153,10 @@ impl FileLayout<'_> {
                 .map_err(RunError::file("make the directory", path));
         }
         self.guard.create(target, index, path, job.work.destroys())?;
-        named.size.map_or(Ok(()), |size| self.file(named, Wanted { size, ..wanted.clone() }))
+        named.size.map_or(Ok(()), |size| self.file(named, size, wanted))
     }
 
-    /// What a target's files are to hold; their size is each one's own.
+    /// Content and layout of a target's files; the size is each file's own.
     fn wanted(&self, target: &Target) -> Wanted {
         // Headers are laid out for whichever phase checks them, this one or a later one.
         let jobs = self.plan.phases.iter().chain([self.phase]).flat_map(|phase| &phase.jobs);
@@ -171,7 +171,8 @@ impl FileLayout<'_> {
         }
     }
 
-    fn file(&mut self, named: &Named, wanted: Wanted) -> Result<(), RunError> {
+    fn file(&mut self, named: &Named, size: u64, wanted: &Wanted) -> Result<(), RunError> {
+        let wanted = Wanted { size, ..wanted.clone() };
         let Channels { control, events } = self.channels;
         let mut progress = |done: u64| {
             events.send(Event::Preparing {
@@ -179,7 +180,7 @@ impl FileLayout<'_> {
                 step: PrepareStep::LayOut,
                 what: named.path.display().to_string(),
                 bytes_done: done,
-                bytes_total: wanted.size,
+                bytes_total: size,
             });
         };
         let stop = control.stop_flag();

@@ -176,8 +176,8 @@ fn instance(
 ) {
     let Some(seat) = groups.current() else { return };
     let replay = trace::read(from, &lowered.jobs, &mut lowered.merged, diagnostics);
-    let (said, replayed) = (from, replay.as_ref().map(|replay| replay.options(from.options)));
-    let from = &Instance { options: replayed.as_ref().unwrap_or(said.options), ..*said };
+    let (given, replayed) = (from, replay.as_ref().map(|replay| replay.options(from.options)));
+    let from = &Instance { options: replayed.as_ref().unwrap_or(given.options), ..*given };
     let mut blocks = Blocks::default();
     let mut job = Job::default();
     offsets::lower(from, &mut blocks, diagnostics);
@@ -213,7 +213,7 @@ fn instance(
     lowered.origins.targets(&indices, from, &place);
     let nth = plan.phases[seat.phase].jobs.len();
     lowered.jobs.push(report_meta::of(
-        said,
+        given,
         section,
         seat,
         nth,

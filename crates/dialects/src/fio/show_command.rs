@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_file_becomes_a_command_line_that_says_the_same() {
+    fn a_job_file_becomes_a_command_line_that_means_the_same() {
         let text = "[global]\nbs=8k\nrw=read\n[a b]\ntime_based\ndescription=it's\n\
                     [global]\nsize=1m\n[c]\n";
         let words = |argv: &[&str]| {

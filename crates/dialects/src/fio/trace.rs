@@ -14,7 +14,7 @@ use candor_plan::trace::{Action, STEP_MAX, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Bytes, nearest};
 
-use crate::fio::job_options::Trace as Said;
+use crate::fio::job_options::Trace as TraceOptions;
 
 /// Steps of one trace at most: 2 GiB of memory.
 const STEPS_MAX: usize = 1 << 26;
@@ -72,12 +72,12 @@ pub type FindDevice<'a> = &'a dyn Fn(u32, u32) -> Option<PathBuf>;
 pub fn read(
     name: &str,
     bytes: Box<dyn BufRead + '_>,
-    said: &Said,
+    given: &TraceOptions,
     device: FindDevice<'_>,
 ) -> Result<Recorded, Fault> {
     let recorded = match begin(name, bytes)? {
-        (Some(endian), bytes) => blktrace::read(name, bytes, endian, said, device)?,
-        (None, bytes) => iolog::read(name, bytes, said)?,
+        (Some(endian), bytes) => blktrace::read(name, bytes, endian, given, device)?,
+        (None, bytes) => iolog::read(name, bytes, given)?,
     };
     if recorded.steps.is_empty() {
         return Err(Fault {
@@ -111,18 +111,18 @@ pub fn unreadable(name: &str, error: &io::Error) -> Fault {
 
 /// Steps in the making, under the options that say how they are replayed.
 struct Steps<'a> {
-    said: &'a Said,
+    given: &'a TraceOptions,
     recorded: Recorded,
 }
 
 impl<'a> Steps<'a> {
-    fn new(said: &'a Said) -> Steps<'a> {
-        Steps { said, recorded: Recorded::default() }
+    fn new(given: &'a TraceOptions) -> Steps<'a> {
+        Steps { given, recorded: Recorded::default() }
     }
 
     /// The index of a file, which from now on is one of those opened.
     fn file(&mut self, path: &str) -> u32 {
-        let path = self.said.redirect.as_deref().unwrap_or(path);
+        let path = self.given.redirect.as_deref().unwrap_or(path);
         let files = &mut self.recorded.files;
         let known = files.iter().position(|known| known == path);
         let index = known.unwrap_or_else(|| {
@@ -135,7 +135,7 @@ impl<'a> Steps<'a> {
     /// Adds an operation that is due so many ns after the first one in the trace's own time;
     /// what is to be skipped is not added.
     fn add(&mut self, at_ns: u64, file: u32, action: Action, [offset, length]: [u64; 2]) -> Added {
-        let skip = self.said.skip;
+        let skip = self.given.skip;
         let skipped = match action {
             Action::Move(Direction::Read) => skip.read,
             Action::Move(Direction::Write) => skip.write,
@@ -163,15 +163,15 @@ impl<'a> Steps<'a> {
     }
 
     fn placed(&self, offset: u64) -> u64 {
-        let offset = offset / self.said.scale.max(1);
-        offset - offset % self.said.align.max(1)
+        let offset = offset / self.given.scale.max(1);
+        offset - offset % self.given.align.max(1)
     }
 
     fn scaled(&self, at_ns: u64) -> u64 {
-        if self.said.no_stall {
+        if self.given.no_stall {
             return 0;
         }
-        let scaled = u128::from(at_ns) * 100 / u128::from(self.said.time_scale.max(1));
+        let scaled = u128::from(at_ns) * 100 / u128::from(self.given.time_scale.max(1));
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 

@@ -347,6 +347,15 @@ fn sound_plans_are_left_in_peace() {
 }
 
 /// Rules of plans and targets, each as a whole text.
+/// Each text has, among others, the error of that rule at that place.
+fn errors_in(cases: &[(&str, &str, &str)]) {
+    for (rule, place, text) in cases {
+        let problems = found(text);
+        let has = problems.iter().any(|p| p.rule == *rule && p.place.as_str() == *place);
+        assert!(has, "{rule} {place}: {problems:#?}");
+    }
+}
+
 #[test]
 fn errors_in_plans_and_targets() {
     #[rustfmt::skip]
@@ -361,27 +370,6 @@ fn errors_in_plans_and_targets() {
         ("target-size", "target[0].size", "[[target]]\npath = \"/x\"\nsize = 0"),
         ("target-size", "target[0].size", "[[target]]\npath = \"/x\"\nsize = \"9000p\""),
         ("target-size", "target[0]", "[[target]]\nkind = \"null\""),
-        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 0"),
-        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2\nkind = \"device\""),
-        ("files", "target[0].files", "[[target]]\nfiles = 2\nkind = \"existing\""),
-        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2000000000"),
-        ("file-name", "target[0].file_name",
-         "[[target]]\npath = \"/x\"\nfile_name = \"a{number}\""),
-        ("file-name", "target[0].file_name",
-         "[[target]]\nkind = \"file_set\"\nfile_name = \"a{number}\"\nmembers = [{ name = \"a\" }]"),
-        ("file-name", "target[0].file_name",
-         "[[target]]\nkind = \"file_set\"\nfile_name = \"../a{number}\""),
-        ("file-name", "target[0].file_name",
-         "[[target]]\nkind = \"file_set\"\nfiles = 2\nfile_name = \"a\""),
-        ("first-file", "target[0].first_file", "[[target]]\npath = \"/x\"\nfirst_file = 2"),
-        ("members", "target[0].members", "[[target]]\nmembers = [{ name = \"a\" }]"),
-        ("members", "target[0].members",
-         "[[target]]\nkind = \"file_set\"\nfiles = 2\nmembers = [{ name = \"a\" }]"),
-        ("member-name", "target[0].members[0].name", "[[target]]\nmembers = [{ name = \"/a\" }]"),
-        ("member-name", "target[0].members[1].name",
-         "[[target]]\nkind = \"file_set\"\nmembers = [{ name = \"a\" }, { name = \"a\" }]"),
-        ("target-size", "target[0].members[0].size",
-         "[[target]]\nmembers = [{ name = \"a\", size = 0 }]"),
         ("scheduler", "target[0].scheduler", "[[target]]\npath = \"/x\"\nscheduler = \"none\""),
         ("remove", "target[0].remove", "[[target]]\npath = \"/x\"\nremove = true"),
         ("not-yet-tree", "target[0].kind", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
@@ -395,12 +383,6 @@ fn errors_in_plans_and_targets() {
         ("tree-limit", "target[0].tree.items",
          "[[target]]\npath = \"/x\"\n\
           tree = { depth = 2, width = 9, items = 18446744073709551615 }"),
-        ("files", "phase[0].job[0].targets[0]",
-         "[[target]]\npath = \"/x\"\nfiles = 2000000\n[[phase]]\n[[phase.job]]\n\
-          targets = [\"target\"]\nwork.blocks = {}"),
-        ("files", "phase[0].job[0].targets",
-         "[[target]]\npath = \"/x\"\nfiles = 1000000000\n[[phase]]\n[[phase.job]]\n\
-          targets = [\"target\", \"target\", \"target\", \"target\", \"target\"]\nwork.entries = {}"),
         ("blocks-on-tree", "phase[0].job[0].targets[0]",
          "[[target]]\nkind = \"tree\"\n[[phase]]\n[[phase.job]]\n\
           targets = [\"target\"]\nwork.blocks = {}"),
@@ -421,11 +403,43 @@ fn errors_in_plans_and_targets() {
         ("buffers", "phase[0].job[0].work.blocks.depth",
          "[[phase]]\n[[phase.job]]\nworkers = 4096\nwork.blocks = { depth = 4096, size = \"1m\" }"),
     ];
-    for (rule, place, text) in cases {
-        let problems = found(text);
-        let said = problems.iter().any(|p| p.rule == rule && p.place.as_str() == place);
-        assert!(said, "{rule} {place}: {problems:#?}");
-    }
+    errors_in(&cases);
+}
+
+#[test]
+fn errors_in_files_of_targets() {
+    #[rustfmt::skip]
+    let cases = [
+        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 0"),
+        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2\nkind = \"device\""),
+        ("files", "target[0].files", "[[target]]\nfiles = 2\nkind = \"existing\""),
+        ("files", "target[0].files", "[[target]]\npath = \"/x\"\nfiles = 2000000000"),
+        ("file-name", "target[0].file_name",
+         "[[target]]\npath = \"/x\"\nfile_name = \"a{number}\""),
+        ("file-name", "target[0].file_name",
+         "[[target]]\nkind = \"file_set\"\nfile_name = \"a{number}\"\n\
+          members = [{ name = \"a\" }]"),
+        ("file-name", "target[0].file_name",
+         "[[target]]\nkind = \"file_set\"\nfile_name = \"../a{number}\""),
+        ("file-name", "target[0].file_name",
+         "[[target]]\nkind = \"file_set\"\nfiles = 2\nfile_name = \"a\""),
+        ("first-file", "target[0].first_file", "[[target]]\npath = \"/x\"\nfirst_file = 2"),
+        ("members", "target[0].members", "[[target]]\nmembers = [{ name = \"a\" }]"),
+        ("members", "target[0].members",
+         "[[target]]\nkind = \"file_set\"\nfiles = 2\nmembers = [{ name = \"a\" }]"),
+        ("member-name", "target[0].members[0].name", "[[target]]\nmembers = [{ name = \"/a\" }]"),
+        ("member-name", "target[0].members[1].name",
+         "[[target]]\nkind = \"file_set\"\nmembers = [{ name = \"a\" }, { name = \"a\" }]"),
+        ("target-size", "target[0].members[0].size",
+         "[[target]]\nmembers = [{ name = \"a\", size = 0 }]"),
+        ("files", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nfiles = 2000000\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\nwork.blocks = {}"),
+        ("files", "phase[0].job[0].targets",
+         "[[target]]\npath = \"/x\"\nfiles = 1000000000\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\", \"target\", \"target\", \"target\", \"target\"]\nwork.entries = {}"),
+    ];
+    errors_in(&cases);
 }
 
 #[test]

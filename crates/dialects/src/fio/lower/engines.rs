@@ -17,9 +17,9 @@ use crate::fio::options;
 use crate::kit::Diagnostics;
 
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
-    let said = &from.options.issue;
-    blocks.engine = engine(&said.engine);
-    blocks.direct = said.direct && blocks.moves_bytes();
+    let given = &from.options.issue;
+    blocks.engine = engine(&given.engine);
+    blocks.direct = given.direct && blocks.moves_bytes();
     if let Engine::Mmap(options) = &mut blocks.engine {
         // fio's way of direct I/O on a mapping.
         *options = Mmap { drop: blocks.direct };
@@ -36,8 +36,8 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     }
     // Blocks that were read in beforehand are not dropped again.
     blocks.hints.pre_read = from.options.making.pre_read;
-    blocks.hints.invalidate = said.invalidate && !blocks.hints.pre_read && !blocks.direct;
-    if said.submit == SubmitMode::Offload {
+    blocks.hints.invalidate = given.invalidate && !blocks.hints.pre_read && !blocks.direct;
+    if given.submit == SubmitMode::Offload {
         offload(from, blocks, diagnostics);
     }
     lock(from, blocks, diagnostics);
@@ -115,57 +115,57 @@ fn lock(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics)
 /// Depth and batches. Of an engine that does one operation at a time the depth is kept, so that
 /// whoever asked for more is told; batches of it have no effect in fio either.
 fn depth(from: &Instance<'_>, blocks: &mut Blocks) {
-    let said = &from.options.issue;
+    let given = &from.options.issue;
     let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-    let depth = small(said.depth);
+    let depth = small(given.depth);
     blocks.depth = depth;
     if !blocks.engine.takes_many() {
         return;
     }
-    blocks.depth_low = said.low.map(small).filter(|low| (1..depth).contains(low));
-    blocks.serialize_overlap = said.serialize_overlap;
+    blocks.depth_low = given.low.map(small).filter(|low| (1..depth).contains(low));
+    blocks.serialize_overlap = given.serialize_overlap;
     // Operations that become one call are always submitted together.
     if blocks.engine != Engine::Vsync {
-        let batch = if said.batch == 0 { depth } else { small(said.batch).min(depth) };
+        let batch = if given.batch == 0 { depth } else { small(given.batch).min(depth) };
         blocks.batch_submit = Some(batch);
     }
-    blocks.batch_reap = small(said.complete_min).clamp(1, depth);
+    blocks.batch_reap = small(given.complete_min).clamp(1, depth);
     if blocks.engine != Engine::Vsync {
-        let most = said.complete_max.map_or(0, small).clamp(blocks.batch_reap, depth);
+        let most = given.complete_max.map_or(0, small).clamp(blocks.batch_reap, depth);
         blocks.batch_reap_max = Some(most);
     }
 }
 
 /// Options that only some engines have.
 fn flags(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
-    let said = &from.options.engine;
+    let given = &from.options.engine;
     let name = options::engine(&from.options.issue.engine).map_or("", |engine| engine.name);
     if let Engine::IoUring(options) = &mut blocks.engine {
-        *options = uring(said);
+        *options = uring(given);
     }
     if let Some(flags) = blocks.engine.call_flags_mut().filter(|_| name != "pvsync") {
-        flags.nowait = said.nowait;
-        flags.dontcache = said.uncached;
+        flags.nowait = given.nowait;
+        flags.dontcache = given.uncached;
     }
-    if said.hipri && name == "pvsync2" {
+    if given.hipri && name == "pvsync2" {
         hipri(from, blocks, diagnostics);
     }
     if blocks.engine.has_priorities() {
-        blocks.priorities = priorities(said);
+        blocks.priorities = priorities(given);
     }
 }
 
-fn uring(said: &EngineOptions) -> Uring {
+fn uring(given: &EngineOptions) -> Uring {
     let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
     Uring {
-        sqpoll: said.sqpoll,
-        sqpoll_cpu: said.sqpoll_cpu.map(small),
-        iopoll: said.hipri,
-        fixed_buffers: said.fixed_buffers.then_some(true),
-        fixed_files: said.fixed_files.then_some(true),
-        force_async_every: small(said.force_async),
+        sqpoll: given.sqpoll,
+        sqpoll_cpu: given.sqpoll_cpu.map(small),
+        iopoll: given.hipri,
+        fixed_buffers: given.fixed_buffers.then_some(true),
+        fixed_files: given.fixed_files.then_some(true),
+        force_async_every: small(given.force_async),
         // Registered buffers have no vectors.
-        vectored: said.nonvectored == Some(0) && !said.fixed_buffers,
+        vectored: given.nonvectored == Some(0) && !given.fixed_buffers,
         ..Uring::default()
     }
 }
@@ -183,8 +183,8 @@ fn hipri(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics
 }
 
 /// Shares of operations with a priority of their own.
-fn priorities(said: &EngineOptions) -> Vec<PriorityShare> {
-    let own = &said.priorities;
+fn priorities(given: &EngineOptions) -> Vec<PriorityShare> {
+    let own = &given.priorities;
     let mut shares = Vec::new();
     for op in [Direction::Read, Direction::Write] {
         let priority = |split: Option<&PrioritySplit>| {
@@ -230,18 +230,18 @@ pub(super) fn class_of(number: u64) -> PriorityClass {
 
 fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
     use job_options::MemoryKind as Kind;
-    let said = &from.options.memory;
+    let given = &from.options.memory;
     blocks.buffers = Buffers {
-        kind: match said.kind {
+        kind: match given.kind {
             Kind::Shm | Kind::ShmHuge => MemoryKind::Shm,
             Kind::MmapShared => MemoryKind::Shared,
             Kind::Malloc | Kind::Mmap | Kind::MmapHuge | Kind::Cuda => MemoryKind::Private,
         },
-        huge: matches!(said.kind, Kind::ShmHuge | Kind::MmapHuge),
-        file: said.file.as_ref().map(PathBuf::from),
+        huge: matches!(given.kind, Kind::ShmHuge | Kind::MmapHuge),
+        file: given.file.as_ref().map(PathBuf::from),
         // Whole pages change nothing: buffers begin on one.
-        offset: Bytes(said.align % 4096),
-        lock: Some(Bytes(said.lock)).filter(|lock| lock.0 > 0),
+        offset: Bytes(given.align % 4096),
+        lock: Some(Bytes(given.lock)).filter(|lock| lock.0 > 0),
     };
 }
 

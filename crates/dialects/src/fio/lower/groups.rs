@@ -133,11 +133,11 @@ impl Groups {
         seat: Seat,
         diagnostics: &mut Diagnostics,
     ) {
-        let said = &options.statistics;
+        let given = &options.statistics;
         let differs = |other: &&Entered| {
-            other.seat.group == seat.group && other.lat_percentiles != said.lat_percentiles
+            other.seat.group == seat.group && other.lat_percentiles != given.lat_percentiles
         };
-        if !(said.group && said.stats) {
+        if !(given.group && given.stats) {
             return;
         }
         if let Some(other) = self.entered.iter().find(differs) {

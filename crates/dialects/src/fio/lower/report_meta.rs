@@ -126,17 +126,17 @@ fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape 
 
 /// Lines of a job that does something else than I/O.
 fn other_work(from: &Instance<'_>, work: &Work) -> Option<String> {
-    let (name, said) = (from.name, &from.options.engine);
+    let (name, given) = (from.name, &from.options.engine);
     match work {
         Work::Burn(_) => Some(format!(
             "{name} ({}): ioengine=cpuio, cpuload={}, cpucycle={}\n",
-            said.cpu_mode.word(),
-            said.cpu_load,
-            said.cpu_chunks_us
+            given.cpu_mode.word(),
+            given.cpu_load,
+            given.cpu_chunks_us
         )),
         Work::Program(Program { command, output, errors, .. }) => {
-            let arguments = said.arguments.as_deref().unwrap_or("(null)");
-            let program = said.program.as_deref().unwrap_or_default();
+            let arguments = given.arguments.as_deref().unwrap_or("(null)");
+            let program = given.program.as_deref().unwrap_or_default();
             let command = command.join(" ");
             let runs = match (output, errors) {
                 (Some(output), Some(errors)) => format!(
@@ -172,46 +172,46 @@ const ONE_AT_A_TIME: [&str; 12] = [
 const WITHOUT_BYTES: [&str; 4] = ["null", "cpuio", "exec", "filecreate"];
 
 fn steady(options: &JobOptions) -> Option<SteadyGoal> {
-    let said = &options.runtime.steady;
-    (said.duration > Nanos(0)).then_some(SteadyGoal {
-        bandwidth: matches!(said.of, SteadyOf::Bandwidth | SteadyOf::BandwidthSlope),
+    let given = &options.runtime.steady;
+    (given.duration > Nanos(0)).then_some(SteadyGoal {
+        bandwidth: matches!(given.of, SteadyOf::Bandwidth | SteadyOf::BandwidthSlope),
         slope: matches!(
-            said.of,
+            given.of,
             SteadyOf::IopsSlope | SteadyOf::BandwidthSlope | SteadyOf::LatencySlope
         ),
-        limit: said.limit,
-        percent: said.percent,
-        duration_s: said.duration.0 / 1_000_000_000,
+        limit: given.limit,
+        percent: given.percent,
+        duration_s: given.duration.0 / 1_000_000_000,
     })
 }
 
 /// Logs of a job; one without a name of its own takes the job's.
 fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
-    let said = &from.options.logs;
+    let given = &from.options.logs;
     let named = |name: &Option<String>| {
         let name = name.as_ref()?;
         Some(if name.is_empty() { from.name.to_owned() } else { name.clone() })
     };
     Logs {
-        bandwidth: named(&said.bandwidth),
-        iops: named(&said.iops),
-        latency: named(&said.latency),
-        histogram: named(&said.histogram),
-        window_ms: said.window_ms,
-        window_value: match said.value {
+        bandwidth: named(&given.bandwidth),
+        iops: named(&given.iops),
+        latency: named(&given.latency),
+        histogram: named(&given.histogram),
+        window_ms: given.window_ms,
+        window_value: match given.value {
             LogValue::Average => WindowValue::Mean,
             LogValue::Max => WindowValue::Max,
             LogValue::Both => WindowValue::Both,
         },
-        coarseness: said.coarseness as u32,
-        offset: said.offset,
-        priority: said.priority,
-        issue_time: said.issue_time,
-        epoch_ahead_ms: said
-            .by_clock()
-            .then(|| ahead_ms(from, "log_alternate_epoch_clock_id", said.epoch_clock, diagnostics)),
-        compressed: said.store_compressed,
-        per_job: said.per_job,
+        coarseness: given.coarseness as u32,
+        offset: given.offset,
+        priority: given.priority,
+        issue_time: given.issue_time,
+        epoch_ahead_ms: given.by_clock().then(|| {
+            ahead_ms(from, "log_alternate_epoch_clock_id", given.epoch_clock, diagnostics)
+        }),
+        compressed: given.store_compressed,
+        per_job: given.per_job,
         trace: from.options.trace.write.clone().filter(|_| from.options.trace.read.is_empty()),
     }
 }
@@ -279,34 +279,34 @@ fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     (!options.is_empty() || !block.assignments.is_empty()).then_some(options)
 }
 
-fn reporting(said: &Statistics) -> Reporting {
-    let shown = |disabled: bool| !disabled && !said.reduced;
+fn reporting(given: &Statistics) -> Reporting {
+    let shown = |disabled: bool| !disabled && !given.reduced;
     Reporting {
-        kb_base: match said.kb_base {
+        kb_base: match given.kb_base {
             KbBase::Binary => 1024,
             KbBase::Decimal => 1000,
         },
-        unit_base: match said.unit_base {
+        unit_base: match given.unit_base {
             UnitBase::Auto => 0,
             UnitBase::Bytes => 8,
             UnitBase::Bits => 1,
         },
-        unified_rw: match said.unified {
+        unified_rw: match given.unified {
             Unified::None => 0,
             Unified::Mixed => 1,
             Unified::Both => 2,
         },
-        clat_percentiles: shown(!said.clat_percentiles),
-        lat_percentiles: shown(!said.lat_percentiles),
-        slat_percentiles: shown(!said.slat_percentiles),
-        percentiles: ascending(&said.percentiles),
-        lat: shown(said.no_lat),
-        clat: shown(said.no_clat),
-        slat: shown(said.no_slat),
-        bandwidth: shown(said.no_bandwidth),
-        disk_util: said.disk_util,
-        significant_figures: said.figures as u32,
-        stats: said.stats,
+        clat_percentiles: shown(!given.clat_percentiles),
+        lat_percentiles: shown(!given.lat_percentiles),
+        slat_percentiles: shown(!given.slat_percentiles),
+        percentiles: ascending(&given.percentiles),
+        lat: shown(given.no_lat),
+        clat: shown(given.no_clat),
+        slat: shown(given.no_slat),
+        bandwidth: shown(given.no_bandwidth),
+        disk_util: given.disk_util,
+        significant_figures: given.figures as u32,
+        stats: given.stats,
         ..Reporting::default()
     }
 }

@@ -12,7 +12,7 @@ use candor_plan::{Blocks, Bytes, Create, Layout, Stop, Target, TargetKind};
 use super::host::Found;
 use super::instance::Instance;
 use crate::fio::job::FioJob;
-use crate::fio::job_options::{JobOptions, RwMode, Trace as Said};
+use crate::fio::job_options::{JobOptions, RwMode, Trace as TraceOptions};
 use crate::fio::trace::{self, Fault, Recorded, merge};
 use crate::kit::Diagnostics;
 
@@ -46,22 +46,22 @@ pub(super) fn read(
     written: &mut Vec<(PathBuf, Vec<u8>)>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Replay> {
-    let said = &from.options.trace;
-    if said.read.is_empty() {
+    let given = &from.options.trace;
+    if given.read.is_empty() {
         return None;
     }
     let makes =
-        |job: &&FioJob| job.logs.trace.as_ref().is_some_and(|name| said.read.contains(name));
+        |job: &&FioJob| job.logs.trace.as_ref().is_some_and(|name| given.read.contains(name));
     if let Some(job) = jobs.iter().find(makes) {
         let why =
             format!("job {} of the same run writes it; run that one by itself before", job.name);
         diagnostics.refuse(from, "read_iolog", &why);
         return None;
     }
-    let read = match &said.merge {
+    let read = match &given.merge {
         Some(file) => merged(from, file, written),
         None => {
-            let name = &said.read[nth(from)];
+            let name = &given.read[nth(from)];
             open(from, name).and_then(|bytes| Ok((name.clone(), recorded(from, name, bytes)?)))
         }
     };
@@ -104,11 +104,11 @@ fn merged(
     file: &str,
     written: &mut Vec<(PathBuf, Vec<u8>)>,
 ) -> Result<(String, Recorded), Fault> {
-    let said = &from.options.trace;
+    let given = &from.options.trace;
     let known = written.iter().find(|(path, _)| path.as_os_str() == file);
     let bytes = match known {
         Some((_, bytes)) => bytes.clone(),
-        None => merge::merge(parts(from, said)?)?,
+        None => merge::merge(parts(from, given)?)?,
     };
     let recorded = recorded(from, file, Box::new(&bytes[..]))?;
     if known.is_none() {
@@ -117,11 +117,11 @@ fn merged(
     Ok((file.to_owned(), recorded))
 }
 
-fn parts<'a>(from: &Instance<'_>, said: &'a Said) -> Result<Vec<merge::Part<'a>>, Fault> {
-    let many = said.read.len();
+fn parts<'a>(from: &Instance<'_>, given: &'a TraceOptions) -> Result<Vec<merge::Part<'a>>, Fault> {
+    let many = given.read.len();
     let lists = [
-        ("merge_blktrace_scalars", &said.merge_scalars),
-        ("merge_blktrace_iters", &said.merge_iterations),
+        ("merge_blktrace_scalars", &given.merge_scalars),
+        ("merge_blktrace_iters", &given.merge_iterations),
     ];
     for (option, list) in lists {
         if !list.is_empty() && list.len() != many {
@@ -131,11 +131,11 @@ fn parts<'a>(from: &Instance<'_>, said: &'a Said) -> Result<Vec<merge::Part<'a>>
         }
     }
     let part = |(nth, name): (usize, &'a String)| {
-        let percent = said.merge_scalars.get(nth).copied().unwrap_or(100.0);
-        let times = said.merge_iterations.get(nth).map_or(1, |times| *times as u64);
+        let percent = given.merge_scalars.get(nth).copied().unwrap_or(100.0);
+        let times = given.merge_iterations.get(nth).map_or(1, |times| *times as u64);
         Ok(merge::Part { name, bytes: open(from, name)?, percent, times })
     };
-    said.read.iter().enumerate().map(part).collect()
+    given.read.iter().enumerate().map(part).collect()
 }
 
 fn remarks(from: &Instance<'_>, recorded: &Recorded, diagnostics: &mut Diagnostics) {
@@ -176,8 +176,8 @@ fn overridden(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
 
 impl Replay {
     /// The options of a section beside its trace.
-    pub(super) fn options(&self, said: &JobOptions) -> JobOptions {
-        let mut options = said.clone();
+    pub(super) fn options(&self, given: &JobOptions) -> JobOptions {
+        let mut options = given.clone();
         let mix = self.mix();
         options.rw.direction = match (mix.read > 0, mix.write > 0) {
             (true, true) => RwMode::ReadWrite,

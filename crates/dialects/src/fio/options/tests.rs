@@ -110,7 +110,7 @@ fn bare(jobs: &[crate::fio::job::FioJob]) -> Vec<crate::fio::job::FioJob> {
 }
 
 #[test]
-fn every_option_does_what_its_row_says() {
+fn every_option_does_what_its_row_states() {
     let mut wrong = Vec::new();
     for row in TABLE.rows() {
         assert!(!row.example.is_empty(), "{}: no example", row.name);

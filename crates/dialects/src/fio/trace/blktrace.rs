@@ -11,7 +11,7 @@ use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
 use super::{Fault, FindDevice, Recorded, Steps, unreadable};
-use crate::fio::job_options::Trace as Said;
+use crate::fio::job_options::Trace as TraceOptions;
 
 /// The three upper bytes of an event's first word; the last one is the version.
 pub(super) const MAGIC: u32 = 0x6561_7400;
@@ -145,12 +145,12 @@ pub(super) fn read(
     name: &str,
     bytes: impl Read,
     endian: Endian,
-    said: &Said,
+    given: &TraceOptions,
     device: FindDevice<'_>,
 ) -> Result<Recorded, Fault> {
     let mut events = Events::new(name, bytes, endian);
     let mut replay =
-        Replay { steps: Steps::new(said), files: HashMap::new(), first_ns: None, device };
+        Replay { steps: Steps::new(given), files: HashMap::new(), first_ns: None, device };
     let mut depth = Depth::default();
     loop {
         let at = events.at;
@@ -212,7 +212,7 @@ impl Replay<'_> {
         }
         // As the kernel packs it for itself.
         let (major, minor) = (device >> 20, device & 0xf_ffff);
-        let path = match self.steps.said.redirect {
+        let path = match self.steps.given.redirect {
             Some(_) => Some(String::new()),
             None => (self.device)(major, minor).map(|path| path.to_string_lossy().into_owned()),
         };

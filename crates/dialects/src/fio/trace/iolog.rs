@@ -11,7 +11,7 @@ use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
 use super::{Fault, Recorded, Steps, meant, unreadable};
-use crate::fio::job_options::Trace as Said;
+use crate::fio::job_options::Trace as TraceOptions;
 
 /// Longest line: a path and some numbers.
 const LINE_MAX: u64 = 16 << 10;
@@ -28,12 +28,16 @@ fn header(version: u8) -> String {
 }
 
 /// Reads a trace.
-pub(super) fn read(name: &str, bytes: impl BufRead, said: &Said) -> Result<Recorded, Fault> {
+pub(super) fn read(
+    name: &str,
+    bytes: impl BufRead,
+    given: &TraceOptions,
+) -> Result<Recorded, Fault> {
     let mut lines = Lines { name, bytes, number: 0, line: Vec::new() };
     let version = lines.version()?;
     let mut reader = Reader {
         version,
-        steps: Steps::new(said),
+        steps: Steps::new(given),
         files: HashMap::new(),
         clock: Clock::default(),
         paths: Vec::new(),
@@ -244,7 +248,7 @@ impl Reader<'_> {
         }
         let until_ns = until_ms.saturating_mul(1_000_000);
         // The scale of times is for those of lines.
-        let scale = u128::from(self.steps.said.time_scale.max(1));
+        let scale = u128::from(self.steps.given.time_scale.max(1));
         let until_ns = u64::try_from(u128::from(until_ns) * scale / 100).unwrap_or(u64::MAX);
         self.clock.now_ns = self.clock.now_ns.max(until_ns);
         Ok(Some((

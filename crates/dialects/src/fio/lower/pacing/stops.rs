@@ -30,16 +30,16 @@ pub(in crate::fio::lower) fn lower(
 /// [`crate::fio::lower::offsets::amounts`]); based on time it begins again until the time is over.
 fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
     let options = from.options;
-    let said = &options.runtime;
+    let given = &options.runtime;
     let stop = Stop {
-        time: Some(said.runtime).filter(|time| *time > Nanos(0)),
+        time: Some(given.runtime).filter(|time| *time > Nanos(0)),
         until_full: options.area.fill_device,
         tolerate: errors::tolerated(from, diagnostics),
         latency_max: options.goals.max,
         steady: steady(options),
         ..Stop::default()
     };
-    if said.time_based && stop.time.is_none() {
+    if given.time_based && stop.time.is_none() {
         diagnostics.note(from, "time_based", "it has no effect", "no runtime is set");
     }
     stop
@@ -47,12 +47,12 @@ fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
 
 /// fio judges so many samples at a time as fit into the duration.
 fn steady(options: &JobOptions) -> Option<Steady> {
-    let said = &options.runtime.steady;
-    if said.duration == Nanos(0) {
+    let given = &options.runtime.steady;
+    if given.duration == Nanos(0) {
         return None;
     }
-    let window = said.interval.max(Nanos(1_000_000));
-    let (figure, fit) = match said.of {
+    let window = given.interval.max(Nanos(1_000_000));
+    let (figure, fit) = match given.of {
         SteadyOf::Iops => (SteadyFigure::Ops, SteadyFit::Deviation),
         SteadyOf::IopsSlope => (SteadyFigure::Ops, SteadyFit::Slope),
         SteadyOf::Bandwidth => (SteadyFigure::Bytes, SteadyFit::Deviation),
@@ -63,11 +63,11 @@ fn steady(options: &JobOptions) -> Option<Steady> {
     Some(Steady::Hold {
         figure,
         fit,
-        limit: said.limit,
-        percent: said.percent,
+        limit: given.limit,
+        percent: given.percent,
         window,
-        windows: u32::try_from(said.duration.0 / window.0).unwrap_or(u32::MAX).max(2),
-        ramp: said.ramp,
+        windows: u32::try_from(given.duration.0 / window.0).unwrap_or(u32::MAX).max(2),
+        ramp: given.ramp,
     })
 }
 

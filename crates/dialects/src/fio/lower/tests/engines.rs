@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{Buffers, IoPriority, MemoryKind, Mmap, PriorityClass, PriorityShare};
 use candor_plan::units::Direction;
-use candor_plan::{Burn, Bytes, Engine, Nanos, Work};
+use candor_plan::{Burn, Bytes, Engine, Nanos, Target, Work};
 
 use super::{blocks, diagnostics, job, lowered};
 
@@ -146,7 +146,7 @@ fn names_are_made_looked_at_and_removed() {
             (over, &[step][..], true)
         );
         assert_eq!(lowered.jobs[0].counted_as, Some(Direction::Write));
-        let named: u64 = lowered.plan.targets.iter().map(|target| target.files_named()).sum();
+        let named: u64 = lowered.plan.targets.iter().map(Target::files_named).sum();
         assert_eq!(named, 9);
     }
 }

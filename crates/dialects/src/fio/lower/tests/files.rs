@@ -37,7 +37,7 @@ fn a_million_files_are_a_few_words() {
     assert_eq!(null[0].file_of_set(4999).0, std::path::Path::new("/tmp/a.0.4999"));
 }
 
-/// What does not divide into blocks makes the first files a block longer.
+/// Bytes that do not divide into blocks make the first files a block longer.
 #[test]
 fn files_that_differ_by_a_block_are_two_sets() {
     let all = targets("[a]\nnrfiles=2000\nsize=4001999\nbs=512\n");
@@ -205,13 +205,13 @@ fn more_files_than_can_be_listed_or_opened_are_refused_at_once() {
 }
 
 #[test]
-fn what_is_said_before_a_section() {
+fn remarks_before_a_section() {
     let remarks = |options: &str| {
         let text = format!("[a]\nrw=write\nsize=1m\n{options}\n");
         lowered(&text).jobs.iter().map(|job| job.shape.remarks.clone()).collect::<String>()
     };
     let shared = "fio: multiple writers may overwrite";
-    for (options, says) in [
+    for (options, reported) in [
         ("verify=crc32c\nnumjobs=2\nfilename=x", true),
         ("verify=crc32c\nnumjobs=2\nunique_filename=0", true),
         ("verify=crc32c\nnumjobs=2\nfilename_format=$jobnum.$filenum", true),
@@ -220,18 +220,18 @@ fn what_is_said_before_a_section() {
         ("verify=crc32c\nnumjobs=2\nfilename=x\ndo_verify=0", false),
         ("numjobs=2\nfilename=x", false),
     ] {
-        let said = remarks(options);
-        assert_eq!(said.matches(shared).count(), usize::from(says), "{options}: {said}");
+        let text = remarks(options);
+        assert_eq!(text.matches(shared).count(), usize::from(reported), "{options}: {text}");
     }
     let never = "fio: verification read phase will never start";
-    for (options, says) in [
+    for (options, reported) in [
         ("verify=crc32c\ntime_based\nruntime=1", true),
         ("verify=crc32c\nruntime=1", false),
         ("verify=crc32c\ntime_based\nruntime=1\nrw=randrw", false),
         ("verify=crc32c\ntime_based\nruntime=1\nverify_backlog=4", false),
     ] {
-        let said = remarks(options);
-        assert_eq!(said.starts_with(never), says, "{options}: {said}");
+        let text = remarks(options);
+        assert_eq!(text.starts_with(never), reported, "{options}: {text}");
     }
     assert_eq!(remarks("verifysort=0"), "Option verifysort is deprecated\n");
     let host = some_host()

@@ -65,7 +65,7 @@ fn several_forms_come_in_fios_order() {
 }
 
 #[test]
-fn what_fio_says_first() {
+fn first_lines_of_fio() {
     let clone = |clone, number| FioJob { clone, ..job("mix", number) };
     let mut jobs = vec![clone(0, 1), clone(1, 2), clone(2, 3), job("wr", 4)];
     jobs[3].group_id = 1;

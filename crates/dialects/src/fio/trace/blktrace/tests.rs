@@ -35,9 +35,9 @@ pub fn made(time_ns: u64, sector: u64, bytes: u32, kind: u32, classes: u32) -> E
     Event { time_ns, sector, bytes, action, device: 8 << 20, pid: 7, cpu: 0, error: 0 }
 }
 
-fn read_as(said: &Said, bytes: Vec<u8>) -> Result<Recorded, String> {
+fn read_as(given: &TraceOptions, bytes: Vec<u8>) -> Result<Recorded, String> {
     let device = |major, minor| ((major, minor) == (8, 0)).then(|| PathBuf::from("/dev/a"));
-    let read = super::super::read("t.bin", Box::new(Cursor::new(bytes)), said, &device);
+    let read = super::super::read("t.bin", Box::new(Cursor::new(bytes)), given, &device);
     read.map_err(|fault| format!("{fault}; {}", fault.remedy))
 }
 
@@ -86,8 +86,8 @@ fn what_was_queued_is_done_in_either_order_of_bytes() {
 #[test]
 fn options_hold_for_block_traces_too() {
     let skip = Skip { flush: true, trim: true, ..Skip::default() };
-    let said = Said { skip, scale: 3, align: 1024, no_stall: true, ..defaults().trace };
-    let recorded = read_as(&said, some(Endian::Little)).expect("a trace");
+    let given = TraceOptions { skip, scale: 3, align: 1024, no_stall: true, ..defaults().trace };
+    let recorded = read_as(&given, some(Endian::Little)).expect("a trace");
     let steps: Vec<_> = recorded.steps.iter().map(|s| (s.at_ns, s.offset)).collect();
     assert_eq!(steps, [(0, 1024), (0, 2048), (0, 4096)]);
 }
@@ -98,8 +98,8 @@ fn devices_are_found_or_redirected() {
     let bytes = event(Endian::Little, &elsewhere, b"");
     let error = read_as(&defaults().trace, bytes.clone()).expect_err("unknown");
     assert_eq!(error, "t.bin:byte 0: there is no device 9:3 here; name one with replay_redirect");
-    let said = Said { redirect: Some("/dev/b".into()), ..defaults().trace };
-    assert_eq!(read_as(&said, bytes).expect("a trace").files, ["/dev/b"]);
+    let given = TraceOptions { redirect: Some("/dev/b".into()), ..defaults().trace };
+    assert_eq!(read_as(&given, bytes).expect("a trace").files, ["/dev/b"]);
 }
 
 #[test]

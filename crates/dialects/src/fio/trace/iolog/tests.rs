@@ -6,9 +6,9 @@ use super::*;
 use crate::fio::job_options::Skip;
 use crate::fio::options::defaults;
 
-fn read_as(said: &Said, text: &str) -> Result<Recorded, String> {
+fn read_as(given: &TraceOptions, text: &str) -> Result<Recorded, String> {
     let bytes = Box::new(Cursor::new(text.as_bytes().to_vec()));
-    let read = super::super::read("t.log", bytes, said, &|_, _| None);
+    let read = super::super::read("t.log", bytes, given, &|_, _| None);
     read.map_err(|fault| format!("{fault}; {}", fault.remedy))
 }
 
@@ -78,30 +78,30 @@ fn version_2_waits() {
     assert_eq!(recorded.remarks.len(), 1);
     assert_eq!((&*recorded.remarks[0].place, recorded.remarks[0].times), ("t.log:5", 3));
     // The scale is for times of lines.
-    let faster = Said { time_scale: 400, ..defaults().trace };
+    let faster = TraceOptions { time_scale: 400, ..defaults().trace };
     assert_eq!(read_as(&faster, text).expect("a trace").steps[1].at_ns, 20_000_000);
 }
 
 #[test]
 fn options_change_what_is_replayed() {
-    let with = |change: fn(&mut Said)| {
-        let mut said = defaults().trace;
-        change(&mut said);
-        read_as(&said, THREE).expect("a trace")
+    let with = |change: fn(&mut TraceOptions)| {
+        let mut given = defaults().trace;
+        change(&mut given);
+        read_as(&given, THREE).expect("a trace")
     };
-    let one = with(|said| said.redirect = Some("/dev/x".into()));
+    let one = with(|given| given.redirect = Some("/dev/x".into()));
     assert_eq!(one.files, ["/dev/x"]);
     assert!(one.steps.iter().all(|step| step.file == 0));
     let times = |recorded: &Recorded| recorded.steps[1].at_ns / 1000;
-    assert_eq!(times(&with(|said| said.no_stall = true)), 0);
-    assert_eq!(times(&with(|said| said.time_scale = 200)), 505);
-    assert_eq!(times(&with(|said| said.time_scale = 50)), 2020);
+    assert_eq!(times(&with(|given| given.no_stall = true)), 0);
+    assert_eq!(times(&with(|given| given.time_scale = 200)), 505);
+    assert_eq!(times(&with(|given| given.time_scale = 50)), 2020);
     let offsets = |recorded: Recorded| (recorded.steps[1].offset, recorded.steps[1].length);
-    assert_eq!(offsets(with(|said| said.scale = 3)), (6666, 1000));
-    assert_eq!(offsets(with(|said| said.align = 8192)), (16384, 1000));
-    assert_eq!(offsets(with(|said| (said.scale, said.align) = (3, 512))), (6656, 1000));
-    let skip = with(|said| {
-        said.skip = Skip { write: true, trim: true, flush: true, read: false };
+    assert_eq!(offsets(with(|given| given.scale = 3)), (6666, 1000));
+    assert_eq!(offsets(with(|given| given.align = 8192)), (16384, 1000));
+    assert_eq!(offsets(with(|given| (given.scale, given.align) = (3, 512))), (6656, 1000));
+    let skip = with(|given| {
+        given.skip = Skip { write: true, trim: true, flush: true, read: false };
     });
     assert_eq!(message(&skip), ["1010 1 read 20000 1000"]);
     assert_eq!(skip.files, ["f", "g"], "what is opened is opened all the same");

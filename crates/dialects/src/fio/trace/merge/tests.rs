@@ -3,7 +3,7 @@ use std::io::Cursor;
 use super::super::blktrace::Endian;
 use super::super::blktrace::tests::{event, made};
 use super::*;
-use crate::fio::job_options::Trace as Said;
+use crate::fio::job_options::Trace as TraceOptions;
 use crate::fio::options::defaults;
 
 fn part<'a>(name: &'a str, endian: Endian, times: &[u64], percent: f64, repeats: u64) -> Part<'a> {
@@ -18,8 +18,8 @@ fn part<'a>(name: &'a str, endian: Endian, times: &[u64], percent: f64, repeats:
 fn merged(parts: Vec<Part<'_>>) -> Vec<(u64, u64)> {
     let bytes = merge(parts).expect("merged");
     assert_eq!(bytes.len() % EVENT_BYTES, 0);
-    let said = Said { redirect: Some("x".into()), ..defaults().trace };
-    let read = super::super::read("z", Box::new(Cursor::new(bytes)), &said, &|_, _| None);
+    let given = TraceOptions { redirect: Some("x".into()), ..defaults().trace };
+    let read = super::super::read("z", Box::new(Cursor::new(bytes)), &given, &|_, _| None);
     let steps = read.expect("a trace").steps;
     steps.iter().map(|step| (step.at_ns / 1000, step.offset / 512)).collect()
 }
