@@ -17,6 +17,11 @@ const ORDERS: &[(&str, &str)] = &[
         "values job ast job_options options flags help output show_command state trace \
          lower",
     ),
+    (
+        "dialects::fio::lower",
+        "host instance names measures trace engines processes content offsets files groups pacing \
+         report_meta",
+    ),
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",

@@ -10,6 +10,8 @@ mod files;
 mod groups;
 mod host;
 mod instance;
+mod measures;
+mod names;
 mod offsets;
 mod pacing;
 mod processes;
@@ -137,7 +139,7 @@ fn too_many(section: &Section, options: &JobOptions) -> Diagnostic {
 
 /// Files that the plan lists for the clones of a section, those that several use more than once.
 fn files_listed(options: &JobOptions) -> u64 {
-    let number = if files::names::is_listed(options) { options.files.number } else { 1 };
+    let number = if names::is_listed(options) { options.files.number } else { 1 };
     options.runtime.clones.saturating_mul(number.max(1))
 }
 
@@ -186,7 +188,7 @@ fn instance(
     content::lower(from, &mut blocks, diagnostics);
     content::verify::lower(from, &mut blocks, diagnostics);
     pacing::lower(from, &mut blocks, diagnostics);
-    report_meta::measures::lower(from, &mut blocks, diagnostics);
+    measures::lower(from, &mut blocks, diagnostics);
     processes::lower(from, &mut job, diagnostics);
     pacing::stops::lower(from, seat.phase, &mut job, diagnostics);
     let other = engines::programs::lower(from, &mut job, diagnostics);

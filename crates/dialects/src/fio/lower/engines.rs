@@ -266,7 +266,7 @@ pub(super) fn entries(from: &Instance<'_>) -> Option<Entries> {
 
 /// The direction under which fio counts what is no I/O: that of rw.
 pub(super) fn counted_as(from: &Instance<'_>) -> Option<Direction> {
-    let is_io = entries(from).is_none() && !crate::fio::lower::engines::programs::is_one(from);
+    let is_io = entries(from).is_none() && !programs::is_one(from);
     let direction = from.options.rw.direction;
     let direction = match (direction.writes(), direction.trims()) {
         (true, _) => Direction::Write,

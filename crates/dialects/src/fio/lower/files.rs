@@ -1,6 +1,6 @@
 //! Which files: their names, sizes, and how they come into being.
 
-pub(super) mod names;
+mod zones;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use candor_plan::{
     Blocks, Bytes, Create, Engine, FileName, Layout, Member, Plan, Target, TargetKind,
 };
 
-use self::names::Paths;
 use super::host::{Found, Host};
-use super::instance::Instance;
+use super::instance::{Instance, mixed};
+use super::names::{self, Paths};
 use crate::fio::job_options::{self, Amount, Fallocate, FileType, WriteHint};
-use crate::fio::lower::offsets::zones;
+use crate::fio::lower::offsets::zones::in_bytes;
 use crate::kit::Diagnostics;
 
 /// The targets of a clone. Sets the range of each that is used, too.
@@ -279,9 +279,7 @@ fn lengths(
     if let Some((low, high)) = given.files.size {
         let span = high.saturating_sub(low).saturating_add(1);
         let seed = given.random.seed ^ from.number.wrapping_mul(0x9e37_79b9);
-        let drawn = move |nth: u64| {
-            low + crate::fio::lower::pacing::stops::mixed(seed ^ (nth + 1)) % span.max(1)
-        };
+        let drawn = move |nth: u64| low + mixed(seed ^ (nth + 1)) % span.max(1);
         if low == high {
             return Box::new(move |_| Some(low));
         }
@@ -289,7 +287,7 @@ fn lengths(
         let whole = move |size: u64| (size / unit * unit).max(unit.min(high));
         return Box::new(move |nth| Some(whole(drawn(nth))));
     }
-    let size = given.area.size.map(|size| zones::in_bytes(from, size, "size", diagnostics));
+    let size = given.area.size.map(|size| in_bytes(from, size, "size", diagnostics));
     let Some(Amount::Bytes(size)) = size else { return Box::new(|_| None) };
     let each = size / files.max(1);
     // Blocks that do not divide evenly make the first files larger, a block each.
@@ -349,12 +347,12 @@ fn start(
         Some(size) => size.max(found),
         None => found.or(Some(0)),
     };
-    let mut bytes =
-        |amount: Amount, option: &str| match zones::in_bytes(from, amount, option, diagnostics) {
-            Amount::Bytes(bytes) => Some(bytes),
-            Amount::Percent(percent) => known().map(|whole| share(whole, percent)),
-            Amount::Zones(_) => None,
-        };
+    let mut bytes = |amount: Amount, option: &str| match in_bytes(from, amount, option, diagnostics)
+    {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(percent) => known().map(|whole| share(whole, percent)),
+        Amount::Zones(_) => None,
+    };
     let is_share = |amount: Amount| matches!(amount, Amount::Percent(_));
     let offset = bytes(area.offset, "offset");
     let step = bytes(area.offset_increment, "offset_increment");
@@ -397,7 +395,7 @@ fn target(
     let name = file.path.display().to_string();
     if !blocks.uses_targets() {
         let mut size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
-        if crate::fio::lower::engines::programs::is_one(from) {
+        if super::engines::programs::is_one(from) {
             // Nothing lies anywhere.
             size = Some(Bytes(1 << 30));
         }

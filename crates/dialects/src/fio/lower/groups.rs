@@ -6,9 +6,9 @@ use candor_plan::{OnFailure, Phase, Plan};
 
 use super::files;
 use super::instance::Instance;
+use super::measures;
 use crate::fio::ast::Section;
 use crate::fio::job_options::JobOptions;
-use crate::fio::lower::report_meta::measures;
 use crate::kit::Diagnostic;
 use crate::kit::Diagnostics;
 

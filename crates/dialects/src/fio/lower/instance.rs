@@ -38,6 +38,13 @@ impl Instance<'_> {
     }
 }
 
+/// Bits of a number thrown together (the finalizer of splitmix64).
+pub(super) fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
 impl Scope for Instance<'_> {
     type Kind = Kind;
     const TOOL: &'static str = "fio";

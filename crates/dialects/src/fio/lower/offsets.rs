@@ -7,7 +7,7 @@ use candor_plan::blocks::{Access, FileOrder, Position, Rotation, Stay, StayAt, W
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes};
 
-use super::instance::Instance;
+use super::instance::{Instance, mixed};
 use crate::fio::job_options::{
     Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode,
 };
@@ -20,7 +20,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     blocks.size = sizes(from);
     blocks.rotation = rotation(from);
     blocks.windows = windows(from, diagnostics);
-    blocks.zones = crate::fio::lower::offsets::zones::lower(from, diagnostics);
+    blocks.zones = zones::lower(from, diagnostics);
     match from.options.rw.direction.is_random() {
         true => random(from, blocks, diagnostics),
         false => ordered(from, blocks, diagnostics),
@@ -132,12 +132,7 @@ fn windows(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Windows
         ZoneMode::None | ZoneMode::Zbd => return None,
         ZoneMode::Strided => {}
     }
-    let gap = match crate::fio::lower::offsets::zones::in_bytes(
-        from,
-        zones.skip,
-        "zoneskip",
-        diagnostics,
-    ) {
+    let gap = match zones::in_bytes(from, zones.skip, "zoneskip", diagnostics) {
         Amount::Bytes(bytes) => bytes,
         _ => {
             diagnostics.refuse(from, "zoneskip", "only bytes and zones can be left out");
@@ -247,7 +242,7 @@ fn skewed(
         }
         Distribution::Pareto(h, center) => {
             // Scattered like zipf, which a center makes it; fio draws one where none is given.
-            let drawn = crate::fio::lower::pacing::stops::mixed(from.options.random.seed) % 100;
+            let drawn = mixed(from.options.random.seed) % 100;
             let center = center.map_or(drawn as f64, percent);
             Access::Pareto { h: *h, center_percent: Some(center) }
         }

@@ -1,7 +1,6 @@
 //! Facts about a job that the output needs beside its measurement.
 
 pub(super) mod blanks;
-pub(super) mod measures;
 pub(super) mod remarks;
 
 use candor_plan::blocks::IoPriority;
@@ -32,7 +31,7 @@ pub(super) fn of(
 ) -> FioJob {
     let options = from.options;
     let usual = reporting(&options.statistics);
-    let does_io = !crate::fio::lower::engines::programs::is_one(from);
+    let does_io = !super::engines::programs::is_one(from);
     FioJob {
         name: from.name.to_owned(),
         description: options.about.description.clone(),
@@ -59,7 +58,7 @@ pub(super) fn of(
         },
         steady: steady(options),
         logs: logs(from, diagnostics),
-        state: crate::fio::lower::content::verify::saved(from),
+        state: super::content::verify::saved(from),
         reporting: Reporting {
             percentile_places: places(from),
             // Which disks a trace needs is not known before it is read.
@@ -113,7 +112,7 @@ fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape 
         depth: u32::try_from(options.issue.depth).unwrap_or(u32::MAX),
         thread: options.process.thread,
         instead: instead.and_then(|work| other_work(from, work)),
-        remarks: crate::fio::lower::report_meta::remarks::remarks(from),
+        remarks: remarks::remarks(from),
         depth_capped: options.issue.depth > 1
             && ONE_AT_A_TIME.contains(&engine)
             && options.issue.submit != SubmitMode::Offload,

@@ -12,6 +12,7 @@ use candor_plan::{Blocks, Bytes, Stop, Target, TargetKind};
 
 use crate::fio::job_options::{Amount, Method};
 use crate::fio::lower::instance::Instance;
+use crate::fio::lower::offsets::zones::in_bytes;
 use crate::kit::Diagnostics;
 
 pub(in crate::fio::lower) fn lower(
@@ -45,9 +46,7 @@ pub(in crate::fio::lower) fn lower(
     // not make up whole zones is not used, but moved elsewhere.
     let apart = options.files.size.is_some();
     let size = options.area.size.filter(|_| apart || blocks.zones.is_some());
-    let size = match size
-        .map(|size| crate::fio::lower::offsets::zones::in_bytes(from, size, "size", diagnostics))
-    {
+    let size = match size.map(|size| in_bytes(from, size, "size", diagnostics)) {
         Some(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,
     };
@@ -95,7 +94,7 @@ fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
 /// `io_size`, where it is given.
 fn moved(from: &Instance<'_>, total: Option<u64>, diagnostics: &mut Diagnostics) -> Option<u64> {
     let options = from.options.area.io_size?;
-    match crate::fio::lower::offsets::zones::in_bytes(from, options, "io_size", diagnostics) {
+    match in_bytes(from, options, "io_size", diagnostics) {
         Amount::Bytes(bytes) => Some(bytes).filter(|bytes| *bytes > 0),
         Amount::Percent(percent @ 101..) => {
             let message = format!("{percent} % is more than there is");

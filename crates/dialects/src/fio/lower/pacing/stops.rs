@@ -5,7 +5,7 @@ use candor_plan::{Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
 use crate::fio::ast::Section;
 use crate::fio::job_options::{JobOptions, SteadyOf};
 use crate::fio::lower::groups::Groups;
-use crate::fio::lower::instance::Instance;
+use crate::fio::lower::instance::{Instance, mixed};
 use crate::fio::lower::pacing::errors;
 use crate::fio::options;
 use crate::kit::Diagnostics;
@@ -80,13 +80,6 @@ fn delay(from: &Instance<'_>) -> Nanos {
     }
     let seed = from.options.random.seed ^ from.number.wrapping_add(1);
     Nanos(low.0 + mixed(seed) % (span + 1))
-}
-
-/// Bits of a number thrown together (the finalizer of splitmix64).
-pub(in crate::fio::lower) fn mixed(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
 
 /// A ramp belongs to a phase: the longest one of its jobs.

@@ -2,15 +2,15 @@
 
 use candor_plan::{Blocks, Engine, LogPlan, Measure, Nanos};
 
+use super::instance::Instance;
 use crate::fio::job_options::{JobOptions, LogValue};
-use crate::fio::lower::instance::Instance;
 use crate::kit::Diagnostics;
 
 /// Operations that a log holds at most. What is over is told, not dropped in silence.
 const LOGGED_MAX: u64 = 1 << 28;
 
 /// Depths, latency split at submission, and logs.
-pub(in crate::fio::lower) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostics) {
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostics) {
     let (logs, statistics) = (&from.options.logs, &from.options.statistics);
     let ms = |ms: u64| Nanos(ms.saturating_mul(1_000_000));
     let over_time = logs.bandwidth.is_some() || logs.iops.is_some() || logs.latency.is_some();
@@ -42,7 +42,7 @@ fn hands_over(blocks: &Blocks) -> bool {
 }
 
 /// The length of a sample of bandwidth and operations. There is one length for a whole phase.
-pub(in crate::fio::lower) fn interval(options: &JobOptions) -> Nanos {
+pub(super) fn interval(options: &JobOptions) -> Nanos {
     let ms = options.logs.bandwidth_ms.min(options.logs.iops_ms).max(1);
     Nanos(ms.saturating_mul(1_000_000))
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use candor_plan::FileName;
 
+use super::host::Found;
+use super::instance::Instance;
 use crate::fio::job_options::{self, FORMAT, JobOptions};
-use crate::fio::lower::host::Found;
-use crate::fio::lower::instance::Instance;
 
 /// Paths of a clone's files, in order.
 pub(super) enum Paths {
@@ -53,14 +53,14 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
 }
 
 /// The path of a clone's first file.
-pub(in crate::fio::lower) fn first(from: &Instance<'_>) -> Option<PathBuf> {
+pub(super) fn first(from: &Instance<'_>) -> Option<PathBuf> {
     let paths = paths(from, 1);
     (paths.count() > 0).then(|| paths.path(0))
 }
 
 /// True where the plan lists the files that are named after a job: each has a size of its own, or
 /// all have one name.
-pub(in crate::fio::lower) fn is_listed(options: &JobOptions) -> bool {
+pub(super) fn is_listed(options: &JobOptions) -> bool {
     let files = &options.files;
     files.size.is_some_and(|(low, high)| low != high) || !format(files).contains(NUMBER)
 }
