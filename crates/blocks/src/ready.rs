@@ -13,7 +13,7 @@ use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::flow::{FlowShare, FlowSum};
 use candor_engine::gates::pace::Pacer;
-use candor_engine::host::memory::{Mapping, PAGE_BYTES};
+use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
 use candor_engine::host::thread_attributes;
 use candor_engine::issue::OneAtATime;
 use candor_engine::random::{Random, mix};
@@ -26,6 +26,7 @@ use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::work::{BlocksOp, Figure};
 use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Stop};
+use candor_record::EngineUsed;
 
 use self::chain::Feed;
 use crate::data::content::{self, Content, Origin, Pool};
@@ -460,11 +461,20 @@ impl ReadyBlocks {
         }
     }
 
+    /// Pages for buffers of that many bytes.
+    fn pages(&self, bytes: usize) -> Pages {
+        match self.blocks.hints.huge_pages {
+            Some(true) => Pages::Huge,
+            None if self.blocks.direct && bytes > PAGE_BYTES => Pages::Contiguous,
+            _ => Pages::Ordinary,
+        }
+    }
+
     /// Buffers of that many bytes, and the memory that a worker locks beside them.
     fn memory(&self, bytes: usize) -> Result<(Mapping, Option<Mapping>), EngineError> {
-        let (memory, huge_pages) = (&self.blocks.buffers, self.blocks.hints.huge_pages);
+        let memory = &self.blocks.buffers;
         let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
-        let buffers = Mapping::of(memory, bytes * self.depth(), huge_pages)
+        let buffers = Mapping::of(memory, bytes * self.depth(), self.pages(bytes))
             .map_err(EngineError::system(what))?;
         let pinned = memory.lock.map(|bytes| {
             let what = format!("pin {bytes} of memory");
@@ -607,7 +617,10 @@ impl JobWork for ReadyBlocks {
             seed: seat.seed_for(self.ranks.rank(rank)),
         };
         let source = self.source(rank, content);
-        self.run(seat, &context, source)
+        let is_huge = rank == 0 && self.pages(bytes) != Pages::Ordinary && buffers.is_huge();
+        let mut end = self.run(seat, &context, source)?;
+        end.features.extend(is_huge.then(|| EngineUsed::HUGE_PAGES.into()));
+        Ok(end)
     }
 
     fn name_of(&self, handle: u32) -> String {

@@ -288,6 +288,8 @@ fn syncs_come_after_so_many_writes_or_in_place_of_a_turn() {
     let cases = [
         (every(4, 0), 1, 16, 15),
         (every(4, 0), 2, 32, 15),
+        // Only the file that was written to is synced.
+        (every(0, 1), 4, 64, 63),
         (every(0, 32), 2, 4, 1),
         // Of two syncs that are due together, the more thorough one is done.
         (every(4, 6), 1, 21, 20),

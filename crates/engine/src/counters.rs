@@ -14,7 +14,7 @@ use candor_record::histogram::{BUCKETS, bucket_of};
 use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
 
 use crate::clock::{AtomicTicks, Clock, Ticks};
-use crate::host::memory::Mapping;
+use crate::host::memory::{Mapping, Pages};
 use crate::operation::Op;
 use crate::worker_end::WorkerEnd;
 
@@ -41,7 +41,7 @@ impl Counts {
         let bytes = BUCKETS * size_of::<AtomicU64>();
         // As with the heap, nothing is left to do once the kernel refuses 20 kB.
         let refused = |_| std::alloc::handle_alloc_error(Layout::new::<[AtomicU64; BUCKETS]>());
-        Counts(Mapping::new(bytes, false).unwrap_or_else(refused))
+        Counts(Mapping::new(bytes, Pages::Ordinary).unwrap_or_else(refused))
     }
 }
 

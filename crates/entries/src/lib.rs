@@ -6,7 +6,7 @@ mod walk;
 use candor_engine::EngineError;
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
-use candor_engine::host::memory::Mapping;
+use candor_engine::host::memory::{Mapping, Pages};
 use candor_engine::names::Names;
 use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
@@ -79,7 +79,8 @@ impl JobWork for ReadyEntries {
             return Ok(worker::run_calls(seat, Shape::ONE, &Buffers::None, calls, walk));
         }
         let what = format!("allocate a buffer of {bytes} bytes");
-        let mut buffer = Mapping::new(bytes, false).map_err(EngineError::system(what))?;
+        let mut buffer =
+            Mapping::new(bytes, Pages::Contiguous).map_err(EngineError::system(what))?;
         buffer.as_mut_slice().fill(0x5a);
         Ok(worker::run_calls(seat, Shape::ONE, &Buffers::Host(&buffer, bytes), calls, walk))
     }

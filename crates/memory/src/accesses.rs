@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use candor_engine::EngineError;
-use candor_engine::host::memory::Mapping;
+use candor_engine::host::memory::{Mapping, Pages};
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 use candor_engine::random::Random;
@@ -41,7 +41,8 @@ impl Pieces {
 /// Memory with all of its pages touched.
 fn touched(bytes: usize, huge_pages: bool) -> Result<Mapping, EngineError> {
     let what = format!("allocate {bytes} bytes of memory");
-    let mut memory = Mapping::new(bytes, huge_pages).map_err(EngineError::system(what))?;
+    let pages = if huge_pages { Pages::Huge } else { Pages::Ordinary };
+    let mut memory = Mapping::new(bytes, pages).map_err(EngineError::system(what))?;
     memory.as_mut_slice().fill(0xa5);
     Ok(memory)
 }

@@ -295,8 +295,10 @@ pub struct Hints {
     pub pre_read: bool,
     /// `posix_fadvise` (and `madvise` for mmap) when opening.
     pub advice: Advice,
-    /// Buffers from huge pages.
-    pub huge_pages: bool,
+    /// Buffers from huge pages, reserved or transparent ones, or from ordinary pages only. Absent,
+    /// large buffers of direct I/O are from transparent huge pages where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub huge_pages: Option<bool>,
     /// How long what is written is expected to live (`F_SET_RW_HINT`), for devices that sort by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_life: Option<WriteLife>,

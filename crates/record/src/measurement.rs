@@ -702,12 +702,17 @@ pub enum MismatchKind {
 pub struct EngineUsed {
     /// Name.
     pub name: String,
-    /// Features in use, such as `fixed-buffers`, `defer-taskrun`.
+    /// Features in use, such as `fixed-buffers`, `defer-taskrun`, [`EngineUsed::HUGE_PAGES`].
     pub features: Vec<String>,
     /// The clock that latencies were taken with: `tsc` or `monotonic`.
     pub clock: String,
     /// Cost of reading that clock.
     pub clock_cost_ns: f64,
+}
+
+impl EngineUsed {
+    /// Feature: the buffers are in huge pages, so that each goes to a device in few pieces.
+    pub const HUGE_PAGES: &str = "huge-pages";
 }
 
 /// Why a job ended, from the least to the most severe.

@@ -105,6 +105,20 @@ pub struct HostRecord {
     /// How fast memory copies, measured after a phase that moved so many bytes that this may
     /// have been its limit.
     pub memory_copy: Option<MemoryCopy>,
+    /// Rates of two ways to hand operations over, where both were tried before the clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<SubmissionTrial>,
+}
+
+/// Operations handed over in two ways, each for a moment before the phase, and the way it used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SubmissionTrial {
+    /// The phase handed them over one at a time; else all that were ready at once.
+    pub one_at_a_time: bool,
+    /// Operations per second with all that were ready in one call.
+    pub ops_per_s_at_once: f64,
+    /// Operations per second with one in each call.
+    pub ops_per_s_one_at_a_time: f64,
 }
 
 /// The record of no host.

@@ -30,6 +30,7 @@ mod runner;
 mod schedulers;
 mod signals;
 mod signature;
+mod submission;
 mod tracer;
 
 use candor_plan::Plan;

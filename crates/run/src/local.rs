@@ -2,7 +2,7 @@
 
 mod phase;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -15,9 +15,9 @@ use candor_engine::names;
 use candor_engine::{Prepared, Session, SkippedJob};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::rank::HostIndex;
-use candor_plan::{Engine, OnFailure, Phase, Plan};
+use candor_plan::{Engine, Layout, OnFailure, Phase, Plan, Target};
 use candor_record::facts::PathKind;
-use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep};
+use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, SubmissionTrial};
 
 use self::phase::LocalPhase;
 use crate::consent::Guard;
@@ -29,7 +29,7 @@ use crate::precheck::PhaseFiles;
 use crate::runner::{Ready, Runner, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
-use crate::{families, hooks, layout, memory, precheck};
+use crate::{families, hooks, layout, memory, precheck, submission};
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
 const IDLE: Duration = Duration::from_millis(500);
@@ -46,6 +46,9 @@ pub struct HostOptions {
     pub at_once: bool,
     /// How many requests of the devices are traced.
     pub block_trace: BlockTraceMode,
+    /// Before a phase whose plan leaves open how operations are handed over, try which way suits
+    /// the device.
+    pub try_submission: bool,
 }
 
 /// Runs phases on this host.
@@ -63,6 +66,10 @@ pub struct Local {
     notes: Vec<Note>,
     /// A phase has been prepared.
     begun: bool,
+    /// Submission of the plan's phases that ran, by their index.
+    submissions: HashMap<usize, Option<SubmissionTrial>>,
+    /// That of the phase that ran last, for its follow-ups.
+    submission: Option<SubmissionTrial>,
 }
 
 impl Local {
@@ -82,6 +89,8 @@ impl Local {
             tracer: RunTracer::default(),
             notes: Vec::new(),
             begun: false,
+            submissions: HashMap::new(),
+            submission: None,
         }
     }
 
@@ -135,6 +144,36 @@ impl Local {
             }
         }
         Ok(())
+    }
+
+    /// How the operations of a phase are handed over, where that was tried: once for all repeats of
+    /// a phase, and not for the steps of a search.
+    fn submission(&mut self, task: &Task<'_>) -> Option<SubmissionTrial> {
+        let Task { plan, phase, index, follow_up, .. } = *task;
+        if follow_up || !self.options.try_submission {
+            return self.submission;
+        }
+        let known = index.and_then(|index| self.submissions.get(&index)).copied();
+        self.submission = known.unwrap_or_else(|| {
+            index?;
+            let may_write = self.may_write_before(plan, phase);
+            let stop = self.channels.control.stop_flag();
+            submission::tried(&mut self.session, plan, phase, may_write, stop)
+        });
+        self.submissions.extend(index.map(|index| (index, self.submission)));
+        self.submission
+    }
+
+    /// True where writing to the places of a phase before its clock changes nothing: on devices,
+    /// and on its own files that were written whole.
+    fn may_write_before(&self, plan: &Plan, phase: &Phase) -> bool {
+        let is_device = |index: usize| {
+            self.host.facts.targets.get(index).is_some_and(|t| t.kind == PathKind::Device)
+        };
+        let is_whole = |target: &Target| target.layout == Layout::Write;
+        let mut targets = precheck::targets(plan, phase).into_iter();
+        self.owns(plan, phase) && targets.clone().all(|(_, target, _)| is_whole(target))
+            || targets.all(|(index, ..)| is_device(index))
     }
 
     /// Adds to the facts what cannot be observed in the phase that is ready.
@@ -202,15 +241,20 @@ impl Runner for Local {
         let mut sampler = self.sampler(&files);
         let control = &self.channels.control;
         wait_until(SystemTime::now() + Duration::from_nanos(phase.delay.0), control);
+        let submission = self.submission(task);
+        let suited = submission::with(phase, submission.is_some_and(|trial| trial.one_at_a_time));
         let engine_task =
-            candor_engine::Task { plan, phase, index, repeat, host: HostIndex::ALONE };
+            candor_engine::Task { plan, phase: &suited, index, repeat, host: HostIndex::ALONE };
         let prepared = Prepared::without(&mut self.session, &engine_task, skipped)?;
         if !follow_up {
             self.note_missing(&mut sampler, &files);
         }
         match self.channels.control.is_stopped() {
             true => Err(RunError::Interrupted),
-            false => Ok(Box::new(LocalPhase::new(self, task, prepared, sampler, idle)?)),
+            false => {
+                let host = HostRecord { idle, submission, ..self.host.clone() };
+                Ok(Box::new(LocalPhase::new(self, task, prepared, sampler, host)?))
+            }
         }
     }
 

@@ -406,6 +406,11 @@ fn full_phase() -> Judged {
         after: full_snapshot(),
         after_flush: Some(full_snapshot()),
         requests: Some(requests()),
+        submission: Some(SubmissionTrial {
+            one_at_a_time: true,
+            ops_per_s_at_once: 35_900.0,
+            ops_per_s_one_at_a_time: 40_100.0,
+        }),
         memory_copy: Some(MemoryCopy { bytes_per_s: 8.4e9, threads: 2, ..MemoryCopy::default() }),
     };
     let mut phase = phase("write", full_measurement());

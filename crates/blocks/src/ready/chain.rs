@@ -96,7 +96,7 @@ impl ReadyBlocks {
             chain = Box::new(TrimsLast::new(chain));
         }
         if syncs {
-            chain = Box::new(Synced::new(chain, blocks.durability, self.own_files(rank)));
+            chain = Box::new(Synced::new(chain, blocks.durability, &self.own_files(rank)));
         }
         Feed::Chain(chain)
     }

@@ -1,6 +1,6 @@
 //! Syncs between writes: `fsync`, `fdatasync` or `sync_file_range`. After a number of writes they
-//! go to all of the worker's files at once; or one takes the next turn, and goes to the file of
-//! that turn.
+//! go to each file that was written to since its last one; or one takes the next turn, and goes to
+//! the file of that turn.
 
 use candor_engine::operation::Slot;
 use candor_engine::source::{Next, Source, Turn, Wait};
@@ -14,18 +14,66 @@ use crate::slot::BlocksSlot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Due {
     kind: BlocksOp,
-    /// File to sync; none for all files.
+    /// File to sync; none for all that were written to.
     file: Option<u32>,
-    /// Number of its syncs that were submitted.
-    done: usize,
+    /// A sync of it was submitted.
+    begun: bool,
+}
+
+/// Files that were written to since their last sync of each kind.
+struct Unsynced {
+    /// Kinds of syncs that there are.
+    kinds: u8,
+    /// Kinds that are to come, by file.
+    to_come: Box<[u8]>,
+    /// Files with a kind to come, each once.
+    files: Vec<u32>,
+}
+
+/// In [`Unsynced`], data and metadata are to be made durable.
+const WHOLE: u8 = 1;
+/// In [`Unsynced`], data is to be made durable.
+const DATA: u8 = 2;
+
+impl Unsynced {
+    fn new(plan: &Durability, files: &[u32]) -> Unsynced {
+        let kind = |every: u64, kind: u8| if every > 0 { kind } else { 0 };
+        let count = files.iter().max().map_or(0, |last| *last as usize + 1);
+        Unsynced {
+            kinds: kind(plan.fsync_every, WHOLE) | kind(plan.fdatasync_every, DATA),
+            to_come: vec![0; count].into(),
+            files: Vec::with_capacity(files.len()),
+        }
+    }
+
+    fn wrote(&mut self, file: u32) {
+        let to_come = &mut self.to_come[file as usize];
+        if *to_come == 0 && self.kinds > 0 {
+            self.files.push(file);
+        }
+        *to_come = self.kinds;
+    }
+
+    /// Takes a file that this sync is to come for. `fsync` does all that `fdatasync` does.
+    fn take(&mut self, sync: BlocksOp) -> Option<u32> {
+        let (kind, done) =
+            if sync == BlocksOp::Fsync { (WHOLE, WHOLE | DATA) } else { (DATA, DATA) };
+        let at = self.files.iter().position(|file| self.to_come[*file as usize] & kind > 0)?;
+        let file = self.files[at];
+        let to_come = &mut self.to_come[file as usize];
+        *to_come &= !done;
+        if *to_come == 0 {
+            self.files.swap_remove(at);
+        }
+        Some(file)
+    }
 }
 
 /// A source with syncs between its writes.
 pub struct Synced<S> {
     inner: S,
     plan: Durability,
-    /// Files to sync.
-    files: Box<[u32]>,
+    unsynced: Unsynced,
     ranges: Option<Ranges>,
     writes: u64,
     /// True where nothing was issued since the last sync.
@@ -40,9 +88,10 @@ pub fn syncs(plan: &Durability) -> bool {
 
 impl<S: Source> Synced<S> {
     /// Wraps a source that writes to these files.
-    pub fn new(inner: S, plan: Durability, files: Box<[u32]>) -> Synced<S> {
+    pub fn new(inner: S, plan: Durability, files: &[u32]) -> Synced<S> {
         let ranges = plan.range.map(|range| Ranges::new(range, files.len()));
-        Synced { inner, plan, files, ranges, writes: 0, just_done: false, due: None }
+        let unsynced = Unsynced::new(&plan, files);
+        Synced { inner, plan, unsynced, ranges, writes: 0, just_done: false, due: None }
     }
 
     /// Kind of the sync that is due after this many writes; of several, the most thorough one.
@@ -60,7 +109,7 @@ impl<S: Source> Synced<S> {
     /// Sync that takes the next turn, where one is due.
     fn turn_to_sync(&mut self) -> Option<Due> {
         let kind = self.kind().filter(|_| self.plan.in_turn && !self.just_done)?;
-        Some(Due { kind, file: Some(self.inner.pass_over()?), done: 0 })
+        Some(Due { kind, file: Some(self.inner.pass_over()?), begun: false })
     }
 
     /// Puts the next operation of a sync into the slot; false once the sync is done.
@@ -68,8 +117,11 @@ impl<S: Source> Synced<S> {
         let part = match due.kind {
             BlocksOp::SyncFileRange => self.next_range(due),
             _ => {
-                let files = due.file.as_ref().map_or(&*self.files, std::slice::from_ref);
-                files.get(due.done).map(|file| Range { file: *file, first: 0, end: 0 })
+                let file = match due.file {
+                    Some(file) => (!due.begun).then_some(file),
+                    None => self.unsynced.take(due.kind),
+                };
+                file.map(|file| Range { file, first: 0, end: 0 })
             }
         };
         let Some(Range { file, first, end }) = part else {
@@ -79,14 +131,14 @@ impl<S: Source> Synced<S> {
         slot.set(due.kind);
         (slot.handle, slot.offset, slot.length) = (file, first, end - first);
         slot.tag = self.ranges.as_ref().map_or(0, Ranges::flags);
-        self.due = Some(Due { done: due.done + 1, ..due });
+        self.due = Some(Due { begun: true, ..due });
         true
     }
 
     /// Next written range. Where the file of the turn was not written to, the sync has no bytes.
     fn next_range(&mut self, due: Due) -> Option<Range> {
         let range = self.ranges.as_mut()?.take(due.file);
-        let empty = due.file.filter(|_| due.done == 0);
+        let empty = due.file.filter(|_| !due.begun);
         range.or_else(|| empty.map(|file| Range { file, first: 0, end: 0 }))
     }
 
@@ -100,7 +152,8 @@ impl<S: Source> Synced<S> {
         }
         self.writes += 1;
         if !self.plan.in_turn {
-            self.due = self.kind().map(|kind| Due { kind, file: None, done: 0 });
+            self.unsynced.wrote(slot.handle);
+            self.due = self.kind().map(|kind| Due { kind, file: None, begun: false });
         }
     }
 }

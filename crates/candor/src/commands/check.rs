@@ -100,7 +100,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();
     let Draft { seconds, size, write, keep, force } = draft;
     let options = CheckOptions { path, seconds, size, write, keep };
-    let host = HostOptions { force: force.into_iter().collect(), ..HostOptions::default() };
+    let host = HostOptions {
+        force: force.into_iter().collect(),
+        try_submission: true,
+        ..HostOptions::default()
+    };
     // The series is a search of its own.
     let run = candor_run::Options { command: line.words().to_vec(), follow_ups: false };
     let (control, progress) = (candor_run::interrupts(), screen::progress(output.quiet));

@@ -138,6 +138,7 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         force: how.force.into_iter().collect(),
         block_trace: how.block_trace,
         at_once: false,
+        try_submission: true,
     };
     let (control, progress) = (candor_run::interrupts(), screen::progress(output.quiet));
     let result = candor_run::execute(plan, (&options, &host), &control, progress);

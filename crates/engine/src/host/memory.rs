@@ -12,6 +12,21 @@ use candor_plan::blocks::{Buffers, MemoryKind};
 /// Page size assumed for alignment; a multiple of every sector size in use.
 pub const PAGE_BYTES: usize = 4096;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
+/// Less memory is not made larger so that it fills a huge page.
+const CONTIGUOUS_BYTES_MIN: usize = 512 << 10;
+
+/// Pages that memory is to come from. The kernel may have none but ordinary ones
+/// ([`Mapping::is_huge`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Ordinary ones, which lie anywhere in physical memory.
+    Ordinary,
+    /// Transparent huge pages, where the memory is large enough to be worth it: what is contiguous
+    /// goes to a device in few pieces.
+    Contiguous,
+    /// Reserved huge pages, or transparent ones.
+    Huge,
+}
 
 /// Memory that is unmapped when dropped.
 #[derive(Debug)]
@@ -27,40 +42,52 @@ pub struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// `bytes` of private memory, rounded up to pages; from huge pages if requested and available.
+    /// `bytes` of private memory, rounded up to pages.
     ///
     /// # Errors
     /// The kernel's, where there is not enough memory.
-    pub fn new(bytes: usize, huge_pages: bool) -> io::Result<Mapping> {
-        let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES);
+    pub fn new(bytes: usize, pages: Pages) -> io::Result<Mapping> {
+        let whole = bytes.max(1).next_multiple_of(HUGE_PAGE_BYTES);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        if huge_pages {
-            let rounded = bytes.next_multiple_of(HUGE_PAGE_BYTES);
-            if let Ok(mapping) = Mapping::map(rounded, flags | libc::MAP_HUGETLB, None) {
-                return Ok(mapping);
-            }
+        match pages {
+            Pages::Huge => Mapping::map(whole, flags | libc::MAP_HUGETLB, None)
+                .or_else(|_| Mapping::transparent(whole)),
+            Pages::Contiguous if bytes >= CONTIGUOUS_BYTES_MIN => Mapping::transparent(whole),
+            _ => Mapping::map(bytes.max(1).next_multiple_of(PAGE_BYTES), flags, None),
         }
-        let mapping = Mapping::map(bytes, flags, None)?;
-        if huge_pages {
-            // Transparent huge pages are the next best; the kernel may decline.
-            // SAFETY: the range is the mapping just made.
-            unsafe { libc::madvise(mapping.start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+    }
+
+    /// Whole huge pages, as far as the kernel has some; `bytes` is a multiple of them.
+    fn transparent(bytes: usize) -> io::Result<Mapping> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let mut mapping = Mapping::map(bytes + HUGE_PAGE_BYTES, flags, None)?;
+        // The kernel makes a huge page only where its address is a multiple of its size.
+        let before = mapping.as_ptr().align_offset(HUGE_PAGE_BYTES);
+        // SAFETY: the parts lie within the mapping just made, before and behind the rest of it. The
+        // advice may be refused, where the kernel was built without such pages.
+        unsafe {
+            let first = mapping.start.add(before);
+            libc::munmap(mapping.start.as_ptr().cast(), before);
+            libc::munmap(first.add(bytes).as_ptr().cast(), HUGE_PAGE_BYTES - before);
+            libc::madvise(first.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE);
+            (mapping.start, mapping.bytes) = (first, bytes);
         }
         Ok(mapping)
     }
 
-    /// `bytes` of the memory that a plan requests. `huge_pages` are used where there are any.
+    /// `bytes` of the memory that a plan requests; `pages` are those of private memory without a
+    /// word about them.
     ///
     /// # Errors
     /// The kernel's: no memory, no huge pages, no such file.
-    pub fn of(memory: &Buffers, bytes: usize, huge_pages: bool) -> io::Result<Mapping> {
+    pub fn of(memory: &Buffers, bytes: usize, pages: Pages) -> io::Result<Mapping> {
         let offset = memory.offset.0 as usize;
         let page = if memory.huge { HUGE_PAGE_BYTES } else { PAGE_BYTES };
         let whole = (bytes + offset).max(1).next_multiple_of(page);
         let huge = if memory.huge { libc::MAP_HUGETLB } else { 0 };
         let mut mapping = match (memory.kind, &memory.file) {
             (MemoryKind::Shm, _) => Mapping::segment(whole, memory.huge)?,
-            (MemoryKind::Private, None) if !memory.huge => Mapping::new(whole, huge_pages)?,
+            (MemoryKind::Private, None) if !memory.huge => Mapping::new(whole, pages)?,
             (kind, None) => {
                 let flags = sharing(kind) | libc::MAP_ANONYMOUS | huge;
                 Mapping::map(whole, flags, None)?
@@ -118,7 +145,7 @@ impl Mapping {
     /// # Errors
     /// The kernel's, where so much cannot be locked.
     pub fn pinned(bytes: usize) -> io::Result<Mapping> {
-        let mapping = Mapping::new(bytes, false)?;
+        let mapping = Mapping::new(bytes, Pages::Ordinary)?;
         // SAFETY: the range is the mapping just made.
         match unsafe { libc::mlock(mapping.start.as_ptr().cast(), mapping.bytes) } {
             0 => Ok(mapping),
@@ -149,12 +176,49 @@ impl Mapping {
         self.len() == 0
     }
 
+    /// True where nearly all of this memory, which was touched, is in huge pages. The kernel says
+    /// so of its areas, which may hold other memory of that kind beside it.
+    pub fn is_huge(&self) -> bool {
+        std::fs::read_to_string("/proc/thread-self/smaps")
+            .is_ok_and(|areas| huge_share(&areas, self.as_ptr() as u64) >= HUGE_SHARE)
+    }
+
     /// All bytes, to fill before the mapping is used.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: the mapping is readable, writable, initialised (zeros, or the file's bytes) and
         // borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.len()) }
     }
+}
+
+/// Memory counts as huge pages from this share on: its ends may not fill one.
+const HUGE_SHARE: f64 = 0.7;
+
+/// Share of huge pages in the resident memory of the area that holds an address, from
+/// `/proc/PID/smaps`.
+fn huge_share(areas: &str, address: u64) -> f64 {
+    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+    let range = |line: &str| {
+        let (first, end) = line.split_once(' ')?.0.split_once('-')?;
+        Some(hex(first)?..hex(end)?)
+    };
+    let mut lines = areas.lines();
+    lines.by_ref().find(|line| range(line).is_some_and(|area| area.contains(&address)));
+    let (mut resident, mut huge) = (0.0, 0.0);
+    for line in lines.take_while(|line| range(line).is_none()) {
+        let mut words = line.split_whitespace();
+        let (name, kib) = (words.next(), words.next().and_then(|kib| kib.parse::<f64>().ok()));
+        match (name, kib) {
+            (Some("Rss:"), Some(kib)) => resident += kib,
+            (Some("AnonHugePages:"), Some(kib)) => huge += kib,
+            // Reserved pages are not part of what is resident.
+            (Some("Private_Hugetlb:" | "Shared_Hugetlb:"), Some(kib)) => {
+                (resident, huge) = (resident + kib, huge + kib);
+            }
+            _ => {}
+        }
+    }
+    if resident > 0.0 { huge / resident } else { 0.0 }
 }
 
 /// A new file that is removed with its last user. A name that is taken, for instance by another
@@ -207,7 +271,7 @@ mod tests {
         for (kind, file) in kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]) {
             let file = (file && kind != MemoryKind::Shm).then(|| dir.path().join("back"));
             let memory = Buffers { kind, file, offset: Bytes(512), ..Buffers::default() };
-            let mut mapping = Mapping::of(&memory, 10_000, false).expect("mapped");
+            let mut mapping = Mapping::of(&memory, 10_000, Pages::Ordinary).expect("mapped");
             assert_eq!(mapping.as_ptr() as usize % PAGE_BYTES, 512);
             assert!(mapping.len() >= 10_000);
             mapping.as_mut_slice().fill(7);
@@ -219,8 +283,35 @@ mod tests {
     fn pages_that_are_not_there_are_an_error() {
         let huge = Buffers { huge: true, ..Buffers::default() };
         let wanted = 1 << 50;
-        assert!(Mapping::of(&huge, wanted, false).is_err());
+        assert!(Mapping::of(&huge, wanted, Pages::Ordinary).is_err());
         assert!(Mapping::pinned(wanted).is_err());
         assert_eq!(Mapping::pinned(4096).expect("pinned").len(), 4096);
+    }
+
+    #[test]
+    fn the_share_of_huge_pages_is_that_of_the_area_with_the_address() {
+        let areas = "1000-3000 rw-p 00000000 00:00 0\nRss: 8 kB\nAnonHugePages: 0 kB\n\
+                     200000-600000 rw-p 00000000 00:00 0 \nRss: 4096 kB\nAnonHugePages: 4096 kB\n\
+                     VmFlags: rd wr hg\n600000-a00000 rw-s 00000000 00:0f 1 /anon_hugepage\n\
+                     Rss: 0 kB\nShared_Hugetlb: 0 kB\nPrivate_Hugetlb: 4096 kB\n";
+        let share = |address| huge_share(areas, address);
+        assert_eq!([share(0x1000), share(0x200000), share(0x5fffff)], [0.0, 1.0, 1.0]);
+        assert_eq!([share(0x600000), share(0xa00000)], [1.0, 0.0]);
+    }
+
+    #[test]
+    fn contiguous_memory_begins_a_huge_page() {
+        for (pages, bytes) in [(Pages::Contiguous, CONTIGUOUS_BYTES_MIN), (Pages::Huge, 1)] {
+            let mut mapping = Mapping::new(bytes, pages).expect("mapped");
+            assert_eq!(mapping.as_ptr() as usize % HUGE_PAGE_BYTES, 0, "{pages:?}");
+            mapping.as_mut_slice()[..bytes].fill(7);
+            let switch = "/sys/kernel/mm/transparent_hugepage/enabled";
+            match std::fs::read_to_string(switch) {
+                Ok(words) if !words.contains("[never]") => assert!(mapping.is_huge(), "{pages:?}"),
+                _ => println!("skipped: {switch} is never, or not there"),
+            }
+        }
+        let small = Mapping::new(4096, Pages::Contiguous).expect("mapped");
+        assert!(!small.is_huge() && small.len() == 4096);
     }
 }

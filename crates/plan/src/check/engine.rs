@@ -195,7 +195,7 @@ fn buffers(view: &View<'_>, out: &mut Found) {
         let message = "a System V segment has no file behind it";
         out.error("buffers-file", at.key("file"), message, "set kind = \"shared\"");
     }
-    if *huge && view.blocks.hints.huge_pages {
+    if *huge && view.blocks.hints.huge_pages == Some(true) {
         let message = "hints.huge_pages takes other pages where there are no huge ones, huge none";
         out.warning("buffers-huge", at.key("huge"), message, "remove one of the two");
     }

@@ -379,7 +379,7 @@ impl Arbitrary<'_> {
                 invalidate: self.yes(),
                 pre_read: self.yes(),
                 advice: self.pick(&[Advice::None, Advice::Random]),
-                huge_pages: self.yes(),
+                huge_pages: self.option(Self::yes),
                 write_life: self.option(|d| d.pick(&[WriteLife::None, WriteLife::Extreme])),
             },
             pace: self.pace(),

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use candor_engine::Prepared;
 use candor_observe::Sampler;
-use candor_record::{HostRecord, IdleWindow, Measurement, Snapshot};
+use candor_record::{HostRecord, Measurement, Snapshot};
 
 use super::Local;
 use crate::consent::AbsentNames;
@@ -41,7 +41,7 @@ impl<'a> LocalPhase<'a> {
         task: &Task<'a>,
         prepared: Prepared,
         sampler: Sampler,
-        idle: Option<IdleWindow>,
+        host: HostRecord,
     ) -> Result<LocalPhase<'a>, RunError> {
         let absent_names = local.guard.absent_names(task.plan, task.phase);
         let (start, started) = mpsc::channel();
@@ -54,7 +54,7 @@ impl<'a> LocalPhase<'a> {
             sampler,
             tracer: local.tracer.reader(),
             interims: interim_sender,
-            host: HostRecord { idle, ..local.host.clone() },
+            host,
             last: Snapshot::default(),
             requests_before: None,
         };

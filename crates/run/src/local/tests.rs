@@ -33,7 +33,8 @@ fn task(plan: &Plan) -> Task<'_> {
 }
 
 fn local(plan: &Plan, control: &Control) -> Local {
-    let host = HostOptions { at_once: true, block_trace: BlockTraceMode::Off, force: Vec::new() };
+    let host =
+        HostOptions { at_once: true, block_trace: BlockTraceMode::Off, ..HostOptions::default() };
     let channels = Channels { control: control.clone(), ..Channels::default() };
     let mut local = Local::new(&host, &channels);
     local.open(plan).expect("nothing speaks against it");

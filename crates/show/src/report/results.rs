@@ -60,6 +60,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
         }
     }
     search_steps(page, report);
+    submissions(page, report);
     follow_ups(page, report);
     ceilings(page, report);
 }
@@ -75,6 +76,27 @@ fn search_steps(page: &mut Page, report: &Report) {
     if !steps.is_empty() {
         page.blank();
         page.aside("", &format!("Short trials, not judged: {}.", steps.join("; ")));
+    }
+}
+
+/// How operations were handed over in phases before which both ways were tried.
+fn submissions(page: &mut Page, report: &Report) {
+    let phase = |phase: &PhaseRecord| {
+        let trial = phase.host().submission?;
+        let ways = [
+            ("all at once", trial.ops_per_s_at_once),
+            ("one at a time", trial.ops_per_s_one_at_a_time),
+        ];
+        let [(used, rate), (other, others)] =
+            if trial.one_at_a_time { [ways[1], ways[0]] } else { ways };
+        let [rate, others] = [rate, others].map(column::iops);
+        Some(format!("{used} for {} ({rate} IOPS; {other} {others})", phase.name))
+    };
+    let phases: Vec<_> = report.phases.iter().filter_map(phase).collect();
+    if !phases.is_empty() {
+        page.blank();
+        let phases = phases.join("; ");
+        page.aside("", &format!("Submission, tried for a moment before the clock: {phases}."));
     }
 }
 

@@ -65,6 +65,20 @@ fn split_requests(sentence: &str) -> Vec<Finding> {
     vec![split, full]
 }
 
+#[test]
+fn submission_that_was_tried_is_named() {
+    let mut phases = sample::series();
+    phases[3].record.hosts[0].submission = Some(SubmissionTrial {
+        one_at_a_time: true,
+        ops_per_s_at_once: 84_300.0,
+        ops_per_s_one_at_a_time: 92_600.0,
+    });
+    let text = plain(&sample::report("every number is the storage's own.", phases));
+    let line = "Submission, tried for a moment before the clock: one at a time for random read 4 KiB, \
+                depth 32\n(92.6k IOPS; all at once 84.3k).\n";
+    assert!(text.contains(line), "{text}");
+}
+
 /// A finding that several phases share is told once.
 #[test]
 fn with_remarks() {

@@ -11,14 +11,14 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "fsync-every",
         takes: Takes::One("N"),
-        help: "fsync after every N writes of a worker",
+        help: "After every N writes of a worker, fsync the files they went to",
         fields: &["phase[0].job[0].work.blocks.durability.fsync_every"],
         set: |draft, text| put(&mut draft.blocks.durability.fsync_every, number(text)),
     },
     Flag {
         long: "fdatasync-every",
         takes: Takes::One("N"),
-        help: "fdatasync after every N writes of a worker",
+        help: "After every N writes of a worker, fdatasync the files they went to",
         fields: &["phase[0].job[0].work.blocks.durability.fdatasync_every"],
         set: |draft, text| put(&mut draft.blocks.durability.fdatasync_every, number(text)),
     },

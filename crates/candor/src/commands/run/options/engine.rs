@@ -129,9 +129,16 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "huge-pages",
         takes: Takes::Nothing,
-        help: "Buffers from huge pages",
+        help: "Buffers from huge pages, reserved or transparent ones",
         fields: &["phase[0].job[0].work.blocks.hints.huge_pages"],
-        set: |draft, _| put(&mut draft.blocks.hints.huge_pages, Ok(true)),
+        set: |draft, _| put_some(&mut draft.blocks.hints.huge_pages, Ok(true)),
+    },
+    Flag {
+        long: "no-huge-pages",
+        takes: Takes::Nothing,
+        help: "Buffers from ordinary pages, also large ones of direct I/O",
+        fields: &["phase[0].job[0].work.blocks.hints.huge_pages"],
+        set: |draft, _| put_some(&mut draft.blocks.hints.huge_pages, Ok(false)),
     },
 ];
 
