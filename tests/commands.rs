@@ -65,6 +65,17 @@ fn stdout_is_data_and_stderr_the_rest() {
     assert!(!plain.out.contains('\u{1b}') && !plain.err.contains('\u{1b}'), "colours in a file");
     let coloured = candor(&[&words[..], &["--color", "always"]].concat());
     assert!(coloured.out.contains('\u{1b}'));
+    let csv = candor(&[&words[..], &["--csv", "-"]].concat());
+    assert_eq!(csv.code, Some(0), "{}", csv.err);
+    let rows = |kind: &str| csv.out.lines().filter(|line| line.starts_with(kind)).count();
+    assert_eq!(
+        (rows("row,phase,"), rows("result,sequential read 4 KiB,1,")),
+        (1, 1),
+        "{}",
+        csv.out
+    );
+    let two = candor(&[&words[..], &["--json", "-", "--csv", "-"]].concat());
+    assert_eq!((two.code, two.out.as_str()), (Some(2), ""), "{}", two.err);
     let both = scratch.outside("both.json");
     let written = candor(&[&words[..], &["--json", &both]].concat());
     assert!(written.out.contains("sequential read"), "{}", written.out);

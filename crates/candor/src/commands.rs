@@ -50,7 +50,7 @@ fn stored(
     mut line: CommandLine,
     read: fn(&str) -> Result<Report, String>,
 ) -> u8 {
-    let output = match flags(output::OF_LOOKS, &[], matches, &mut line, &mut ()) {
+    let output = match flags(output::OF_REPORTS, &[], matches, &mut line, &mut ()) {
         Ok(output) => output,
         Err(code) => return code,
     };

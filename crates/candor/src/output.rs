@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use candor_record::Report;
-use candor_show::{Style, json, report};
+use candor_show::{Style, csv, json, report};
 
 use crate::flag::{Flag, Group, Takes, put, put_some};
 use crate::parse;
@@ -14,6 +14,7 @@ use crate::screen::{self, Color};
 #[derive(Debug, Default)]
 pub struct Output {
     json: Option<PathBuf>,
+    csv: Option<PathBuf>,
     run_dir: Option<PathBuf>,
     claimed: Option<RunDir>,
     /// No progress, no hints where files went.
@@ -28,6 +29,14 @@ const JSON: Flag<Output> = Flag {
     help: "Write the report for machines to FILE; - writes it to stdout instead of the text",
     fields: &[],
     set: |output, text| put_some(&mut output.json, Ok(text.into())),
+};
+
+const CSV: Flag<Output> = Flag {
+    long: "csv",
+    takes: Takes::One("FILE"),
+    help: "Write results and samples to FILE as comma-separated values; - is stdout, without text",
+    fields: &[],
+    set: |output, text| put_some(&mut output.csv, Ok(text.into())),
 };
 
 const RUN_DIR: Flag<Output> = Flag {
@@ -60,7 +69,10 @@ const COLOR: Flag<Output> = Flag {
 
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, RUN_DIR, QUIET, COLOR] }];
+    &[Group { title: "Output", flags: &[JSON, CSV, RUN_DIR, QUIET, COLOR] }];
+
+/// Options of a command that shows a stored report.
+pub const OF_REPORTS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, CSV, COLOR] }];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
@@ -71,19 +83,18 @@ pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[COL
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {
-        if let Some(file) = self.json_file() {
+        for (flag, file) in [("json", &self.json), ("csv", &self.csv)] {
+            let Some(file) = as_file(file) else { continue };
             let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
             if parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir() {
-                return Err(format!("--json {} is not a file that can be made", file.display()));
+                return Err(format!("--{flag} {} is not a file that can be made", file.display()));
             }
+        }
+        if is_stdout(&self.json) && is_stdout(&self.csv) {
+            return Err("--json - and --csv - cannot both have stdout; give one a FILE".into());
         }
         self.claimed = self.run_dir.as_deref().map(RunDir::claim).transpose()?;
         Ok(())
-    }
-
-    /// The file for machines, if it is not stdout.
-    fn json_file(&self) -> Option<&Path> {
-        self.json.as_deref().filter(|file| *file != Path::new("-"))
     }
 
     /// Writes a report to all places that were asked for.
@@ -92,13 +103,16 @@ impl Output {
         if let Some(dir) = &self.claimed {
             dir.keep(result, &json, &report::text(result, &Style::default()))?;
         }
-        self.deliver_json(&json)?;
-        if self.json.as_deref() != Some(Path::new("-")) {
+        write(&self.json, &json)?;
+        if self.csv.is_some() {
+            write(&self.csv, &csv::report(result).map_err(|error| error.to_string())?)?;
+        }
+        if !is_stdout(&self.json) && !is_stdout(&self.csv) {
             screen::data(&report::text(result, &screen::style(self.color)))?;
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
-            let file = self.json_file().map(|file| file.display().to_string());
+            let file = as_file(&self.json).map(|file| file.display().to_string());
             screen::tell(&report::written(dir.as_deref(), file.as_deref()));
         }
         Ok(())
@@ -111,21 +125,29 @@ impl Output {
         json: Result<String, E>,
         text: impl FnOnce(&Style) -> String,
     ) -> Result<(), String> {
-        let json = json.map_err(|error| error.to_string())?;
-        match self.deliver_json(&json)? {
+        write(&self.json, &json.map_err(|error| error.to_string())?)?;
+        match is_stdout(&self.json) {
             true => Ok(()),
             false => screen::data(&text(&screen::style(self.color))),
         }
     }
+}
 
-    /// Writes JSON where `--json` wants it; true if that was stdout.
-    fn deliver_json(&self, json: &str) -> Result<bool, String> {
-        match (&self.json, self.json_file()) {
-            (None, _) => Ok(false),
-            (Some(_), None) => screen::data(json).map(|()| true),
-            (Some(_), Some(file)) => std::fs::write(file, json)
-                .map(|()| false)
-                .map_err(|error| format!("{} cannot be written: {error}", file.display())),
-        }
+fn is_stdout(place: &Option<PathBuf>) -> bool {
+    place.as_deref() == Some(Path::new("-"))
+}
+
+/// The file, where it is not stdout.
+fn as_file(place: &Option<PathBuf>) -> Option<&Path> {
+    place.as_deref().filter(|file| *file != Path::new("-"))
+}
+
+/// Writes a text for machines to the place that it was asked for.
+fn write(place: &Option<PathBuf>, text: &str) -> Result<(), String> {
+    match as_file(place) {
+        None if place.is_none() => Ok(()),
+        None => screen::data(text),
+        Some(file) => std::fs::write(file, text)
+            .map_err(|error| format!("{} cannot be written: {error}", file.display())),
     }
 }

@@ -14,9 +14,11 @@
 //! | [`requests`] | `Trace` | what `candor align` prints |
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
+//! | [`csv`] | `Report` | a table for spreadsheets |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
 pub mod cached;
+pub mod csv;
 mod describe;
 pub mod facts;
 pub mod json;

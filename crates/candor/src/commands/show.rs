@@ -19,7 +19,7 @@ pub fn command() -> Command {
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .arg(stored::arg())
-        .args(flag::args(output::OF_LOOKS))
+        .args(flag::args(output::OF_REPORTS))
         .after_help(exit::HELP)
 }
 

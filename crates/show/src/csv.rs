@@ -1,0 +1,160 @@
+//! A report as a table for spreadsheets: results, and the samples that they consist of.
+
+use candor_record::{Measurement, OpSample, OpStats, PhaseRecord, Report, Sample, Verdict};
+use serde::Serialize;
+
+use crate::words;
+
+/// One line: an operation of a job, over all of its phase or in one interval of it. Absent is what
+/// was not measured.
+#[derive(Default, Serialize)]
+struct Row<'a> {
+    /// `result` or `sample`.
+    row: &'static str,
+    phase: &'a str,
+    /// Number of the repeat, from 1.
+    repeat: u32,
+    job: &'a str,
+    operation: &'a str,
+    /// Beginning of the interval since the clock of the phase began.
+    start_s: f64,
+    length_s: f64,
+    ops: u64,
+    bytes: u64,
+    ops_per_s: Option<f64>,
+    bytes_per_s: Option<f64>,
+    failed: Option<u64>,
+    latency_mean_ns: Option<f64>,
+    latency_min_ns: Option<u64>,
+    latency_p50_ns: Option<u64>,
+    latency_p90_ns: Option<u64>,
+    latency_p95_ns: Option<u64>,
+    latency_p99_ns: Option<u64>,
+    #[serde(rename = "latency_p99.9_ns")]
+    latency_p99_9_ns: Option<u64>,
+    latency_max_ns: Option<u64>,
+    verdict: &'static str,
+}
+
+/// The report as comma-separated values, with a line of names first. Phases of a search are not in
+/// it: they are no results.
+///
+/// # Errors
+/// None that a report can cause.
+pub fn report(report: &Report) -> Result<String, csv::Error> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    for (phase, judged) in report.judged() {
+        for measurement in &phase.measurements {
+            rows(phase, measurement, judged.verdict).try_for_each(|row| table.serialize(row))?;
+        }
+    }
+    let bytes = table.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn rows<'a>(
+    phase: &'a PhaseRecord,
+    measurement: &'a Measurement,
+    verdict: Verdict,
+) -> impl Iterator<Item = Row<'a>> {
+    let of_job = move || Row {
+        phase: &phase.name,
+        repeat: phase.repeat + 1,
+        job: &measurement.job,
+        verdict: words::verdict(verdict),
+        ..Row::default()
+    };
+    let length_s = measurement.elapsed_ns as f64 / 1e9;
+    let done = measurement.operations.iter().filter(|stats| stats.ops > 0 || stats.failed > 0);
+    let results = done.map(move |stats| result(stats, length_s, of_job()));
+    let samples = measurement.samples.iter().flat_map(move |interval| {
+        let done = interval.operations.iter().filter(|op| op.ops > 0);
+        done.map(move |op| sample(interval, op, of_job()))
+    });
+    results.chain(samples)
+}
+
+fn result<'a>(stats: &'a OpStats, length_s: f64, of_job: Row<'a>) -> Row<'a> {
+    let latency = stats.latency.as_ref();
+    let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p));
+    Row {
+        row: "result",
+        operation: &stats.name,
+        length_s,
+        ops: stats.ops,
+        bytes: stats.bytes,
+        ops_per_s: Some(stats.ops_per_s),
+        bytes_per_s: Some(stats.bytes_per_s),
+        failed: Some(stats.failed),
+        latency_mean_ns: latency.map(|latency| latency.mean_ns),
+        latency_min_ns: latency.map(|latency| latency.min_ns),
+        latency_p50_ns: percentile(50.0),
+        latency_p90_ns: percentile(90.0),
+        latency_p95_ns: percentile(95.0),
+        latency_p99_ns: percentile(99.0),
+        latency_p99_9_ns: percentile(99.9),
+        latency_max_ns: latency.map(|latency| latency.max_ns),
+        ..of_job
+    }
+}
+
+/// An interval has no rates of its own: operations, bytes and the length are what it measured.
+fn sample<'a>(interval: &Sample, op: &'a OpSample, of_job: Row<'a>) -> Row<'a> {
+    Row {
+        row: "sample",
+        operation: &op.name,
+        start_s: interval.at_ns.saturating_sub(interval.length_ns) as f64 / 1e9,
+        length_s: interval.length_ns as f64 / 1e9,
+        ops: op.ops,
+        bytes: op.bytes,
+        latency_mean_ns: Some(op.latency_sum_ns as f64 / op.ops as f64),
+        latency_p50_ns: op.latency_ns_p50,
+        latency_p99_ns: op.latency_ns_p99,
+        ..of_job
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::work::Figure;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_row_for_each_result_and_each_interval_of_it() {
+        let mut phases = sample::series();
+        phases.truncate(1);
+        phases[0].record.name = "a \"name\", with commas".into();
+        let op = |ops| OpSample {
+            name: "write".into(),
+            figure: Figure::Write,
+            ops,
+            bytes: ops << 20,
+            latency_sum_ns: ops * 2000,
+            latency_ns_p50: Some(1900),
+            latency_ns_p99: None,
+        };
+        let second = 1_000_000_000;
+        let at = |nth: u64, ops| Sample {
+            at_ns: nth * second,
+            length_ns: second,
+            operations: vec![op(ops)],
+        };
+        phases[0].record.measurements[0].samples = vec![at(1, 500), at(2, 0), at(3, 496)];
+        let text = report(&sample::report("", phases)).expect("written");
+        let lines: Vec<&str> = text.lines().collect();
+        let name = r#""a ""name"", with commas""#;
+        assert_eq!(lines.len(), 4, "{text}");
+        assert!(lines[0].starts_with("row,phase,repeat,job,operation,start_s,length_s,ops,bytes,"));
+        assert!(lines[1].starts_with(&format!("result,{name},1,job,write,0.0,10.0,4980,")));
+        assert_eq!(
+            lines[3],
+            format!(
+                "sample,{name},1,job,write,2.0,1.0,496,520093696,,,,2000.0,,1900,,,,,,Believable"
+            )
+        );
+        let columns = |line: &str| line.replace(name, "").matches(',').count();
+        assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
+    }
+}
