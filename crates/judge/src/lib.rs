@@ -21,6 +21,7 @@ mod follow_ups;
 mod headline;
 mod integrity;
 mod limit;
+mod more_load;
 mod observed;
 mod preflight;
 mod questions;
@@ -31,6 +32,7 @@ mod setup;
 mod shared;
 mod stage;
 pub mod thresholds;
+mod trials;
 
 #[cfg(test)]
 mod testcase;

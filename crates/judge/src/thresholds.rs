@@ -115,16 +115,36 @@ thresholds! {
         "a device of depth 8 under 32 requests showed 7.0";
     /// How many times the needed depth is too much.
     KNEE = 3.0, [B6],
-        "depth over what the rate needs", "evidence book B6",
-        "arrivals are uneven, so some more than needed pays; 32 where 1.7 would do does not";
+        "depth over the least that the rate can need", "evidence book B6",
+        "arrivals are uneven, so some more than needed pays; 32 where 1.7 are the least may not";
+    /// Share of the best rate tried from which a depth is as good.
+    AS_GOOD = 0.95, [B6],
+        "rate over the best of all depths tried, least to be as good", "judge",
+        "the bound by which the search of `candor check` chooses";
     /// Gain of doubling that shows that more is to be had.
     DOUBLED_PAYS = 1.5, [B7 B18],
         "rate with twice the load over the rate before, least", "evidence book B7",
         "all of it is 2; half of it cannot be the spread of seconds";
-    /// Gain of doubling where no more is to be had.
-    DOUBLED_FLAT = 1.2, [B18],
-        "rate with twice the load over the rate before, at most", "judge, after acceptance T8",
-        "75k to 85k IOPS from 4 to 8 jobs, on a device of 90k, are 1.13";
+    /// Gain of the same places once more that refutes a cost of allocation.
+    AGAIN_FLAT = 1.2, [B18],
+        "rate of the same places once more over the rate before, at most", "judge",
+        "so much lies between two seconds of one run on a shared machine";
+    /// Gain of more load that makes the load the limit.
+    LOAD_PAYS = 1.2, [],
+        "rate with more load over that of the phase, least", "judge, after acceptance T8",
+        "75k to 85k IOPS from 4 to 8 jobs, on a device of 90k, are 1.13; 1.4 times is much more";
+    /// Gain of a doubling that is one.
+    LOAD_GAINS = 1.05, [],
+        "rate with twice the load over the best before, least", "judge",
+        "the bound by which the search of `candor check` goes on";
+    /// Doublings in a row without gain that end the series.
+    LEVEL_STEPS = 2.0, [],
+        "doublings in a row that gain nothing", "judge",
+        "one alone has been flat at depth 16 on a device that did 1.75 times as much at 128";
+    /// Rate with more load below which something else disturbed the trial.
+    UNDISTURBED = 0.9, [],
+        "rate with more load over the best before, least", "judge",
+        "more in flight costs a few percent at most; a trial beside other work fell to 0.07";
     /// Shortest follow-up that decides something.
     SLICE_S = 0.4, [],
         "seconds of a follow-up, least", "judge",
@@ -613,6 +633,8 @@ mod tests {
         "follow_ups.rs",
         "questions.rs",
         "expect.rs",
+        "trials.rs",
+        "more_load.rs",
         "series.rs",
         "rules/cache/unread_ranges.rs",
         "rules/array/slow_member.rs",

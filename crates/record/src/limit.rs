@@ -186,9 +186,9 @@ pub enum Limit {
     DeviceFlat {
         /// Operations that were asked for at a time.
         depth: f64,
-        /// The load that was tried.
+        /// The greatest load that was tried.
         doubled: Doubled,
-        /// Rate over that of the phase.
+        /// Best rate of all that were tried over that of the phase.
         times: f64,
     },
     /// Other work of candor inside the measured time.
@@ -202,7 +202,7 @@ pub enum Limit {
     Candor,
 }
 
-/// A load that was doubled.
+/// A load that was doubled once or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubled {
@@ -369,7 +369,7 @@ impl Limit {
             FlushLatency => f.write_str("flush latency"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
-                "the device at depth {} ({} in flight{}, mean latency {})",
+                "the device at depth {} ({} in flight{}, mean latency {}; whether more depth moves more is open)",
                 number::count(*depth),
                 number::number(*in_flight),
                 if *with_others { " with those of others" } else { "" },
@@ -377,7 +377,7 @@ impl Limit {
             ),
             DeviceFlat { depth, doubled, times } => write!(
                 f,
-                "the device at depth {}: {doubled} moved {} times as much",
+                "the device at depth {}: up to {doubled} moved at most {} times as much",
                 number::count(*depth),
                 number::number(*times)
             ),
@@ -390,10 +390,10 @@ impl Display for Doubled {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match *self {
             Doubled::Depth(depth) => {
-                write!(f, "twice the depth ({})", number::count(f64::from(depth)))
+                write!(f, "depth {}", number::count(f64::from(depth)))
             }
             Doubled::Workers(workers) => {
-                write!(f, "twice the workers ({})", number::count(f64::from(workers)))
+                write!(f, "{}", number::plural(f64::from(workers), "worker", "workers"))
             }
         }
     }

@@ -423,13 +423,13 @@ fn full_phase() -> Judged {
 }
 
 /// Result of [`follow_up`].
-pub(crate) const FLAT: &str = "Twice the depth (64): 92.4k IOPS, 1.01 times the 91.4k IOPS of the \
-     phase: no more is to be had that way. It took 1.1 s and read 361 MiB.";
+pub(crate) const FLAT: &str = "Depth 64: 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: \
+     no more. It took 1.1 s and read 361 MiB.";
 
 /// A follow-up that doubled the depth, for nothing.
 pub(crate) fn follow_up() -> FollowUp {
     FollowUp {
-        change: Change::TwiceTheDepth,
+        change: Change::MoreDepth,
         why: "no counter tells whether the device has more to give".into(),
         workers: 1,
         depth: 64,
