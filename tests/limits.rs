@@ -119,6 +119,43 @@ fn extra_a_control_group_is_reported_with_its_limit() {
 }
 
 #[test]
+fn a_quota_of_cpu_time_is_reported_and_not_the_machine() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let Some(group) = Cgroup::cpu(50) else { return };
+    let json = scratch.outside("report.json");
+    let words = "--rw randread --direct --engine io_uring --depth 4 --seconds 3";
+    let mut all = vec!["run", "--target", &device.node, "--json", &json];
+    all.extend(words.split(' '));
+    let ran = Running::start(&mut group.candor(&all), std::process::Stdio::null()).wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report = Report::read(&json).expect("a report");
+    let sentence = report.sentence("F4");
+    assert!(sentence.contains("may use 0.05 CPUs"), "{sentence}");
+    for rule in ["B8", "B9"] {
+        assert!(report.finding(rule).is_none(), "it follows: {}", report.told());
+    }
+    let free = run(&scratch, &device.node, words);
+    assert!(free.finding("F4").is_none(), "{}", free.told());
+}
+
+#[test]
+fn a_full_queue_of_the_kernel_is_reported() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    if !device.set("queue/nr_requests", "4") {
+        return skip("the length of the kernel's queue cannot be set here");
+    }
+    let words = "--rw randread --direct --engine io_uring --depth 16 --bs 256k --seconds 2";
+    let report = run(&scratch, &device.node, words);
+    if report.finding("B5").is_none() && report.finding("B8").is_some() {
+        return skip("others keep this machine busy, so that the queue is not always full");
+    }
+    assert!(report.sentence("B5").contains("queues 4 requests"), "{}", report.told());
+    assert_eq!(report.limited_by(0), "the kernel's queue of 4 requests (nr_requests)");
+}
+
+#[test]
 fn extra_starvation_of_cpu_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(32 * MIB) else { return };

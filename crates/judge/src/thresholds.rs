@@ -406,6 +406,10 @@ thresholds! {
     CGROUP_NEAR = 0.05, [F4],
         "relative distance from a limit", "evidence book F4",
         "a limit of 1000 gave 1010; bursts and edges on short runs add a little";
+    /// Time that a CPU quota held threads back.
+    CPU_THROTTLED = 0.10, [F4],
+        "time held back by a CPU quota over wall time", "judge, as for waits in B8",
+        "from a tenth on latencies are those of the quota";
     /// Traffic of others, as a share of all.
     FOREIGN = 0.05, [F10],
         "share of traffic by others", "evidence book F10",
@@ -603,7 +607,7 @@ thresholds! {
         "size of sequential operations over that of small ones, least", "judge",
         "between sizes that are nearly alike, one bounds the other in both ways";
     /// Queue of the device over what was asked for, from which it holds requests of others.
-    MORE_IN_DEVICE = 1.05, [],
+    MORE_IN_DEVICE = 1.05, [B5],
         "device queue over requested depth, at most for ours alone", "judge",
         "the kernel adds up milliseconds, and reads its counters a moment later";
     /// Share of the rate that the plan asks for, from which the plan is the limit.

@@ -150,8 +150,8 @@ fn follow_ups_that_were_recorded_tell_the_limit() {
             // One step of 6 % decides nothing; candor stopped there when this was recorded.
             "",
             &[
-                "Depth 128: 55k IOPS, 1.06 times the 51.9k IOPS of the phase: 6 % more. It took \
-                 608 ms and read 130 MiB.",
+                "Depth 128: 55k IOPS, 1.06 times the 51.9k IOPS of the phase: 6 % more, which \
+                 single seconds of the phase reached too. It took 608 ms and read 130 MiB.",
                 "One operation at a time: 8328 IOPS, 0.16 times the 51.9k IOPS of the phase: \
                  120 µs each. It took 602 ms and read 19.5 MiB.",
             ],

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 mod state;
 
 pub use state::{
-    ArrayState, CacheHits, ErrorCount, InterfaceBytes, MountBytes, State, Temperature, ZramPages,
+    ArrayState, CacheHits, CpuThrottled, ErrorCount, InterfaceBytes, MountBytes, State,
+    Temperature, ZramPages,
 };
 
 /// The kernel's counters at one moment.

@@ -148,6 +148,7 @@ fn queue() -> QueueFacts {
         max_segments: number(168, "max_segments"),
         chunk_bytes: number(0, "chunk_sectors"),
         nr_requests: number(64, "nr_requests"),
+        hw_queues: number(1, "../mq"),
         device_depth: number(32, "../device/queue_depth"),
         scheduler: Some(Fact::new("mq-deadline".into(), file("scheduler"))),
         read_ahead_bytes: number(128 << 10, "read_ahead_kb"),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use candor_judge::{Question, judge, nears_memory, questions};
 use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Sharing, Stop};
-use candor_record::{Change, Event, FollowUp, Measurement, Note, PhaseRecord, PrepareStep};
+use candor_record::{Change, Event, FollowUp, Note, PhaseRecord, PrepareStep};
 
 use super::Run;
 use crate::error::RunError;
@@ -245,7 +245,7 @@ mod tests {
     use candor_plan::blocks::Access;
     use candor_plan::units::Mix;
     use candor_plan::{Layout, Plan, Target};
-    use candor_record::OpStats;
+    use candor_record::{Measurement, OpStats};
 
     use super::*;
     use crate::{Channels, HostOptions, Local, Options, Step};
