@@ -46,9 +46,7 @@ pub use case::Case;
 pub use questions::{Question, questions};
 pub use rule::RuleText;
 
-use bound::{Bound, Kind};
 use observed::Observed;
-use thresholds::CEILING_OVER;
 
 /// Judges a phase that ran.
 pub fn judge(case: &Case) -> PhaseJudgement {
@@ -62,12 +60,7 @@ pub fn judge(case: &Case) -> PhaseJudgement {
     job_limits::keep_one(&mut findings, case.record, limited_by.as_ref(), &job_limits);
     let headline = headline::headline(&observed, verdict, &findings, limited_by.as_ref());
     let follow_ups = follow_ups::sentences(&observed);
-    // What caches of the processor beat is nothing that memory allows "at most".
-    let beaten = |bound: &Bound| {
-        bound.kind == Kind::Memory
-            && bound.ceiling.used.is_some_and(|used| used > CEILING_OVER.value)
-    };
-    let ceilings = ceilings::bounds(&observed).into_iter().filter(|bound| !beaten(bound));
+    let ceilings = ceilings::bounds(&observed).into_iter().filter(|bound| !bound.is_passed());
     let ceilings = ceilings.map(|bound| bound.ceiling).collect();
     let mut judged = PhaseJudgement {
         findings,

@@ -37,10 +37,8 @@ pub enum Change {
     /// Nothing: the places that the phase began with, once more.
     SamePlaces,
     /// More operations in flight for each worker: twice as many, and twice that again.
-    #[serde(alias = "twice_the_depth")]
     MoreDepth,
     /// More workers, twice as many and twice that again, each with as many in flight as before.
-    #[serde(alias = "twice_the_workers")]
     MoreWorkers,
     /// Twice the workers, each with half as many in flight.
     TwiceTheThreads,

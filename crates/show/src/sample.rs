@@ -549,6 +549,7 @@ fn full_snapshot() -> Snapshot {
         softirq_block: vec![0],
         interrupts: vec![("sda".into(), vec![7])],
         uring_workers: Some(0),
+        uring_worker_bytes: Some(0),
         state: below::state(),
     }
 }
