@@ -179,7 +179,8 @@ fn latency_then_queue(report: &Report) {
     let told = report.sentence("C6");
     assert!(told.contains("one request at a time: 16 KiB ÷ "), "{told}");
     let told = report.sentence("B6");
-    assert!(told.contains("with 100 an operation took"), "{told}");
+    assert!(told.contains("ith 100 in flight an operation took"), "{told}");
+    assert!(told.contains("nothing between 1 and 100 was tried"), "{told}");
 }
 
 /// Requests as a trace for candor: sizes of 512 bytes to 64 KiB, at multiples of 512.
@@ -263,20 +264,21 @@ fn t08_the_load_or_the_device() {
 
 fn load_or_device(report: &Report) {
     let follow_ups = report.list("/phases/0/follow_ups");
-    let [follow_up] = follow_ups.as_slice() else {
-        panic!("a tenth of 5.5 s is one follow-up: {follow_ups:?}")
-    };
-    assert_eq!(
-        (&follow_up["change"], &follow_up["workers"]),
-        (&"twice_the_workers".into(), &2.into())
-    );
-    let times = rate(&follow_up["measurement"]) / rate(report.at("/phases/0/measurements/0"));
+    assert_eq!(follow_ups.len(), 2, "two of half a second decide: {follow_ups:?}");
+    let alone = rate(report.at("/phases/0/measurements/0"));
+    let times = |step: &Value| rate(&step["measurement"]) / alone;
+    let (first, second) = (times(&follow_ups[0]), times(&follow_ups[1]));
+    let of = |step: &Value| (step["change"].clone(), step["workers"].clone());
+    assert_eq!(of(&follow_ups[0]), ("more_workers".into(), 2.into()));
+    // A step that was disturbed is repeated.
+    let next = if first < 0.9 { 2 } else { 4 };
+    assert_eq!(of(&follow_ups[1]), ("more_workers".into(), next.into()));
     let told = report.words("/judgement/phases/0/follow_ups/0");
-    assert!(told.starts_with("Twice the workers (2): ") && told.contains("It took "), "{told}");
-    let limit = report.limited_by(0);
-    assert!(times < 1.5 || limit.starts_with("the load: twice the workers"), "{times}: {limit}");
-    assert!(times >= 1.5 || !limit.starts_with("the load: "), "{times}: {limit}");
-    assert!(times < 1.2 || !limit.starts_with("the device at depth 1: "), "{times}: {limit}");
+    assert!(told.starts_with("2 workers: ") && told.contains("It took "), "{told}");
+    let (limit, best) = (report.limited_by(0), first.max(second));
+    assert!(best >= 1.2 || !limit.starts_with("the load: "), "{best}: {limit}");
+    assert!(best < 1.2 || !limit.starts_with("the device at depth 1: "), "{best}: {limit}");
+    assert!(best < 1.5 || limit.starts_with("the load: "), "{best}: {limit}");
 }
 
 #[test]

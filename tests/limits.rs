@@ -119,6 +119,43 @@ fn extra_a_control_group_is_reported_with_its_limit() {
 }
 
 #[test]
+fn a_quota_of_cpu_time_is_reported_and_not_the_machine() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let Some(group) = Cgroup::cpu(50) else { return };
+    let json = scratch.outside("report.json");
+    let words = "--rw randread --direct --engine io_uring --depth 4 --seconds 3";
+    let mut all = vec!["run", "--target", &device.node, "--json", &json];
+    all.extend(words.split(' '));
+    let ran = Running::start(&mut group.candor(&all), std::process::Stdio::null()).wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report = Report::read(&json).expect("a report");
+    let sentence = report.sentence("F4");
+    assert!(sentence.contains("may use 0.05 CPUs"), "{sentence}");
+    for rule in ["B8", "B9"] {
+        assert!(report.finding(rule).is_none(), "it follows: {}", report.told());
+    }
+    let free = run(&scratch, &device.node, words);
+    assert!(free.finding("F4").is_none(), "{}", free.told());
+}
+
+#[test]
+fn a_full_queue_of_the_kernel_is_reported() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    if !device.set("queue/nr_requests", "4") {
+        return skip("the length of the kernel's queue cannot be set here");
+    }
+    let words = "--rw randread --direct --engine io_uring --depth 16 --bs 256k --seconds 2";
+    let report = run(&scratch, &device.node, words);
+    if report.finding("B5").is_none() && report.finding("B8").is_some() {
+        return skip("others keep this machine busy, so that the queue is not always full");
+    }
+    assert!(report.sentence("B5").contains("queues 4 requests"), "{}", report.told());
+    assert_eq!(report.limited_by(0), "the kernel's queue of 4 requests (nr_requests)");
+}
+
+#[test]
 fn extra_starvation_of_cpu_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(32 * MIB) else { return };
@@ -149,4 +186,51 @@ fn a_rate_limit_is_no_weakness_of_the_device() {
     let report = run(&scratch, &file, words);
     let limited = report.limited_by(0);
     assert!(limited.contains("rate"), "{limited}");
+}
+
+/// A plan of one reader of a file with a latency goal at the median.
+fn with_goal(scratch: &Scratch, file: &str, latency: &str) -> String {
+    let text = format!(
+        "[[target]]\nname = \"t\"\npath = \"{file}\"\n[[phase]]\nname = \"goal\"\nstop = {{ \
+         time = \"3s\" }}\njob = [{{ targets = [\"t\"], work.blocks = {{ engine = \"io_uring\", \
+         mix = \"read\", access = \"random\", direct = true, depth = 8, pace = {{ goal = {{ \
+         latency = \"{latency}\", percentile = 50.0, window = \"100ms\" }} }} }} }}]\n"
+    );
+    scratch.file(&format!("{latency}.toml"), &text)
+}
+
+#[test]
+fn a_latency_goal_is_told_and_an_unmet_one_has_its_exit_code() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", 32 * MIB);
+    let met = candor(&["run", &with_goal(&scratch, &file, "20s")]);
+    assert_eq!(met.code, Some(0), "{}", met.err);
+    assert!(met.out.contains("depth 8 is the greatest that met the goal of 50 %"), "{}", met.out);
+    let unmet = candor(&["run", &with_goal(&scratch, &file, "10ns")]);
+    assert_eq!(unmet.code, Some(4), "{}", unmet.err);
+    assert!(unmet.out.contains("no depth met the goal of 50 % within 10 ns"), "{}", unmet.out);
+}
+
+#[test]
+fn the_advice_to_lay_a_file_out_does_something() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !scratch.on_disk() {
+        return;
+    }
+    let mapped = |report: &Report| {
+        report.number("/phases/0/hosts/0/facts/targets/0/files/0/extents/value/mapped_bytes")
+    };
+    let size = (16 * MIB) as f64;
+    // A new file whose writer makes all bytes itself, and a sparse one.
+    let new = scratch.path("new");
+    let words = "--rw write --bs 1m --direct --engine io_uring --depth 8 --size 16m --seconds 1";
+    assert!(mapped(&run(&scratch, &new, words)) < size, "it is not needed");
+    assert_eq!(mapped(&run(&scratch, &new, &format!("{words} --layout write"))), size);
+    let sparse = scratch.path("sparse");
+    let file = std::fs::File::create(&sparse).expect("a scratch file");
+    file.set_len(16 * MIB).expect("a sparse file");
+    let words = "--rw randwrite --direct --overwrite --seconds 1 --layout write";
+    let report = run(&scratch, &sparse, words);
+    assert_eq!(mapped(&report), size);
+    assert!(report.finding("B18").is_none(), "{}", report.told());
 }

@@ -316,6 +316,25 @@ impl Cgroup {
         Cgroup::with(dir, file, &bytes.to_string())
     }
 
+    /// One whose processes together may use so many thousandths of a CPU.
+    pub fn cpu(thousandths: u64) -> Option<Cgroup> {
+        if !root() {
+            return None;
+        }
+        let name = format!("candor-test-{}", std::process::id());
+        let quota_us = thousandths * 100;
+        let old = "/sys/fs/cgroup/cpu";
+        let (dir, file, line) = match fs::metadata(format!("{old}/cgroup.procs")) {
+            Ok(_) => (format!("{old}/{name}"), "cpu.cfs_quota_us", quota_us.to_string()),
+            Err(_) => {
+                // Where that fails, so does setting the limit, which tells.
+                let _ = fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+cpu");
+                (format!("/sys/fs/cgroup/{name}"), "cpu.max", format!("{quota_us} 100000"))
+            }
+        };
+        Cgroup::with(dir, file, &line)
+    }
+
     fn with(dir: String, file: &str, line: &str) -> Option<Cgroup> {
         or_skip(fs::create_dir(&dir).map_err(|error| format!("no control group: {error}")))?;
         let group = Cgroup { dir };

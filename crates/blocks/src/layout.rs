@@ -2,13 +2,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use candor_plan::Layout;
 use candor_plan::blocks::{Content as ContentPlan, Fill, Format, Verify};
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, SeekFrom};
 
 use crate::data::content::{self, Content, Origin};
 use crate::data::verify::{self, Expected};
@@ -25,6 +26,8 @@ pub struct Wanted {
     pub size: u64,
     /// Way to make its bytes.
     pub layout: Layout,
+    /// Holes of what is there are written as well.
+    pub fills_holes: bool,
     /// Content of its bytes.
     pub content: ContentPlan,
     /// Headers of its blocks.
@@ -54,18 +57,32 @@ pub fn lay_out(
     let wanted = &Wanted { verify, ..wanted.clone() };
     let metadata = path.metadata().map_err(EngineError::file("lay out", path))?;
     let present = metadata.len();
-    if wanted.layout == Layout::Never || present >= wanted.size {
+    // A block that is part hole, part data would lose its data to a header.
+    let fills = wanted.fills_holes && present > 0 && wanted.verify.is_none();
+    if wanted.layout == Layout::Never || (present >= wanted.size && !fills) {
         return Ok(false);
     }
     let opened = OpenOptions::new().write(true).open(path);
     let file = opened.map_err(EngineError::file("lay out", path))?;
+    let mut filled = false;
+    if fills {
+        let holes = holes(&file, present.min(wanted.size));
+        for hole in holes.map_err(EngineError::file("lay out", path))? {
+            let written = write_out(&file, hole, wanted, stop, progress);
+            written.map_err(EngineError::file("lay out", path))?;
+            filled = true;
+        }
+        if present >= wanted.size {
+            return Ok(filled);
+        }
+    }
     let made = match wanted.layout {
         Layout::Never => Ok(()),
         Layout::Sparse => file.set_len(wanted.size),
         Layout::Allocate => match allocate(&file, FallocateFlags::empty(), wanted.size) {
             // Where space cannot be reserved, only writing allocates it.
             Err(error) if cannot_allocate(&error) => {
-                write_out(&file, present, wanted, stop, progress)
+                write_out(&file, present..wanted.size, wanted, stop, progress)
             }
             result => result,
         },
@@ -73,10 +90,13 @@ pub fn lay_out(
             Err(error) if cannot_allocate(&error) => Ok(()),
             result => result,
         },
-        Layout::Write => write_out(&file, present, wanted, stop, progress),
+        Layout::Needed | Layout::Write => {
+            write_out(&file, present..wanted.size, wanted, stop, progress)
+        }
     };
     made.map_err(EngineError::file("lay out", path))?;
-    if let (Some(verify), Layout::Write, 0) = (&wanted.verify, wanted.layout, present) {
+    let written = matches!(wanted.layout, Layout::Needed | Layout::Write);
+    if let (Some(verify), true, 0) = (&wanted.verify, written, present) {
         known.laid_out(path, wanted.size, verify);
     }
     Ok(true)
@@ -90,9 +110,27 @@ fn cannot_allocate(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EOPNOTSUPP)
 }
 
+/// Holes and unwritten extents of a file up to there.
+fn holes(file: &File, end: u64) -> io::Result<Vec<Range<u64>>> {
+    let (mut holes, mut at) = (Vec::new(), 0);
+    while at < end {
+        let hole = rustix::fs::seek(file, SeekFrom::Hole(at))?;
+        let data = match rustix::fs::seek(file, SeekFrom::Data(hole)) {
+            Err(rustix::io::Errno::NXIO) => end,
+            data => data?,
+        };
+        if hole < end {
+            holes.push(hole..data.min(end));
+        }
+        at = data.max(hole + 1);
+    }
+    Ok(holes)
+}
+
+/// Writes a range of a file, from a whole block of headers on.
 fn write_out(
     file: &File,
-    from: u64,
+    range: Range<u64>,
     wanted: &Wanted,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
@@ -114,19 +152,19 @@ fn write_out(
     let chunk_bytes = (CHUNK_BYTES as u64 / interval).max(1) * interval;
     let mut buffer = vec![0; chunk_bytes as usize];
     content.prepare(&mut buffer);
-    let mut at = from / interval * interval;
-    while at < wanted.size {
+    let mut at = range.start / interval * interval;
+    while at < range.end {
         if stop.load(Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let chunk = &mut buffer[..(wanted.size - at).min(chunk_bytes) as usize];
+        let chunk = &mut buffer[..(range.end - at).min(chunk_bytes) as usize];
         content.bytes(chunk, at);
         if let Some(plan) = &wanted.verify {
             seal(chunk, at, plan);
         }
         file.write_all_at(chunk, at)?;
         at += chunk.len() as u64;
-        progress(at.saturating_sub(from));
+        progress(at.saturating_sub(range.start));
     }
     file.sync_all()
 }
@@ -169,6 +207,7 @@ mod tests {
             let wanted = Wanted {
                 size: 5 << 20,
                 layout: Layout::Write,
+                fills_holes: false,
                 content: ContentPlan::default(),
                 verify: Some(plan.clone()),
                 seed: 1,
@@ -183,12 +222,46 @@ mod tests {
     }
 
     #[test]
+    fn holes_are_filled_and_data_is_kept() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("sparse");
+        let file = File::create(&path).expect("made");
+        file.set_len(4 << 20).expect("sparse");
+        file.write_all_at(&[7; 65536], 1 << 20).expect("written");
+        file.sync_all().expect("synced");
+        if holes(&file, 4 << 20).expect("asked") != [0..1 << 20, (1 << 20) + 65536..4 << 20] {
+            return eprintln!("skipped: this filesystem does not tell its holes");
+        }
+        let mut wanted = Wanted {
+            size: 4 << 20,
+            layout: Layout::Write,
+            fills_holes: false,
+            content: ContentPlan::default(),
+            verify: None,
+            seed: 1,
+        };
+        let stop = AtomicBool::new(false);
+        let lay_out = |wanted: &Wanted| {
+            super::lay_out(&mut Known::default(), &path, wanted, &stop, &mut |_| {}).expect("laid")
+        };
+        assert!(!lay_out(&wanted), "it is long enough");
+        wanted.fills_holes = true;
+        assert!(lay_out(&wanted));
+        assert_eq!(holes(&file, 4 << 20).expect("asked"), []);
+        let bytes = std::fs::read(&path).expect("read");
+        assert!(bytes[1 << 20..][..65536].iter().all(|byte| *byte == 7), "data is kept");
+        assert_eq!(bytes.len(), 4 << 20);
+        assert!(!lay_out(&wanted), "all is there");
+    }
+
+    #[test]
     fn a_file_that_is_not_there_is_not_made() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let path = dir.path().join("skipped");
         let wanted = Wanted {
             size: 4096,
             layout: Layout::Write,
+            fills_holes: false,
             content: ContentPlan::default(),
             verify: None,
             seed: 1,

@@ -9,6 +9,8 @@ use candor_record::{Measurement, Report};
 pub const RAN: u8 = 0;
 /// The run ended, and an operation failed, a block was wrong, or the run was cut short.
 pub const TROUBLE: u8 = 1;
+/// The run ended, and a latency goal of the plan was met at no depth.
+pub const GOAL_UNMET: u8 = 4;
 /// The words or the plan make no sense.
 pub const USAGE: u8 = 2;
 
@@ -19,6 +21,7 @@ Exit codes:
   1    it ran into errors, found wrong data, or was cut short
   2    the command line or the plan makes no sense
   3    refused, because data could have been lost
+  4    it ran, and no depth met the plan's latency goal
   128+ interrupted by the signal of that number; the report covers what ran until then";
 
 /// The code for a run that gave a report.
@@ -27,8 +30,11 @@ pub fn of(report: &Report) -> u8 {
     if let Some(code) = candor_run::interrupt_exit_code().filter(|_| report.interrupted) {
         return code;
     }
-    match report.cut_short.is_some() || all.any(troubled) {
-        true => TROUBLE,
+    if report.cut_short.is_some() || all.clone().any(troubled) {
+        return TROUBLE;
+    }
+    match all.any(|measurement| measurement.depth_reached == Some(0)) {
+        true => GOAL_UNMET,
         false => RAN,
     }
 }

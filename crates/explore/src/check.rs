@@ -13,7 +13,7 @@ use candor_record::Report;
 use candor_record::facts::PathKind;
 use candor_run::{Channels, Options, Run, RunError, Runner, Step, Stopped, Survey};
 
-use crate::saturate::{Concurrency, saturate};
+use crate::saturate::{Concurrency, Trial, saturate};
 
 /// The file's size, unless the user sets one: larger than the caches of most drives, and no more
 /// than a quarter of what is free.
@@ -40,7 +40,8 @@ pub struct CheckOptions {
     pub keep: bool,
 }
 
-/// Share of the time for each step, in seconds of a check of 56 seconds.
+/// Share of the time for each step, in seconds of a check of 66 seconds: none of its results is
+/// shorter than the 8 s from which the judge says nothing of their length.
 struct Times {
     sequential: f64,
     single: f64,
@@ -50,9 +51,9 @@ struct Times {
 }
 
 const WITH_WRITES: Times =
-    Times { sequential: 8.0, single: 7.0, search: 6.0, saturated: 7.0, durable: 6.0 };
+    Times { sequential: 8.5, single: 8.5, search: 6.5, saturated: 8.5, durable: 8.5 };
 const READ_ONLY: Times =
-    Times { sequential: 12.0, single: 14.0, search: 10.0, saturated: 20.0, durable: 0.0 };
+    Times { sequential: 14.0, single: 16.0, search: 12.0, saturated: 24.0, durable: 0.0 };
 
 impl Times {
     fn total(&self, writes: bool) -> f64 {
@@ -111,7 +112,7 @@ fn target(options: &CheckOptions, survey: &Survey) -> Target {
         name: TARGET.into(),
         path: if in_directory { file() } else { survey.path.clone() },
         size,
-        layout: if in_directory { Layout::Write } else { Layout::Never },
+        layout: if in_directory { Layout::Needed } else { Layout::Never },
         keep: options.keep,
         overwrite: options.write,
         ..Target::default()
@@ -134,15 +135,22 @@ impl Check {
         let large = self.blocks(Mix::READ, Access::Sequential, LARGE, LARGE_DEPTH);
         self.step(run, "sequential read", large, 1, times.sequential)?;
         let small = |mix, depth| self.blocks(mix, Access::Random, SMALL, depth);
-        self.step(run, "random read, depth 1", small(Mix::READ, 1), 1, times.single)?;
-        let best = self.saturated(run)?;
-        let name = |op| format!("random {op}, {best}");
+        let alone = self.step(run, "random read, depth 1", small(Mix::READ, 1), 1, times.single)?;
+        let mut best = self.saturated(run, alone.ops_per_s)?;
+        let deep = |run: &mut Run, best: Concurrency, again: &str| {
+            let name = format!("random read, {best}{again}");
+            self.step(run, &name, small(Mix::READ, best.depth), best.workers, times.saturated)
+        };
+        if deep(run, best, "")?.ops_per_s < alone.ops_per_s {
+            // More in flight is no slower by itself: something disturbed the search or the step.
+            best = self.saturated(run, alone.ops_per_s)?;
+            deep(run, best, ", again")?;
+        }
         let (depth, workers) = (best.depth, best.workers);
-        self.step(run, &name("read"), small(Mix::READ, depth), workers, times.saturated)?;
         if self.writes {
             self.step(run, "random write, depth 1", small(Mix::WRITE, 1), 1, times.single)?;
             let write = small(Mix::WRITE, depth);
-            self.step(run, &name("write"), write, workers, times.saturated)?;
+            self.step(run, &format!("random write, {best}"), write, workers, times.saturated)?;
             self.step(run, "durable write", self.durable(), 1, times.durable)?;
         }
         Ok(())
@@ -217,22 +225,31 @@ impl Check {
         blocks: Blocks,
         workers: u32,
         seconds: f64,
-    ) -> Result<(), Stopped> {
+    ) -> Result<Trial, Stopped> {
         let phase = self.phase(name, blocks, workers, seconds);
-        run.phase(Step::Added(&phase)).map(|_| ())
+        let record = run.phase(Step::Added(&phase))?;
+        Ok(record.measurements.first().map(Into::into).unwrap_or_default())
     }
 
-    /// The least concurrency at which random reads are as fast as they get.
-    fn saturated(&self, run: &mut Run) -> Result<Concurrency, Stopped> {
+    /// The least concurrency at which random reads are as fast as they get. A trial that is slower
+    /// than one read at a time was disturbed, and runs once more.
+    fn saturated(&self, run: &mut Run, alone_ops_per_s: f64) -> Result<Concurrency, Stopped> {
         let cpus = candor_record::facts::value(&run.facts().host.cpus).copied().unwrap_or(1);
-        let mut trial = |at: Concurrency, share: f64| {
+        let mut once = |at: Concurrency, share: f64| -> Result<Trial, Stopped> {
             let blocks = self.blocks(Mix::READ, Access::Random, SMALL, at.depth);
             let name = format!("searching at {at}");
             let phase = self.phase(&name, blocks, at.workers, self.times.search * share);
             let record = run.phase(Step::Search(&phase))?;
             Ok(record.measurements.first().map(Into::into).unwrap_or_default())
         };
-        saturate(cpus, &mut trial)
+        saturate(cpus, &mut |at, share| {
+            let first = once(at, share)?;
+            if first.ops_per_s >= alone_ops_per_s {
+                return Ok(first);
+            }
+            let second = once(at, share)?;
+            Ok(if second.ops_per_s > first.ops_per_s { second } else { first })
+        })
     }
 }
 

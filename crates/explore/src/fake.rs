@@ -93,6 +93,8 @@ pub struct Fake {
     pub refuses: Option<&'static str>,
     /// A phase of that name fails.
     pub fails: Option<&'static str>,
+    /// Phases that begin with that are slowed down to a hundredth, the first so many of them.
+    pub disturbed: (&'static str, usize),
     pub history: History,
     /// The host, once the runner is open.
     pub hosts: Vec<HostRecord>,
@@ -108,6 +110,7 @@ impl Fake {
             available_bytes: 1 << 40,
             refuses: None,
             fails: None,
+            disturbed: ("", 0),
             history: History::default(),
             hosts: Vec::new(),
         }
@@ -155,7 +158,12 @@ impl Runner for Fake {
         let Nanos(time) = task.phase.stop.time.expect("every step has its time");
         let job = &task.phase.jobs[0];
         let blocks = job.blocks().expect("it reads or writes");
-        let mut measurement = self.device.measure(job, blocks, time as f64 / 1e9);
+        let (disturbed, times) = self.disturbed;
+        let slow = times > 0 && task.phase.name.starts_with(disturbed);
+        self.disturbed.1 -= usize::from(slow);
+        let latency_s = self.device.latency_s * if slow { 100.0 } else { 1.0 };
+        let device = Device { latency_s, ..self.device };
+        let mut measurement = device.measure(job, blocks, time as f64 / 1e9);
         if self.fails == Some(task.phase.name.as_str()) {
             measurement.ended = Ended::Failed;
             let (path, message) = ("/fake".into(), "the medium is worn out".into());

@@ -6,7 +6,7 @@ use candor_record::facts::{DeviceFacts, Link};
 use candor_record::fmt::{self, ratio};
 
 use crate::observed::Observed;
-use crate::thresholds::{CEILING_NEAR, CEILING_OVER};
+use crate::thresholds::{CEILING_NEAR, CEILING_OVER, CEILING_WRONG};
 
 /// Origin of a ceiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,13 @@ impl Bound {
                 used: used.map(|rate| ratio(rate, ceiling)),
             },
         }
+    }
+
+    /// More passed than the ceiling allows "at most": it is wrong, or not on the way. Caches of the
+    /// processor beat memory by less.
+    pub fn is_passed(&self) -> bool {
+        let most = if self.kind == Kind::Memory { CEILING_OVER } else { CEILING_WRONG };
+        self.ceiling.used.is_some_and(|used| used > most.value)
     }
 
     /// The share that was used, where that is nearly all and no more than is possible.

@@ -51,6 +51,8 @@ const EXCEPTIONS: &[Exception] = &[
     // The kernel's threads are how io_uring waits for blocks to be allocated, and do not queue.
     follow("B18", &["B3"]),
     follow("B3", &["B4"]),
+    // A quota of CPU time is why they waited.
+    follow("F4", &["B8", "B9"]),
     // Busy CPUs are why workers waited, and one of them is where completions land.
     Exception { cause: "B8", follow: &["B9"], reason: true },
     follow("B9", &["B10"]),

@@ -8,7 +8,7 @@
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Job};
 use candor_record::fmt::{self, ratio};
-use candor_record::{Ceiling, OpStats, PhaseRecord};
+use candor_record::{Ceiling, OpStats};
 
 use crate::bound::{Bound, Kind, as_ops};
 use crate::observed::{Observed, Ran};
@@ -32,21 +32,13 @@ pub fn bounds(observed: &Observed) -> Vec<Bound> {
     bounds
 }
 
-/// An earlier phase of the same work, one at a time, of one worker: its name and mean latency.
-pub fn one_at_a_time<'a>(observed: &Observed<'a>, ran: &Ran) -> Option<(&'a str, f64)> {
+/// The work of a job that differs from this one's in nothing but the number in flight.
+pub fn same_work<'a>(job: &'a Job, ran: &Ran) -> Option<&'a Blocks> {
     let (op, size) = single(ran.blocks)?;
-    let latency = |report: &'a PhaseRecord| {
-        let job = observed.only_job_of(report)?;
-        let blocks = alike(job, ran, op)?;
-        let (_, other) = single(blocks)?;
-        let same = other == size
-            && blocks.depth == 1
-            && job.workers == 1
-            && blocks.access.is_random() == ran.blocks.access.is_random();
-        let mean_ns = report.measurements[0].of(op).latency.as_ref()?.mean_ns;
-        (same && mean_ns > 0.0).then_some((report.name.as_str(), mean_ns))
-    };
-    observed.believed_before().rev().find_map(latency)
+    let blocks = alike(job, ran, op)?;
+    let (_, other) = single(blocks)?;
+    let order = blocks.access.is_random() == ran.blocks.access.is_random();
+    (other == size && order).then_some(blocks)
 }
 
 /// The only direction and the only size of some work.
@@ -122,6 +114,7 @@ mod tests {
 
     use super::*;
     use crate::testcase::TestCase;
+    use candor_record::PhaseRecord;
 
     /// A random read at depth 32, after `earlier` with its work changed by `change`.
     fn after(earlier: TestCase, change: impl FnOnce(&mut Blocks)) -> Vec<Bound> {

@@ -7,7 +7,9 @@ use candor_record::{Change, Doubled, Ended, FollowUp, Measurement, Quantity};
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, busiest, finite};
 use crate::series;
-use crate::thresholds::{AGAIN, DOUBLED_FLAT, DOUBLED_PAYS, SLICE_OPS, SLICE_S};
+use crate::thresholds::{
+    AGAIN, AGAIN_FLAT, DOUBLED_PAYS, LOAD_GAINS, LOAD_PAYS, SLICE_OPS, SLICE_S, UNDISTURBED,
+};
 
 /// A follow-up beside its phase.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +23,7 @@ pub struct Beside<'a> {
     /// How many times as fast the follow-up was.
     pub times: f64,
     /// The follow-up was faster than any full second of the phase.
-    apart: bool,
+    pub apart: bool,
 }
 
 impl Beside<'_> {
@@ -30,22 +32,26 @@ impl Beside<'_> {
         self.apart && self.times >= times
     }
 
-    /// Doubling paid.
+    /// The change paid.
     pub fn pays(&self) -> bool {
         self.faster(DOUBLED_PAYS.value)
     }
 
-    /// Doubling gained nothing worth mentioning.
+    /// The change gained nothing worth mentioning.
     pub fn is_flat(&self) -> bool {
-        self.times < DOUBLED_FLAT.value
+        self.times < AGAIN_FLAT.value
     }
 }
 
 /// The follow-up of that kind, if there was one that lasted.
 pub fn beside<'a>(observed: &Observed<'a>, change: Change) -> Option<Beside<'a>> {
+    let follow_up = observed.record.follow_ups.iter().find(|f| f.change == change)?;
+    of(observed, follow_up)
+}
+
+/// A follow-up beside its phase, if it lasted.
+pub fn of<'a>(observed: &Observed<'a>, follow_up: &'a FollowUp) -> Option<Beside<'a>> {
     let [ran] = observed.ran.as_slice() else { return None };
-    let follow_up =
-        observed.record.follow_ups.iter().find(|follow_up| follow_up.change == change)?;
     let measured = &follow_up.measurement;
     let lasted = measured.elapsed_ns as f64 / 1e9 >= SLICE_S.value
         && measured.ops_done() as f64 >= SLICE_OPS.value
@@ -55,12 +61,6 @@ pub fn beside<'a>(observed: &Observed<'a>, change: Change) -> Option<Beside<'a>>
     let most = seconds.iter().map(|second| second.ops_per_s).fold(before, f64::max);
     let times = ratio(now, before);
     (lasted && times > 0.0).then_some(Beside { follow_up, before, now, times, apart: now > most })
-}
-
-/// The follow-up with more load, whatever it was that was doubled.
-pub fn doubled<'a>(observed: &Observed<'a>) -> Option<Beside<'a>> {
-    let of = |change| beside(observed, change);
-    of(Change::TwiceTheDepth).or_else(|| of(Change::TwiceTheWorkers))
 }
 
 /// How many times as fast the same places were the second time, where other places were not: the
@@ -73,27 +73,27 @@ pub fn again<'a>(observed: &Observed<'a>) -> Option<(Beside<'a>, f64)> {
 }
 
 /// Operations per second of all directions.
-fn rate(measured: &Measurement) -> f64 {
+pub fn rate(measured: &Measurement) -> f64 {
     ratio(measured.ops_done() as f64, measured.elapsed_ns as f64 / 1e9)
 }
 
-/// The load that was doubled.
+/// The load of a follow-up with more of it.
 pub fn load(follow_up: &FollowUp) -> Option<Doubled> {
     match follow_up.change {
-        Change::TwiceTheDepth => Some(Doubled::Depth(follow_up.depth)),
-        Change::TwiceTheWorkers => Some(Doubled::Workers(follow_up.workers)),
+        Change::MoreDepth => Some(Doubled::Depth(follow_up.depth)),
+        Change::MoreWorkers => Some(Doubled::Workers(follow_up.workers)),
         _ => None,
     }
 }
 
-/// The change of a follow-up, in words: `twice the depth (64)`.
+/// The change of a follow-up, in words: `depth 64`.
 pub fn what(follow_up: &FollowUp) -> String {
     let (workers, depth) = (f64::from(follow_up.workers), f64::from(follow_up.depth));
     match follow_up.change {
         Change::OtherPlaces => "the same at other places".into(),
         Change::SamePlaces => "the same places once more".into(),
-        Change::TwiceTheDepth => Doubled::Depth(follow_up.depth).to_string(),
-        Change::TwiceTheWorkers => Doubled::Workers(follow_up.workers).to_string(),
+        Change::MoreDepth => Doubled::Depth(follow_up.depth).to_string(),
+        Change::MoreWorkers => Doubled::Workers(follow_up.workers).to_string(),
         Change::TwiceTheThreads => format!(
             "twice the threads and as many in flight ({} of depth {})",
             fmt::count(workers),
@@ -112,7 +112,7 @@ pub fn sentences(observed: &Observed) -> Vec<String> {
 fn sentence(observed: &Observed, follow_up: &FollowUp) -> String {
     let what = fmt::capital(&what(follow_up));
     let cost = cost(follow_up);
-    let Some(beside) = beside(observed, follow_up.change) else {
+    let Some(beside) = of(observed, follow_up) else {
         return format!("{what} showed nothing. {cost}");
     };
     let (now, before) = (fmt::iops(beside.now), fmt::iops(beside.before));
@@ -123,13 +123,7 @@ fn sentence(observed: &Observed, follow_up: &FollowUp) -> String {
 
 fn meant(observed: &Observed, beside: &Beside) -> String {
     let text = match beside.follow_up.change {
-        Change::TwiceTheDepth | Change::TwiceTheWorkers | Change::TwiceTheThreads => {
-            match (beside.pays(), beside.is_flat()) {
-                (true, _) => "more is to be had",
-                (_, true) => "no more is to be had that way",
-                _ => "a little more is to be had",
-            }
-        }
+        Change::MoreDepth | Change::MoreWorkers | Change::TwiceTheThreads => return gained(beside),
         Change::OtherPlaces => "what the moment is like",
         Change::SamePlaces if observed.ran.iter().any(|ran| ran.blocks.destroys().is_some()) => {
             match (beside.pays(), beside.is_flat()) {
@@ -152,6 +146,22 @@ fn meant(observed: &Observed, beside: &Beside) -> String {
         },
     };
     text.into()
+}
+
+/// The gain of more load.
+fn gained(beside: &Beside) -> String {
+    let gain = beside.times - 1.0;
+    if beside.times < UNDISTURBED.value {
+        "disturbed, it shows nothing".into()
+    } else if beside.times < LOAD_GAINS.value {
+        "no more".into()
+    } else if beside.faster(LOAD_PAYS.value) {
+        "more is to be had".into()
+    } else if beside.apart {
+        format!("{} more", fmt::percent(gain))
+    } else {
+        format!("{} more, which single seconds of the phase reached too", fmt::percent(gain))
+    }
 }
 
 fn alone_takes(beside: &Beside) -> String {

@@ -20,7 +20,9 @@ mod flow;
 mod follow_ups;
 mod headline;
 mod integrity;
+mod job_limits;
 mod limit;
+mod more_load;
 mod observed;
 mod preflight;
 mod questions;
@@ -31,42 +33,34 @@ mod setup;
 mod shared;
 mod stage;
 pub mod thresholds;
+mod trials;
 
 #[cfg(test)]
 mod testcase;
 #[cfg(test)]
 mod tests;
 
-use candor_record::{
-    Explanation, Finding, JUDGEMENT_VERSION, Judgement, NotEvaluated, PhaseJudgement, Report,
-    Verdict,
-};
+use candor_record::{Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, Report, Verdict};
 
 pub use case::Case;
 pub use questions::{Question, questions};
 pub use rule::RuleText;
 
-use bound::{Bound, Kind};
 use observed::Observed;
-use rule::Outcome;
-use stage::Stage;
-use thresholds::CEILING_OVER;
 
 /// Judges a phase that ran.
 pub fn judge(case: &Case) -> PhaseJudgement {
     let observed = Observed::new(case);
-    let (findings, not_evaluated) = ask_rules(&observed);
-    let findings = causes::join(&observed, findings);
+    let (findings, not_evaluated) = rules::evaluate(&observed);
+    let mut findings = causes::join(&observed, findings);
     let verdict = headline::verdict(&observed, &findings);
+    let job_limits = job_limits::of(case, &findings);
     let limited_by = limit::limited_by(&observed, &findings);
+    let limited_by = job_limits::together(limited_by, &job_limits);
+    job_limits::keep_one(&mut findings, case.record, limited_by.as_ref(), &job_limits);
     let headline = headline::headline(&observed, verdict, &findings, limited_by.as_ref());
     let follow_ups = follow_ups::sentences(&observed);
-    // What caches of the processor beat is nothing that memory allows "at most".
-    let beaten = |bound: &Bound| {
-        bound.kind == Kind::Memory
-            && bound.ceiling.used.is_some_and(|used| used > CEILING_OVER.value)
-    };
-    let ceilings = ceilings::bounds(&observed).into_iter().filter(|bound| !beaten(bound));
+    let ceilings = ceilings::bounds(&observed).into_iter().filter(|bound| !bound.is_passed());
     let ceilings = ceilings.map(|bound| bound.ceiling).collect();
     let mut judged = PhaseJudgement {
         findings,
@@ -75,6 +69,7 @@ pub fn judge(case: &Case) -> PhaseJudgement {
         verdict,
         headline,
         limited_by,
+        job_limits,
         follow_ups,
     };
     judged.findings.extend(preflight::undecided(case, &judged));
@@ -111,23 +106,6 @@ pub fn conclude(phases: Vec<Option<PhaseJudgement>>, cut_short: Option<&str>) ->
 /// Whether a phase moved data so fast that it matters how fast memory copies.
 pub fn nears_memory(case: &Case) -> bool {
     rules::depth::memory_bandwidth::nears_memory(&Observed::new(case))
-}
-
-/// Runs every rule; where nothing was done there is nothing to judge, but perhaps a reason to tell.
-fn ask_rules(observed: &Observed) -> (Vec<Finding>, Vec<NotEvaluated>) {
-    let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
-    let nothing_done = observed.nothing_done();
-    let applies = |rule: &&rule::Rule| !nothing_done || rule.stage == Stage::Failure;
-    for rule in rules::all().filter(applies) {
-        match rule.evaluate(observed) {
-            Outcome::Nothing => {}
-            Outcome::Found(found) => findings.extend(found),
-            Outcome::NotEvaluated(lacked) => {
-                not_evaluated.push(NotEvaluated { rule: rule.text.id.into(), lacked });
-            }
-        }
-    }
-    (findings, not_evaluated)
 }
 
 /// Every rule with its text and its thresholds, in the order of the evidence book.

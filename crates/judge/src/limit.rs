@@ -5,7 +5,7 @@ use candor_record::{Ceiling, Finding, Limit};
 use crate::bound::Kind;
 use crate::causes::stage_of;
 use crate::ceilings;
-use crate::follow_ups;
+use crate::more_load::{self, Growth};
 use crate::observed::Observed;
 use crate::stage::Stage;
 use crate::thresholds::{MORE_IN_DEVICE, PACED, RUN_WAIT_MOST};
@@ -21,8 +21,8 @@ pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
         .or_else(|| pace(observed))
         .or_else(|| starvation(observed, findings))
         .or_else(|| first_at(findings, |stage| stage < Stage::Queue))
-        // A short follow-up with more load knows better than the number of operations in flight.
-        .or_else(|| by_follow_up(observed))
+        // Trials with more load know better than the number of operations in flight.
+        .or_else(|| by_more_load(observed))
         .or_else(|| first_at(findings, |stage| stage == Stage::Queue))
         .or_else(|| device(observed))
 }
@@ -58,19 +58,28 @@ fn pace(observed: &Observed) -> Option<Limit> {
 }
 
 /// The load, where more of it paid; the device, where it had all that was asked of it and gave no
-/// more for twice as much.
-fn by_follow_up(observed: &Observed) -> Option<Limit> {
-    let beside = follow_ups::doubled(observed)?;
-    let (doubled, times) = (follow_ups::load(beside.follow_up)?, beside.times);
-    if beside.pays() {
-        return Some(Limit::Load { doubled, times });
+/// more for as much as was tried.
+fn by_more_load(observed: &Observed) -> Option<Limit> {
+    let growth = growth(observed)?;
+    let ((best, times), most) = (growth.best?, growth.most?);
+    if growth.pays() {
+        return Some(Limit::Load { doubled: best, times });
     }
-    let fed = observed.queue_full().is_some() && beside.is_flat();
-    fed.then(|| Limit::DeviceFlat { depth: observed.concurrency(), doubled, times })
+    let fed = observed.queue_full().is_some() && growth.levelled();
+    fed.then(|| Limit::DeviceFlat { depth: observed.concurrency(), doubled: most, times })
 }
 
-/// The device, where it had what was asked for in flight.
+fn growth(observed: &Observed) -> Option<Growth> {
+    let [ran] = observed.ran.as_slice() else { return None };
+    more_load::of(observed, ran)
+}
+
+/// The device, where it had what was asked for in flight, and nothing tells what more would have
+/// done.
 fn device(observed: &Observed) -> Option<Limit> {
+    if growth(observed).is_some() {
+        return None;
+    }
     let requested = observed.concurrency();
     let queue = observed.queue_full()?;
     let mean_ns = observed.mean_latency_ns()?;

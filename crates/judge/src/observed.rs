@@ -291,13 +291,13 @@ impl<'a> Observed<'a> {
         stand.map(|(record, _)| record)
     }
 
-    /// The phase of the plan that a record is of.
-    pub fn phase_of(&self, report: &PhaseRecord) -> Option<&'a Phase> {
-        self.setup.plan.phases.get(report.phase)
+    /// The phase that a record is of: the plan's, or that of a search step.
+    pub fn phase_of(&self, report: &'a PhaseRecord) -> Option<&'a Phase> {
+        report.tried.as_ref().or_else(|| self.setup.plan.phases.get(report.phase))
     }
 
     /// The job, where it has just one.
-    pub fn only_job_of(&self, report: &PhaseRecord) -> Option<&'a Job> {
+    pub fn only_job_of(&self, report: &'a PhaseRecord) -> Option<&'a Job> {
         let [job] = self.phase_of(report)?.jobs.as_slice() else { return None };
         Some(job)
     }
@@ -306,7 +306,7 @@ impl<'a> Observed<'a> {
     /// repeats, as it happened.
     pub fn written_before(&self) -> bool {
         let ours = |name: &String| self.ran.iter().any(|ran| ran.job.targets.contains(name));
-        let wrote = |report: &PhaseRecord| {
+        let wrote = |report: &'a PhaseRecord| {
             let jobs = self.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
             jobs.flat_map(|job| &job.targets).any(ours)
                 && report.measurements.iter().any(|m| m.of(Direction::Write).ops > 0)

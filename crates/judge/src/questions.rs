@@ -12,22 +12,28 @@ use candor_record::{Change, Ended, PhaseJudgement, Verdict};
 
 use crate::case::Case;
 use crate::causes::stage_of;
-use crate::expect;
+use crate::follow_ups;
+use crate::more_load;
 use crate::observed::{Observed, Ran};
 use crate::setup::Planned;
 use crate::stage::Stage;
-use crate::thresholds::{KNEE, SLICE_OPS, SLICED_PHASE_S};
+use crate::thresholds::{AGAIN, KNEE, SLICE_OPS, SLICED_PHASE_S};
+use crate::trials;
 
 /// A follow-up that would answer what a phase alone does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Change to the job.
     pub change: Change,
+    /// Workers of the trial.
+    pub workers: u32,
+    /// Operations in flight of each.
+    pub depth: u32,
     /// Question that the phase alone could not answer.
     pub why: String,
 }
 
-/// The questions that the counts of a phase leave open, most important first.
+/// The questions that a phase and its follow-ups so far leave open, most important first.
 pub fn questions(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
     let observed = Observed::new(case);
     let [ran] = observed.ran.as_slice() else { return Vec::new() };
@@ -35,15 +41,26 @@ pub fn questions(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
         return Vec::new();
     }
     let all = match ran.blocks.destroys().is_some() {
-        true => vec![allocation(judged)],
-        false => vec![
-            more_load(ran, judged),
-            files(&observed, ran, judged),
-            cache(&observed, ran, judged),
-            alone(&observed, ran, judged),
-        ],
+        true => vec![allocation(ran, judged)],
+        false => {
+            let more = more_load(&observed, ran, judged);
+            // That the load is the limit is known; how far it goes comes last.
+            let pays = more_load::of(&observed, ran).is_some_and(|growth| growth.pays());
+            let (first, last) = if pays { (None, more) } else { (more, None) };
+            vec![
+                control(&observed, ran),
+                first,
+                files(&observed, ran, judged),
+                cache(&observed, ran, judged),
+                alone(&observed, ran, judged),
+                last,
+            ]
+        }
     };
-    all.into_iter().flatten().collect()
+    let is_series = |change| matches!(change, Change::MoreDepth | Change::MoreWorkers);
+    let asked = |change| observed.record.follow_ups.iter().any(|f| f.change == change);
+    let open = |question: &Question| is_series(question.change) || !asked(question.change);
+    all.into_iter().flatten().filter(open).collect()
 }
 
 /// Plain work of one job, long enough, that ended well and can be done again.
@@ -74,29 +91,48 @@ fn decided(judged: &PhaseJudgement, besides: &[Stage]) -> bool {
     judged.findings.iter().any(|f| f.limits.is_some() && !open(stage_of(f)))
 }
 
-fn question(change: Change, why: &str) -> Option<Question> {
-    Some(Question { change, why: why.into() })
+/// A question of the same load.
+fn question(ran: &Ran, change: Change, why: &str) -> Option<Question> {
+    loaded(change, (ran.job.workers, ran.blocks.depth), why)
+}
+
+/// A question of so many workers of such a depth.
+fn loaded(change: Change, (workers, depth): (u32, u32), why: &str) -> Option<Question> {
+    Some(Question { change, workers, depth, why: why.into() })
 }
 
 /// Whether more load would move more.
-fn more_load(ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
+fn more_load(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     if decided(judged, &[]) {
         return None;
     }
     let many = ran.blocks.engine.is_async();
     let starved = judged.findings.iter().any(|finding| finding.rule == "B4");
-    match (many, starved, ran.blocks.access.is_random()) {
-        (true, true, true) if ran.blocks.depth > 1 => question(
-            Change::TwiceTheThreads,
-            "the device had less to do than was asked for, and no thread was busy all the time",
-        ),
-        (true, false, _) => question(Change::TwiceTheDepth, LOAD_OR_DEVICE),
-        (false, _, true) => question(Change::TwiceTheWorkers, LOAD_OR_DEVICE),
-        _ => None,
-    }
+    let change = match (many, starved, ran.blocks.access.is_random()) {
+        (true, true, true) if ran.blocks.depth > 1 => {
+            let load = (ran.job.workers.checked_mul(2)?, ran.blocks.depth / 2);
+            return loaded(Change::TwiceTheThreads, load, STARVED);
+        }
+        (true, false, _) => Change::MoreDepth,
+        (false, _, true) => Change::MoreWorkers,
+        _ => return None,
+    };
+    let growth = more_load::of(observed, ran);
+    let why = if growth.is_some() { GOES_ON } else { LOAD_OR_DEVICE };
+    loaded(change, more_load::next(observed, ran, change)?, why)
 }
 
 const LOAD_OR_DEVICE: &str = "no counter tells whether the device has more to give";
+const GOES_ON: &str = "one step does not tell where more load stops moving more";
+const STARVED: &str =
+    "the device had less to do than was asked for, and no thread was busy all the time";
+
+/// Whether other places are as fast as the same places were the second time.
+fn control(observed: &Observed, ran: &Ran) -> Option<Question> {
+    let why = "the same places were faster, which the moment alone might have been";
+    let faster = follow_ups::beside(observed, Change::SamePlaces)?.times >= AGAIN.value;
+    faster.then(|| question(ran, Change::OtherPlaces, why)).flatten()
+}
 
 /// Whether workers get in each other's way in files that they share.
 fn files(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
@@ -107,6 +143,7 @@ fn files(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
     let enough = shared && files >= u64::from(ran.job.workers);
     match enough && starved && !decided(judged, &[]) {
         true => question(
+            ran,
             Change::FilesOfTheirOwn,
             "all workers share their files, and the device had less to do than was asked for",
         ),
@@ -127,7 +164,9 @@ fn cache(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
         && observed.working_top().is_some()
         && !observed.all_memory()
     {
-        true => question(Change::SamePlaces, "what lies below this host may cache, unseen by it"),
+        true => {
+            question(ran, Change::SamePlaces, "what lies below this host may cache, unseen by it")
+        }
         false => None,
     }
 }
@@ -158,17 +197,20 @@ fn may_cache(observed: &Observed) -> bool {
 /// How long one operation takes alone, where many were in flight.
 fn alone(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     let deep = ran.concurrency() > 2.0 * KNEE.value && ran.blocks.access.is_random();
-    let known = expect::one_at_a_time(observed, ran).is_some();
+    let known = trials::others(observed, ran).iter().any(|trial| trial.in_flight == 1.0);
     match deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
-        true => question(Change::OneAtATime, "nothing tells how long one operation takes alone"),
+        true => {
+            loaded(Change::OneAtATime, (1, 1), "nothing tells how long one operation takes alone")
+        }
         false => None,
     }
 }
 
 /// Whether it is the allocation of blocks that held writers up.
-fn allocation(judged: &PhaseJudgement) -> Option<Question> {
+fn allocation(ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
     match judged.findings.iter().any(|finding| finding.rule == "B18") {
         true => question(
+            ran,
             Change::SamePlaces,
             "writes that had to allocate blocks may be slow for another reason",
         ),

@@ -27,8 +27,7 @@ pub struct Planned<'a> {
 impl Planned<'_> {
     /// Operations that can really be in flight: a synchronous engine has one per worker.
     pub fn concurrency(&self) -> f64 {
-        let depth = if self.blocks.engine.is_async() { self.blocks.depth } else { 1 };
-        f64::from(self.job.workers) * f64::from(depth)
+        in_flight(self.job, self.blocks)
     }
 
     /// Operations that the plan asks for.
@@ -236,6 +235,12 @@ impl<'a> SetupFacts<'a> {
         let paths: Vec<_> = self.targets().iter().map(|target| target.path.as_str()).collect();
         paths.join(", ")
     }
+}
+
+/// Operations of a job that can really be in flight: a synchronous engine has one per worker.
+pub fn in_flight(job: &Job, blocks: &Blocks) -> f64 {
+    let depth = if blocks.engine.is_async() { blocks.depth } else { 1 };
+    f64::from(job.workers) * f64::from(depth)
 }
 
 /// A job that moves real bytes: not the null engine, not no-ops, not a target that is nothing.

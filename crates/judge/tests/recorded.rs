@@ -141,16 +141,17 @@ fn follow_ups_that_were_recorded_tell_the_limit() {
     for (name, limit, sentences) in [
         (
             "load-limited",
-            "the load: twice the workers (2) moved 1.68 times as much",
-            &["Twice the workers (2): 13k IOPS, 1.68 times the 7760 IOPS of the phase: more is \
-                 to be had. It took 602 ms and read 30.6 MiB."][..],
+            "the load: 2 workers moved 1.68 times as much",
+            &["2 workers: 13k IOPS, 1.68 times the 7760 IOPS of the phase: more is to be had. \
+                 It took 602 ms and read 30.6 MiB."][..],
         ),
         (
             "past-the-knee",
-            "the device at depth 64: twice the depth (128) moved 1.06 times",
+            // One step of 6 % decides nothing; candor stopped there when this was recorded.
+            "",
             &[
-                "Twice the depth (128): 55k IOPS, 1.06 times the 51.9k IOPS of the phase: no more \
-                 is to be had that way. It took 608 ms and read 130 MiB.",
+                "Depth 128: 55k IOPS, 1.06 times the 51.9k IOPS of the phase: 6 % more, which \
+                 single seconds of the phase reached too. It took 608 ms and read 130 MiB.",
                 "One operation at a time: 8328 IOPS, 0.16 times the 51.9k IOPS of the phase: \
                  120 µs each. It took 602 ms and read 19.5 MiB.",
             ],
@@ -164,7 +165,7 @@ fn follow_ups_that_were_recorded_tell_the_limit() {
     ] {
         let judged = judged(&load(name));
         let limited = judged.limit().unwrap_or_default();
-        assert!(limited.starts_with(limit), "{name}: {limited}");
+        assert!(limited == limit, "{name}: {limited}");
         assert_eq!(judged.follow_ups, sentences, "{name}");
     }
 }

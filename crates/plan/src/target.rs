@@ -59,7 +59,7 @@ impl Default for Target {
             file_name: None,
             first_file: 0,
             members: Vec::new(),
-            layout: Layout::Write,
+            layout: Layout::Needed,
             create: Create::Files,
             append: false,
             keep: false,
@@ -190,8 +190,11 @@ pub enum TargetKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
-    /// Written with the incompressible pool and flushed: the only honest ground for reads.
+    /// As `write`, but for files that the work itself writes in sequence from their start on.
     #[default]
+    Needed,
+    /// Written with the incompressible pool and flushed: the only honest ground for reads. Holes of
+    /// a file that work may overwrite are written as well.
     Write,
     /// `fallocate`: blocks reserved, never written (reads measure the filesystem's zeros).
     Allocate,

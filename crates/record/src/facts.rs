@@ -408,8 +408,11 @@ pub struct QueueFacts {
     pub max_segments: Option<Fact<u64>>,
     /// Chunk that requests may not cross (striping).
     pub chunk_bytes: Option<Fact<u64>>,
-    /// Requests the kernel queues.
+    /// Requests the kernel queues, in each hardware queue.
     pub nr_requests: Option<Fact<u64>>,
+    /// Hardware queues (entries of `mq/`).
+    #[serde(default)]
+    pub hw_queues: Option<Fact<u64>>,
     /// Commands the device takes at once (`device/queue_depth` or tags).
     pub device_depth: Option<Fact<u64>>,
     /// The scheduler in use.

@@ -36,10 +36,10 @@ pub enum Change {
     OtherPlaces,
     /// Nothing: the places that the phase began with, once more.
     SamePlaces,
-    /// Twice as many operations in flight for each worker.
-    TwiceTheDepth,
-    /// Twice the workers, each with as many in flight as before.
-    TwiceTheWorkers,
+    /// More operations in flight for each worker: twice as many, and twice that again.
+    MoreDepth,
+    /// More workers, twice as many and twice that again, each with as many in flight as before.
+    MoreWorkers,
     /// Twice the workers, each with half as many in flight.
     TwiceTheThreads,
     /// One worker with one operation in flight.

@@ -44,8 +44,11 @@ pub struct PhaseJudgement {
     pub verdict: Verdict,
     /// The verdict in one line.
     pub headline: String,
-    /// Limit of the phase.
+    /// Limit of the phase; absent where its jobs have limits of their own.
     pub limited_by: Option<Limit>,
+    /// Limit of each job, in the order of the measurements, where the phase has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub job_limits: Vec<Option<Limit>>,
     /// Result and cost of each follow-up of the phase, in a sentence or two.
     pub follow_ups: Vec<String>,
 }

@@ -51,6 +51,11 @@ pub enum Limit {
         /// Operations per second, where it is set in operations.
         ops_per_s: Option<f64>,
     },
+    /// The CPU quota of the control group.
+    CpuQuota {
+        /// CPUs' worth of time.
+        cpus: f64,
+    },
     /// A limiter that set in when an allowance was used up.
     BurstLimiter {
         /// The rate from then on.
@@ -169,6 +174,11 @@ pub enum Limit {
         /// Commands that it takes.
         depth: f64,
     },
+    /// The kernel's queue of requests to the device.
+    RequestQueue {
+        /// Requests that it takes.
+        requests: f64,
+    },
     /// Latency of flushes.
     FlushLatency,
     /// The device: nothing else was left, and it had what was asked for in flight.
@@ -186,9 +196,9 @@ pub enum Limit {
     DeviceFlat {
         /// Operations that were asked for at a time.
         depth: f64,
-        /// The load that was tried.
+        /// The greatest load that was tried.
         doubled: Doubled,
-        /// Rate over that of the phase.
+        /// Best rate of all that were tried over that of the phase.
         times: f64,
     },
     /// Other work of candor inside the measured time.
@@ -202,7 +212,7 @@ pub enum Limit {
     Candor,
 }
 
-/// A load that was doubled.
+/// A load that was doubled once or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubled {
@@ -248,6 +258,7 @@ impl Limit {
             | MemoryBandwidth => LimitClass::Memory,
             PlanRate { .. } | ThinkTime => LimitClass::Plan,
             ControlGroup { .. }
+            | CpuQuota { .. }
             | BurstLimiter { .. }
             | UnseenLimiter { .. }
             | Temperature { .. } => LimitClass::Throttle,
@@ -269,9 +280,11 @@ impl Limit {
             ArrayMember { .. } | SlowMember { .. } | PathToMembers { .. } | ParityReads { .. } => {
                 LimitClass::Array
             }
-            DeviceQueue { .. } | FlushLatency | Device { .. } | DeviceFlat { .. } => {
-                LimitClass::Device
-            }
+            DeviceQueue { .. }
+            | RequestQueue { .. }
+            | FlushLatency
+            | Device { .. }
+            | DeviceFlat { .. } => LimitClass::Device,
             OwnWork { .. } | Candor => LimitClass::Candor,
         }
     }
@@ -300,6 +313,10 @@ impl Display for Limit {
             ThinkTime => f.write_str("the plan's think time"),
             ControlGroup { bytes_per_s, ops_per_s } => {
                 write!(f, "the control group's limit of {}", rate(*bytes_per_s, *ops_per_s))
+            }
+            CpuQuota { cpus: 1.0 } => f.write_str("the control group's CPU quota of 1 CPU"),
+            CpuQuota { cpus } => {
+                write!(f, "the control group's CPU quota of {} CPUs", number::number(*cpus))
             }
             BurstLimiter { ops_per_s } => write!(f, "a limiter at {}", number::iops(*ops_per_s)),
             UnseenLimiter { bytes_per_s, ops_per_s } => {
@@ -366,10 +383,17 @@ impl Limit {
             DeviceQueue { depth } => {
                 write!(f, "the device's own queue of {}", number::count(*depth))
             }
+            RequestQueue { requests } => {
+                write!(
+                    f,
+                    "the kernel's queue of {} (nr_requests)",
+                    number::plural(*requests, "request", "requests")
+                )
+            }
             FlushLatency => f.write_str("flush latency"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
-                "the device at depth {} ({} in flight{}, mean latency {})",
+                "the device at depth {} ({} in flight{}, mean latency {}; whether more depth moves more is open)",
                 number::count(*depth),
                 number::number(*in_flight),
                 if *with_others { " with those of others" } else { "" },
@@ -377,7 +401,7 @@ impl Limit {
             ),
             DeviceFlat { depth, doubled, times } => write!(
                 f,
-                "the device at depth {}: {doubled} moved {} times as much",
+                "the device at depth {}: up to {doubled} moved at most {} times as much",
                 number::count(*depth),
                 number::number(*times)
             ),
@@ -390,10 +414,10 @@ impl Display for Doubled {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match *self {
             Doubled::Depth(depth) => {
-                write!(f, "twice the depth ({})", number::count(f64::from(depth)))
+                write!(f, "depth {}", number::count(f64::from(depth)))
             }
             Doubled::Workers(workers) => {
-                write!(f, "twice the workers ({})", number::count(f64::from(workers)))
+                write!(f, "{}", number::plural(f64::from(workers), "worker", "workers"))
             }
         }
     }

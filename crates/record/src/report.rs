@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use candor_plan::Plan;
+use candor_plan::{Phase, Plan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,9 @@ pub struct PhaseRecord {
     pub repeat: u32,
     /// A short trial that only served to choose the next step; it is not judged.
     pub search_step: bool,
+    /// The phase that such a trial ran; the plan does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Phase>,
     /// One per job, in the plan's order; none where the phase could not be prepared.
     pub measurements: Vec<Measurement>,
     /// Record of each host.

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 mod state;
 
 pub use state::{
-    ArrayState, CacheHits, ErrorCount, InterfaceBytes, MountBytes, State, Temperature, ZramPages,
+    ArrayState, CacheHits, CpuThrottled, ErrorCount, InterfaceBytes, MountBytes, State,
+    Temperature, ZramPages,
 };
 
 /// The kernel's counters at one moment.
@@ -40,6 +41,9 @@ pub struct Snapshot {
     /// (`/proc/self/task/*/comm`: `iou-wrk-…`); absent where there are too many threads to ask.
     #[serde(default)]
     pub uring_workers: Option<u32>,
+    /// Bytes that these threads read from and wrote to storage (`/proc/self/task/*/io`).
+    #[serde(default)]
+    pub uring_worker_bytes: Option<u64>,
     /// Arrays, temperatures, errors, networks: read before and after a phase only.
     #[serde(default, skip_serializing_if = "State::is_empty")]
     pub state: State,

@@ -94,14 +94,18 @@ impl FileLayout<'_> {
         let needed = match target.layout {
             Layout::Never => false,
             // Region that is set aside is not there by writing.
-            Layout::Write => !work.iter().all(makes_all_bytes),
-            Layout::Allocate | Layout::Reserve | Layout::Sparse => true,
+            Layout::Needed => !work.iter().all(makes_all_bytes),
+            Layout::Write | Layout::Allocate | Layout::Reserve | Layout::Sparse => true,
         };
         // What is appended lies behind what is there.
         let needed = needed && !target.append && target.kind != TargetKind::Existing;
-        let wanted = self.wanted(target);
+        // Whoever may overwrite a file may fill its holes.
+        let fills_holes = needed && target.layout == Layout::Write && writes.is_some();
+        let wanted = Wanted { fills_holes, ..self.wanted(target) };
         for named in names::named(target) {
-            let size = named.size.filter(|_| needed);
+            let length = || named.path.metadata().ok().map(|file| file.len());
+            let size = named.size.or_else(|| length().filter(|_| fills_holes));
+            let size = size.filter(|_| needed);
             if (writes.is_some() || size.is_some()) && target.create != Create::Nothing {
                 self.guard.create(target, index, &named.path, writes)?;
             }
@@ -165,6 +169,7 @@ impl FileLayout<'_> {
         Wanted {
             size: 0,
             layout: target.layout,
+            fills_holes: false,
             content: work.first().map(|blocks| blocks.content.clone()).unwrap_or_default(),
             verify: work.iter().find_map(|blocks| blocks.verify.clone()),
             seed: self.plan.seed,

@@ -129,6 +129,7 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
     let wanted = Wanted {
         size: PROBE_BYTES,
         layout: Layout::Write,
+        fills_holes: false,
         content: Default::default(),
         verify: None,
         seed: u64::from(std::process::id()),

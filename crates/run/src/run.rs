@@ -7,7 +7,7 @@ mod follow_ups;
 use std::path::Path;
 use std::time::Instant;
 
-use candor_judge::{Case, conclude, judge, questions};
+use candor_judge::{Case, conclude, judge};
 use candor_plan::{Bytes, Nanos, Phase, Plan, Problem};
 use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
@@ -201,7 +201,9 @@ impl Run {
         }
         let search_step = matches!(step, Step::Search(_));
         let name = phase.name.clone();
-        let record = PhaseRecord { phase: index, name, repeat, search_step, ..Default::default() };
+        let tried = search_step.then(|| phase.clone());
+        let record =
+            PhaseRecord { phase: index, name, repeat, search_step, tried, ..Default::default() };
         Ok((phase, record))
     }
 
@@ -238,8 +240,7 @@ impl Run {
     fn judge(&mut self, phase: &Phase, record: &mut PhaseRecord) -> PhaseJudgement {
         let mut judged = judge(&self.case(record));
         if self.options.follow_ups && !self.channels.control.is_stopped() {
-            let questions = questions(&self.case(record), &judged);
-            self.follow_ups(phase, record, questions);
+            self.follow_ups(phase, record);
             self.copy_memory(record);
             if !record.follow_ups.is_empty() || record.host().memory_copy.is_some() {
                 judged = judge(&self.case(record));

@@ -148,6 +148,7 @@ fn queue() -> QueueFacts {
         max_segments: number(168, "max_segments"),
         chunk_bytes: number(0, "chunk_sectors"),
         nr_requests: number(64, "nr_requests"),
+        hw_queues: number(1, "../mq"),
         device_depth: number(32, "../device/queue_depth"),
         scheduler: Some(Fact::new("mq-deadline".into(), file("scheduler"))),
         read_ahead_bytes: number(128 << 10, "read_ahead_kb"),
@@ -428,13 +429,13 @@ fn full_phase() -> Judged {
 }
 
 /// Result of [`follow_up`].
-pub(crate) const FLAT: &str = "Twice the depth (64): 92.4k IOPS, 1.01 times the 91.4k IOPS of the \
-     phase: no more is to be had that way. It took 1.1 s and read 361 MiB.";
+pub(crate) const FLAT: &str = "Depth 64: 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: \
+     no more. It took 1.1 s and read 361 MiB.";
 
 /// A follow-up that doubled the depth, for nothing.
 pub(crate) fn follow_up() -> FollowUp {
     FollowUp {
-        change: Change::TwiceTheDepth,
+        change: Change::MoreDepth,
         why: "no counter tells whether the device has more to give".into(),
         workers: 1,
         depth: 64,
@@ -553,6 +554,7 @@ fn full_snapshot() -> Snapshot {
         softirq_block: vec![0],
         interrupts: vec![("sda".into(), vec![7])],
         uring_workers: Some(0),
+        uring_worker_bytes: Some(0),
         state: below::state(),
     }
 }

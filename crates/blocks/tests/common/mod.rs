@@ -32,6 +32,7 @@ pub fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
     let wanted = Wanted {
         size: FILE_BYTES,
         layout: candor_plan::Layout::Write,
+        fills_holes: false,
         content: Default::default(),
         verify,
         seed: 1,

@@ -38,7 +38,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "seconds",
             takes: Takes::One("N"),
-            help: "About how long it may take in all [default: 60]",
+            help: "About how long it may take in all [default: 70]",
             fields: &[],
             set: |draft, text| {
                 draft.seconds = parse::number(text)?;
@@ -92,7 +92,7 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft { seconds: 60, size: None, write: false, keep: false, force: None };
+    let mut draft = Draft { seconds: 70, size: None, write: false, keep: false, force: None };
     let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,

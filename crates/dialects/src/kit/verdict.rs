@@ -2,7 +2,7 @@
 
 mod requests;
 
-use candor_record::{Finding, Note, Report, Severity, Verdict};
+use candor_record::{Finding, Note, PhaseJudgement, Report, Severity, Verdict};
 
 use super::Object;
 
@@ -28,7 +28,11 @@ fn severity(severity: Severity) -> &'static str {
 /// The limits of the phases, each once.
 fn limits(report: &Report) -> Vec<String> {
     let mut limits: Vec<String> = Vec::new();
-    for limit in report.judged().filter_map(|(_, judged)| judged.limited_by.as_ref()) {
+    let of = |judged: &'_ PhaseJudgement| {
+        let own = judged.job_limits.clone().into_iter().flatten();
+        judged.limited_by.clone().into_iter().chain(own)
+    };
+    for limit in report.judged().flat_map(|(_, judged)| of(judged)) {
         let limit = limit.to_string();
         if !limits.contains(&limit) {
             limits.push(limit);

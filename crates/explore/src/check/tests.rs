@@ -9,7 +9,7 @@ use crate::fake::{Device, Fake, Ran};
 const GIB: u64 = 1 << 30;
 
 fn options(write: bool) -> CheckOptions {
-    CheckOptions { path: "/fake".into(), seconds: 60, size: None, write, keep: false }
+    CheckOptions { path: "/fake".into(), seconds: 70, size: None, write, keep: false }
 }
 
 /// Runs the series on a fake; the report and the phases that ran.
@@ -59,6 +59,39 @@ fn the_series_finds_the_concurrency_that_saturates_each_device() {
 }
 
 #[test]
+fn a_trial_that_is_slower_than_one_at_a_time_runs_once_more() {
+    let disturbed = ("searching at depth 4", 1);
+    let fake = Fake { disturbed, ..Fake::new(Device::new(32, 1e-4)) };
+    let (report, ran) = checked(fake, &options(false));
+    assert!(names(&report.expect("it runs")).contains(&"random read, depth 32"));
+    let tried = ran.iter().filter(|ran| ran.phase.name == disturbed.0).count();
+    assert_eq!(tried, 2);
+}
+
+#[test]
+fn a_deep_step_that_is_slower_than_one_at_a_time_is_searched_for_again() {
+    let disturbed = ("random read, depth 32", 1);
+    let fake = Fake { disturbed, ..Fake::new(Device::new(32, 1e-4)) };
+    let (report, ran) = checked(fake, &options(false));
+    let names = names(&report.expect("it runs")).join("; ");
+    assert!(names.contains("random read, depth 32; random read, depth 32, again; "), "{names}");
+    let searched = ran.iter().filter(|ran| ran.phase.name == "searching at depth 2").count();
+    assert_eq!(searched, 2);
+}
+
+/// The judge says nothing of the length of a check's own steps.
+#[test]
+fn steps_are_long_enough_by_default() {
+    for write in [true, false] {
+        let (report, _) = checked(Fake::new(Device::new(32, 1e-4)), &options(write));
+        let report = report.expect("it runs");
+        let seconds = report.results().flat_map(|phase| &phase.measurements);
+        let least = seconds.map(|m| m.elapsed_ns).min().expect("steps");
+        assert!(least >= 8_000_000_000, "{least}");
+    }
+}
+
+#[test]
 fn what_is_there_is_only_read_unless_the_user_consents() {
     for (kind, write) in [(PathKind::File, false), (PathKind::Device, false)] {
         let fake = Fake { kind, length_bytes: Some(GIB), ..Fake::new(Device::new(8, 1e-4)) };
@@ -77,7 +110,7 @@ fn what_is_there_is_only_read_unless_the_user_consents() {
 
 #[test]
 fn steps_take_the_time_that_the_user_gives() {
-    for (seconds, write) in [(60, true), (60, false), (600, true), (8, false)] {
+    for (seconds, write) in [(70, true), (70, false), (600, true), (8, false)] {
         let fake = Fake { kind: PathKind::Device, ..Fake::new(Device::new(4096, 1e-3)) };
         let options = CheckOptions { seconds, ..options(write) };
         let (_, ran) = checked(fake, &options);

@@ -14,7 +14,7 @@ fn the_page_cache_explains_the_impossible() {
     assert_eq!(judgement.verdict, Verdict::MeasuresElse);
     assert_eq!(judgement.limit().as_deref(), Some("the page cache"));
     assert!(judgement.headline.starts_with("Measures something else (the page cache): 100 %"));
-    assert!(judgement.ceilings[0].used.unwrap() > 8.0);
+    assert_eq!(judgement.ceilings, [], "what passes a ceiling was not held by it");
 }
 
 #[test]
@@ -78,17 +78,23 @@ fn the_device_is_the_limit_when_nothing_else_is() {
     shared.after_top().weighted_ms *= 2;
     assert_eq!(
         shared.judge().limit().as_deref(),
-        Some("the device at depth 32 (60.8 in flight with those of others, mean latency 326 µs)")
+        Some(
+            "the device at depth 32 (60.8 in flight with those of others, mean latency 326 µs; \
+             whether more depth moves more is open)"
+        )
     );
     let judgement = TestCase::direct(4096, 32, 1, 98_170.0).judge();
     assert_eq!(
         judgement.limit().as_deref(),
-        Some("the device at depth 32 (30.4 in flight, mean latency 326 µs)")
+        Some(
+            "the device at depth 32 (30.4 in flight, mean latency 326 µs; whether more depth moves \
+             more is open)"
+        )
     );
     assert_eq!(
         judgement.headline,
         "Believable: 98.2k reads/s of 4 KiB = 402 MB/s (383 MiB/s); limited by the device at \
-         depth 32 (30.4 in flight, mean latency 326 µs)."
+         depth 32 (30.4 in flight, mean latency 326 µs; whether more depth moves more is open)."
     );
 }
 

@@ -20,14 +20,14 @@ fn bare(mut case: TestCase) -> TestCase {
 
 #[test]
 fn honest_runs_raise_the_question_whether_it_was_the_load() {
-    assert_eq!(changes(&bare(TestCase::direct(4096, 4, 1, 60_000.0))), [Change::TwiceTheDepth]);
+    assert_eq!(changes(&bare(TestCase::direct(4096, 4, 1, 60_000.0))), [Change::MoreDepth]);
     let many = bare(TestCase::direct(4096, 32, 1, 60_000.0));
-    assert_eq!(changes(&many), [Change::TwiceTheDepth, Change::OneAtATime]);
+    assert_eq!(changes(&many), [Change::MoreDepth, Change::OneAtATime]);
     let threads = Workload { engine: Engine::Psync, workers: 4, ..Workload::default() }.case();
-    assert_eq!(changes(&bare(threads)), [Change::TwiceTheWorkers]);
+    assert_eq!(changes(&bare(threads)), [Change::MoreWorkers]);
     let mut sequence = bare(TestCase::direct(MIB, 8, 1, 500.0));
     sequence.blocks().access = Access::Sequential;
-    assert_eq!(changes(&sequence), [Change::TwiceTheDepth]);
+    assert_eq!(changes(&sequence), [Change::MoreDepth]);
     sequence.blocks().engine = Engine::Psync;
     sequence.blocks().depth = 1;
     assert_eq!(changes(&sequence), [], "several workers would read the same");
@@ -45,11 +45,11 @@ fn a_virtual_disk_gets_a_second_pass_unless_there_was_one() {
     // 10 s of 150 MiB/s from a file of 1 GiB, and of 500.
     let mut case = Workload { bs: MIB, ops_per_s: 150.0, depth: 4, ..Workload::default() }.case();
     case.host.facts.host.hypervisor = fact(true);
-    assert_eq!(changes(&case), [Change::TwiceTheDepth, Change::SamePlaces]);
+    assert_eq!(changes(&case), [Change::MoreDepth, Change::SamePlaces]);
     let mut over_and_over =
         Workload { bs: MIB, ops_per_s: 500.0, depth: 4, ..Workload::default() }.case();
     over_and_over.host.facts.host.hypervisor = fact(true);
-    assert_eq!(changes(&over_and_over), [Change::TwiceTheDepth]);
+    assert_eq!(changes(&over_and_over), [Change::MoreDepth]);
 }
 
 #[test]
@@ -87,47 +87,132 @@ fn what_would_do_harm_or_takes_too_long_raises_no_question() {
     changed(&|case| case.plan.phases[0].jobs.push(Default::default()));
     let mut other = case.clone();
     other.plan.targets[0].size = Some(Bytes(MIB));
-    assert_eq!(changes(&other), [Change::TwiceTheDepth], "and the plain one is");
+    assert_eq!(changes(&other), [Change::MoreDepth], "and the plain one is");
+}
+
+/// A run of psync after follow-ups with these rates, each with twice the workers of the last.
+fn doubled(workers: u32, ops_per_s: f64, steps: &[f64]) -> TestCase {
+    let workload = Workload { engine: Engine::Psync, workers, ops_per_s, ..Workload::default() };
+    let mut case = bare(workload.case());
+    for (step, rate) in steps.iter().enumerate() {
+        case.follow_up(Change::MoreWorkers, workers << (step + 1), 1, *rate);
+    }
+    case
+}
+
+/// The limit after these steps.
+fn limit(workers: u32, ops_per_s: f64, steps: &[f64]) -> Option<String> {
+    doubled(workers, ops_per_s, steps).judge().limit()
+}
+
+/// The load that is asked for next.
+fn next(case: &TestCase) -> Option<u32> {
+    let questions = questions(&case.case(), &case.judge());
+    questions.into_iter().find(|q| q.change == Change::MoreWorkers).map(|q| q.workers)
 }
 
 /// Acceptance case T8: 34.7k with one job, 75k with four, 85k with eight, of a device that does
 /// 90k.
 #[test]
 fn t08_the_load_first_and_then_the_device() {
-    let jobs = |workers: u32, ops_per_s: f64, twice: f64| {
-        let workload =
-            Workload { engine: Engine::Psync, workers, ops_per_s, ..Workload::default() };
-        let mut case = bare(workload.case());
-        assert_eq!(changes(&case)[0], Change::TwiceTheWorkers);
-        case.follow_up(Change::TwiceTheWorkers, 2 * workers, 1, twice);
-        case.judge()
-    };
-    let one = jobs(1, 34_700.0, 60_000.0);
     assert_eq!(
-        one.limit().as_deref(),
-        Some("the load: twice the workers (2) moved 1.73 times as much")
+        limit(1, 34_700.0, &[60_000.0, 75_000.0]).as_deref(),
+        Some("the load: 4 workers moved 2.16 times as much")
     );
-    let four = jobs(4, 75_000.0, 85_000.0);
-    assert!(four.limit().unwrap().starts_with("the device at depth 4: twice the workers (8)"));
-    let eight = jobs(8, 85_000.0, 88_000.0);
+    assert_eq!(
+        limit(4, 75_000.0, &[85_000.0, 88_000.0, 88_500.0]).as_deref(),
+        Some("the device at depth 4: up to 32 workers moved at most 1.18 times as much")
+    );
+    let eight = doubled(8, 85_000.0, &[88_000.0, 87_000.0]).judge();
     assert_eq!(
         eight.limit().as_deref(),
-        Some("the device at depth 8: twice the workers (16) moved 1.04 times as much")
+        Some("the device at depth 8: up to 32 workers moved at most 1.04 times as much")
     );
-    let sentences = eight.follow_ups.join("");
-    let showed = "Twice the workers (16): 88k IOPS, 1.04 times the 85k IOPS of the phase: ";
-    let cost = "no more is to be had that way. It took 600 ms and read 172 MiB.";
-    assert_eq!(sentences, format!("{showed}{cost}"));
+    let cost = "It took 600 ms and read 172 MiB.";
+    assert_eq!(
+        eight.follow_ups[0],
+        format!("16 workers: 88k IOPS, 1.04 times the 85k IOPS of the phase: no more. {cost}")
+    );
 }
 
 #[test]
-fn a_follow_up_that_shows_nothing_changes_nothing() {
+fn doubling_goes_on_until_two_steps_gain_nothing() {
+    assert_eq!(next(&doubled(4, 60_000.0, &[])), Some(8));
+    assert_eq!(next(&doubled(4, 60_000.0, &[60_000.0])), Some(16), "one step decides nothing");
+    assert_eq!(next(&doubled(4, 60_000.0, &[61_000.0, 62_000.0])), None);
+    assert_eq!(next(&doubled(4, 60_000.0, &[61_000.0, 66_000.0, 67_000.0])), Some(64));
+    assert_eq!(next(&doubled(4, 60_000.0, &[61_000.0, 66_000.0, 67_000.0, 66_000.0])), None);
+    assert_eq!(limit(4, 60_000.0, &[60_000.0]), None, "silent after one step");
+    assert_eq!(
+        limit(4, 60_000.0, &[60_500.0, 85_000.0]).as_deref(),
+        Some("the load: 16 workers moved 1.42 times as much")
+    );
+}
+
+#[test]
+fn gains_are_reported_as_they_are() {
+    let case = doubled(4, 60_000.0, &[64_800.0, 84_000.0]);
+    let sentences = case.judge().follow_ups;
+    assert!(sentences[0].contains("1.08 times the 60k IOPS of the phase: 8 % more. "));
+    assert!(sentences[1].contains("1.4 times the 60k IOPS of the phase: more is to be had. "));
+}
+
+#[test]
+fn a_disturbed_step_is_repeated_and_never_believed() {
+    assert_eq!(next(&doubled(4, 60_000.0, &[4200.0])), Some(8), "the same once more");
+    let mut again = doubled(4, 60_000.0, &[4200.0]);
+    assert!(again.judge().follow_ups[0].contains("disturbed, it shows nothing"));
+    again.follow_up(Change::MoreWorkers, 8, 1, 4100.0);
+    assert_eq!((next(&again), again.judge().limit()), (None, None), "silent");
+    let mut well = doubled(4, 60_000.0, &[4200.0]);
+    well.follow_up(Change::MoreWorkers, 8, 1, 90_000.0);
+    assert_eq!(next(&well), Some(16));
+    assert_eq!(
+        well.judge().limit().as_deref(),
+        Some("the load: 8 workers moved 1.5 times as much")
+    );
+}
+
+/// Where the load is known to be the limit, other questions come before how far it goes.
+#[test]
+fn what_is_known_is_asked_last() {
+    let mut case = bare(TestCase::direct(4096, 32, 1, 60_000.0));
+    case.follow_up(Change::MoreDepth, 1, 64, 80_000.0);
+    assert_eq!(changes(&case), [Change::OneAtATime, Change::MoreDepth]);
+    case.follow_up(Change::OneAtATime, 1, 1, 9000.0);
+    assert_eq!(changes(&case), [Change::MoreDepth]);
+}
+
+/// The search of a series knows what more load moves.
+#[test]
+fn a_search_answers_before_the_phase() {
+    let searched = |steps: &[(u32, f64)]| {
+        let mut case = bare(TestCase::direct(4096, 16, 1, 60_000.0));
+        let step = |(depth, ops_per_s): &(u32, f64)| {
+            let step = TestCase::direct(4096, *depth, 1, *ops_per_s);
+            let tried = Some(step.plan.phases[0].clone());
+            candor_record::PhaseRecord { search_step: true, tried, ..step.recorded() }
+        };
+        case.after(steps.iter().map(step).collect());
+        case
+    };
+    let flat = searched(&[(8, 40e3), (16, 70e3), (32, 71e3), (64, 72e3)]);
+    assert_eq!(changes(&flat), [Change::OneAtATime]);
+    assert_eq!(
+        flat.judge().limit().as_deref(),
+        Some("the device at depth 16: up to depth 64 moved at most 1.03 times as much")
+    );
+    let open = searched(&[(8, 40e3), (16, 70e3)]);
+    assert_eq!(changes(&open), [Change::MoreDepth, Change::OneAtATime]);
+}
+
+#[test]
+fn a_follow_up_that_shows_nothing_names_no_limit() {
     let mut case = bare(TestCase::direct(4096, 4, 1, 60_000.0));
-    let without = case.judge().limited_by;
-    case.follow_up(Change::TwiceTheDepth, 1, 8, 120_000.0);
+    case.follow_up(Change::MoreDepth, 1, 8, 120_000.0);
     let follow_up = &mut case.record.follow_ups[0].measurement;
     follow_up.elapsed_ns = 1000;
     let judgement = case.judge();
-    assert_eq!(judgement.limited_by, without);
-    assert!(judgement.follow_ups[0].starts_with("Twice the depth (8) showed nothing."));
+    assert_eq!(judgement.limited_by, None);
+    assert!(judgement.follow_ups[0].starts_with("Depth 8 showed nothing."));
 }

@@ -89,8 +89,8 @@ fn followed_up() -> TestCase {
     for change in [
         OtherPlaces,
         SamePlaces,
-        TwiceTheDepth,
-        TwiceTheWorkers,
+        MoreDepth,
+        MoreWorkers,
         TwiceTheThreads,
         OneAtATime,
         FilesOfTheirOwn,

@@ -117,6 +117,7 @@ impl Sampler {
         let tick_ns = self.tick_ns;
         let cpu = self.cpu.read(buffer).map(|text| formats::cpu(text, tick_ns));
         let (cpu, cpus) = cpu.unwrap_or_default();
+        let uring = uring_workers(&self.tasks);
         let softirq_block = self.softirqs.read(buffer).map(formats::softirq_block);
         Snapshot {
             at_ns,
@@ -128,7 +129,8 @@ impl Sampler {
             pressure: pressure(&self.pressure, buffer),
             softirq_block: softirq_block.unwrap_or_default(),
             interrupts: interrupts(&self.interrupts, &self.vectors, detail, buffer),
-            uring_workers: uring_workers(&self.tasks),
+            uring_workers: uring.map(|(threads, _)| threads),
+            uring_worker_bytes: uring.map(|(_, bytes)| bytes),
             cache: self.cache(detail),
             state: match detail {
                 SnapshotDetail::Full => self.state.read(),
@@ -180,15 +182,19 @@ fn interrupts(
     vectors.iter().filter_map(of).collect()
 }
 
-/// Threads of this process that io_uring waits in.
-fn uring_workers(tasks: &Path) -> Option<u32> {
+/// Threads of this process that io_uring waits in, and bytes that they moved.
+fn uring_workers(tasks: &Path) -> Option<(u32, u64)> {
     let ids = crate::source::attributes::names(tasks);
-    let waits = |id: &&String| {
-        crate::source::attributes::text(&tasks.join(id).join("comm"))
-            .is_some_and(|name| name.starts_with("iou-wrk-"))
-    };
+    let text =
+        |id: &String, file: &str| crate::source::attributes::text(&tasks.join(id).join(file));
+    let waits = |id: &&String| text(id, "comm").is_some_and(|name| name.starts_with("iou-wrk-"));
     let known = !ids.is_empty() && ids.len() <= TASKS_MAX;
-    known.then(|| ids.iter().filter(waits).count() as u32)
+    known.then(|| {
+        ids.iter().filter(waits).fold((0, 0), |(threads, bytes), id| {
+            let io = text(id, "io").and_then(|io| formats::process_io(&io)).unwrap_or_default();
+            (threads + 1, bytes + io.read_bytes + io.write_bytes)
+        })
+    })
 }
 
 fn pressure([cpu, io, memory]: &[Source; 3], buffer: &mut Vec<u8>) -> Option<Pressure> {
@@ -286,10 +292,12 @@ mod tests {
         for (id, name) in [("11", "candor"), ("12", "iou-wrk-11"), ("13", "iou-sqp-11")] {
             fake.write(&format!("proc/self/task/{id}/comm"), name);
         }
+        let io = "rchar: 0\nwchar: 0\nread_bytes: 30\nwrite_bytes: 12\ncancelled_write_bytes: 0\n";
+        fake.write("proc/self/task/12/io", io);
         let mut sampler = Sampler::new(&facts("vdq"), Vec::new(), &fake.roots);
         let full = sampler.snapshot(SnapshotDetail::Full);
         assert_eq!(full.interrupts, [("vdq".to_owned(), vec![4, 9])]);
-        assert_eq!(full.uring_workers, Some(1));
+        assert_eq!((full.uring_workers, full.uring_worker_bytes), (Some(1), Some(42)));
         assert_eq!(sampler.snapshot(SnapshotDetail::Light).interrupts, []);
     }
 

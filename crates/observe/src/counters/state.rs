@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Remote};
 use candor_record::{
-    ArrayState, CacheHits, ErrorCount, Facts, InterfaceBytes, MountBytes, State, Temperature,
-    ZramPages,
+    ArrayState, CacheHits, CpuThrottled, ErrorCount, Facts, InterfaceBytes, MountBytes, State,
+    Temperature, ZramPages,
 };
 
 use crate::net;
@@ -33,6 +33,8 @@ pub(crate) struct Watch {
     mapper: PathBuf,
     /// Figures of ZFS's cache, where a target lies on it.
     arc: Option<PathBuf>,
+    /// `cpu.stat` of the group whose CPU quota holds.
+    quota: Option<PathBuf>,
     /// `/proc`, where a target lies on ext4.
     threads: Option<PathBuf>,
     proc: PathBuf,
@@ -75,6 +77,12 @@ impl Watch {
             mapped_caches: mapped_caches(facts),
             mapper: mapper::control(roots),
             arc: on("zfs").then(|| roots.proc.join("spl/kstat/zfs/arcstats")),
+            quota: facts
+                .host
+                .cgroup
+                .cpu_max
+                .as_ref()
+                .map(|quota| Path::new(&quota.from).with_file_name("cpu.stat")),
             threads: on("ext4").then(|| roots.proc.clone()),
             proc: roots.proc.clone(),
         }
@@ -91,6 +99,7 @@ impl Watch {
             tcp_retransmits: self.tcp_retransmits(),
             zram: self.zram.iter().filter_map(|(name, file)| zram(name, file)).collect(),
             caches: self.caches(),
+            cpu_throttled: self.quota.as_deref().and_then(|file| cpu_throttled(&text(file)?)),
             ext4_lazy_init: self.threads.as_deref().and_then(lazy_init),
         }
     }
@@ -113,6 +122,20 @@ impl Watch {
     fn tcp_retransmits(&self) -> Option<u64> {
         (!self.interfaces.is_empty()).then(|| retransmits(&text(&self.proc.join("net/snmp"))?))?
     }
+}
+
+/// Counters of a CPU quota: version 2 counts in microseconds, version 1 in nanoseconds.
+fn cpu_throttled(stat: &str) -> Option<CpuThrottled> {
+    let count = |key: &str| {
+        let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(name, _)| *name == key).and_then(|(_, value)| number(value.trim()))
+    };
+    let in_us = || count("throttled_usec").map(|us| us.saturating_mul(1000));
+    Some(CpuThrottled {
+        periods: count("nr_periods")?,
+        throttled: count("nr_throttled")?,
+        throttled_ns: in_us().or_else(|| count("throttled_time"))?,
+    })
 }
 
 /// The directory of a drive's sensor: NVMe has `device/hwmonN`, ATA with drivetemp

@@ -1,6 +1,7 @@
 //! Limits of the control group this process runs in.
 //!
-//! Groups are nested and every ancestor's limit holds too, so all of them are read. A host may
+//! Groups are nested and every ancestor's limit holds too, so all of them are read, but for version
+//! 1's limits of I/O. A host may
 //! use version 2, version 1 with a hierarchy per controller, or both at once.
 
 use std::path::{Path, PathBuf};
@@ -27,8 +28,14 @@ pub(crate) fn facts(roots: &Roots, missing_facts: &mut MissingFacts) -> CgroupFa
     let mounts = mounts::read(roots);
     let mut limits = CgroupFacts::default();
     for (controllers, path) in own.lines().filter_map(membership) {
-        for group in groups(controllers, path, &mounts, roots) {
-            read(&group, roots, &mut limits);
+        let groups = groups(controllers, path, &mounts, roots);
+        for group in &groups {
+            read(group, roots, &mut limits);
+        }
+        // Version 1 throttles I/O by the group of a task alone, not by those above it.
+        for (name, set) in THROTTLES {
+            let own = groups.first().map(|group| throttle(&group.join(name), set, roots));
+            limits.io.extend(own.into_iter().flatten());
         }
     }
     limits
@@ -76,9 +83,6 @@ fn read(group: &Path, roots: &Roots, limits: &mut CgroupFacts) {
         keep_lower(&mut limits.cpu_max, found);
     }
     limits.io.extend(io_max(&group.join("io.max"), roots));
-    for (name, set) in THROTTLES {
-        limits.io.extend(throttle(&group.join(name), set, roots));
-    }
 }
 
 /// The stricter limit holds; of equal ones the nearer.
@@ -212,6 +216,7 @@ mod tests {
                 ("memory/x/y/memory.limit_in_bytes", "9223372036854771712\n"),
                 ("cpu,cpuacct/cpu.cfs_quota_us", "-1\n"),
                 ("cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+                ("blkio/blkio.throttle.read_iops_device", "254:0 10\n"),
                 ("blkio/x/blkio.throttle.read_iops_device", "254:0 1000\n"),
                 ("blkio/x/blkio.throttle.write_bps_device", "254:0 2000\n254:16 x\n"),
             ],

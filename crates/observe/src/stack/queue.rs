@@ -41,6 +41,9 @@ fn scheduling(owner: &Node) -> QueueFacts {
     }
     QueueFacts {
         nr_requests: owner.fact("queue/nr_requests", positive),
+        hw_queues: Some(owner.names("mq").len() as u64)
+            .filter(|queues| *queues > 0)
+            .map(|queues| Fact::new(queues, owner.path("mq").display().to_string())),
         scheduler: owner.fact("queue/scheduler", chosen),
         ..QueueFacts::default()
     }

@@ -23,6 +23,9 @@ pub struct State {
     /// Caches between filesystems and disks: bcache devices, ZFS's own (`ARC`).
     #[serde(default)]
     pub caches: Vec<CacheHits>,
+    /// Times at which the CPU quota of the control group held its threads back.
+    #[serde(default)]
+    pub cpu_throttled: Option<CpuThrottled>,
     /// ext4 is initialising inode tables in the background (thread `ext4lazyinit`).
     pub ext4_lazy_init: Option<bool>,
 }
@@ -32,6 +35,17 @@ impl State {
     pub fn is_empty(&self) -> bool {
         *self == State::default()
     }
+}
+
+/// Counters of a control group's CPU quota (`cpu.stat`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuThrottled {
+    /// Periods of the quota in which the group ran.
+    pub periods: u64,
+    /// Periods in which it used its quota up.
+    pub throttled: u64,
+    /// Time that its threads were held back, on all CPUs together.
+    pub throttled_ns: u64,
 }
 
 /// An md array at a moment (`/sys/class/block/mdN/md`).

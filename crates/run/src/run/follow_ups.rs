@@ -5,48 +5,53 @@
 
 use std::time::Instant;
 
-use candor_judge::thresholds::AGAIN;
-use candor_judge::{Question, nears_memory};
+use candor_judge::{Question, judge, nears_memory, questions};
 use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Nanos, Phase, Sharing, Stop};
-use candor_record::{Change, Event, FollowUp, Measurement, Note, PhaseRecord, PrepareStep};
+use candor_record::{Change, Event, FollowUp, Note, PhaseRecord, PrepareStep};
 
 use super::Run;
 use crate::error::RunError;
 use crate::runner::Task;
 
-/// All follow-ups together take this share of their phase at most.
+/// All follow-ups together take this share of their phase at most, and two of the shortest.
 const SHARE: f64 = 0.1;
 /// One follow-up takes at most so long, in seconds.
 const SECONDS_MAX: f64 = 1.0;
 /// A shorter one shows nothing.
 const SECONDS_MIN: f64 = 0.5;
+/// Follow-ups that there should be time for, where the phase is long enough.
+const FOLLOW_UPS: f64 = 6.0;
 /// No follow-up has more workers, unless its phase had.
 const WORKERS_MAX: u32 = 256;
 
 impl Run {
     /// Runs what answers the judge's questions, as far as it is allowed and there is time for it.
-    pub(super) fn follow_ups(
-        &mut self,
-        phase: &Phase,
-        record: &mut PhaseRecord,
-        questions: Vec<Question>,
-    ) {
+    /// What one answered decides what is asked next.
+    pub(super) fn follow_ups(&mut self, phase: &Phase, record: &mut PhaseRecord) {
         let elapsed_s = record.measurements.first().map_or(0, |m| m.elapsed_ns) as f64 / 1e9;
-        let can = |question: Question| {
-            let phase = self.changed(phase, record, question.change)?;
-            Some((question, phase))
-        };
-        let can: Vec<(Question, Phase)> = questions.into_iter().filter_map(can).collect();
-        let (chosen, seconds) = affordable(can, elapsed_s);
-        for (question, changed) in chosen {
-            if !self.follow_up(&changed, &question, seconds, record) {
+        let mut budget = Budget::of(elapsed_s);
+        while let Some((question, changed)) = self.next_follow_up(phase, record, &budget) {
+            budget.left -= 1;
+            if !self.follow_up(&changed, &question, budget.seconds, record) {
                 return;
             }
-            if question.change == Change::SamePlaces && !destroys(phase) && is_faster(record) {
-                self.repeat_elsewhere(phase, seconds, record);
-            }
         }
+    }
+
+    /// The most important question that is open, can be asked, and that there is time for.
+    fn next_follow_up(
+        &self,
+        phase: &Phase,
+        record: &PhaseRecord,
+        budget: &Budget,
+    ) -> Option<(Question, Phase)> {
+        let case = self.case(record);
+        let mut open = questions(&case, &judge(&case)).into_iter();
+        open.find_map(|question| {
+            let changed = self.changed(phase, record, &question)?;
+            (cost(&question, &changed) <= budget.left).then_some((question, changed))
+        })
     }
 
     /// Measures how fast memory copies, after a phase that may have come near to that.
@@ -58,17 +63,9 @@ impl Run {
         self.runner.measure_memory(&mut record.hosts);
     }
 
-    /// Runs the same load on other places: the control for a second pass that was faster.
-    fn repeat_elsewhere(&mut self, phase: &Phase, seconds: f64, record: &mut PhaseRecord) {
-        let change = Change::OtherPlaces;
-        let why = "the same places were faster, which the moment alone might have been".into();
-        if let Some(changed) = self.changed(phase, record, change) {
-            self.follow_up(&changed, &Question { change, why }, seconds, record);
-        }
-    }
-
     /// The phase with that change; none where it cannot be made without harm or in honesty.
-    fn changed(&self, phase: &Phase, record: &PhaseRecord, change: Change) -> Option<Phase> {
+    fn changed(&self, phase: &Phase, record: &PhaseRecord, question: &Question) -> Option<Phase> {
+        let change = question.change;
         let [job] = phase.jobs.as_slice() else { return None };
         let blocks = job.blocks()?;
         if blocks.destroys().is_some() && !(change == Change::SamePlaces && self.writes_own(phase))
@@ -77,23 +74,18 @@ impl Run {
         }
         let mut job = Job { stop: None, delay: Nanos(0), ..job.clone() };
         let mut blocks = blocks.clone();
-        match change {
-            Change::SamePlaces | Change::OtherPlaces => {}
-            Change::TwiceTheDepth => blocks.depth = blocks.depth.checked_mul(2)?,
-            Change::TwiceTheWorkers => job.workers = job.workers.checked_mul(2)?,
-            Change::TwiceTheThreads => {
-                (job.workers, blocks.depth) = (job.workers.checked_mul(2)?, blocks.depth / 2);
-            }
-            Change::OneAtATime => (job.workers, blocks.depth) = (1, 1),
-            Change::FilesOfTheirOwn => job.sharing = Sharing::Own,
+        (job.workers, blocks.depth) = (question.workers, question.depth);
+        if change == Change::FilesOfTheirOwn {
+            job.sharing = Sharing::Own;
         }
         if change != Change::SamePlaces && !blocks.access.is_random() {
-            self.go_on(&job, &mut blocks, record.measurements.first()?)?;
+            self.go_on(&job, &mut blocks, record)?;
         }
         job.work = blocks.into();
         let name = match change {
             Change::SamePlaces => phase.name.clone(),
-            change => format!("{}: {change:?}", phase.name),
+            // Each load and each repeat of it makes random choices of its own.
+            change => format!("{}: {change:?} {}", phase.name, record.follow_ups.len()),
         };
         let changed =
             Phase { name, jobs: vec![job], ramp: Nanos(0), delay: Nanos(0), ..phase.clone() };
@@ -104,7 +96,7 @@ impl Run {
 
     /// Work in sequence goes on where the phase ended: places that were read before may be in a
     /// cache below. None where there is not enough left.
-    fn go_on(&self, job: &Job, blocks: &mut Blocks, measured: &Measurement) -> Option<()> {
+    fn go_on(&self, job: &Job, blocks: &mut Blocks, record: &PhaseRecord) -> Option<()> {
         let whole = blocks.range == candor_plan::blocks::Range::default();
         let ([name], 1, true) = (job.targets.as_slice(), job.workers, whole) else { return None };
         let index = self.plan().targets.iter().position(|target| target.name == *name)?;
@@ -117,7 +109,9 @@ impl Run {
         let planned = self.plan().targets[index].size.map(|size| size.0);
         let size = planned.or_else(of_file).or_else(of_device).filter(|size| *size > 0)?;
         let SizeSpec::Fixed(each) = blocks.size.read else { return None };
-        let done = measured.bytes_moved();
+        let measured = record.measurements.first()?;
+        let went_on = record.follow_ups.iter().filter(|f| f.change != Change::SamePlaces);
+        let done = went_on.fold(measured.bytes_moved(), |sum, f| sum + f.measurement.bytes_moved());
         let at = done % size / each.0.max(1) * each.0;
         let second = measured.of(Direction::Read).bytes_per_s as u64;
         // What was read several times over is as it was, wherever the follow-up begins.
@@ -217,36 +211,31 @@ fn destroys(phase: &Phase) -> bool {
     phase.jobs.iter().any(|job| job.work.destroys().is_some())
 }
 
-/// Those that there is time for after a phase of that length, and how long each may take.
-fn affordable(questions: Vec<(Question, Phase)>, elapsed_s: f64) -> (Vec<(Question, Phase)>, f64) {
-    let budget_s = SHARE * elapsed_s;
-    // A second read that is faster takes a control.
-    let cost = |question: &Question, phase: &Phase| match question.change {
-        Change::SamePlaces if !destroys(phase) => 2.0,
-        _ => 1.0,
-    };
-    let (mut left, mut parts) = ((budget_s / SECONDS_MIN).floor(), 0.0);
-    let mut chosen = questions;
-    chosen.retain(|(question, phase)| {
-        let cost = cost(question, phase);
-        let fits = cost <= left;
-        if fits {
-            left -= cost;
-            parts += cost;
-        }
-        fits
-    });
-    let seconds = (budget_s / f64::max(parts, 1.0)).clamp(SECONDS_MIN, SECONDS_MAX);
-    (chosen, seconds)
+/// Time for follow-ups.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Budget {
+    /// Length of one.
+    seconds: f64,
+    /// How many may still run.
+    left: u32,
 }
 
-/// The second pass was so much faster that the moment has to be ruled out.
-fn is_faster(record: &PhaseRecord) -> bool {
-    let rate = |m: &Measurement| m.ops_done() as f64 / m.elapsed_ns.max(1) as f64;
-    let (Some(phase), Some(last)) = (record.measurements.first(), record.follow_ups.last()) else {
-        return false;
-    };
-    rate(&last.measurement) >= AGAIN.value * rate(phase)
+impl Budget {
+    /// After a phase of that length.
+    fn of(elapsed_s: f64) -> Budget {
+        // Two show whether more load moves more; fewer decide nothing.
+        let all_s = (SHARE * elapsed_s).max(2.0 * SECONDS_MIN);
+        let seconds = (all_s / FOLLOW_UPS).clamp(SECONDS_MIN, SECONDS_MAX);
+        Budget { seconds, left: (all_s / seconds) as u32 }
+    }
+}
+
+/// Follow-ups that an answer takes: a second read that is faster takes a control.
+fn cost(question: &Question, phase: &Phase) -> u32 {
+    match question.change {
+        Change::SamePlaces if !destroys(phase) => 2,
+        _ => 1,
+    }
 }
 
 #[cfg(test)]
@@ -256,7 +245,7 @@ mod tests {
     use candor_plan::blocks::Access;
     use candor_plan::units::Mix;
     use candor_plan::{Layout, Plan, Target};
-    use candor_record::OpStats;
+    use candor_record::{Measurement, OpStats};
 
     use super::*;
     use crate::{Channels, HostOptions, Local, Options, Step};
@@ -291,6 +280,19 @@ mod tests {
         PhaseRecord { measurements: vec![measurement], ..PhaseRecord::default() }
     }
 
+    /// The phase with that change, and so much load.
+    fn changed(
+        run: &Run,
+        phase: &Phase,
+        bytes: u64,
+        change: Change,
+        load: (u32, u32),
+    ) -> Option<Phase> {
+        let (workers, depth) = load;
+        let question = Question { change, workers, depth, why: String::new() };
+        run.changed(phase, &read(bytes), &question)
+    }
+
     #[test]
     fn nothing_is_written_but_to_files_of_this_run() {
         let dir = tempfile::tempdir().expect("a scratch directory");
@@ -298,14 +300,14 @@ mod tests {
         std::fs::write(&theirs, "precious").expect("written");
         let (mut theirs, phase) = run(&theirs, Mix::WRITE, Access::Random);
         theirs.phase(Step::Planned { index: 0, repeat: 0 }).expect("it may, and runs");
-        assert_eq!(theirs.changed(&phase, &read(0), Change::SamePlaces), None);
+        assert_eq!(changed(&theirs, &phase, 0, Change::SamePlaces, (1, 1)), None);
         let (mut ours, phase) = run(&dir.path().join("ours"), Mix::WRITE, Access::Random);
-        assert_eq!(ours.changed(&phase, &read(0), Change::SamePlaces), None, "it is not there");
+        assert_eq!(changed(&ours, &phase, 0, Change::SamePlaces, (1, 1)), None, "it is not there");
         ours.phase(Step::Planned { index: 0, repeat: 0 }).expect("it runs");
-        assert!(ours.changed(&phase, &read(0), Change::SamePlaces).is_some());
-        assert_eq!(ours.changed(&phase, &read(0), Change::TwiceTheWorkers), None);
+        assert!(changed(&ours, &phase, 0, Change::SamePlaces, (1, 1)).is_some());
+        assert_eq!(changed(&ours, &phase, 0, Change::MoreWorkers, (2, 1)), None);
         ours.report.plan.targets[0].keep = true;
-        assert_eq!(ours.changed(&phase, &read(0), Change::SamePlaces), None, "it is to be kept");
+        assert_eq!(changed(&ours, &phase, 0, Change::SamePlaces, (1, 1)), None, "it is to be kept");
     }
 
     #[test]
@@ -313,42 +315,33 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a scratch file");
         let (sequence, phase) = run(file.path(), Mix::READ, Access::Sequential);
         let start = |bytes| {
-            let changed = sequence.changed(&phase, &read(bytes), Change::TwiceTheDepth)?;
-            Some(changed.jobs[0].blocks()?.range.start)
+            let deeper = changed(&sequence, &phase, bytes, Change::MoreDepth, (1, 2))?;
+            Some(deeper.jobs[0].blocks()?.range.start)
         };
         assert_eq!(start(8192), Some(Extent::Bytes(Bytes(8192))));
         assert_eq!(start(1_044_480), None, "not two seconds' worth is left");
         assert_eq!(start((1 << 20) + 8192), Some(Extent::Bytes(Bytes(8192))));
         assert_eq!(start((2 << 20) - 4096), Some(Extent::Bytes(Bytes(0))), "all was read before");
         let random = run(file.path(), Mix::READ, Access::Random);
-        let twice = random.0.changed(&random.1, &read(8192), Change::TwiceTheWorkers);
+        let twice = changed(&random.0, &random.1, 8192, Change::MoreWorkers, (2, 1));
         let twice = twice.expect("it can");
         assert_eq!(twice.jobs[0].workers, 2);
     }
 
     #[test]
-    fn all_follow_ups_take_a_tenth_of_their_phase_at_most() {
-        let question = |change| (Question { change, why: String::new() }, Phase::default());
-        let all = || {
-            let changes = [Change::TwiceTheDepth, Change::SamePlaces, Change::OneAtATime];
-            changes.into_iter().map(question).collect::<Vec<_>>()
-        };
-        let chosen = |elapsed_s: f64| {
-            let (chosen, seconds) = affordable(all(), elapsed_s);
-            let changes: Vec<Change> = chosen.iter().map(|(question, _)| question.change).collect();
-            (changes, seconds)
-        };
-        use Change::{OneAtATime, SamePlaces, TwiceTheDepth};
-        assert_eq!(chosen(4.9).0, []);
-        assert_eq!(chosen(5.0), (vec![TwiceTheDepth], 0.5));
-        assert_eq!(chosen(10.0), (vec![TwiceTheDepth, OneAtATime], 0.5), "no room for a control");
-        assert_eq!(chosen(16.0).0, [TwiceTheDepth, SamePlaces]);
-        assert_eq!(chosen(20.0), (vec![TwiceTheDepth, SamePlaces, OneAtATime], 0.5));
-        assert_eq!(chosen(30.0), (vec![TwiceTheDepth, SamePlaces, OneAtATime], 0.75));
-        assert_eq!(chosen(3600.0).1, 1.0);
-        let mut writes = vec![question(SamePlaces)];
+    fn all_follow_ups_take_a_tenth_of_their_phase_or_a_second() {
+        for (elapsed_s, seconds, left) in
+            [(5.0, 0.5, 2), (10.0, 0.5, 2), (20.0, 0.5, 4), (30.0, 0.5, 6), (45.0, 0.75, 6)]
+        {
+            assert_eq!(Budget::of(elapsed_s), Budget { seconds, left }, "{elapsed_s}");
+        }
+        assert_eq!(Budget::of(3600.0), Budget { seconds: 1.0, left: 360 });
+        let question = |change| Question { change, workers: 1, depth: 1, why: String::new() };
+        let mut phase = Phase::default();
+        assert_eq!(cost(&question(Change::MoreDepth), &phase), 1);
+        assert_eq!(cost(&question(Change::SamePlaces), &phase), 2, "it may take a control");
         let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
-        writes[0].1.jobs = vec![Job { work: blocks.into(), ..Job::default() }];
-        assert_eq!(affordable(writes, 5.0).0.len(), 1, "writing once more needs no control");
+        phase.jobs = vec![Job { work: blocks.into(), ..Job::default() }];
+        assert_eq!(cost(&question(Change::SamePlaces), &phase), 1, "writing needs no control");
     }
 }

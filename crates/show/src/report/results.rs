@@ -52,7 +52,7 @@ enum Shape {
 /// The table, and how each ceiling in it comes about.
 pub(super) fn section(page: &mut Page, report: &Report) {
     let rows: Vec<Row> =
-        report.judged().flat_map(|(phase, judged)| phase_rows(phase, judged)).collect();
+        report.judged().flat_map(|(phase, judged)| phase_rows(report, phase, judged)).collect();
     if !rows.is_empty() {
         page.blank();
         for line in draw(page.style, &rows) {
@@ -186,13 +186,13 @@ fn below(style: &Style, remark: &str) -> Vec<String> {
 }
 
 impl About {
-    fn of(phase: &PhaseRecord, judged: &PhaseJudgement) -> About {
+    fn of(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> About {
         let [at_most, used] = nearest_ceiling(judged);
         let mark = match measured(phase) {
             true => Cell::toned(words::mark(judged.verdict), words::tone(judged.verdict)),
             false => Cell::from("-"),
         };
-        About { at_most, used, mark, remark: remark(phase, judged) }
+        About { at_most, used, mark, remark: remark(report, phase, judged) }
     }
 
     /// The lines below the row.
@@ -219,7 +219,7 @@ pub(super) fn measured(phase: &PhaseRecord) -> bool {
 }
 
 /// The rows of a phase: one if it did one kind of thing, else a title and one for each.
-fn phase_rows(phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
+fn phase_rows(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
     let many_jobs = phase.measurements.len() > 1;
     let rows: Vec<Row> = phase
         .measurements
@@ -233,7 +233,7 @@ fn phase_rows(phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
     };
     let first = &mut rows[0];
     first.name = title(phase, first.operation.as_deref());
-    first.phase = Some(About::of(phase, judged));
+    first.phase = Some(About::of(report, phase, judged));
     rows
 }
 
@@ -313,14 +313,16 @@ fn at_most(ceiling: &Ceiling) -> String {
 }
 
 /// The limit of a phase or what it measured instead, and the findings that say so.
-fn remark(phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
+fn remark(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
     let measures = judged
         .findings
         .iter()
         .find(|finding| finding.severity == Severity::MeasuresElse)
         .and_then(|finding| finding.measures.as_ref())
         .map(|what| format!("measures {what}"));
+    let goals = joined(phase.measurements.iter().map(|measured| goal(report, phase, measured)));
     let limited = judged.limited_by.as_ref().map(|what| format!("limited by {what}"));
+    let limited = limited.or_else(|| joined(job_limits(phase, judged)));
     let mut rules: Vec<&str> = judged
         .findings
         .iter()
@@ -338,11 +340,43 @@ fn remark(phase: &PhaseRecord, judged: &PhaseJudgement) -> String {
     let resets = (resets > 0).then(|| fmt::counted(resets, "zone reset"));
     let load_ns = phase.measurements.iter().find_map(|measurement| measurement.load_latency_ns);
     let load = load_ns.map(|ns| format!("{} per load", column::time(ns.round() as u64)));
-    [ended, measures, limited, resets, load, rules]
+    [ended, goals, measures, limited, resets, load, rules]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join("; ")
+}
+
+/// Those that are there, in one text.
+fn joined(texts: impl Iterator<Item = Option<String>>) -> Option<String> {
+    let texts: Vec<String> = texts.flatten().collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+/// The limit of each job of a phase that has several.
+fn job_limits<'a>(
+    phase: &'a PhaseRecord,
+    judged: &'a PhaseJudgement,
+) -> impl Iterator<Item = Option<String>> + use<'a> {
+    let jobs = phase.measurements.iter().zip(&judged.job_limits);
+    jobs.map(|(measured, limit)| Some(format!("{} limited by {}", measured.job, limit.as_ref()?)))
+}
+
+/// The result of the search for the greatest depth that meets a job's latency goal.
+fn goal(report: &Report, phase: &PhaseRecord, measured: &Measurement) -> Option<String> {
+    let jobs = &report.plan.phases.get(phase.phase)?.jobs;
+    let job = jobs.iter().find(|job| job.name == measured.job).or_else(|| jobs.first())?;
+    let goal = job.blocks()?.pace.goal?;
+    let goal = format!(
+        "{} within {}",
+        fmt::percent(goal.percentile / 100.0),
+        fmt::time(goal.latency.0 as f64)
+    );
+    let name = if jobs.len() > 1 { format!("{}: ", measured.job) } else { String::new() };
+    Some(match measured.depth_reached? {
+        0 => format!("{name}no depth met the goal of {goal}"),
+        depth => format!("{name}depth {depth} is the greatest that met the goal of {goal}"),
+    })
 }
 
 /// How each ceiling comes about, each once.

@@ -386,8 +386,8 @@ fn a_series_with_one_result_that_is_none() {
     Short trials, not judged: searching at depth 4: 20k IOPS.
 
     Short trials afterwards, to tell what limited it
-      Twice the depth (64): 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: no more is to be had
-      that way. It took 1.1 s and read 361 MiB.
+      Depth 64: 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: no more. It took 1.1 s and read
+      361 MiB.
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits

@@ -106,6 +106,7 @@ pub(crate) fn state() -> State {
         tcp_retransmits: Some(0),
         zram: vec![ZramPages::default()],
         caches: vec![CacheHits::default()],
+        cpu_throttled: Some(CpuThrottled::default()),
         ext4_lazy_init: Some(false),
     }
 }

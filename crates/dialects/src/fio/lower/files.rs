@@ -527,7 +527,7 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
         return Layout::Never;
     }
     if options.rw.direction.reads() || making.overwrite {
-        return Layout::Write;
+        return Layout::Needed;
     }
     match making.fallocate {
         Fallocate::Native | Fallocate::Posix => Layout::Allocate,

@@ -1,6 +1,6 @@
 //! F4: a control group limits the rate.
 
-use candor_record::fmt;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::bound::{Bound, Kind};
@@ -9,7 +9,7 @@ use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, CGROUP_NEAR};
+use crate::thresholds::{BYTES_MIN, CGROUP_NEAR, CPU_THROTTLED};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -19,7 +19,9 @@ pub const RULE: Rule = Rule {
             on a device (io.max, blkio.throttle). The kernel then holds operations back above the \
             driver: the rate is flat, latency is depth over limit, and the device is idle most of \
             the time. candor reads the limits of its own control group and compares: within 5 % \
-            the limit is the limit. Raise it, or quote the result as the container's.",
+            the limit is the limit. A quota of CPU time (cpu.max, cpu.cfs_quota_us) holds the \
+            workers back as well: candor reads how long (cpu.stat), and remarks on a tenth of the \
+            time and more. Raise the limit, or quote the result as the container's.",
     },
     stage: Stage::Throttle,
     limit: Some(LimitClass::Throttle),
@@ -28,14 +30,44 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
+    let cpu = cpu_quota(observed).into_iter();
     if observed.app_all().bytes < BYTES_MIN.value {
-        return Outcome::Nothing;
+        return cpu.collect::<Vec<_>>().into();
     }
     let reached = ceilings::bounds(observed).into_iter().filter(|bound| {
         let used = bound.ceiling.used.unwrap_or(0.0);
         bound.kind == Kind::Cgroup && (used - 1.0).abs() <= CGROUP_NEAR.value
     });
-    reached.map(|bound| finding(observed, &bound)).collect::<Vec<_>>().into()
+    reached.map(|bound| finding(observed, &bound)).chain(cpu).collect::<Vec<_>>().into()
+}
+
+/// The CPU quota, where it held threads back for much of the time.
+fn cpu_quota(observed: &Observed) -> Option<Finding> {
+    let quota = observed.facts.host.cgroup.cpu_max.as_ref()?;
+    let (before, after) =
+        (observed.host.before.state.cpu_throttled?, observed.host.after.state.cpu_throttled?);
+    let held_ns = after.throttled_ns.checked_sub(before.throttled_ns)? as f64;
+    let share = ratio(held_ns / 1e9, observed.window_s());
+    let periods = after.throttled.saturating_sub(before.throttled);
+    let cpus = quota.value;
+    let sentence = format!(
+        "The control group of this process may use {}; it used them up in {} and was held back \
+         for {} in {}.",
+        fmt::plural(cpus, "CPU", "CPUs"),
+        fmt::plural(periods as f64, "period", "periods"),
+        fmt::time(held_ns),
+        fmt::time(observed.window_s() * 1e9),
+    );
+    let draft = FindingBuilder::new("F4", Severity::Remark, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("CPUs' worth of time", Quantity::ratio(cpus), quota.from.as_str())
+        .evidence("time held back, on all CPUs", Quantity::ns(held_ns), "cpu.stat")
+        .advice("Raise or remove the quota, or quote the result as the container's.", None);
+    let draft = match observed.device_fed() {
+        true => draft,
+        false => draft.limits(Limit::CpuQuota { cpus }),
+    };
+    (share >= CPU_THROTTLED.value && periods > 0).then(|| draft.done())
 }
 
 fn finding(observed: &Observed, bound: &Bound) -> Finding {
@@ -64,6 +96,7 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
 mod tests {
     use super::*;
     use crate::testcase::TestCase;
+    use candor_record::CpuThrottled;
     use candor_record::facts::{Fact, IoLimit};
 
     fn limited(ops_per_s: f64) -> TestCase {
@@ -88,6 +121,38 @@ mod tests {
         assert_eq!(judgement.rules().first(), Some(&"F4"));
         assert!(judgement.limit().unwrap().contains("control group"));
         assert!(judgement.findings.iter().all(|finding| finding.rule != "B4"));
+    }
+
+    /// Half a CPU, and threads that were held back for such a share of 10 s.
+    fn quota(share: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 4, 1, 9000.0);
+        case.host.facts.host.cgroup.cpu_max = Some(Fact::new(0.5, "/sys/fs/cgroup/a/cpu.max"));
+        let throttled_ns = (share * 1e10) as u64;
+        case.host.before.state.cpu_throttled = Some(CpuThrottled::default());
+        case.host.after.state.cpu_throttled =
+            Some(CpuThrottled { periods: 100, throttled: 90, throttled_ns });
+        case.after_top().weighted_ms = 9000;
+        for worker in &mut case.measured().per_worker {
+            worker.run_wait_ns = Some(throttled_ns);
+        }
+        case
+    }
+
+    #[test]
+    fn a_quota_of_cpu_time_is_named() {
+        let case = quota(0.45);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "The control group of this process may use 0.5 CPUs; it used them up in 90 periods and \
+             was held back for 4.5 s in 10 s."
+        );
+        let judgement = case.judge();
+        assert_eq!(judgement.limit().as_deref(), Some("the control group's CPU quota of 0.5 CPUs"));
+        assert!(judgement.finding("B8").is_none(), "the quota is why they waited");
+        assert_eq!(quota(0.05).found(&RULE), []);
+        let mut free = quota(0.45);
+        free.host.facts.host.cgroup.cpu_max = None;
+        assert_eq!(free.found(&RULE), []);
     }
 
     #[test]

@@ -12,7 +12,10 @@ use crate::follow_ups::{self, Beside};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, MAPPED, QUEUE_SEEN, THREAD_BUSY, WORKERS_BUSY};
+use crate::thresholds::{
+    ALLOCATION_SURE, BYTES_MIN, MAPPED, NEARLY_BUSY, ONE_AT_A_TIME, QUEUE_SEEN, THREAD_BUSY,
+    WORKERS_BUSY,
+};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -22,9 +25,11 @@ pub const RULE: Rule = Rule {
             others allocate them under a lock of the file: direct writes to a new file run one at \
             a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
             candor speaks where a file that is written directly was not all there at the start, \
-            the device saw much less in flight than was asked, and the workers were neither kept \
-            busy by their CPUs nor kept waiting for one. Where a short follow-up wrote the same \
-            places once more, with all blocks there, its rate decides. Lay the file out first, or give each worker a file of its own.",
+            the device saw much less in flight than was asked (but not two and more at a time \
+            all the time), and the workers were neither kept busy by their CPUs nor kept waiting \
+            for one. \
+            Where a short follow-up wrote the same places once more, with all blocks there, its \
+            rate decides; it is certain where that was twice as fast. Lay the file out first, or give each worker a file of its own.",
     },
     stage: Stage::Submission,
     limit: Some(LimitClass::Filesystem),
@@ -55,12 +60,22 @@ fn after(observed: &Observed) -> Outcome {
     if refuted || (faster.is_none() && bound_by_cpu(observed, ran)) {
         return Outcome::Nothing;
     }
-    match seen.filter(|seen| *seen < QUEUE_SEEN.value * ran.concurrency()) {
+    let few = |seen: &f64| *seen < QUEUE_SEEN.value * ran.concurrency();
+    let busy = |seen: f64| seen >= ONE_AT_A_TIME.value && is_busy(observed);
+    match seen.filter(|seen| few(seen) && !busy(*seen)) {
         Some(seen) if least < MAPPED.value => {
             Outcome::one(finding(observed, ran, least, seen, faster))
         }
         _ => Outcome::Nothing,
     }
+}
+
+/// A device on top had something to do nearly all the time.
+fn is_busy(observed: &Observed) -> bool {
+    let (before, after) = (&observed.host.before, &observed.host.after);
+    let tops = observed.tops().into_iter();
+    let mut busy = tops.filter_map(|top| before.device_delta(after, &top.name));
+    busy.any(|did| ratio(did.busy_ms as f64 / 1e3, observed.window_s()) >= NEARLY_BUSY.value)
 }
 
 /// One worker is busy all the time, or together they keep busy, or wait for, nearly all the CPUs
@@ -98,7 +113,8 @@ fn finding(
         fmt::number(seen),
         fmt::count(ran.concurrency())
     );
-    let sure = if again.is_some() { Confidence::Certain } else { Confidence::Likely };
+    let twice = again.is_some_and(|again| again.faster(ALLOCATION_SURE.value));
+    let sure = if twice { Confidence::Certain } else { Confidence::Likely };
     let draft = FindingBuilder::new("B18", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(sure)
@@ -175,6 +191,26 @@ mod tests {
         let mut alike = writing(0, 11_000);
         alike.follow_up(Change::SamePlaces, 4, 1, 18_000.0);
         assert_eq!(alike.found(&RULE), []);
+    }
+
+    /// A device with ten requests at a time, never idle, under writers that asked for 32.
+    #[test]
+    fn writers_that_keep_the_device_busy_do_not_wait_for_each_other() {
+        let mut case = writing(0, 100_000);
+        case.blocks().depth = 8;
+        case.after_top().busy_ms = 9700;
+        assert_eq!(case.found(&RULE), [], "ten at a time are not one at a time");
+        case.after_top().weighted_ms = 11_000;
+        assert_eq!(case.found(&RULE).len(), 1, "one at a time, without a pause");
+        (case.after_top().weighted_ms, case.after_top().busy_ms) = (32_000, 6900);
+        assert_eq!(case.found(&RULE).len(), 1, "a third of the time nothing was in the device");
+    }
+
+    #[test]
+    fn a_gain_that_noise_makes_is_not_certain() {
+        let mut case = writing(0, 11_000);
+        case.follow_up(Change::SamePlaces, 4, 1, 17_800.0 * 1.6);
+        assert_eq!(case.found(&RULE)[0].confidence, Confidence::Likely);
     }
 
     #[test]

@@ -1,28 +1,27 @@
-//! B6: more in flight than does any good.
+//! B6: latency that depth costs.
 
-use candor_record::fmt::{self, ratio};
-use candor_record::{Change, Confidence, Finding, Quantity, Severity};
+use candor_record::fmt;
+use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::expect;
-use crate::follow_ups;
-use crate::observed::{Observed, Ran, busiest, finite};
+use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::KNEE;
+use crate::thresholds::{AS_GOOD, KNEE};
+use crate::trials::{self, Trial};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B6",
-        title: "more depth than needed",
-        explanation: "Rate times the latency of one operation alone is the number in flight that \
-            would carry the same rate without any waiting. What is asked beyond that waits in \
-            line: the rate stays, the latency grows. candor takes the latency alone from an \
-            earlier phase of the same run that did the same work one at a time, as `candor check` \
-            has one, or from a follow-up of the phase, and speaks where three times the \
-            needed number was asked for. The rate stands; the latency is mostly queueing. Ask for \
-            less where latency matters.",
+        title: "depth costs latency",
+        explanation: "Beyond some depth the rate stays and the latency grows. candor names the \
+            least depth that was tried and came within 5 % of the best: in an earlier phase of \
+            the same work, in the search of `candor check`, or in a follow-up. Where no less than \
+            the depth at hand was tried, rate times the latency of one operation alone is a lower \
+            bound: so many in flight are needed at least, and as they share the device often many \
+            more. That bound is told where the latency is three times that of one operation \
+            alone. The rate stands. Ask for less where latency matters.",
     },
     stage: Stage::Queue,
     limit: None,
@@ -35,74 +34,109 @@ fn after(observed: &Observed) -> Outcome {
     if observed.paced() || !observed.all_direct() || ran.concurrency() <= 1.0 {
         return Outcome::Nothing;
     }
-    let Some((from, alone_ns)) = alone(observed, ran) else { return Outcome::Nothing };
-    let ops_per_s: f64 = ran.measured.directions().map(|(_, stats)| finite(stats.ops_per_s)).sum();
-    let needed = (ops_per_s * alone_ns / 1e9).max(1.0);
-    match (observed.mean_latency_ns(), ran.concurrency() > KNEE.value * needed) {
-        (Some(mean_ns), true) => {
-            Outcome::one(finding(observed, ran, &Knee { from, alone_ns, mean_ns, needed }))
-        }
-        _ => Outcome::Nothing,
-    }
-}
-
-/// Mean latency of one operation alone, and what did the same one at a time.
-fn alone(observed: &Observed, ran: &Ran) -> Option<(String, f64)> {
-    let by_follow_up = || {
-        let follow_up = follow_ups::beside(observed, Change::OneAtATime)?.follow_up;
-        let (_, stats) = busiest(&follow_up.measurement);
-        let mean_ns = finite(stats.latency.as_ref()?.mean_ns);
-        (mean_ns > 0.0).then(|| ("a follow-up of the phase".into(), mean_ns))
+    let Some(here) = Trial::here(observed, ran) else { return Outcome::Nothing };
+    let others = trials::others(observed, ran);
+    let finding = match enough(&others, &here) {
+        Some(enough) => Some(as_good(observed, ran, enough, &here, best(&others, &here))),
+        None => bound(&others, &here).map(|bound| at_least(observed, ran, &bound, &here)),
     };
-    let earlier = expect::one_at_a_time(observed, ran);
-    earlier.map(|(phase, mean_ns)| (format!("phase {phase}"), mean_ns)).or_else(by_follow_up)
+    finding.map_or(Outcome::Nothing, Outcome::one)
 }
 
-/// Where more depth stops doing good.
-struct Knee {
-    /// Phase or follow-up that did the same one at a time.
-    from: String,
-    /// Mean latency.
-    alone_ns: f64,
-    /// Mean latency of the phase at hand.
-    mean_ns: f64,
-    /// Operations in flight that carry the rate.
-    needed: f64,
+fn best(others: &[Trial], here: &Trial) -> f64 {
+    others.iter().map(|trial| trial.ops_per_s).fold(here.ops_per_s, f64::max)
 }
 
-fn finding(observed: &Observed, ran: &Ran, knee: &Knee) -> Finding {
-    let requested = ran.concurrency();
-    let needed = knee.needed.ceil();
-    let waiting = (1.0 - ratio(knee.alone_ns, knee.mean_ns)).max(0.0);
+/// The least depth tried that was as good as the best, where the phase had more in flight.
+fn enough<'t>(others: &'t [Trial], here: &Trial) -> Option<&'t Trial> {
+    let good = AS_GOOD.value * best(others, here);
+    let less = others.iter().filter(|t| t.in_flight < here.in_flight && t.ops_per_s >= good);
+    less.min_by(|a, b| a.in_flight.total_cmp(&b.in_flight))
+}
+
+/// The least number in flight that the rate can need.
+struct Bound<'t> {
+    /// One operation at a time.
+    alone: &'t Trial,
+    in_flight: f64,
+}
+
+/// The bound where nothing between one operation and the depth of the phase was tried, and the
+/// depth is far beyond it.
+fn bound<'t>(others: &'t [Trial], here: &Trial) -> Option<Bound<'t>> {
+    let between = |trial: &Trial| trial.in_flight > 1.0 && trial.in_flight < here.in_flight;
+    let alone = others.iter().find(|trial| trial.in_flight == 1.0)?;
+    let in_flight = (here.ops_per_s * alone.mean_ns / 1e9).max(1.0);
+    let far = here.in_flight > KNEE.value * in_flight && !others.iter().any(between);
+    far.then_some(Bound { alone, in_flight: in_flight.ceil() })
+}
+
+fn as_good(observed: &Observed, ran: &Ran, enough: &Trial, here: &Trial, best: f64) -> Finding {
+    let (least, requested) = (fmt::count(enough.in_flight), fmt::count(here.in_flight));
     let sentence = format!(
-        "About {} in flight would carry the same rate; with {} an operation took {} instead of \
-         {}, {} of it waiting in line.",
-        fmt::count(needed),
-        fmt::count(requested),
-        fmt::time(knee.mean_ns),
-        fmt::time(knee.alone_ns),
-        fmt::percent(waiting)
+        "The least depth tried that came within 5 % of the best rate ({}) is {least}; with \
+         {requested} in flight an operation took {} instead of {}.",
+        fmt::iops(best),
+        fmt::time(here.mean_ns),
+        fmt::time(enough.mean_ns)
     );
-    let workers = f64::from(ran.job.workers.max(1));
-    let command = Command::of(observed.plan, &ran.planned);
+    draft(ran, sentence, here)
+        .evidence(
+            format!("rate with {least} in flight"),
+            Quantity::ops_per_s(enough.ops_per_s),
+            &enough.from,
+        )
+        .evidence("best rate tried", Quantity::ops_per_s(best), "candor")
+        .advice(
+            "Where latency matters, ask for that much.",
+            with_in_flight(observed, ran, enough.in_flight),
+        )
+        .done()
+}
+
+fn at_least(observed: &Observed, ran: &Ran, bound: &Bound, here: &Trial) -> Finding {
+    let requested = fmt::count(here.in_flight);
+    let sentence = format!(
+        "With {requested} in flight an operation took {}, alone {}: this rate needs at least {} in \
+         flight, and nothing between 1 and {requested} was tried.",
+        fmt::time(here.mean_ns),
+        fmt::time(bound.alone.mean_ns),
+        fmt::count(bound.in_flight),
+    );
+    draft(ran, sentence, here)
+        .evidence(
+            "latency, one at a time",
+            Quantity::ns(bound.alone.mean_ns),
+            bound.alone.from.as_str(),
+        )
+        .advice(
+            "Where latency matters, try half as much, and whether the rate stays.",
+            with_in_flight(observed, ran, here.in_flight / 2.0),
+        )
+        .done()
+}
+
+fn draft(ran: &Ran, sentence: String, here: &Trial) -> FindingBuilder {
     FindingBuilder::new("B6", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("latency, one at a time", Quantity::ns(knee.alone_ns), &knee.from)
-        .evidence("latency here", Quantity::ns(knee.mean_ns), "candor")
-        .evidence("in flight as asked", Quantity::count(requested), "plan")
-        .advice(
-            "Where latency matters, ask for that much.",
-            command.map(|command| command.depth((needed / workers).ceil() as u32).text()),
-        )
-        .done()
+        .evidence("latency here", Quantity::ns(here.mean_ns), "candor")
+        .evidence("in flight as asked", Quantity::count(here.in_flight), "plan")
+}
+
+/// The command of the same work with so many in flight.
+fn with_in_flight(observed: &Observed, ran: &Ran, in_flight: f64) -> Option<String> {
+    let command = Command::of(observed.plan, &ran.planned)?;
+    let workers = f64::from(ran.job.workers.max(1)).min(in_flight);
+    let depth = (in_flight / workers).ceil() as u32;
+    Some(command.workers(workers as u32).depth(depth).text())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testcase::TestCase;
-    use candor_record::PhaseRecord;
+    use candor_record::{Change, PhaseRecord};
 
     /// A run at some depth after one that did the same one at a time.
     fn after_one(depth: u32, ops_per_s: f64, alone_ops_per_s: f64) -> TestCase {
@@ -116,16 +150,54 @@ mod tests {
         case
     }
 
+    /// The same with the steps of a search in between.
+    fn after_search(depth: u32, ops_per_s: f64, steps: &[(u32, f64)]) -> TestCase {
+        let mut case = after_one(depth, ops_per_s, 9346.0);
+        let mut earlier = std::mem::take(&mut case.earlier);
+        for (depth, ops_per_s) in steps {
+            let step = TestCase::direct(16384, *depth, 1, *ops_per_s);
+            let tried = Some(step.plan.phases[0].clone());
+            let name = format!("searching at depth {depth}");
+            let step = step.recorded();
+            earlier.push(PhaseRecord { phase: 1, name, search_step: true, tried, ..step });
+        }
+        case.after(earlier);
+        case
+    }
+
     #[test]
-    fn thirty_two_where_two_would_do() {
+    fn the_latency_alone_is_a_lower_bound_and_no_promise() {
         let found = after_one(32, 15_940.0, 9346.0).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "About 2 in flight would carry the same rate; with 32 an operation took 2.01 ms \
-             instead of 107 µs, 95 % of it waiting in line."
+            "With 32 in flight an operation took 2.01 ms, alone 107 µs: this rate needs at least 2 \
+             in flight, and nothing between 1 and 32 was tried."
         );
         assert_eq!(found[0].severity, Severity::Explains);
+        assert!(found[0].next.as_ref().unwrap().contains("--depth 16"));
+    }
+
+    #[test]
+    fn the_least_depth_tried_that_is_as_good_is_named() {
+        let steps = [(2, 15_300.0), (4, 15_900.0), (8, 16_000.0)];
+        let found = after_search(32, 15_940.0, &steps).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "The least depth tried that came within 5 % of the best rate (16k IOPS) is 2; with 32 \
+             in flight an operation took 2.01 ms instead of 131 µs."
+        );
+        assert_eq!(found[0].evidence[2].source, "search step `searching at depth 2`");
         assert!(found[0].next.as_ref().unwrap().contains("--depth 2"));
+    }
+
+    /// 8 in flight are what rate and latency alone come to, and a search has shown what they move.
+    #[test]
+    fn a_depth_that_was_tried_and_moved_less_is_not_enough() {
+        let steps = [(8, 37_800.0), (32, 51_000.0), (128, 65_900.0)];
+        assert_eq!(after_search(128, 65_900.0, &steps).found(&RULE), []);
+        // A rate that only a greater depth reached was not reached by a lesser one.
+        let steps = [(4, 37_800.0), (8, 38_000.0), (128, 65_900.0)];
+        assert_eq!(after_search(64, 38_000.0, &steps).found(&RULE), []);
     }
 
     #[test]
@@ -137,8 +209,8 @@ mod tests {
         case.after_top().weighted_ms = 1_240_000;
         let judgement = case.judge();
         let found = judgement.finding("B6").expect("beside B5");
-        assert!(found.sentence.starts_with("About 2 in flight"), "{}", found.sentence);
-        assert_eq!(found.evidence[0].source, "a follow-up of the phase");
+        assert!(found.sentence.contains("needs at least 2 in flight"), "{}", found.sentence);
+        assert_eq!(found.evidence[2].source, "a follow-up of the phase");
         assert!(judgement.finding("B5").is_some());
         assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 128"));
         let mut pays = TestCase::direct(4096, 512, 1, 2_000_000.0);

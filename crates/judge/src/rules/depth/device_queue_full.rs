@@ -9,7 +9,7 @@ use crate::command::Command;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, DEVICE_FULL};
+use crate::thresholds::{BYTES_MIN, DEVICE_FULL, MORE_IN_DEVICE};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -19,8 +19,9 @@ pub const RULE: Rule = Rule {
             over plain USB storage, some hundreds on NVMe (device/queue_depth, mq/*/nr_tags). \
             What is asked beyond that waits in the kernel for a free place, a wait that adds to \
             the latency and that iostat does not show. candor compares the mean queue of the \
-            devices with that number; from 85 % on they are full. The number stands, and more \
-            depth only lengthens the latency.",
+            devices with that number, and with what the kernel queues before them \
+            (queue/nr_requests, for each hardware queue); from 85 % on they are full. The number \
+            stands, and more depth only lengthens the latency.",
     },
     stage: Stage::DeviceQueue,
     limit: Some(LimitClass::Device),
@@ -30,36 +31,92 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     match full_at(observed) {
-        Some(depth) => Outcome::one(finding(observed, depth)),
+        Some(full) => Outcome::one(finding(observed, &full)),
         None => Outcome::Nothing,
     }
 }
 
-/// The depth of the devices at the bottom, where it is smaller than what was asked for, and filled.
-pub fn full_at(observed: &Observed) -> Option<f64> {
-    let applies =
-        !observed.paced() && observed.all_direct() && observed.app_all().bytes >= BYTES_MIN.value;
-    let leaves = observed.leaves();
-    let depths: Option<Vec<u64>> =
-        leaves.iter().map(|leaf| value(&leaf.queue.device_depth).copied()).collect();
-    let depth: f64 = depths?.into_iter().map(|depth| depth as f64).sum();
-    let (queue, _) = observed.queue().filter(|_| applies)?;
-    (depth > 0.0 && depth < observed.concurrency() && queue >= DEVICE_FULL.value * depth)
-        .then_some(depth)
+/// A queue that is smaller than what was asked for, and filled.
+pub struct Full {
+    depth: f64,
+    from: String,
+    /// The kernel's queue, not the device's own.
+    in_kernel: bool,
 }
 
-fn finding(observed: &Observed, depth: f64) -> Finding {
-    let requested = observed.concurrency();
-    let sentence = format!(
-        "{} accepts {}; {} of your {} waited for their turn, a wait that iostat does not show.",
-        observed.device_names(),
-        fmt::plural(depth, "command", "commands"),
-        fmt::count(requested - depth),
-        fmt::count(requested)
-    );
-    let leaves = observed.leaves();
-    let source = |fact: &Fact<u64>| fact.from.clone();
-    let from = leaves.iter().find_map(|leaf| leaf.queue.device_depth.as_ref().map(source));
+/// The queue that is full: that of the devices at the bottom, or the kernel's before those on top.
+pub fn full_at(observed: &Observed) -> Option<Full> {
+    let applies =
+        !observed.paced() && observed.all_direct() && observed.app_all().bytes >= BYTES_MIN.value;
+    let (queue, _) = observed.queue().filter(|_| applies)?;
+    let is_full = |full: &Full| {
+        let most = if full.in_kernel { MORE_IN_DEVICE.value * full.depth } else { f64::MAX };
+        full.depth > 0.0
+            && full.depth < observed.concurrency()
+            && (DEVICE_FULL.value * full.depth..=most).contains(&queue)
+    };
+    own_queue(observed).filter(is_full).or_else(|| kernel_queue(observed).filter(is_full))
+}
+
+/// Commands that the devices at the bottom take.
+fn own_queue(observed: &Observed) -> Option<Full> {
+    let depths = observed.leaves().into_iter().map(|leaf| leaf.queue.device_depth.as_ref());
+    full(depths, |_, depth| depth as f64, false)
+}
+
+/// Requests that the kernel queues for the devices on top. Each worker submits on one CPU, and so
+/// to one hardware queue.
+fn kernel_queue(observed: &Observed) -> Option<Full> {
+    let workers: u32 = observed.ran.iter().map(|ran| ran.job.workers).sum();
+    let tops = observed.tops();
+    let queues: Vec<u64> = tops
+        .iter()
+        .map(|top| value(&top.queue.hw_queues).copied().unwrap_or(1).min(u64::from(workers)))
+        .collect();
+    let requests = tops.into_iter().map(|top| top.queue.nr_requests.as_ref());
+    full(requests, |at, requests| (requests * queues[at]) as f64, true)
+}
+
+/// The depths of all devices together; none where one of them is not known.
+fn full<'a>(
+    depths: impl Iterator<Item = Option<&'a Fact<u64>>>,
+    each: impl Fn(usize, u64) -> f64,
+    in_kernel: bool,
+) -> Option<Full> {
+    let depths: Vec<&Fact<u64>> = depths.collect::<Option<_>>()?;
+    let from = depths.first()?.from.clone();
+    let depth = depths.iter().enumerate().map(|(at, fact)| each(at, fact.value)).sum();
+    Some(Full { depth, from, in_kernel })
+}
+
+fn finding(observed: &Observed, full: &Full) -> Finding {
+    let (requested, depth) = (observed.concurrency(), full.depth);
+    let (device, waited) = (observed.device_names(), fmt::count(requested - depth));
+    let requested_text = fmt::count(requested);
+    let (sentence, limit, advice) = if full.in_kernel {
+        let takes = fmt::plural(depth, "request", "requests");
+        (
+            format!(
+                "The kernel queues {takes} for {device} (nr_requests); {waited} of your \
+                 {requested_text} waited for their turn."
+            ),
+            Limit::RequestQueue { requests: depth },
+            format!(
+                "Raise queue/nr_requests of {device}, or ask for no more than {} in flight.",
+                fmt::count(depth)
+            ),
+        )
+    } else {
+        let takes = fmt::plural(depth, "command", "commands");
+        (
+            format!(
+                "{device} accepts {takes}; {waited} of your {requested_text} waited for their \
+                 turn, a wait that iostat does not show."
+            ),
+            Limit::DeviceQueue { depth },
+            format!("Ask for no more than {} in flight.", fmt::count(depth)),
+        )
+    };
     let queue = observed.queue().map_or(0.0, |(queue, _)| queue);
     let stat = "/sys/class/block/*/stat: weighted time ÷ time";
     let command = observed.main_job().and_then(|job| {
@@ -67,17 +124,14 @@ fn finding(observed: &Observed, depth: f64) -> Finding {
         let command = Command::of(observed.plan, &job.planned)?.workers(workers as u32);
         Some(command.depth((depth / workers).floor() as u32).text())
     });
+    let takes = if full.in_kernel { "requests queued" } else { "commands that the device takes" };
     FindingBuilder::new("B5", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .limits(Limit::DeviceQueue { depth })
-        .evidence(
-            "commands that the device takes",
-            Quantity::count(depth),
-            from.unwrap_or_default(),
-        )
+        .limits(limit)
+        .evidence(takes, Quantity::count(depth), full.from.as_str())
         .evidence("in the device", Quantity::ratio(queue), stat)
         .evidence("in flight as asked", Quantity::count(requested), "plan")
-        .advice(format!("Ask for no more than {} in flight.", fmt::count(depth)), command)
+        .advice(advice, command)
         .done()
 }
 
@@ -113,6 +167,35 @@ mod tests {
         case.after_top().weighted_ms = 38_000;
         let next = case.found(&RULE)[0].next.clone().unwrap_or_default();
         assert!(next.contains("--depth 1 --workers 4"), "{next}");
+    }
+
+    /// A scheduler's queue that was made short: 3.6 of 4 used, and 32 asked for.
+    #[test]
+    fn a_full_queue_of_the_kernel_is_no_way_to_the_device() {
+        let short = |queues: u64, workers: u32| {
+            let mut case = TestCase::direct(4096, 32 / workers, workers, 9000.0);
+            let queue = &mut case.disk().queue;
+            (queue.device_depth, queue.nr_requests) = (fact(256), fact(4));
+            queue.hw_queues = fact(queues);
+            case.after_top().weighted_ms = 36_000;
+            case
+        };
+        let judgement = short(1, 1).judge();
+        assert_eq!(
+            judgement.finding("B5").expect("it is full").sentence,
+            "The kernel queues 4 requests for vda (nr_requests); 28 of your 32 waited for their \
+             turn."
+        );
+        assert_eq!(
+            judgement.limit().as_deref(),
+            Some("the kernel's queue of 4 requests (nr_requests)")
+        );
+        assert!(judgement.finding("B4").is_none());
+        assert_eq!(short(2, 1).found(&RULE).len(), 1, "one worker uses one of two");
+        assert_eq!(short(2, 2).found(&RULE), [], "two of them take 8");
+        let mut room = short(1, 1);
+        room.disk().queue.nr_requests = fact(3);
+        assert_eq!(room.found(&RULE), [], "more is in there than it takes: it is another one");
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! B3: io_uring handed operations to threads of the kernel.
 
 use candor_plan::Engine;
-use candor_record::fmt;
+use candor_plan::work::Figure;
+use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::observed::Observed;
+use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
+use crate::thresholds::PUNTED;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -17,7 +19,8 @@ pub const RULE: Rule = Rule {
             kernel makes for it (iou-wrk-…): flushes, buffered writes that meet a full cache, \
             writes that need new blocks, anything on a filesystem or array that cannot say that \
             it would block. That costs CPU and order, and on one file the threads queue up behind \
-            each other. candor looks for such threads among its own while a phase runs. Use \
+            each other. candor looks for such threads among its own while a phase runs, and speaks where they \
+            moved 5 % of the bytes, or flushes are 5 % of the operations. Use \
             direct I/O on a file that is laid out.",
     },
     stage: Stage::Apart,
@@ -27,22 +30,51 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    if !observed.ran.iter().any(|ran| ran.blocks.engine.is_kind_of(Engine::IO_URING)) {
+    let uring = |ran: &&Ran| ran.blocks.engine.is_kind_of(Engine::IO_URING);
+    if !observed.ran.iter().any(|ran| uring(&ran)) {
         return Outcome::Nothing;
     }
-    let snapshots = observed.host.during.iter().chain([&observed.host.after]);
-    let counts: Vec<u32> = snapshots.filter_map(|snapshot| snapshot.uring_workers).collect();
-    match counts.iter().max() {
-        None => Outcome::lacks("the names of candor's threads (/proc/self/task/*/comm)"),
-        Some(0) => Outcome::Nothing,
-        Some(most) => Outcome::one(finding(*most)),
+    let snapshots = || observed.host.during.iter().chain([&observed.host.after]);
+    let counts: Vec<u32> = snapshots().filter_map(|snapshot| snapshot.uring_workers).collect();
+    let Some(most) = counts.into_iter().max() else {
+        return Outcome::lacks("the names of candor's threads (/proc/self/task/*/comm)");
+    };
+    if most == 0 {
+        return Outcome::Nothing;
+    }
+    // Threads end when they have nothing to do, and take their counts with them.
+    let before = observed.host.before.uring_worker_bytes;
+    let Some(bytes) = snapshots().filter_map(|snapshot| snapshot.uring_worker_bytes).max() else {
+        return Outcome::lacks("the bytes that io_uring's threads moved (/proc/self/task/*/io)");
+    };
+    let bytes = bytes.saturating_sub(before.unwrap_or(0)) as f64;
+    let share = ratio(bytes, observed.app_all().bytes).min(1.0);
+    let flushes = flushes(observed);
+    match share.max(flushes) >= PUNTED.value {
+        true => Outcome::one(finding(most, share, flushes)),
+        false => Outcome::Nothing,
     }
 }
 
-fn finding(most: u32) -> Finding {
+/// Flushes among all operations: io_uring hands each to a thread.
+fn flushes(observed: &Observed) -> f64 {
+    let uring = observed.ran.iter().filter(|ran| ran.blocks.engine.is_kind_of(Engine::IO_URING));
+    let counts = uring.map(|ran| {
+        let flushes = ran.measured.figure(Figure::Flush).ops as f64;
+        (flushes, flushes + ran.measured.ops_done() as f64)
+    });
+    let (flushes, all) = counts.fold((0.0, 0.0), |(f, a), (of, all)| (f + of, a + all));
+    ratio(flushes, all)
+}
+
+fn finding(most: u32, share: f64, flushes: f64) -> Finding {
     let threads = fmt::plural(f64::from(most), "thread", "threads");
+    let what = match share >= PUNTED.value {
+        true => format!("{} of the bytes", fmt::percent(share)),
+        false => format!("the flushes, {} of the operations,", fmt::percent(flushes)),
+    };
     let sentence = format!(
-        "io_uring handed operations to {threads} of the kernel: that part ran as a thread pool."
+        "io_uring handed {what} to {threads} of the kernel: that part ran as a thread pool."
     );
     FindingBuilder::new("B3", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
@@ -51,6 +83,7 @@ fn finding(most: u32) -> Finding {
             Quantity::count(f64::from(most)),
             "/proc/self/task/*/comm",
         )
+        .evidence("bytes that they moved, of all", Quantity::share(share), "/proc/self/task/*/io")
         .advice("Use direct I/O on a file that is laid out and written.", None)
         .done()
 }
@@ -60,25 +93,46 @@ mod tests {
     use super::*;
     use crate::testcase::TestCase;
 
-    fn with_workers(count: Option<u32>) -> TestCase {
+    /// So many threads, and such a share of the bytes.
+    fn with_workers(count: Option<u32>, share: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 10_000.0);
         case.host.after.uring_workers = count;
+        let bytes = case.observed().app_all().bytes;
+        case.host.after.uring_worker_bytes = Some((share * bytes) as u64);
         case
     }
 
     #[test]
-    fn threads_of_the_kernel_are_reported() {
-        let found = with_workers(Some(4)).found(&RULE);
-        assert!(found[0].sentence.starts_with("io_uring handed operations to 4 threads"));
+    fn threads_of_the_kernel_are_reported_with_their_share() {
+        let found = with_workers(Some(4), 0.64).found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "io_uring handed 64 % of the bytes to 4 threads of the kernel: that part ran as a \
+             thread pool."
+        );
         assert_eq!(found[0].severity, Severity::Explains);
     }
 
     #[test]
-    fn none_and_other_engines_are_silent() {
-        assert_eq!(with_workers(Some(0)).found(&RULE), []);
-        let mut other = with_workers(Some(4));
+    fn a_few_operations_and_other_engines_are_silent() {
+        assert_eq!(with_workers(Some(0), 0.0).found(&RULE), []);
+        assert_eq!(with_workers(Some(2), 0.004).found(&RULE), []);
+        let mut other = with_workers(Some(4), 0.64);
         other.blocks().engine = Engine::LIBAIO;
         assert_eq!(other.found(&RULE), []);
-        assert!(with_workers(None).lacked(&RULE).is_some());
+        assert!(with_workers(None, 0.0).lacked(&RULE).is_some());
+        let mut unknown = with_workers(Some(4), 0.64);
+        unknown.host.after.uring_worker_bytes = None;
+        assert!(unknown.lacked(&RULE).is_some());
+    }
+
+    #[test]
+    fn flushes_move_no_bytes_and_count() {
+        let mut case = with_workers(Some(1), 0.0);
+        let ops = case.measured().ops_done();
+        let fsync = candor_plan::work::BlocksOp::Fsync.operation();
+        case.measured().operation_mut(fsync).ops = ops;
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.contains("the flushes, 50 % of the operations,"), "{found:?}");
     }
 }

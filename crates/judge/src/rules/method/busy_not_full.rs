@@ -6,6 +6,7 @@ use candor_record::{Confidence, Finding, HostRecord, PhaseRecord, Quantity, Seve
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::setup::in_flight;
 use crate::stage::Stage;
 use crate::thresholds::{BUSY_AND_MORE, NEVER_IDLE};
 
@@ -59,7 +60,11 @@ fn busy(report: &PhaseRecord, host: &HostRecord, device: &str) -> Option<f64> {
 
 /// How many times as much as an earlier phase of the same work with less in flight this one did,
 /// and how much that one had in flight.
-fn with_less(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> Option<(f64, f64)> {
+fn with_less<'a>(
+    observed: &Observed<'a>,
+    report: &'a PhaseRecord,
+    ran: &Ran,
+) -> Option<(f64, f64)> {
     let job = observed.only_job_of(report)?;
     let (blocks, ours) = (job.blocks()?, ran.blocks);
     let same = job.targets == ran.job.targets
@@ -69,8 +74,7 @@ fn with_less(observed: &Observed, report: &PhaseRecord, ran: &Ran) -> Option<(f6
         && blocks.direct == ours.direct
         && blocks.durability == ours.durability
         && blocks.pace == ours.pace;
-    let depth = if blocks.engine.is_async() { blocks.depth } else { 1 };
-    let in_flight = f64::from(job.workers) * f64::from(depth);
+    let in_flight = in_flight(job, blocks);
     let [measured] = report.measurements.as_slice() else { return None };
     let rate = |m: &candor_record::Measurement| ratio(m.ops_done() as f64, m.elapsed_ns as f64);
     let times = ratio(rate(ran.measured), rate(measured));

@@ -135,6 +135,28 @@ fn zram_and_lazy_threads() {
 }
 
 #[test]
+fn a_quota_counts_beside_its_file_in_both_versions() {
+    let fake = Fake::new();
+    fake.write(
+        "sys/v2/cpu.stat",
+        "usage_usec 9\nnr_periods 7\nnr_throttled 3\nthrottled_usec 40\n",
+    );
+    fake.write("sys/v1/cpu.stat", "nr_periods 8\nnr_throttled 4\nthrottled_time 50\n");
+    fake.write("sys/old/cpu.stat", "usage_usec 9\n");
+    let read = |file: &str| {
+        let mut facts = Facts::default();
+        let from = fake.roots.place(Path::new(&format!("/{file}"))).display().to_string();
+        facts.host.cgroup.cpu_max = Some(Fact::new(0.5, from));
+        let counted = Watch::new(&facts, &fake.roots).read().cpu_throttled?;
+        Some((counted.periods, counted.throttled, counted.throttled_ns))
+    };
+    assert_eq!(read("sys/v2/cpu.max"), Some((7, 3, 40_000)));
+    assert_eq!(read("sys/v1/cpu.cfs_quota_us"), Some((8, 4, 50)));
+    assert_eq!(read("sys/old/cpu.max"), None);
+    assert_eq!(Watch::new(&Facts::default(), &fake.roots).read().cpu_throttled, None);
+}
+
+#[test]
 fn nothing_there_is_nothing_reported() {
     let fake = Fake::new();
     fake.disk("sda", "8:0", "pci0000:00/block/sda");

@@ -34,11 +34,12 @@ pub const FLAGS: &[Flag<Draft>] = &[
     },
     Flag {
         long: "layout",
-        takes: Takes::One("write|allocate|sparse|never"),
-        help: "How missing bytes of a file come into being [default: write]",
+        takes: Takes::One("needed|write|allocate|sparse|never"),
+        help: "How missing bytes of a file come into being [default: needed]",
         fields: &["target[0].layout"],
         set: |draft, text| {
             let words = [
+                ("needed", Layout::Needed),
                 ("write", Layout::Write),
                 ("allocate", Layout::Allocate),
                 ("sparse", Layout::Sparse),

@@ -111,7 +111,7 @@ fn clones_share_targets_only_where_they_use_them_alike() {
     let text = "[global]\nfilename=/tmp/f\nsize=1m\n[w]\nrw=write\nnumjobs=8\n[r]\nrw=read\n";
     let plan = lowered(text).plan;
     let used: Vec<_> = plan.targets.iter().map(|t| (t.name.as_str(), t.layout)).collect();
-    assert_eq!(used, [("/tmp/f", Layout::Allocate), ("/tmp/f (2)", Layout::Write)]);
+    assert_eq!(used, [("/tmp/f", Layout::Allocate), ("/tmp/f (2)", Layout::Needed)]);
     assert!(plan.targets.iter().all(|t| t.path == std::path::Path::new("/tmp/f")));
 }
 
@@ -119,13 +119,13 @@ fn clones_share_targets_only_where_they_use_them_alike() {
 fn how_files_come_and_go() {
     let one = |options: &str| targets(&format!("[a]\nsize=1m\n{options}\n")).remove(0);
     for (options, layout) in [
-        ("rw=read", Layout::Write),
-        ("rw=randrw", Layout::Write),
+        ("rw=read", Layout::Needed),
+        ("rw=randrw", Layout::Needed),
         ("rw=write", Layout::Allocate),
         ("rw=write\nfallocate=none", Layout::Never),
         ("rw=write\nfallocate=keep", Layout::Reserve),
         ("rw=write\nfallocate=truncate", Layout::Sparse),
-        ("rw=write\noverwrite=1", Layout::Write),
+        ("rw=write\noverwrite=1", Layout::Needed),
         ("rw=write\ncreate_on_open=1", Layout::Never),
         ("rw=randrw\ncreate_on_open=1", Layout::Never),
         ("rw=randrw\ncreate_on_open=1\nioengine=libaio\niodepth=4", Layout::Sparse),

@@ -19,7 +19,7 @@ fn one_random_reader_of_a_file_that_is_laid_out() {
     let lowered = lowered("[r]\nrw=randread\nsize=1m\nbs=4k\n");
     let target = &lowered.plan.targets[0];
     assert_eq!((target.name.as_str(), target.size), ("r.0.0", Some(Bytes(1 << 20))));
-    assert_eq!((target.layout, target.keep, target.overwrite), (Layout::Write, true, true));
+    assert_eq!((target.layout, target.keep, target.overwrite), (Layout::Needed, true, true));
     let blocks = blocks(&lowered, 0, 0);
     assert_eq!((blocks.mix, &blocks.access), (Mix::READ, &Access::Permutation));
     assert_eq!((blocks.engine, blocks.depth, blocks.size.read.min()), (Engine::Psync, 1, k(4)));
@@ -333,7 +333,7 @@ fn jobs_that_use_a_file_differently_have_targets_of_their_own() {
     let lowered = lowered(text);
     let made: Vec<_> = lowered.plan.targets.iter().map(|t| (t.layout, t.size)).collect();
     let mib = |mib: u64| Some(Bytes(mib << 20));
-    assert_eq!(made, [(Layout::Allocate, mib(1)), (Layout::Write, mib(2))]);
+    assert_eq!(made, [(Layout::Allocate, mib(1)), (Layout::Needed, mib(2))]);
     assert_eq!(blocks(&lowered, 0, 0).range, from_start(1 << 20));
 }
 
