@@ -15,6 +15,7 @@ mod ceilings;
 mod command;
 mod coverage;
 mod entry_jobs;
+mod evidence;
 mod expect;
 mod flow;
 mod follow_ups;

@@ -171,6 +171,8 @@ pub enum Limit {
     },
     /// Latency of flushes.
     FlushLatency,
+    /// Latency of fsync, most of it for writing data and the journal.
+    SyncLatency,
     /// The device: nothing else was left, and it had what was asked for in flight.
     Device {
         /// Operations that were asked for at a time.
@@ -269,7 +271,7 @@ impl Limit {
             ArrayMember { .. } | SlowMember { .. } | PathToMembers { .. } | ParityReads { .. } => {
                 LimitClass::Array
             }
-            DeviceQueue { .. } | FlushLatency | Device { .. } | DeviceFlat { .. } => {
+            DeviceQueue { .. } | FlushLatency | SyncLatency | Device { .. } | DeviceFlat { .. } => {
                 LimitClass::Device
             }
             OwnWork { .. } | Candor => LimitClass::Candor,
@@ -367,6 +369,7 @@ impl Limit {
                 write!(f, "the device's own queue of {}", number::count(*depth))
             }
             FlushLatency => f.write_str("flush latency"),
+            SyncLatency => f.write_str("fsync: writing data and the journal"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
                 "the device at depth {} ({} in flight{}, mean latency {})",
@@ -451,6 +454,8 @@ pub enum MeasuredInstead {
     HostMemory,
     /// A cache on this side of the link.
     NearCache,
+    /// Writes that no flush made durable.
+    UnflushedWrites,
 }
 
 /// A few words that follow "measures".
@@ -472,6 +477,7 @@ impl Display for MeasuredInstead {
             MeasuredInstead::NfsClientCache => "the cache of the NFS client",
             MeasuredInstead::HostMemory => "this host's memory",
             MeasuredInstead::NearCache => "a cache on this side of the link",
+            MeasuredInstead::UnflushedWrites => "writes that are not durable",
         })
     }
 }
