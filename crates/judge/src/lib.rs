@@ -19,6 +19,7 @@ mod evidence;
 mod expect;
 mod flow;
 mod follow_ups;
+mod foreign;
 mod headline;
 mod integrity;
 mod limit;

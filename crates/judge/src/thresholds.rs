@@ -46,7 +46,7 @@ thresholds! {
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
-    COVERAGE_MEMORY = 0.05, [A1 A14 A17 H5],
+    COVERAGE_MEMORY = 0.05, [A1 A13 A14 A17 H5],
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
@@ -93,6 +93,10 @@ thresholds! {
     UNREAD_SHARE = 0.05, [A8 A9],
         "share of holes or unwritten bytes that decides alone", "evidence book A8, A9",
         "the same 5 % as for coverage, where coverage is not known";
+    /// Share of holes from which reads of a file are mostly reads of holes.
+    HOLES_MOST = 0.5, [A8],
+        "share of holes, most of the file", "judge",
+        "with a tenth of holes nine tenths of the reads are the device's";
     /// Share of bytes that the disk under a loop device must have moved.
     LEAF_COVERAGE = 0.95, [A13],
         "share of bytes seen below a loop device", "evidence book A13",
@@ -403,9 +407,17 @@ thresholds! {
         "relative distance from a limit", "evidence book F4",
         "a limit of 1000 gave 1010; bursts and edges on short runs add a little";
     /// Traffic of others, as a share of all.
-    FOREIGN = 0.05, [F10],
+    FOREIGN = 0.05, [C1 C3 F10],
         "share of traffic by others", "evidence book F10",
         "below it the effect drowns in the spread of most devices";
+    /// Share of traffic by others from which the rest is no rate of the device.
+    FOREIGN_MOST = 0.9, [F10],
+        "share of bytes and requests of others, not verifiable", "judge",
+        "a tenth of the device's work gave a tenth of its usual rate";
+    /// Smallest request that others are taken to make.
+    FOREIGN_REQUEST = 4096.0, [C1],
+        "bytes of a request of others, least", "judge",
+        "pages are what filesystems and most programs read";
     /// Length below which a result deserves a remark.
     SHORT_S = 3.0, [G1],
         "seconds, ramp included, least", "evidence book G1, eased",
@@ -625,6 +637,7 @@ mod tests {
         "observed.rs",
         "coverage.rs",
         "evidence.rs",
+        "foreign.rs",
         "bound.rs",
         "limit.rs",
         "follow_ups.rs",

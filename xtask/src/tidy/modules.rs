@@ -43,7 +43,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "judge",
         "thresholds activity align integrity series stage case setup command flow observed \
-         coverage entry_jobs bound expect shared evidence ceilings builder follow_ups rule rules \
+         foreign coverage entry_jobs bound expect shared evidence ceilings builder follow_ups rule rules \
          causes questions limit headline preflight",
     ),
     ("explore", "saturate check"),
