@@ -7,7 +7,8 @@ use rustix::fs::{FallocateFlags, fallocate};
 use crate::cache::mapping;
 use crate::honest::believable;
 use crate::support::{
-    Loop, Mount, Report, Scratch, alone, candor, fingerprint, measured, root, run, skip,
+    Loop, Mount, Report, Scratch, alone, candor, fingerprint, measured, random_file, root, run,
+    skip,
 };
 
 const MIB: u64 = 1 << 20;
@@ -225,4 +226,93 @@ fn zeros_written_are_no_news_to_a_reader() {
     let report = second(&scratch, &scratch.path("own"), "--rw randread --direct --size 32m");
     let about_ground = report.heavy().into_iter().filter(|rule| rule.starts_with('A'));
     assert_eq!(about_ground.collect::<Vec<_>>(), [""; 0], "{}", report.told());
+}
+
+/// Writes and reads of new files on an overlay over this layer.
+fn on_overlay(scratch: &Scratch, layers: &Mount, words: &str) -> Option<Report> {
+    let overlay = Mount::overlay(scratch, layers, &layers.path("empty"))?;
+    Some(second(scratch, &overlay.path("file"), words))
+}
+
+#[test]
+fn an_overlay_is_judged_by_the_layer_that_holds_the_file() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(memory) = Mount::tmpfs(&scratch, "96m") else { return };
+    for words in ["--direct --rw randwrite", "--direct --rw randread --bs 64k"] {
+        let words = format!("{words} --size 32m");
+        let Some(report) = on_overlay(&scratch, &memory, &words) else { return };
+        assert!(report.denies("A16").to_string().contains("tmpfs"), "{}", report.told());
+    }
+    let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
+    let name = device.name().to_owned();
+    let Some(disk) = Mount::ext4(&scratch, device, "noatime") else { return };
+    let words = "--direct --rw randread --size 32m";
+    let Some(report) = on_overlay(&scratch, &disk, words) else { return };
+    assert_eq!(report.words("/phases/0/hosts/0/facts/targets/0/device/value"), name);
+    assert!(["believable", "with_remarks"].contains(&report.verdict()), "{}", report.told());
+}
+
+#[test]
+fn a_file_of_a_lower_layer_is_read_there_and_written_above() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(upper) = Mount::tmpfs(&scratch, "96m") else { return };
+    let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
+    let name = device.name().to_owned();
+    let Some(lower) = Mount::ext4(&scratch, device, "noatime") else { return };
+    random_file(&lower.path("file"), 32 * MIB);
+    let Some(overlay) = Mount::overlay(&scratch, &upper, &lower.dir) else { return };
+    let file = overlay.path("file");
+    let read = second(&scratch, &file, "--direct --rw randread");
+    assert_eq!(read.words("/phases/0/hosts/0/facts/targets/0/device/value"), name);
+    assert!(["believable", "with_remarks"].contains(&read.verdict()), "{}", read.told());
+    second(&scratch, &file, "--direct --rw randwrite --overwrite").denies("A16");
+    second(&scratch, &file, "--direct --rw randread").denies("A16");
+}
+
+#[test]
+fn a_loop_on_a_file_that_has_no_path_is_not_verifiable() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    std::fs::remove_file(&device.backing).expect("it is ours");
+    let report = second(&scratch, &device.node, "--rw randread --direct");
+    report.named("A19");
+    assert_eq!(report.verdict(), "not_verifiable", "{}", report.told());
+}
+
+#[test]
+fn writing_the_same_pages_again_and_again_is_memory_whatever_is_flushed() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !scratch.on_disk() {
+        return;
+    }
+    let words = "--buffered --rw write --bs 1m --size 32m --fsync-end";
+    let report = second(&scratch, &scratch.path("file"), words);
+    let told = report.denies("A3").to_string();
+    assert!(told.contains("ever reached"), "{told}");
+}
+
+#[test]
+fn fsync_on_a_mount_without_barriers_is_not_durable() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "barrier=0") else { return };
+    let words = "--rw randwrite --bs 4k --size 16m --fsync-every 1";
+    let report = second(&scratch, &mount.path("file"), words);
+    let told = report.denies("C13").to_string();
+    assert!(told.contains("is mounted with nobarrier"), "{told}");
+    assert!(report.finding("C9").is_none(), "{}", report.told());
+}
+
+#[test]
+fn a_cache_that_is_switched_to_write_through_stays_volatile() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(mut device) = Loop::direct(&scratch, 96 * MIB) else { return };
+    if !device.set("queue/write_cache", "write through") {
+        return skip("this kernel does not let caches of loop devices be switched");
+    }
+    let Some(mount) = Mount::ext4(&scratch, device, "noatime") else { return };
+    let words = "--rw randwrite --bs 4k --size 16m --fsync-every 1";
+    let report = second(&scratch, &mount.path("file"), words);
+    let told = report.denies("C13").to_string();
+    assert!(told.contains("is set to write through"), "{told}");
 }

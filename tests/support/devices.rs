@@ -189,10 +189,21 @@ impl Mount {
         Some(Mount { dir, device: None })
     }
 
+    /// An overlay whose upper layer is on a mounted filesystem, above this directory, which is made
+    /// if it is not there.
+    pub fn overlay(scratch: &Scratch, upper: &Mount, lower: &str) -> Option<Mount> {
+        let [up, work] = ["upper", "work"].map(|name| upper.path(name));
+        for dir in [up.as_str(), &work, lower] {
+            or_skip(fs::create_dir_all(dir).map_err(|error| format!("no layer: {error}")))?;
+        }
+        let options = format!("lowerdir={lower},upperdir={up},workdir={work}");
+        Mount::of(scratch, "overlay", "overlay", &options)
+    }
+
     fn dir(scratch: &Scratch) -> String {
-        let dir = scratch.outside("mounted");
-        fs::create_dir_all(&dir).expect("a mount point");
-        dir
+        // Mounts of one test may stand beside each other.
+        let mut dirs = (0..).map(|number| scratch.outside(&format!("mounted-{number}")));
+        dirs.find(|dir| fs::create_dir(dir).is_ok()).expect("a mount point")
     }
 
     /// A path in it.

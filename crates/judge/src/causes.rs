@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use candor_record::{Consequence, Finding};
+use candor_record::{Consequence, Finding, Severity};
 
 use crate::observed::Observed;
 use crate::rule::Rule;
@@ -38,6 +38,8 @@ const EXCEPTIONS: &[Exception] = &[
     // Crossing a chunk is a split, and a split is why readahead shapes requests.
     follow("E2", &["C1"]),
     follow("C1", &["C2"]),
+    // Calls that flush nothing wait for no flush.
+    follow("C13", &["C9", "C10"]),
     // Parity is written besides the data.
     follow("C7", &["C11"]),
     // A hot drive loses its burst; a cliff comes before a rate that settles.
@@ -66,8 +68,18 @@ pub fn join(observed: &Observed, findings: Vec<Finding>) -> Vec<Finding> {
     for (stage, rule) in causes {
         take(&mut findings, stage, rule);
     }
+    without_witness(&mut findings);
     sort(&mut findings);
     findings
+}
+
+/// That no counter saw the bytes matters only where nothing else denies the result.
+fn without_witness(findings: &mut Vec<Finding>) {
+    let asks = |finding: &Finding| finding.rule == "A19";
+    let denies = |finding: &Finding| finding.severity >= Severity::NotVerifiable && !asks(finding);
+    if findings.iter().any(denies) {
+        findings.retain(|finding| !asks(finding));
+    }
 }
 
 /// Findings that mean something for a target in memory. The others are dropped without a trace:

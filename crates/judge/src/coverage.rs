@@ -73,10 +73,9 @@ fn of_device_reads(observed: &Observed) -> Cover {
 /// charged: block devices, the network filesystems that do it, or where the pages were seen.
 fn low_share_means_memory(observed: &Observed) -> bool {
     let charged = |target: &&TargetFacts| {
-        target.device.is_some()
-            || target.filesystem.as_ref().is_some_and(|fs| {
-                fs.in_memory || matches!(fs.kind.as_str(), "nfs" | "nfs4" | "cifs" | "smb3")
-            })
+        let Some(fs) = target.holding() else { return target.device.is_some() };
+        let by_device = target.device.is_some() && !fs.is_served_by_process();
+        by_device || fs.in_memory || matches!(fs.kind.as_str(), "nfs" | "nfs4" | "cifs" | "smb3")
     };
     observed.targets().iter().all(charged) || pages_were_seen(observed)
 }

@@ -22,6 +22,8 @@ pub struct Flow {
     pub read: Side,
     /// Writes; the empty flushes that the kernel counts among them are taken out.
     pub write: Side,
+    /// Trims.
+    pub trim: Side,
     /// Flushes.
     pub flushes: f64,
     /// Their time.
@@ -36,7 +38,7 @@ impl Flow {
         match op {
             Direction::Read => self.read,
             Direction::Write => self.write,
-            Direction::Trim => Side::default(),
+            Direction::Trim => self.trim,
         }
     }
 
@@ -63,6 +65,7 @@ impl Flow {
         Flow {
             read: side(delta.read_sectors, delta.reads, delta.read_merges),
             write: side(delta.write_sectors, writes, delta.write_merges),
+            trim: side(delta.discard_sectors, delta.discards, delta.discard_merges),
             flushes: delta.flushes as f64,
             flush_ms: delta.flush_ms as f64,
             weighted_ms: delta.weighted_ms as f64,
@@ -78,6 +81,7 @@ impl Flow {
         Flow {
             read: side(self.read, other.read),
             write: side(self.write, other.write),
+            trim: side(self.trim, other.trim),
             flushes: self.flushes + other.flushes,
             flush_ms: self.flush_ms + other.flush_ms,
             weighted_ms: self.weighted_ms + other.weighted_ms,

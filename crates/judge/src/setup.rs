@@ -102,6 +102,15 @@ impl<'a> SetupFacts<'a> {
         self.facts.targets.iter().filter(|target| used(&target.target)).collect()
     }
 
+    /// Targets of all jobs that work on some, be it on data or on names, each once.
+    pub fn targets_of_all(&self) -> Vec<&'a TargetFacts> {
+        let on_names = self.phase.jobs.iter().filter(|job| job.entries().is_some());
+        let jobs: Vec<&Job> = self.jobs.iter().map(|planned| planned.job).chain(on_names).collect();
+        let is_used =
+            |target: &&TargetFacts| jobs.iter().any(|job| job.targets.contains(&target.target));
+        self.facts.targets.iter().filter(is_used).collect()
+    }
+
     /// A device and all devices under it, each once.
     pub fn chain(&self, name: &str) -> Vec<&'a DeviceFacts> {
         let mut chain: Vec<&'a DeviceFacts> = Vec::new();
@@ -195,7 +204,7 @@ impl<'a> SetupFacts<'a> {
 
     /// The reason why a target is memory, in words.
     pub fn memory_of(&self, target: &TargetFacts) -> Option<String> {
-        if let Some(fs) = target.filesystem.as_ref().filter(|fs| fs.in_memory) {
+        if let Some(fs) = target.holding().filter(|fs| fs.in_memory) {
             return Some(format!("{} lives on {}, a filesystem in memory", target.path, fs.kind));
         }
         let chain = self.chain(value(&target.device)?);

@@ -80,18 +80,19 @@ pub fn networks(observed: &Observed) -> Vec<Bound> {
     seen.iter().filter_map(bound).collect()
 }
 
-/// Bytes that an interface received and sent during the phase.
-pub fn interface_bytes(observed: &Observed, remote: &Remote) -> Option<(f64, f64)> {
+/// Bytes that an interface received and sent between two moments.
+pub fn interface_bytes(from: &Snapshot, to: &Snapshot, remote: &Remote) -> Option<(f64, f64)> {
     let name = value(&remote.interface)?;
     let of = |snapshot: &Snapshot| {
         let found = snapshot.state.interfaces.iter().find(|i| i.interface == *name)?;
         Some((found.received_bytes, found.sent_bytes))
     };
-    let (before, after) = (of(&observed.host.before)?, of(&observed.host.after)?);
+    let (before, after) = (of(from)?, of(to)?);
     Some((after.0.checked_sub(before.0)? as f64, after.1.checked_sub(before.1)? as f64))
 }
 
 fn interface_rates(observed: &Observed, remote: &Remote) -> Option<(f64, f64)> {
-    let (received, sent) = interface_bytes(observed, remote)?;
+    let (from, to) = (&observed.host.before, &observed.host.after);
+    let (received, sent) = interface_bytes(from, to, remote)?;
     Some((ratio(received, observed.window_s()), ratio(sent, observed.window_s())))
 }

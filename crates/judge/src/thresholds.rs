@@ -46,19 +46,19 @@ thresholds! {
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
-    COVERAGE_MEMORY = 0.05, [A1 A14 A17 H5],
+    COVERAGE_MEMORY = 0.05, [A1 A13 A14 A17 H5],
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
-    COVERAGE_FULL = 0.95, [A1 A2 A5 A7 A8 A9 A14 A17 C2 C6 G10 H5],
+    COVERAGE_FULL = 0.95, [A1 A2 A5 A7 A8 A9 A14 A17 A19 C2 C6 G10 H5],
         "share of bytes from the device, from here on: device", "evidence book A1",
         "a cold pass moved all bytes; the rest is counting at the edges";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
-    SLACK_MAX = 0.5, [A1 A5 A13 A17 C11 F10],
+    SLACK_MAX = 0.5, [A1 A5 A13 A17 A19 C11 F10],
         "share of bytes forgiven for operations in flight", "judge",
         "a phase so short that half of it was in flight at its start must not vanish altogether";
     /// Flat allowance for bytes counted on different sides of a boundary.
-    SLACK_FLAT = 0.01, [A1 A5 A13 A17 C11 F10],
+    SLACK_FLAT = 0.01, [A1 A5 A13 A17 A19 C11 F10],
         "share of bytes forgiven always", "judge",
         "the snapshot and the barrier are some microseconds apart";
     /// A data set that is cached at the start to this share is not cold.
@@ -73,6 +73,10 @@ thresholds! {
     WRITTEN_OUT = 0.95, [A3 A5 A13],
         "share of written bytes on the device, least", "evidence book A1 and A3",
         "as for reads: what is missing was overwritten in memory (the book proposes half)";
+    /// Bytes on the device over those written up to which it wrote just those.
+    WRITTEN_EXACTLY = 1.05, [A3],
+        "bytes on the device over bytes written, at most for the same", "judge",
+        "a journal of data doubles them; one of metadata adds some percent";
     /// Growth of the cache during a direct phase, as a share of what was moved.
     CACHE_GROWTH = 0.10, [A5],
         "growth of the cache in a direct phase", "evidence book A5",
@@ -89,6 +93,10 @@ thresholds! {
     UNREAD_SHARE = 0.05, [A8 A9],
         "share of holes or unwritten bytes that decides alone", "evidence book A8, A9",
         "the same 5 % as for coverage, where coverage is not known";
+    /// Share of holes from which reads of a file are mostly reads of holes.
+    HOLES_MOST = 0.5, [A8],
+        "share of holes, most of the file", "judge",
+        "with a tenth of holes nine tenths of the reads are the device's";
     /// Share of bytes that the disk under a loop device must have moved.
     LEAF_COVERAGE = 0.95, [A13],
         "share of bytes seen below a loop device", "evidence book A13",
@@ -266,6 +274,18 @@ thresholds! {
     FLUSHES_MIN = 1000.0, [C10],
         "flushes, least", "judge",
         "their time is counted in whole milliseconds";
+    /// Calls of fsync from which the flushes of the device are compared with them.
+    SYNC_CALLS = 100.0, [C13],
+        "calls of fsync, least", "judge",
+        "metadata makes a filesystem flush a few times a second on its own";
+    /// Flushes of the device for each call, times the workers that one flush may serve.
+    FLUSHES_SENT = 0.5, [C9 C13],
+        "flushes times workers over calls of fsync, least", "judge",
+        "a flush serves every worker that waits then; mounts without barriers sent none at all";
+    /// Share of the time of fsync that is the device's own flush, for it to be called so.
+    FLUSH_OF_SYNC = 0.5, [C9],
+        "share of fsync that is the flush of the device, least", "judge",
+        "a flush of 0.19 ms in a call of 3.6 ms is not what the call waits for";
     /// Share of the time spent flushing from which that is the limit.
     FLUSH_TIME = 0.5, [C9],
         "share of worker time spent flushing", "evidence book C9",
@@ -432,9 +452,21 @@ thresholds! {
         "time held back by a CPU quota over wall time", "judge, as for waits in B8",
         "from a tenth on latencies are those of the quota";
     /// Traffic of others, as a share of all.
+<<<<<<< HEAD
     FOREIGN = 0.05, [F9 F10],
+=======
+    FOREIGN = 0.05, [C1 C3 F10],
+>>>>>>> h/evidence
         "share of traffic by others", "evidence book F10",
         "below it the effect drowns in the spread of most devices";
+    /// Share of traffic by others from which the rest is no rate of the device.
+    FOREIGN_MOST = 0.9, [F10],
+        "share of bytes and requests of others, not verifiable", "judge",
+        "a tenth of the device's work gave a tenth of its usual rate";
+    /// Smallest request that others are taken to make.
+    FOREIGN_REQUEST = 4096.0, [C1],
+        "bytes of a request of others, least", "judge",
+        "pages are what filesystems and most programs read";
     /// Length below which a result deserves a remark.
     SHORT_S = 3.0, [G1],
         "seconds, ramp included, least", "evidence book G1, eased",
@@ -653,6 +685,8 @@ mod tests {
     const SHARED: &[&str] = &[
         "observed.rs",
         "coverage.rs",
+        "evidence.rs",
+        "foreign.rs",
         "bound.rs",
         "limit.rs",
         "follow_ups.rs",

@@ -78,7 +78,7 @@ fn named(missing: Missing, path: &Path) -> Missing {
 
 fn attempt(facts: &Facts, index: usize, path: &Path, roots: &Roots) -> Result<Trial, Stop> {
     let target = facts.targets.get(index).ok_or_else(|| stopped("there is no such target"))?;
-    if let Some(memory) = target.filesystem.as_ref().filter(|fs| fs.in_memory) {
+    if let Some(memory) = target.holding().filter(|fs| fs.in_memory) {
         return Err(nothing(format!("{} keeps its files in memory", memory.kind)));
     }
     let about = file_facts(path).map_err(|error| refused(&error))?;

@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(evicted.before.resident_bytes, SIZE);
         assert!(evicted.rounds >= 1);
         let kept_in_memory = crate::path::mounts::read(&crate::source::Roots::default());
-        let mount = crate::path::resolve::mount_of(
+        let mount = crate::path::layers::mount_of(
             file.path(),
             &kept_in_memory,
             &crate::source::Roots::default(),

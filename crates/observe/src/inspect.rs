@@ -6,8 +6,9 @@ use candor_record::Facts;
 use candor_record::facts::{PathKind, TargetFacts};
 
 use crate::path::files;
+use crate::path::layers::{self, Access, mount_of, nearest_existing};
 use crate::path::mounts::{self, Mount};
-use crate::path::resolve::{device_fact, mount_of, nearest_existing};
+use crate::path::resolve::{device_fact, device_of_held};
 use crate::source::Roots;
 use crate::source::missing::MissingFacts;
 use crate::source::stat::FileType;
@@ -45,8 +46,16 @@ fn target(
     let mount = existing.as_deref().and_then(|path| mount_of(path, mounts, roots));
     let mount = mount.filter(|_| kind != PathKind::Device);
     let device = device_fact(path, roots);
+    let held = layers::holding(path, Access::Read, mounts, roots);
     match &device {
-        None => note_no_device(name, mount, missing_facts),
+        None => {
+            let holder = held.as_ref().and_then(|held| held.mount);
+            note_no_device(
+                name,
+                holder.filter(|_| kind != PathKind::Device).or(mount),
+                missing_facts,
+            );
+        }
         Some(device) => note_other_members(&device.value, mount, roots, missing_facts),
     }
     let has_facts = matches!(kind, PathKind::File | PathKind::Device);
@@ -56,12 +65,48 @@ fn target(
         path: path.display().to_string(),
         kind,
         filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path, roots)),
+        held_on: held.and_then(|held| held.beneath(mount, roots)),
         device,
         remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
         accounting_probe: None,
         names_in_directory: None,
     }
+}
+
+/// Finds again what holds a target's bytes, which on a filesystem that stacks on others depends on
+/// what is there by now, and on what is done to it. True where they are on another device than
+/// before.
+pub fn inspect_again(
+    facts: &mut Facts,
+    index: usize,
+    path: &Path,
+    access: Access,
+    roots: &Roots,
+) -> bool {
+    let mounts = mounts::read(roots);
+    let existing = nearest_existing(path, roots).map(|(path, _)| path);
+    let mount = existing.as_deref().and_then(|path| mount_of(path, &mounts, roots));
+    let (Some(target), true) = (facts.targets.get_mut(index), mount.is_some_and(Mount::is_stacked))
+    else {
+        return false;
+    };
+    let held = layers::holding(path, access, &mounts, roots);
+    let device = held.as_ref().and_then(|held| device_of_held(held, roots));
+    target.held_on = held.and_then(|held| held.beneath(mount, roots));
+    if device == target.device {
+        return false;
+    }
+    target.device = device.clone();
+    let tops: Vec<String> = device.map(|device| device.value).into_iter().collect();
+    let mut missing_facts = MissingFacts::default();
+    for device in stack::collect(&tops, roots, &mut missing_facts) {
+        if facts.device(&device.name).is_none() {
+            facts.devices.push(device);
+        }
+    }
+    facts.missing.extend(missing_facts.into_list());
+    true
 }
 
 fn kind(path: &Path, roots: &Roots) -> PathKind {

@@ -2,5 +2,6 @@
 
 pub(crate) mod fiemap;
 pub(crate) mod files;
+pub(crate) mod layers;
 pub(crate) mod mounts;
 pub(crate) mod resolve;

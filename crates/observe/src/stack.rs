@@ -15,8 +15,9 @@ use candor_record::facts::{
 };
 
 use crate::net;
+use crate::path::layers::{self, Access};
 use crate::path::mounts;
-use crate::path::resolve::{device_of_path, mount_of};
+use crate::path::resolve::device_of_path;
 use crate::source::Roots;
 use crate::source::missing::MissingFacts;
 use crate::source::node::{Node, is_numbered};
@@ -191,11 +192,13 @@ fn loop_backing(node: &Node, roots: &Roots) -> Option<LoopBacking> {
     })
 }
 
-/// Type of the filesystem of a file; absent for a device node, whose bytes are not in `/dev`.
+/// Type of the filesystem that holds a file; absent for a device node, whose bytes are not in
+/// `/dev`.
 fn filesystem_kind(file: &Path, roots: &Roots) -> Option<String> {
     let is_device = roots.stat(file)?.file_type == FileType::Device;
     let mounts = mounts::read(roots);
-    (!is_device).then(|| mount_of(file, &mounts, roots).map(|mount| mount.kind.clone()))?
+    let held = layers::holding(file, Access::Read, &mounts, roots).filter(|_| !is_device)?;
+    held.mount.map(|mount| mount.kind.clone())
 }
 
 /// NUMA node of the nearest controller above; the kernel writes -1 where it does not know.

@@ -157,6 +157,10 @@ pub struct TargetFacts {
     pub kind: PathKind,
     /// The filesystem it lives on; absent for a device.
     pub filesystem: Option<Filesystem>,
+    /// The filesystem that holds its bytes, where the one that it lives on stacks on others, as an
+    /// overlay does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_on: Option<Filesystem>,
     /// Kernel name of the block device it lives on or is; absent where there is none.
     pub device: Option<Fact<String>>,
     /// The other end of a network filesystem.
@@ -170,6 +174,13 @@ pub struct TargetFacts {
     /// thousand.
     #[serde(default)]
     pub names_in_directory: Option<Fact<u64>>,
+}
+
+impl TargetFacts {
+    /// The filesystem that holds its bytes.
+    pub fn holding(&self) -> Option<&Filesystem> {
+        self.held_on.as_ref().or(self.filesystem.as_ref())
+    }
 }
 
 /// Kind of a path.
@@ -210,6 +221,13 @@ pub struct Filesystem {
     pub in_memory: bool,
     /// True for network filesystems.
     pub remote: bool,
+}
+
+impl Filesystem {
+    /// A process of this host does its I/O (FUSE), so that the kernel charges nobody else for it.
+    pub fn is_served_by_process(&self) -> bool {
+        self.kind.starts_with("fuse")
+    }
 }
 
 /// One file.
@@ -421,6 +439,9 @@ pub struct QueueFacts {
     pub read_ahead_bytes: Option<Fact<u64>>,
     /// `write back` or `write through`.
     pub write_cache: Option<Fact<String>>,
+    /// Cache of the device as its driver tells it, whatever the queue was set to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_cache: Option<Fact<String>>,
     /// Whether writes can be forced to media one by one.
     pub fua: Option<Fact<bool>>,
     /// Whether the kernel takes it for a rotating disk (also set on many virtual disks).

@@ -181,6 +181,8 @@ pub enum Limit {
     },
     /// Latency of flushes.
     FlushLatency,
+    /// Latency of fsync, most of it for writing data and the journal.
+    SyncLatency,
     /// The device: nothing else was left, and it had what was asked for in flight.
     Device {
         /// Operations that were asked for at a time.
@@ -280,11 +282,17 @@ impl Limit {
             ArrayMember { .. } | SlowMember { .. } | PathToMembers { .. } | ParityReads { .. } => {
                 LimitClass::Array
             }
+<<<<<<< HEAD
             DeviceQueue { .. }
             | RequestQueue { .. }
             | FlushLatency
             | Device { .. }
             | DeviceFlat { .. } => LimitClass::Device,
+=======
+            DeviceQueue { .. } | FlushLatency | SyncLatency | Device { .. } | DeviceFlat { .. } => {
+                LimitClass::Device
+            }
+>>>>>>> h/evidence
             OwnWork { .. } | Candor => LimitClass::Candor,
         }
     }
@@ -391,6 +399,7 @@ impl Limit {
                 )
             }
             FlushLatency => f.write_str("flush latency"),
+            SyncLatency => f.write_str("fsync: writing data and the journal"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
                 "the device at depth {} ({} in flight{}, mean latency {}; whether more depth moves more is open)",
@@ -475,6 +484,8 @@ pub enum MeasuredInstead {
     HostMemory,
     /// A cache on this side of the link.
     NearCache,
+    /// Writes that no flush made durable.
+    UnflushedWrites,
 }
 
 /// A few words that follow "measures".
@@ -496,6 +507,7 @@ impl Display for MeasuredInstead {
             MeasuredInstead::NfsClientCache => "the cache of the NFS client",
             MeasuredInstead::HostMemory => "this host's memory",
             MeasuredInstead::NearCache => "a cache on this side of the link",
+            MeasuredInstead::UnflushedWrites => "writes that are not durable",
         })
     }
 }

@@ -9,7 +9,7 @@ use candor_blocks::Known;
 use candor_blocks::layout::{self, Wanted};
 use candor_blocks::targets::files;
 use candor_engine::names::{self, Names};
-use candor_observe::{Paths, Roots, accounting_probe, cache};
+use candor_observe::{Access, Paths, Roots, accounting_probe, cache};
 use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
@@ -63,7 +63,8 @@ impl Paths for PhaseFiles {
 /// Reads the files of a phase as they now are, and proves each target's counters once.
 pub fn refresh(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
     count_names(facts, plan, phase);
-    for (index, target, _) in targets(plan, phase) {
+    for (index, target, work) in targets(plan, phase) {
+        find_holder(facts, index, target, &work, roots);
         // Files of a large set are alike; a few stand for all.
         const FILES_MAX: usize = 32;
         let paths: Vec<_> = names::paths(target).take(FILES_MAX).collect();
@@ -81,6 +82,16 @@ pub fn refresh(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
         if let (false, Some(path)) = (settled, paths.first()) {
             prove(facts, index, path, roots);
         }
+    }
+}
+
+/// Finds what holds the bytes of a target in this phase; another device has yet to be proven.
+fn find_holder(facts: &mut Facts, index: usize, target: &Target, work: &[Work], roots: &Roots) {
+    let writes = work.iter().any(|(_, blocks)| blocks.destroys().is_some());
+    let access = if writes { Access::Write } else { Access::Read };
+    let Some(path) = names::paths(target).next() else { return };
+    if candor_observe::inspect_again(facts, index, &path, access, roots) {
+        facts.targets[index].accounting_probe = None;
     }
 }
 

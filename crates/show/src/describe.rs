@@ -117,6 +117,9 @@ pub(crate) fn target(facts: &Facts, target: &TargetFacts) -> String {
     if let Some(on) = &target.filesystem {
         text = format!("{text}: {}", filesystem(on));
     }
+    if let Some(on) = &target.held_on {
+        text = format!("{text} over {}", filesystem(on));
+    }
     let Some(top) = value(&target.device) else { return text };
     let leaves = facts.leaves(top);
     let top_is_leaf = leaves.iter().any(|leaf| leaf.name == *top);

@@ -83,7 +83,7 @@ fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
     let kind = describe::path_kind(target.kind);
     page.line(&format!("{} ({kind})", page.style.paint(Tone::Strong, &target.path)));
     let mut lead = String::from("└─ ");
-    if let Some(on) = &target.filesystem {
+    for on in target.filesystem.iter().chain(&target.held_on) {
         page.paragraph(&lead, &filesystem(on));
         lead.insert_str(0, "   ");
     }
@@ -96,7 +96,7 @@ fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
     }
     if let Some(top) = value(&target.device) {
         device::tree(page, facts, top, "", &lead);
-    } else if target.filesystem.as_ref().is_none_or(|on| !on.in_memory && !on.remote) {
+    } else if target.holding().is_none_or(|on| !on.in_memory && !on.remote) {
         page.paragraph(&lead, "no block device was found under it");
     }
     for direct in direct_io(&target.files) {

@@ -153,6 +153,7 @@ fn queue() -> QueueFacts {
         scheduler: Some(Fact::new("mq-deadline".into(), file("scheduler"))),
         read_ahead_bytes: number(128 << 10, "read_ahead_kb"),
         write_cache: Some(Fact::new("write back".into(), file("write_cache"))),
+        device_cache: None,
         fua: Some(Fact::new(false, file("fua"))),
         rotational: Some(Fact::new(false, file("rotational"))),
         writeback_latency_ns: number(75_000_000, "wbt_lat_usec"),
@@ -250,6 +251,7 @@ fn target() -> TargetFacts {
             in_memory: false,
             remote: false,
         }),
+        held_on: None,
         device: Some(Fact::new("sda1".into(), "/proc/self/mountinfo")),
         remote: None,
         files: vec![FileFacts {

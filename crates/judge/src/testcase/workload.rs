@@ -246,6 +246,7 @@ fn target_facts() -> TargetFacts {
         path: "/data/file".into(),
         kind: PathKind::File,
         filesystem: Some(Filesystem { kind: "ext4".into(), ..Filesystem::default() }),
+        held_on: None,
         device: fact("vda".into()),
         remote: None,
         files: vec![FileFacts {

@@ -39,6 +39,11 @@ impl Mount {
         matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs")
     }
 
+    /// True where the bytes of the files are on another filesystem of this host.
+    pub(crate) fn is_stacked(&self) -> bool {
+        matches!(self.kind.as_str(), "overlay" | "ecryptfs")
+    }
+
     /// True where the files are on another host.
     pub(crate) fn is_remote(&self) -> bool {
         const KINDS: [&str; 22] = [

@@ -1,15 +1,13 @@
 //! From a path to the block device that it is or lies on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use candor_record::facts::Fact;
 
+use crate::path::layers::{self, Access, Held, nearest_existing};
 use crate::path::mounts::{self, Mount};
 use crate::source::Roots;
-use crate::source::stat::{FileStat, FileType};
-
-/// Overlays may lie on overlays; a loop of them would be a broken table.
-const OVERLAYS_MAX: usize = 8;
+use crate::source::stat::FileType;
 
 /// Kernel name of the block device that a path is, or that the filesystem under it is mounted
 /// from; for a path that does not exist yet, of its nearest existing parent. Absent where there is
@@ -21,30 +19,21 @@ pub fn device_of_path(path: &Path, roots: &Roots) -> Option<String> {
 
 /// As [`device_of_path`], with the place that told it.
 pub(crate) fn device_fact(path: &Path, roots: &Roots) -> Option<Fact<String>> {
-    let mounts = mounts::read(roots);
-    device_on(path, &mounts, roots, OVERLAYS_MAX)
-}
-
-fn device_on(path: &Path, mounts: &[Mount], roots: &Roots, depth: usize) -> Option<Fact<String>> {
-    let (path, stat) = nearest_existing(path, roots)?;
+    let (_, stat) = nearest_existing(path, roots)?;
     if stat.file_type == FileType::Device {
         return by_number(&stat.is, roots);
     }
-    by_number(&stat.on, roots)
-        .or_else(|| by_mount(mount_of(&path, mounts, roots)?, mounts, roots, depth))
+    device_of_held(&layers::holding(path, Access::Read, &mounts::read(roots), roots)?, roots)
 }
 
-/// The device of a mount whose device number says nothing.
-fn by_mount(mount: &Mount, mounts: &[Mount], roots: &Roots, depth: usize) -> Option<Fact<String>> {
-    if mount.kind == "overlay" {
-        // What is written lands in the upper directory. From inside a container its path may mean
-        // nothing, and then nothing is known.
-        let upper = PathBuf::from(mount.option("upperdir")?);
-        let further = depth.checked_sub(1)?;
-        return roots.there(&upper).then(|| device_on(&upper, mounts, roots, further))?;
-    }
-    let name = device_of_source(mount, roots)?;
-    Some(Fact::new(name, mounts::table_path(roots).display().to_string()))
+/// The device of a place that holds bytes: by the number of its filesystem, else by the source of
+/// its mount.
+pub(crate) fn device_of_held(held: &Held, roots: &Roots) -> Option<Fact<String>> {
+    let by_mount = || {
+        let name = device_of_source(held.mount?, roots)?;
+        Some(Fact::new(name, mounts::table_path(roots).display().to_string()))
+    };
+    by_number(&held.stat.on, roots).or_else(by_mount)
 }
 
 /// The device of a mount: by its number, else by its source if that is a device node.
@@ -75,32 +64,6 @@ pub(crate) fn device_of_node(node: &Path, roots: &Roots) -> Option<String> {
 fn by_number(number: &str, roots: &Roots) -> Option<Fact<String>> {
     let link = roots.sys.join("dev/block").join(number);
     Some(Fact::new(roots.link_name(&link)?, link.display().to_string()))
-}
-
-/// The mount that an existing path lies on.
-pub(crate) fn mount_of<'a>(
-    existing: &Path,
-    mounts: &'a [Mount],
-    roots: &Roots,
-) -> Option<&'a Mount> {
-    let path = roots.real(existing)?;
-    let number = roots.stat(&path).and_then(|stat| stat.mount);
-    mounts::covering(mounts, &path, number)
-}
-
-/// The kind of filesystem that keeps a file in memory and nowhere else, such as tmpfs; none for
-/// files that lie elsewhere and for nodes of devices.
-pub fn lies_in_memory(file: &Path, roots: &Roots) -> Option<String> {
-    let is_file = roots.stat(file).is_some_and(|stat| stat.file_type == FileType::File);
-    let mounts = mounts::read(roots);
-    let mount = mount_of(file, &mounts, roots).filter(|mount| is_file && mount.is_in_memory())?;
-    Some(mount.kind.clone())
-}
-
-/// The path itself if it exists, else its nearest parent that does, and what that is.
-pub(crate) fn nearest_existing(path: &Path, roots: &Roots) -> Option<(PathBuf, FileStat)> {
-    let path = std::path::absolute(path).ok()?;
-    path.ancestors().find_map(|path| Some((path.to_path_buf(), roots.stat(path)?)))
 }
 
 #[cfg(test)]

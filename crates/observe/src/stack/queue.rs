@@ -22,6 +22,7 @@ pub(crate) fn of(node: &Node, owner: &Node) -> QueueFacts {
         device_depth: depth(owner),
         read_ahead_bytes: owner.fact("queue/read_ahead_kb", kib),
         write_cache: owner.fact("queue/write_cache", words),
+        device_cache: device_cache(owner),
         fua: owner.fact("queue/fua", flag),
         rotational: owner.fact("queue/rotational", flag),
         writeback_latency_ns: owner.fact("queue/wbt_lat_usec", microseconds),
@@ -54,6 +55,15 @@ fn scheduling(owner: &Node) -> QueueFacts {
 pub(crate) fn bio_based(node: &Node) -> Option<Fact<bool>> {
     let path = node.path("mq").display().to_string();
     node.has("queue").then(|| Fact::new(node.names("mq").is_empty(), path))
+}
+
+/// What virtio and SCSI disks say of their own cache.
+fn device_cache(owner: &Node) -> Option<Fact<String>> {
+    let of_scsi = || {
+        let address = owner.names("device/scsi_disk").into_iter().next()?;
+        owner.fact(&format!("device/scsi_disk/{address}/cache_type"), words)
+    };
+    owner.fact("cache_type", words).or_else(of_scsi)
 }
 
 /// The chunk of a striped array, or the boundary that the device itself names.

@@ -6,7 +6,7 @@ use candor_record::fmt;
 use candor_record::{Confidence, Finding, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::coverage::{self, Cover};
+use crate::coverage;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
         title: "I/O is not counted here",
         explanation: "All checks of coverage rest on counters, and some targets have none: \
             accounting switched off (queue/iostats), NVMe multipath heads, drivers that never \
-            count, filesystems without a block device. Before a run candor reads a known amount \
+            count. Before a run candor reads a known amount \
             directly and looks whether the device counted it. If nobody did, zero means nothing, \
             and the result is called not verifiable instead of cached. Switch accounting on, or \
             use a device that counts.",
@@ -34,10 +34,8 @@ fn after(observed: &Observed) -> Outcome {
     if observed.app_all().bytes < BYTES_MIN.value || (counts_after_all(observed) && !by_others) {
         return Outcome::Nothing;
     }
-    let mut found: Vec<Finding> =
-        observed.targets().into_iter().filter_map(|target| of_target(observed, target)).collect();
-    found.extend(nobody_vouches(observed).filter(|_| found.is_empty()));
-    found.into()
+    let targets = observed.targets().into_iter();
+    targets.filter_map(|target| of_target(observed, target)).collect::<Vec<Finding>>().into()
 }
 
 /// The device counted what was moved, whatever the accounting probe showed.
@@ -116,39 +114,6 @@ fn below(observed: &Observed, device: &str) -> Finding {
         .done()
 }
 
-/// Bytes from or to a filesystem without a device, or without any counter at all.
-fn nobody_vouches(observed: &Observed) -> Option<Finding> {
-    let (what, lacked) = match coverage::of_reads(observed) {
-        Cover::Unknown(lacked) => ("came from", lacked),
-        Cover::Small if writes_unseen(observed) => {
-            ("went to", "the counters of a device, or dirty pages of the files".into())
-        }
-        _ => return None,
-    };
-    let sentence = format!(
-        "Nothing that Linux counts shows where the bytes of {} {what}.",
-        observed.target_paths()
-    );
-    let draft = FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
-        .confidence(Confidence::Likely)
-        .evidence("lacking", lacked, "candor");
-    Some(draft.advice("Test the device or server below directly.", None).done())
-}
-
-/// Nobody knows whether what was written left memory: no device counts, no page is known to be
-/// dirty or clean, and the process was not charged for direct writes.
-fn writes_unseen(observed: &Observed) -> bool {
-    let clean = observed.host.after.cache.is_some_and(|cache| cache.dirty_bytes.is_some());
-    let charged = observed
-        .process(Direction::Write)
-        .and_then(|bytes| observed.share_seen(Direction::Write, bytes));
-    let charged = charged.is_some_and(|share| share >= COVERAGE_FULL.value);
-    observed.app(Direction::Write).bytes >= BYTES_MIN.value
-        && observed.top.is_none()
-        && !clean
-        && !(charged && observed.all_direct())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,22 +167,5 @@ mod tests {
             AccountingOutcome::NotCounted;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(TestCase::buffered_read().found(&RULE), []);
-    }
-
-    #[test]
-    fn a_filesystem_without_device_is_not_verifiable() {
-        let mut case = TestCase::buffered_read();
-        case.host.facts.targets[0].device = None;
-        assert_eq!(case.found(&RULE)[0].severity, Severity::NotVerifiable);
-    }
-
-    #[test]
-    fn writes_that_nobody_saw_are_not_verifiable() {
-        let mut case = TestCase::direct_write();
-        case.host.facts.targets[0].device = None;
-        case.host.after.cache = None;
-        assert_eq!(case.found(&RULE), [], "the process was charged for direct writes");
-        case.host.after.process_io = None;
-        assert!(case.found(&RULE)[0].sentence.ends_with("the bytes of /data/file went to."));
     }
 }

@@ -8,11 +8,12 @@ use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Sev
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::flow::Flow;
+use crate::foreign;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, LEAF_COVERAGE, WRITTEN_OUT};
+use crate::thresholds::{BYTES_MIN, COVERAGE_MEMORY, LEAF_COVERAGE, WRITTEN_OUT};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -73,7 +74,9 @@ fn below(observed: &Observed, device: &DeviceFacts) -> Option<(Direction, f64)> 
     let leaves = leaves(observed, device);
     let counted = leaves.iter().all(|leaf| value(&leaf.counts_io) != Some(&false));
     let lower = Flow::between(&leaves, &observed.host.before, end).filter(|_| counted)?;
-    let (upper, lower) = (upper.side(op).bytes, lower.side(op).bytes);
+    // What others did on the disk is none of the loop's.
+    let own = 1.0 - foreign::share_below(observed, &leaves, op);
+    let (upper, lower) = (upper.side(op).bytes, own * lower.side(op).bytes);
     let share = ratio(lower + observed.slack_bytes(op), upper).min(1.0);
     (upper >= BYTES_MIN.value).then_some((op, share))
 }
@@ -111,6 +114,9 @@ fn buffered(
     };
     let draft = draft(&observed.setup, device, backing, severity, sentence);
     match severity {
+        Severity::MeasuresElse if share.is_some_and(|(_, s)| s >= COVERAGE_MEMORY.value) => {
+            draft.measures(MeasuredInstead::PageCacheAndDevice)
+        }
         Severity::MeasuresElse => {
             draft.measures(MeasuredInstead::LoopPageCache).limits(Limit::LoopPageCache)
         }
@@ -166,6 +172,8 @@ fn draft(
 
 #[cfg(test)]
 mod tests {
+    use candor_record::requests::{Issuer, RequestStats, Requests};
+
     use super::*;
     use crate::testcase::{TestCase, fact, moved};
 
@@ -181,6 +189,30 @@ mod tests {
         assert_eq!(found[0].severity, Severity::MeasuresElse);
         assert!(found[0].sentence.contains("vda moved only 34 %"), "{}", found[0].sentence);
         assert!(case.preflight().iter().any(|finding| finding.rule == "A13"));
+    }
+
+    #[test]
+    fn a_part_of_the_bytes_is_a_mix_and_none_of_them_is_the_cache() {
+        let of = |share: f64| {
+            let mut case = TestCase::direct(4096, 32, 1, 40_000.0).on_loop(false);
+            let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+            case.after_disk(moved(Direction::Read, 100, (bytes as f64 * share) as u64));
+            case.found(&RULE)[0].measures
+        };
+        assert_eq!(of(0.9), Some(MeasuredInstead::PageCacheAndDevice));
+        assert_eq!(of(0.01), Some(MeasuredInstead::LoopPageCache));
+    }
+
+    #[test]
+    fn bytes_of_others_on_the_disk_are_none_of_the_loops() {
+        let mut case = TestCase::direct(4096, 1, 1, 80_000.0).on_loop(false);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+        let who = Issuer { pid: 99, command: "rsync".into(), count: 9, bytes: bytes / 10 * 9 };
+        let seen =
+            Requests { device: "vda".into(), bytes, issuers: vec![who], ..Requests::default() };
+        case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
     }
 
     #[test]

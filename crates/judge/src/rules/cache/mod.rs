@@ -1,5 +1,6 @@
 //! Did the bytes reach the device?
 
+mod bytes_unseen;
 mod cached_before_start;
 mod compressed_data;
 mod direct_was_buffered;
@@ -42,4 +43,5 @@ pub const RULES: &[Rule] = &[
     target_is_memory::RULE,
     io_not_counted::RULE,
     mapped_reads_are_faults::RULE,
+    bytes_unseen::RULE,
 ];

@@ -10,7 +10,7 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::cache::unread_ranges::{self, Verdict};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
-use crate::thresholds::{MAPPED, UNREAD_SHARE};
+use crate::thresholds::{HOLES_MOST, MAPPED, UNREAD_SHARE};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -61,7 +61,7 @@ fn before(setup: &SetupFacts) -> Outcome {
     let severity = if heavy { Severity::MeasuresElse } else { Severity::Remark };
     let sentence =
         format!("{} of the data set are holes; reading them needs no disk.", fmt::percent(share));
-    Outcome::one(finding(severity, sentence, holes, exact))
+    Outcome::one(finding(severity, sentence, (share, holes), exact))
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -71,16 +71,22 @@ fn after(observed: &Observed) -> Outcome {
         Verdict::Remark => Severity::Remark,
         Verdict::Decides => Severity::MeasuresElse,
     };
+    let mixed = if share < HOLES_MOST.value { "a mix of memory and" } else { "not the speed of" };
     let sentence = format!(
-        "{} of the data set are holes; reading them needs no disk, so {} is not the speed of {}.",
+        "{} of the data set are holes; reading them needs no disk, so {} is {mixed} {}.",
         fmt::percent(share),
         fmt::rate(observed.bytes_per_s(candor_plan::units::Direction::Read)),
         observed.device_names()
     );
-    Outcome::one(finding(severity, sentence, holes, exact))
+    Outcome::one(finding(severity, sentence, (share, holes), exact))
 }
 
-fn finding(severity: Severity, sentence: String, holes: f64, exact: bool) -> Finding {
+fn finding(
+    severity: Severity,
+    sentence: String,
+    (share, holes): (f64, f64),
+    exact: bool,
+) -> Finding {
     let (confidence, from) = match exact {
         true => (Confidence::Certain, "FIEMAP"),
         false => (Confidence::Possible, "stat: st_blocks"),
@@ -90,6 +96,9 @@ fn finding(severity: Severity, sentence: String, holes: f64, exact: bool) -> Fin
         .evidence("bytes without blocks", Quantity::bytes(holes), from)
         .advice("Write the file once with random data: layout = \"write\".", None);
     match severity {
+        Severity::MeasuresElse if share < HOLES_MOST.value => {
+            draft.measures(MeasuredInstead::MemoryAndDevice)
+        }
         Severity::MeasuresElse => draft.measures(MeasuredInstead::Holes).limits(Limit::Holes),
         _ => draft,
     }
@@ -115,6 +124,14 @@ mod tests {
         assert_eq!(found[0].severity, Severity::MeasuresElse);
         assert!(found[0].sentence.starts_with("61 % of the data set are holes"));
         assert!(sparse(61).preflight().iter().any(|finding| finding.rule == "A8"));
+    }
+
+    #[test]
+    fn a_tenth_of_holes_is_a_mix() {
+        let found = sparse(10).found(&RULE);
+        assert_eq!(found[0].measures, Some(MeasuredInstead::MemoryAndDevice));
+        assert!(found[0].sentence.ends_with("is a mix of memory and vda."), "{found:?}");
+        assert_eq!(sparse(90).found(&RULE)[0].measures, Some(MeasuredInstead::Holes));
     }
 
     #[test]

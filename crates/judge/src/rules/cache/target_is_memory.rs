@@ -40,18 +40,20 @@ fn after(observed: &Observed) -> Outcome {
     if reasons.is_empty() {
         return Outcome::Nothing;
     }
-    let op = observed.main_op();
+    let rate = match observed.ran.is_empty() {
+        true => "The number".into(),
+        false => fmt::rate(observed.bytes_per_s(observed.main_op())),
+    };
     let sentence = format!(
-        "The target is memory: {}. {} is what this host's memory and processor do.",
-        reasons.join("; "),
-        fmt::rate(observed.bytes_per_s(op))
+        "The target is memory: {}. {rate} is what this host's memory and processor do.",
+        reasons.join("; ")
     );
     Outcome::one(finding(sentence, &reasons))
 }
 
 fn reasons(setup: &SetupFacts) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    for reason in setup.targets().into_iter().filter_map(|target| setup.memory_of(target)) {
+    for reason in setup.targets_of_all().into_iter().filter_map(|t| setup.memory_of(t)) {
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
@@ -71,6 +73,8 @@ fn finding(sentence: String, reasons: &[String]) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::facts::Filesystem;
+
     use super::*;
     use crate::testcase::TestCase;
 
@@ -94,6 +98,29 @@ mod tests {
         case.host.facts.devices[0].loop_backing.as_mut().unwrap().filesystem = Some("tmpfs".into());
         assert!(case.judge().finding("A16").is_some());
         assert!(case.preflight().iter().all(|finding| finding.rule == "A16"));
+    }
+
+    #[test]
+    fn the_layer_of_an_overlay_that_holds_the_file_is_asked() {
+        let mut case = TestCase::direct(4096, 1, 1, 210_000.0);
+        let target = &mut case.host.facts.targets[0];
+        target.device = None;
+        let fs = |kind: &str| Filesystem { kind: kind.into(), ..Filesystem::default() };
+        target.filesystem = Some(fs("overlay"));
+        target.held_on = Some(Filesystem { in_memory: true, ..fs("tmpfs") });
+        let found = case.judge();
+        let sentence = &found.finding("A16").unwrap().sentence;
+        assert!(sentence.contains("/data/file lives on tmpfs"), "{sentence}");
+        case.host.facts.targets[0].held_on = Some(fs("ext4"));
+        assert!(case.judge().finding("A16").is_none());
+    }
+
+    #[test]
+    fn names_in_memory_are_no_names_on_a_device() {
+        let mut case = TestCase::on_names(candor_plan::entries::Step::Create, 1000, 90_000.0);
+        assert_eq!(case.found(&RULE), []);
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;
+        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use candor_plan::blocks::Fill;
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
+use candor_record::{
+    Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity, Snapshot,
+};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
@@ -12,7 +14,7 @@ use crate::flow::Flow;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_OUT};
+use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_EXACTLY, WRITTEN_OUT};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -24,7 +26,8 @@ pub const RULE: Rule = Rule {
             compares what the device had written when the clock stopped with what was written to \
             it, and counts the pages still dirty: more than 5 % dirty, or less than 95 % on the \
             device (the rest was overwritten in memory), and the number is not the device's. With \
-            a final flush it gives both rates.",
+            a final flush after which the device had all bytes it gives both rates; what never \
+            reached a device, however long it was flushed, is memory's.",
     },
     stage: Stage::WriteCache,
     limit: Some(LimitClass::Memory),
@@ -39,16 +42,35 @@ const OF_FILES: &str = "cachestat";
 struct WriteProgress {
     written: f64,
     on_device: Option<f64>,
+    /// On the device after the final flush, where there was one.
+    flushed: Option<f64>,
+    /// Written since the last flush, at most.
+    unflushed: f64,
+    /// The device wrote just what was written, no journal of data besides.
+    arrived: bool,
     dirty: Option<(f64, &'static str)>,
 }
 
 impl WriteProgress {
     /// Dirty bytes of the files. Those of the whole host may be anybody's, and are taken for ours
-    /// only where the device cannot be asked.
+    /// only where the device cannot be asked. The kernel counts whole folios, of a MiB and more, for
+    /// a page that is dirty: no more of it counts than was written since the last flush, and nothing
+    /// where the device wrote just what was written.
     fn ours(&self) -> Option<f64> {
         let (bytes, from) = self.dirty?;
-        (from == OF_FILES || self.on_device.is_none()).then_some(bytes)
+        let most = if self.arrived { 0.0 } else { self.unflushed };
+        (from == OF_FILES || self.on_device.is_none()).then_some(bytes.min(most))
     }
+}
+
+/// Bytes that a job may have written since it last flushed.
+fn unflushed(ran: &Ran) -> f64 {
+    let written = ran.measured.of(Direction::Write).bytes as f64;
+    let durability = &ran.blocks.durability;
+    let every = [durability.fsync_every, durability.fdatasync_every].into_iter();
+    let size = ran.blocks.size.of(Direction::Write).max().0 as f64;
+    let between = every.filter(|every| *every > 0).min();
+    between.map_or(written, |every| written.min(every as f64 * size * ran.concurrency()))
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -59,19 +81,40 @@ fn after(observed: &Observed) -> Outcome {
     if written < BYTES_MIN.value {
         return Outcome::Nothing;
     }
-    let on_device = observed.top.filter(|_| !observed.blind()).map(|top| top.write.bytes);
-    let progress = WriteProgress { written, on_device, dirty: dirty_bytes(observed) };
+    let on_device = on_device_at(observed, &observed.host.after);
+    let flushed = observed.host.after_flush.as_ref().and_then(|end| on_device_at(observed, end));
+    let unflushed = writers.iter().map(unflushed).sum();
+    let all = WRITTEN_OUT.value * written..=WRITTEN_EXACTLY.value * written;
+    let arrived = on_device.is_some() && observed.top.is_some_and(|t| all.contains(&t.write.bytes));
+    let dirty = dirty_bytes(observed);
+    let progress = WriteProgress { written, on_device, flushed, unflushed, arrived, dirty };
     if progress.on_device.is_none() && progress.dirty.is_none() {
         return Outcome::lacks("dirty pages of the files, or the counters of the device");
     }
     let dirty = progress.ours().is_some_and(|bytes| bytes > DIRTY_LEFT.value * written);
     let least = WRITTEN_OUT.value * incompressible(&writers) * written;
     let absent = progress.on_device.is_some_and(|bytes| bytes < least);
-    match (dirty || absent, with_flush(&writers)) {
-        (false, _) => Outcome::Nothing,
-        (true, Some(seconds)) => Outcome::one(both_rates(observed, &progress, seconds)),
-        (true, None) => Outcome::one(memory_rate(observed, &progress, &writers)),
+    let never = progress.flushed.filter(|bytes| *bytes < least);
+    match (dirty || absent, with_flush(&writers), never) {
+        (false, ..) => Outcome::Nothing,
+        (true, Some(seconds), None) => Outcome::one(both_rates(observed, &progress, seconds)),
+        (true, Some(seconds), Some(arrived)) => {
+            Outcome::one(never_arrived(observed, &progress, (arrived, seconds), &writers))
+        }
+        (true, None, _) => Outcome::one(memory_rate(observed, &progress, &writers)),
     }
+}
+
+/// Bytes of ours that the devices on top had written by then: no more than the kernel charged to
+/// this process when it made pages dirty, for the rest are somebody else's.
+fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
+    let tops = observed.tops();
+    let tops = if observed.top == observed.leaf { observed.leaves() } else { tops };
+    let flow = Flow::between(&tops, &observed.host.before, end).filter(|_| !observed.blind())?;
+    let all_buffered =
+        observed.ran.iter().all(|ran| !ran.does(Direction::Write) || absorbs(observed, ran));
+    let charged = observed.process(Direction::Write).filter(|_| all_buffered);
+    Some(charged.map_or(flow.write.bytes, |charged| flow.write.bytes.min(charged)))
 }
 
 /// The share of the content that neither compression nor deduplication on the way can save.
@@ -87,13 +130,13 @@ fn incompressible(writers: &[Ran]) -> f64 {
     writers.iter().map(kept).fold(1.0, f64::min)
 }
 
-/// The job's writes end in the page cache and nothing pushes them out while it runs.
+/// The job's writes end in the page cache, and not each of them is pushed out on its own.
 fn absorbs(observed: &Observed, ran: &Ran) -> bool {
     let buffered = || {
         let ours = |other: &crate::setup::Planned| other.index == ran.index;
         !ran.blocks.direct || observed.refuses_direct(&observed.targets_of(ours))
     };
-    ran.does(Direction::Write) && !ran.durable() && buffered()
+    ran.does(Direction::Write) && !ran.durable_each() && buffered()
 }
 
 /// Bytes of the files that were dirty or being written when the clock stopped; of the whole host
@@ -131,14 +174,44 @@ fn share(progress: &WriteProgress) -> f64 {
 fn both_rates(observed: &Observed, progress: &WriteProgress, seconds: f64) -> Finding {
     let media = fmt::rate(ratio(progress.written, seconds));
     let memory = fmt::rate(observed.bytes_per_s(Direction::Write));
+    // Without counters nobody knows where the flush sent the bytes.
+    let lead = match progress.flushed {
+        Some(_) => "To media, final flush included, it wrote",
+        None => "With its final flush it wrote",
+    };
     let sentence = format!(
-        "To media, final flush included, it wrote {media}; {memory} is the rate to memory, because \
-         {} had reached {} when the clock stopped.",
+        "{lead} {media}; {memory} is the rate to memory, because {} had reached {} when the clock \
+         stopped.",
         fmt::percent(share(progress)),
         observed.device_names()
     );
     draft(observed, progress, Severity::Explains, sentence)
         .advice(format!("Quote {media}, the rate that includes the flush."), None)
+        .done()
+}
+
+fn never_arrived(
+    observed: &Observed,
+    progress: &WriteProgress,
+    (arrived, seconds): (f64, f64),
+    writers: &[Ran],
+) -> Finding {
+    let sentence = format!(
+        "{} of the bytes written ever reached {}, final flush included: {}; the rest was \
+         overwritten in memory, whose speed {} is.",
+        only(ratio(arrived, progress.written)),
+        observed.device_names(),
+        fmt::rate(ratio(arrived, seconds)),
+        fmt::rate(observed.bytes_per_s(Direction::Write))
+    );
+    let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
+    draft(observed, progress, Severity::MeasuresElse, sentence)
+        .measures(MeasuredInstead::PageCacheWrites)
+        .limits(Limit::PageCacheWrites)
+        .advice(
+            "Write each place once, on a file larger than memory, or write directly.",
+            command.map(|command| command.direct().text()),
+        )
         .done()
 }
 
@@ -222,13 +295,60 @@ mod tests {
         case.measured().elapsed_with_flush_ns = Some(76_370_000_000);
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].sentence.contains("it wrote 310 MB/s"), "{}", found[0].sentence);
+        assert!(
+            found[0].sentence.starts_with("With its final flush it wrote 310 MB/s"),
+            "{}",
+            found[0].sentence
+        );
+    }
+
+    /// With a final flush after which the device had this share of the bytes.
+    fn flushed(share: f64) -> TestCase {
+        let mut case = TestCase::buffered_write();
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        case.blocks().durability.fsync_at_end = true;
+        case.measured().elapsed_with_flush_ns = Some(76_370_000_000);
+        let mut end = case.host.after.clone();
+        end.devices[0].1 = moved(Direction::Write, 1000, (bytes as f64 * share) as u64);
+        case.host.after_flush = Some(end);
+        case
+    }
+
+    #[test]
+    fn bytes_that_no_flush_brings_to_the_device_are_memory() {
+        let whole = flushed(1.0).found(&RULE);
+        assert!(whole[0].sentence.starts_with("To media, final flush included, it wrote 310 MB/s"));
+        let found = flushed(0.003).found(&RULE);
+        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(
+            found[0].sentence,
+            "Only 0.3 % of the bytes written ever reached vda, final flush included: 930 kB/s (908 \
+             KiB/s); the rest was overwritten in memory, whose speed 2.37 GB/s (2.2 GiB/s) is."
+        );
+    }
+
+    #[test]
+    fn rare_flushes_bring_no_more_than_what_was_not_overwritten() {
+        let mut case = TestCase::buffered_write();
+        case.blocks().durability.fsync_every = 1000;
+        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+    }
+
+    #[test]
+    fn writes_of_others_are_not_ours() {
+        let mut case = TestCase::buffered_write();
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(0);
+        case.after_disk(moved(Direction::Write, 1000, bytes));
+        assert_eq!(case.found(&RULE), []);
+        case.host.after.process_io.as_mut().unwrap().write_bytes /= 10;
+        assert_eq!(case.found(&RULE).len(), 1, "no more than a tenth can be ours");
     }
 
     #[test]
     fn durable_writes_and_direct_ones_are_silent() {
         let mut case = TestCase::buffered_write();
-        case.blocks().durability.fsync_every = 1;
+        case.blocks().durability.open = candor_plan::blocks::OpenSync::Dsync;
         assert_eq!(case.found(&RULE), []);
         assert_eq!(TestCase::direct_write().found(&RULE), []);
     }
@@ -249,10 +369,13 @@ mod tests {
         case.after_disk(moved(Direction::Write, 1000, bytes / 100 * 97));
         case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 100 * 3);
         assert_eq!(case.found(&RULE), []);
-        case.after_disk(moved(Direction::Write, 1000, bytes));
         case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes / 10);
+        assert_eq!(case.found(&RULE), [], "whole folios are counted, and the device has it all");
+        case.after_disk(moved(Direction::Write, 1000, bytes * 2));
         let sentence = &case.found(&RULE)[0].sentence;
-        assert!(sentence.starts_with("Only 90 % of the bytes"), "{sentence}");
+        assert!(sentence.starts_with("Only 90 % of the bytes"), "a journal wrote too: {sentence}");
+        case.blocks().durability.fdatasync_every = 1;
+        assert_eq!(case.found(&RULE), [], "no more than one write can be dirty");
     }
 
     #[test]

@@ -50,7 +50,8 @@ fn of(observed: &Observed, remote: &Remote) -> Option<Finding> {
     let mut bounds = ceilings::bounds(observed).into_iter();
     let bound = bounds.find(|b| b.kind == Kind::Network && b.ceiling.element == element)?;
     let used = bound.reached()?;
-    let (received, sent) = interface_bytes(observed, remote)?;
+    let (from, to) = (&observed.host.before, &observed.host.after);
+    let (received, sent) = interface_bytes(from, to, remote)?;
     let carried = received.max(sent) >= CARRIED.value * observed.app(observed.main_op()).bytes;
     carried.then(|| finding(observed, remote, &bound, used))
 }

@@ -10,7 +10,7 @@ use crate::command::Command;
 use crate::observed::{Observed, Ran, mean};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{FLUSH_PER_WRITE, FLUSH_TIME};
+use crate::thresholds::{FLUSH_OF_SYNC, FLUSH_PER_WRITE, FLUSH_TIME, FLUSHES_SENT};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -19,7 +19,8 @@ pub const RULE: Rule = Rule {
         explanation: "A write is durable only when the device has emptied its cache, and without \
             power-loss protection that takes a hundred times longer than the write. candor counts \
             flush calls and the device's flushes per write, and the share of the workers' time \
-            they take; above half, the flush is the limit. A synchronous write to a raw device \
+            they take; above half, they are the limit. A call of fsync also writes data and the \
+            journal; only what the disks themselves spent on flushes is called a flush. A synchronous write to a raw device \
             shows as two writes in iostat, one of them empty: that is not splitting. Commit \
             several writes together, or use a device that protects its cache.",
     },
@@ -35,6 +36,29 @@ struct Flushes {
     mean_ns: f64,
     share: f64,
     from: &'static str,
+    wait: Wait,
+}
+
+/// What it is that a write waits for.
+enum Wait {
+    /// The device empties its cache.
+    Flush,
+    /// A call that does more than that; the mean flush of the disks, where they made any.
+    Call(Option<f64>),
+}
+
+impl Wait {
+    /// Of calls that took so long, by what the disks at the end of the path say of their flushes.
+    fn of_calls(observed: &Observed, count: f64, mean_ns: f64) -> Wait {
+        let Some(leaf) = observed.leaf.filter(|leaf| leaf.flushes > 0.0) else {
+            return Wait::Call(None);
+        };
+        let flush_ns = ratio(leaf.flush_ms * 1e6, leaf.flushes);
+        // One flush may serve several calls, each of which waits for it.
+        let is_most = flush_ns >= FLUSH_OF_SYNC.value * mean_ns;
+        let own = leaf.flushes * observed.concurrency() >= FLUSHES_SENT.value * count;
+        if is_most && own { Wait::Flush } else { Wait::Call(own.then_some(flush_ns)) }
+    }
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -44,7 +68,7 @@ fn after(observed: &Observed) -> Outcome {
     if writes <= 0.0 {
         return Outcome::Nothing;
     }
-    match calls(&writers).or_else(|| by_device(observed, &writers)) {
+    match calls(observed, &writers).or_else(|| by_device(observed, &writers)) {
         None if observed.top.is_none() => Outcome::lacks("the flushes of the device"),
         Some(flushes) if flushes.count >= FLUSH_PER_WRITE.value * writes => {
             Outcome::one(finding(observed, &writers, &flushes, writes))
@@ -58,7 +82,7 @@ fn writes_durably(ran: &Ran) -> bool {
 }
 
 /// Calls of fsync and fdatasync, where workers made them.
-fn calls(writers: &[Ran]) -> Option<Flushes> {
+fn calls(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
     let syncs = || writers.iter().map(|ran| ran.measured.figure(Figure::Flush));
     let count: f64 = syncs().map(|sync| sync.ops as f64).sum();
     let mean_ns = {
@@ -66,7 +90,8 @@ fn calls(writers: &[Ran]) -> Option<Flushes> {
         mean(latencies.iter())?
     };
     let share = ratio(count * mean_ns, workers_ns(writers)).min(1.0);
-    (count > 0.0).then_some(Flushes { count, mean_ns, share, from: "fsync and fdatasync calls" })
+    let (from, wait) = ("fsync and fdatasync calls", Wait::of_calls(observed, count, mean_ns));
+    (count > 0.0).then_some(Flushes { count, mean_ns, share, from, wait })
 }
 
 /// Flushes of the device, for files that are opened so that every write is durable.
@@ -75,7 +100,7 @@ fn by_device(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
     let mean_ns = ratio(top.flush_ms * 1e6, top.flushes);
     let share = ratio(top.flush_ms * 1e6, workers_ns(writers)).min(1.0);
     let from = "/sys/class/block/*/stat: flushes";
-    Some(Flushes { count: top.flushes, mean_ns, share, from })
+    Some(Flushes { count: top.flushes, mean_ns, share, from, wait: Wait::Flush })
 }
 
 /// Time of all operations that could be in flight.
@@ -87,15 +112,24 @@ fn workers_ns(writers: &[Ran]) -> f64 {
 fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64) -> Finding {
     let per_write = ratio(flushes.count, writes);
     let who = if per_write >= 0.95 {
-        "Each write waits for a cache flush".to_string()
+        "Each write waits for".to_string()
     } else {
-        format!("One write in {} waits for a cache flush", fmt::number(1.0 / per_write))
+        format!("One write in {} waits for", fmt::number(1.0 / per_write))
     };
-    let sentence = format!(
-        "{who} of {}; flushing took {} of the workers' time.",
-        fmt::time(flushes.mean_ns),
-        fmt::percent(flushes.share)
-    );
+    let (mean, share) = (fmt::time(flushes.mean_ns), fmt::percent(flushes.share));
+    let sentence = match flushes.wait {
+        Wait::Flush => {
+            format!("{who} a cache flush of {mean}; flushing took {share} of the workers' time.")
+        }
+        Wait::Call(Some(flush_ns)) => format!(
+            "{who} an fsync of {mean}, in which the disks took {} for a flush; these calls took \
+             {share} of the workers' time.",
+            fmt::time(flush_ns)
+        ),
+        Wait::Call(None) => {
+            format!("{who} an fsync of {mean}; these calls took {share} of the workers' time.")
+        }
+    };
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
     let every = command.map(|command| command.fsync_every(16).text());
     let draft = FindingBuilder::new("C9", Severity::Explains, sentence)
@@ -108,7 +142,11 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
             every,
         );
     if flushes.share >= FLUSH_TIME.value {
-        draft.limits(Limit::FlushLatency).done()
+        let limit = match flushes.wait {
+            Wait::Flush => Limit::FlushLatency,
+            Wait::Call(_) => Limit::SyncLatency,
+        };
+        draft.limits(limit).done()
     } else {
         draft.done()
     }
@@ -138,12 +176,31 @@ mod tests {
         let mut case = synced();
         let sync = case.measured().operation_mut(BlocksOp::Fsync.operation());
         (sync.ops, sync.latency) = (6460, Some(latency(6460, 1.5e6)));
+        let top = case.after_top();
+        (top.flushes, top.flush_ms) = (6460, 9000);
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
             "Each write waits for a cache flush of 1.5 ms; flushing took 97 % of the workers' time."
         );
         assert_eq!(case.judge().limit().as_deref(), Some("flush latency"));
+    }
+
+    #[test]
+    fn a_call_that_writes_data_is_not_called_a_flush() {
+        let mut case = synced();
+        let sync = case.measured().operation_mut(BlocksOp::Fsync.operation());
+        (sync.ops, sync.latency) = (6460, Some(latency(6460, 1.5e6)));
+        let calls = case.found(&RULE)[0].sentence.clone();
+        assert!(calls.starts_with("Each write waits for an fsync of 1.5 ms; these"), "{calls}");
+        let top = case.after_top();
+        (top.flushes, top.flush_ms) = (6460, 1230);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "Each write waits for an fsync of 1.5 ms, in which the disks took 190 µs for a flush; \
+             these calls took 97 % of the workers' time."
+        );
+        assert_eq!(case.judge().limit().as_deref(), Some("fsync: writing data and the journal"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod device_misaligned;
 mod flush_latency;
+mod flushes_skipped;
 mod io_scheduler;
 mod latency_above_driver;
 mod not_durable;
@@ -29,4 +30,5 @@ pub const RULES: &[Rule] = &[
     not_durable::RULE,
     write_amplification::RULE,
     latency_above_driver::RULE,
+    flushes_skipped::RULE,
 ];

@@ -7,6 +7,7 @@ use candor_record::{Confidence, Finding, Quantity, Severity};
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
 use crate::flow::Side;
+use crate::foreign;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -33,6 +34,7 @@ fn after(observed: &Observed) -> Outcome {
     if observed.ran.is_empty()
         || !observed.all_direct()
         || observed.app_all().bytes < BYTES_MIN.value
+        || foreign::matters(observed)
     {
         return Outcome::Nothing;
     }
@@ -90,5 +92,15 @@ mod tests {
         let mut buffered = merging(82_600);
         buffered.blocks().direct = false;
         assert_eq!(buffered.found(&RULE), []);
+    }
+
+    #[test]
+    fn merges_beside_much_traffic_of_others_are_anybodys() {
+        let mut case = TestCase::direct(4096, 32, 1, 10_000.0);
+        let top = case.after_top();
+        (top.read_merges, top.read_sectors) = (90_000, top.read_sectors * 2);
+        assert_eq!(case.found(&RULE), []);
+        case.host.after.process_io = None;
+        assert_eq!(case.found(&RULE).len(), 1, "nobody knows of others");
     }
 }

@@ -10,10 +10,14 @@ use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
+use crate::flow::Side;
+use crate::foreign;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, COMMON, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR};
+use crate::thresholds::{
+    BYTES_MIN, COMMON, FOREIGN_REQUEST, OURS_LEAST, OURS_MOST, SPLIT, SPLIT_CLEAR, SPLIT_NEAR,
+};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -39,6 +43,9 @@ struct Split<'a> {
     operation: f64,
     piece: f64,
     requests: f64,
+    /// Others may have made most of the requests beyond ours, so that only a size that fits a limit
+    /// tells of ours.
+    with_others: bool,
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -65,19 +72,38 @@ fn of_side(observed: &Observed, op: Direction) -> Option<Finding> {
     }
     let splits = observed.devices().into_iter().filter_map(|device| {
         let flow = observed.flow_of(&device.name)?;
-        let side = flow.side(op);
+        let own = foreign::own_requests(observed, &device.name, op);
+        let with_others = own.is_none() && of_others(observed, flow.side(op), op);
+        let side = own.unwrap_or(flow.side(op));
         let piece = ratio(side.bytes, side.requests);
         let known = side.bytes >= BYTES_MIN.value && app.bytes >= BYTES_MIN.value && piece > 0.0;
-        known.then_some(Split { op, device, operation, piece, requests: side.requests })
+        known.then_some(Split {
+            op,
+            device,
+            operation,
+            piece,
+            requests: side.requests,
+            with_others,
+        })
     });
     splits.filter(|split| split.operation >= SPLIT.value * split.piece).find_map(|split| {
         let limits = limits(observed, split.device);
         let cause = cause(&limits, &split);
         // Where every limit is known and none is small enough, small requests are other people's,
         // or metadata.
-        let unknown = limits.is_empty() && split.operation >= SPLIT_CLEAR.value * split.piece;
+        let alone = limits.is_empty() && !split.with_others;
+        let unknown = alone && split.operation >= SPLIT_CLEAR.value * split.piece;
         (cause.is_some() || unknown).then(|| finding(observed, &split, cause.as_ref()))
     })
+}
+
+/// Others may have made most of the requests beyond ours.
+fn of_others(observed: &Observed, side: Side, op: Direction) -> bool {
+    let app = observed.app(op);
+    let beyond = (side.requests - app.ops).max(0.0);
+    // A direct operation moves its own bytes and no more.
+    let theirs = if observed.all_direct() { side.bytes - app.bytes } else { 0.0 };
+    foreign::matters(observed) || theirs / FOREIGN_REQUEST.value > 0.5 * beyond
 }
 
 /// Limits of a device's requests in bytes, with their names; a partition has those of its disk.
@@ -112,7 +138,13 @@ fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
     let binding = limits.iter().filter(|(bytes, _)| *bytes < split.operation);
     let fits =
         |(bytes, _): &&(f64, String)| (ratio(split.piece, *bytes) - 1.0).abs() <= SPLIT_NEAR.value;
-    let smallest = || binding.clone().min_by(|a, b| a.0.total_cmp(&b.0));
+    // A mean beside requests of others fits by chance only, unless there are just as many pieces.
+    let as_many = |(bytes, _): &&(f64, String)| {
+        let pieces = (split.operation / bytes).ceil();
+        let times = ratio(split.operation, split.piece);
+        !split.with_others || (ratio(times, pieces) - 1.0).abs() <= SPLIT_NEAR.value
+    };
+    let smallest = || binding.clone().min_by(|a, b| a.0.total_cmp(&b.0)).filter(as_many);
     binding.clone().find(fits).or_else(smallest).cloned()
 }
 
@@ -160,7 +192,7 @@ fn finding(observed: &Observed, split: &Split, cause: Option<&(f64, String)>) ->
 
 #[cfg(test)]
 mod tests {
-    use candor_record::requests::{RequestStats, Requests};
+    use candor_record::requests::{Issuer, RequestStats, Requests};
 
     use super::*;
     use crate::testcase::{MIB, TestCase, fact};
@@ -190,6 +222,31 @@ mod tests {
         let found = split(true, 1280, 2).found(&RULE);
         assert!(found[0].sentence.contains("2 × 512 KiB on loop0 (max_segments = 128 pages"));
         assert!(found[0].next.as_ref().unwrap().contains("--bs 512k"));
+    }
+
+    /// Reads of 1 MiB beside so many small ones of others.
+    fn beside(others: u64) -> TestCase {
+        let mut case = TestCase::direct(MIB, 1, 1, 519.0);
+        case.disk().queue.max_segments = fact(128);
+        let top = case.after_top();
+        (top.reads, top.read_sectors) = (top.reads + others, top.read_sectors + others * 8);
+        case
+    }
+
+    #[test]
+    fn small_requests_of_others_are_no_split_of_ours() {
+        let mut case = beside(16_000);
+        assert_eq!(case.found(&RULE), [], "their bytes are beyond ours");
+        let issuer = |pid, count, bytes| Issuer { pid, command: String::new(), count, bytes };
+        let of = |own: Issuer| {
+            let issuers = vec![own, issuer(9, 16_000, 16_000 << 12)];
+            let seen = Requests { device: "vda".into(), issuers, ..Requests::default() };
+            Some(RequestStats { own_pid: 7, requests: vec![seen], ..RequestStats::default() })
+        };
+        case.host.requests = of(issuer(7, 5190, 5190 << 20));
+        assert_eq!(case.found(&RULE), [], "ours are whole");
+        case.host.requests = of(issuer(7, 10_380, 5190 << 20));
+        assert!(case.found(&RULE)[0].sentence.contains("became 2 × 512 KiB on vda"));
     }
 
     /// Requests of a disk whose driver takes 254 segments.

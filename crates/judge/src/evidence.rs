@@ -1,0 +1,284 @@
+//! Positive evidence: the bytes that counters at the end of the path saw. What nobody counted may
+//! have gone anywhere.
+
+use candor_plan::units::Direction;
+use candor_plan::work::Figure;
+use candor_record::Snapshot;
+use candor_record::facts::{DeviceFacts, DeviceKind, PathKind, Remote, TargetFacts, value};
+
+use crate::flow::Flow;
+use crate::observed::{Observed, measurement_of};
+use crate::shared;
+use crate::thresholds::{COVERAGE_FULL, SLACK_FLAT};
+
+/// Bytes of one direction that no counter vouches for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unseen {
+    /// Direction.
+    pub op: Direction,
+    /// Bytes that the application moved; none where it worked on names.
+    pub app: f64,
+    /// Counters at the end of the path.
+    pub seen: Seen,
+}
+
+/// Knowledge of the counters at the end of the path.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen {
+    /// They saw so many bytes.
+    Bytes {
+        /// Bytes.
+        bytes: f64,
+        /// Devices or interfaces that counted.
+        by: String,
+        /// Files that were read.
+        from: String,
+    },
+    /// The end of the path is not known, or does not count.
+    Nowhere(String),
+}
+
+/// The first direction whose bytes were not seen where the path ends.
+pub fn unseen(observed: &Observed) -> Option<Unseen> {
+    let way = way_of(observed);
+    let moved =
+        [Direction::Read, Direction::Write, Direction::Trim].map(|op| (op, moved(observed, op)));
+    let is_known = |app: f64| app > 0.0 || on_names(observed) > 0.0;
+    if let Err(why) = &way {
+        let most = moved.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|m| is_known(m.1))?;
+        return Some(Unseen { op: most.0, app: most.1, seen: Seen::Nowhere(why.clone()) });
+    }
+    let way = way.ok()?;
+    moved.into_iter().filter(|(_, app)| *app > 0.0).find_map(|(op, app)| {
+        let (bytes, from) = way.passed(observed, op)?;
+        let slack = observed.slack_bytes(op).max(SLACK_FLAT.value * app);
+        let by = way.names();
+        let enough = bytes + slack >= COVERAGE_FULL.value * app;
+        (!enough).then(|| Unseen { op, app, seen: Seen::Bytes { bytes, by, from } })
+    })
+}
+
+/// Bytes that the application moved in one direction, by work on data and on names.
+fn moved(observed: &Observed, op: Direction) -> f64 {
+    let figure = match op {
+        Direction::Read => Figure::Read,
+        Direction::Write => Figure::Write,
+        Direction::Trim => return observed.app(op).bytes,
+    };
+    let jobs = observed.phase.jobs.iter().enumerate().filter(|(_, job)| job.entries().is_some());
+    let measured = jobs.filter_map(|(at, job)| measurement_of(observed.record, at, &job.name));
+    observed.app(op).bytes + measured.map(|m| m.figure(figure).bytes as f64).sum::<f64>()
+}
+
+/// Operations on names.
+fn on_names(observed: &Observed) -> f64 {
+    let jobs = observed.phase.jobs.iter().enumerate().filter(|(_, job)| job.entries().is_some());
+    let measured = jobs.filter_map(|(at, job)| measurement_of(observed.record, at, &job.name));
+    measured.map(|m| m.ops_done() as f64).sum()
+}
+
+/// Ends of the path that count.
+#[derive(Default)]
+struct Way<'a> {
+    tops: Vec<&'a DeviceFacts>,
+    ends: Vec<&'a DeviceFacts>,
+    servers: Vec<&'a Remote>,
+    /// Trims of these reach the device as trims, not as changes of a file.
+    is_raw: bool,
+}
+
+/// The ends of the path of all targets, or the first reason why one is not known.
+fn way_of<'a>(observed: &Observed<'a>) -> Result<Way<'a>, String> {
+    let mut way = Way { is_raw: true, ..Way::default() };
+    for target in observed.targets_of_all() {
+        if let Some(on) = target.holding().filter(|on| on.is_served_by_process()) {
+            return Err(format!("a process serves {} at {}", on.kind, on.mount_point));
+        }
+        way.is_raw &= target.kind == PathKind::Device;
+        let remote = target.remote.as_ref().filter(|_| target.device.is_none());
+        match remote {
+            Some(remote) if is_elsewhere(remote) => way.servers.push(remote),
+            _ => way.add_device(observed, target)?,
+        }
+    }
+    match way.ends.is_empty() && way.servers.is_empty() {
+        true => Err("no target is known".into()),
+        false => Ok(way),
+    }
+}
+
+/// The server is reached by an interface that leads out of this host.
+fn is_elsewhere(remote: &Remote) -> bool {
+    value(&remote.interface).is_some_and(|interface| interface != "lo")
+}
+
+impl<'a> Way<'a> {
+    fn add_device(
+        &mut self,
+        observed: &Observed<'a>,
+        target: &'a TargetFacts,
+    ) -> Result<(), String> {
+        let Some(name) = value(&target.device) else { return Err(no_device(observed, target)) };
+        let chain = observed.chain(name);
+        let Some(top) = chain.first() else { return Err(format!("{name} is not there")) };
+        self.tops.push(top);
+        for device in &chain {
+            if device.below.iter().any(|below| observed.facts.device(below).is_some()) {
+                continue;
+            }
+            if !is_end(device) {
+                return Err(format!("what lies below {} is not known", device.name));
+            }
+            if value(&device.counts_io) == Some(&false) {
+                return Err(format!("{} does not count", device.name));
+            }
+            if !self.ends.iter().any(|end| end.name == device.name) {
+                self.ends.push(device);
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> String {
+        let devices = self.ends.iter().map(|device| device.name.as_str());
+        let interfaces = self.servers.iter().filter_map(|server| value(&server.interface));
+        devices.chain(interfaces.map(String::as_str)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Bytes that passed the ends, no more than the kernel charged to this process for reads: the
+    /// rest are somebody else's. Nothing where nobody need count.
+    fn passed(&self, observed: &Observed, op: Direction) -> Option<(f64, String)> {
+        let counted = match op {
+            Direction::Trim if !self.is_raw => return None,
+            Direction::Trim => self.by_devices(observed, &self.tops, op),
+            _ => self.by_devices(observed, &self.ends, op),
+        };
+        let all = counted + self.by_networks(observed, op);
+        let own = observed.process(op).filter(|_| op == Direction::Read);
+        let from = match own {
+            Some(own) if own < all => "/proc/self/io read_bytes".into(),
+            _ => "/sys/class/block/*/stat".into(),
+        };
+        Some((own.map_or(all, |own| own.min(all)), from))
+    }
+
+    fn by_devices(&self, observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
+        let flow = |to: &Snapshot| Flow::between(devices, &observed.host.before, to);
+        ends_of(observed, op).filter_map(flow).map(|flow| flow.side(op).bytes).fold(0.0, f64::max)
+    }
+
+    fn by_networks(&self, observed: &Observed, op: Direction) -> f64 {
+        let mut servers = self.servers.clone();
+        servers.dedup_by_key(|server| value(&server.interface));
+        let of = |server: &&Remote| {
+            let bytes = ends_of(observed, op)
+                .filter_map(|to| shared::interface_bytes(&observed.host.before, to, server));
+            let side = |(received, sent)| if op == Direction::Read { received } else { sent };
+            bytes.map(side).fold(0.0, f64::max)
+        };
+        servers.iter().map(of).sum()
+    }
+}
+
+/// The moments at which all bytes of a direction have passed: writes may take a final flush.
+fn ends_of<'a>(observed: &Observed<'a>, op: Direction) -> impl Iterator<Item = &'a Snapshot> {
+    let flush = observed.host.after_flush.as_ref().filter(|_| op == Direction::Write);
+    [Some(&observed.host.after), flush].into_iter().flatten()
+}
+
+/// A device without others below it holds bytes, or hands them to hardware. These drivers only pass
+/// them on, to what sysfs does not show: ZFS (`zd0`), a process (`ublkb0`), a file without a path.
+fn is_end(device: &DeviceFacts) -> bool {
+    use DeviceKind::*;
+    let passes_on = ["zd", "ublkb"].iter().any(|driver| device.name.starts_with(driver));
+    !matches!(device.kind, Loop | Dm | Md | Bcache | Partition) && !passes_on
+}
+
+/// The reason why no device is known below a target.
+fn no_device(observed: &Observed, target: &TargetFacts) -> String {
+    let of_this = format!("block device under target `{}`", target.target);
+    let missing = observed.facts.missing.iter().find(|missing| missing.what == of_this);
+    missing.map_or("no block device is known below".into(), |missing| missing.why.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testcase::{MIB, TestCase, Workload};
+    use candor_record::facts::Filesystem;
+
+    fn said(case: &TestCase) -> Option<Seen> {
+        unseen(&case.observed()).map(|unseen| unseen.seen)
+    }
+
+    #[test]
+    fn bytes_at_the_end_of_the_path_vouch() {
+        let honest = TestCase::direct(4096, 8, 1, 10_000.0);
+        assert_eq!(said(&honest), None);
+        assert_eq!(said(&honest.clone().on_loop(true)), None);
+        assert_eq!(said(&honest.clone().on_array("raid0", &[0.5, 0.5])), None);
+        assert_eq!(said(&honest.on_nfs(10_000)), None);
+        assert_eq!(said(&TestCase::direct_write()), None);
+    }
+
+    #[test]
+    fn few_bytes_are_asked_for_as_well() {
+        let few = Workload { ops_per_s: 3.0, ..Workload::default() };
+        assert_eq!(said(&few.case()), None);
+        let mut case = few.case();
+        case.after_disk(Default::default());
+        let Some(Seen::Bytes { bytes, .. }) = said(&case) else { panic!("nobody saw them") };
+        assert_eq!(bytes, 0.0);
+    }
+
+    #[test]
+    fn bytes_of_others_do_not_vouch_for_reads() {
+        let mut case = TestCase::buffered_read();
+        case.after_top().read_sectors = 1 << 40;
+        assert!(matches!(said(&case), Some(Seen::Bytes { bytes, .. }) if bytes == 0.0));
+    }
+
+    #[test]
+    fn an_end_that_is_not_known_vouches_for_nothing() {
+        let honest = || TestCase::direct(4096, 8, 1, 10_000.0);
+        let mut gone = honest().on_loop(true);
+        gone.host.facts.devices[0].below.clear();
+        assert_eq!(said(&gone), Some(Seen::Nowhere("what lies below loop0 is not known".into())));
+        let mut served = honest();
+        let on = served.host.facts.targets[0].filesystem.as_mut().unwrap();
+        (on.kind, on.mount_point) = ("fuseblk".into(), "/mnt".into());
+        assert!(matches!(said(&served), Some(Seen::Nowhere(why)) if why.contains("a process")));
+        let mut here = honest().on_nfs(10_000);
+        let remote = here.host.facts.targets[0].remote.as_mut().unwrap();
+        remote.interface.as_mut().unwrap().value = "lo".into();
+        assert!(matches!(said(&here), Some(Seen::Nowhere(_))));
+        let mut stacked = honest();
+        let target = &mut stacked.host.facts.targets[0];
+        target.device = None;
+        target.filesystem = Some(Filesystem { kind: "overlay".into(), ..Filesystem::default() });
+        assert!(matches!(said(&stacked), Some(Seen::Nowhere(_))));
+    }
+
+    #[test]
+    fn a_final_flush_counts_for_writes() {
+        let mut case = TestCase::buffered_write();
+        assert!(matches!(said(&case), Some(Seen::Bytes { .. })));
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        let mut flushed = case.host.after.clone();
+        flushed.devices[0].1.write_sectors = bytes / 512;
+        case.host.after_flush = Some(flushed);
+        assert_eq!(said(&case), None);
+    }
+
+    #[test]
+    fn trims_of_a_device_are_counted_by_it() {
+        let mut case = TestCase::direct(MIB, 1, 1, 100.0).on_loop(true);
+        let stats = case.measured().of(Direction::Read).clone();
+        case.measured().operations.clear();
+        case.measured().put(Direction::Trim, stats.clone());
+        case.blocks().mix = candor_plan::units::Mix::TRIM;
+        assert!(matches!(said(&case), Some(Seen::Bytes { bytes, .. }) if bytes == 0.0));
+        case.after_top().discard_sectors = stats.bytes / 512;
+        assert_eq!(said(&case), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! Traffic of others on the devices of a phase, and which requests are ours.
+
+use candor_plan::units::Direction;
+use candor_record::facts::{DeviceFacts, DeviceKind};
+use candor_record::fmt::ratio;
+use candor_record::requests::{Issuer, RequestOp, Requests, share_of};
+
+use crate::flow::{Flow, Side};
+use crate::observed::Observed;
+use crate::thresholds::{BYTES_MIN, FOREIGN};
+
+/// Traffic of others as one method saw it.
+pub struct Foreign<'a> {
+    /// Bytes of others.
+    pub bytes: f64,
+    /// Bytes that passed these devices during the phase.
+    pub all: f64,
+    /// The devices.
+    pub devices: Vec<&'a DeviceFacts>,
+    /// Method, in words.
+    pub how: &'static str,
+    /// Counter beside those of the devices.
+    pub from: &'static str,
+}
+
+impl Foreign<'_> {
+    /// A share of what passed the device; of what was asked, where that is more, so that a cached
+    /// run does not make a few kilobytes of metadata look like a crowd.
+    pub fn share(&self, app: f64) -> f64 {
+        ratio(self.bytes, self.all.max(app)).min(1.0)
+    }
+}
+
+/// The traffic of others as each method saw it; nothing where no method can tell.
+pub fn known<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
+    let (idle, beside) = (in_idle_moment(observed), beside_ours(observed));
+    let is_known = idle.is_some() || beside.is_some();
+    is_known.then(|| idle.into_iter().flatten().chain(beside).collect())
+}
+
+/// The method that saw most, where that is enough to matter.
+pub fn most(all: Vec<Foreign>, app: f64) -> Option<Foreign> {
+    let most = all.into_iter().max_by(|a, b| a.share(app).total_cmp(&b.share(app)));
+    most.filter(|f| f.share(app) > FOREIGN.value && f.bytes >= BYTES_MIN.value)
+}
+
+/// The share of the requests on top that were not ours, where each operation made one: with more,
+/// others made fewer.
+pub fn share_of_requests(observed: &Observed) -> f64 {
+    let all = observed.top.map_or(0.0, |top| top.requests());
+    if all > 0.0 { (1.0 - ratio(observed.app_all().ops, all)).max(0.0) } else { 0.0 }
+}
+
+/// Others used the devices enough to shape what they counted.
+pub fn matters(observed: &Observed) -> bool {
+    let app = observed.app_all().bytes;
+    known(observed).is_some_and(|all| most(all, app).is_some())
+}
+
+/// Requests that this process issued to a device in one direction, where they were traced.
+pub fn own_requests(observed: &Observed, device: &str, op: Direction) -> Option<Side> {
+    let trace = observed.host.requests.as_ref()?;
+    let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
+    let issuers = &trace.of(device, direction)?.issuers;
+    let own = issuers.iter().filter(|who| who.pid == trace.own_pid);
+    let sum = own.fold(Side::default(), |sum, who| Side {
+        bytes: sum.bytes + who.bytes as f64,
+        requests: sum.requests + who.count as f64,
+        ..sum
+    });
+    (sum.requests > 0.0).then_some(sum)
+}
+
+/// The share of what lower devices moved that other processes caused, as single requests showed: a
+/// burst in the idle moment before tells nothing of the phase.
+pub fn share_below(observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
+    let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
+    seen_of_others(observed, devices, false, |of| of.direction == direction).unwrap_or(0.0)
+}
+
+/// The bytes of others that passed the devices on top, and those at the bottom, in the idle moment,
+/// extended to the length of the phase; no more than they moved beyond ours, so that one burst in a
+/// short moment is not taken for a stream, and no more than was seen of others where requests were
+/// seen.
+fn in_idle_moment<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
+    let idle = observed.host.idle.as_ref()?;
+    let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
+    let app = observed.app_all().bytes;
+    let (tops, leaves) = (observed.tops(), observed.leaves());
+    let levels = match tops == leaves {
+        true => vec![(tops, observed.top)],
+        false => vec![(tops, observed.top), (leaves, observed.leaf)],
+    };
+    let of_level = levels.into_iter().enumerate().filter_map(|(level, (devices, during))| {
+        let moved = Flow::between(&devices, &idle.before, &idle.after)?.bytes();
+        let all = during?.bytes();
+        let went_on = (ratio(moved, seconds) * observed.window_s()).min((all - app).max(0.0));
+        // What the kernel's threads do on lower devices they do for the upper ones.
+        let seen = seen_of_others(observed, &devices, level == 0, |_| true);
+        let bytes = seen.map_or(went_on, |share| went_on.min(share * all));
+        let how = "judged by the idle moment before";
+        Some(Foreign { bytes, all, devices, how, from: "the same in the idle moment before" })
+    });
+    Some(of_level.collect())
+}
+
+/// Where requests to some devices are seen: those to a partition at its disk.
+pub fn seen_at<'a>(devices: &[&'a DeviceFacts]) -> Vec<&'a str> {
+    let names = devices.iter().map(|device| match device.kind {
+        DeviceKind::Partition => device.below.first().unwrap_or(&device.name).as_str(),
+        _ => device.name.as_str(),
+    });
+    names.collect()
+}
+
+/// The share of the bytes that others moved on some devices, where single requests were seen.
+fn seen_of_others(
+    observed: &Observed,
+    devices: &[&DeviceFacts],
+    kernel_too: bool,
+    counts: impl Fn(&Requests) -> bool,
+) -> Option<f64> {
+    let trace = observed.host.requests.as_ref()?;
+    let places = seen_at(devices);
+    let here = |of: &&Requests| places.contains(&of.device.as_str()) && counts(of);
+    let requests: Vec<&Requests> = trace.requests.iter().filter(here).collect();
+    let all: u64 = requests.iter().map(|of| of.bytes).sum();
+    let issuers = requests.iter().flat_map(|of| &of.issuers);
+    let other = |who: &&Issuer| who.pid != trace.own_pid && (kernel_too || !who.is_kernel());
+    let others: u64 = issuers.filter(other).map(|who| who.bytes).sum();
+    (all > 0).then(|| share_of(others, all))
+}
+
+/// The bytes that the device moved beyond what this process caused: reads always, writes only where
+/// this process made none, because journals and write-back of earlier phases would look foreign.
+fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
+    let top = observed.top?;
+    let reads =
+        (top.read.bytes - observed.process(Direction::Read)?.max(direct_reads(observed))).max(0.0);
+    let writes = match (observed.does(Direction::Write), observed.process(Direction::Write)?) {
+        (false, ours) => (top.write.bytes - ours).max(0.0),
+        (true, _) => 0.0,
+    };
+    let slack = observed.slack_bytes(Direction::Read);
+    Some(Foreign {
+        bytes: (reads - slack).max(0.0) + writes,
+        all: top.bytes(),
+        devices: observed.tops(),
+        how: "beside ours",
+        from: "less /proc/self/io",
+    })
+}
+
+/// Bytes that this process read directly, which are its own whatever it was charged for.
+fn direct_reads(observed: &Observed) -> f64 {
+    if observed.all_direct() { observed.app(Direction::Read).bytes } else { 0.0 }
+}

@@ -1,0 +1,96 @@
+//! A19: bytes that no counter saw.
+
+use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
+use candor_record::{Confidence, Finding, Quantity, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::evidence::{self, Seen, Unseen};
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A19",
+        title: "no counter saw the bytes",
+        explanation: "A result is that of a device where a counter at the end of the path saw the \
+            bytes: the disks below filesystems, overlays, arrays and loop devices, or the network \
+            to a server. Where the path ends in what Linux does not show (a process behind FUSE, a \
+            layer of another mount namespace, a file without a name), or where those counters saw \
+            less than 95 % of the bytes and nothing else explains it, nobody can vouch for the \
+            result: it is not verifiable, however well it looks. Test what lies below directly.",
+    },
+    stage: Stage::Storage,
+    limit: None,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    evidence::unseen(observed)
+        .map_or(Outcome::Nothing, |unseen| Outcome::one(finding(observed, &unseen)))
+}
+
+fn finding(observed: &Observed, unseen: &Unseen) -> Finding {
+    let (went, done) = match unseen.op {
+        Direction::Read => ("came from", "read"),
+        Direction::Write => ("went to", "written"),
+        Direction::Trim => ("went to", "trimmed"),
+    };
+    let sentence = match &unseen.seen {
+        Seen::Bytes { bytes, by, .. } => format!(
+            "{by} counted {} of the {} {done}; nothing shows what the rest {went}.",
+            fmt::percent(ratio(*bytes, unseen.app)),
+            fmt::size(unseen.app)
+        ),
+        Seen::Nowhere(why) => {
+            format!("Nothing that Linux counts shows what the bytes {went}: {why}.")
+        }
+    };
+    let draft = FindingBuilder::new("A19", Severity::NotVerifiable, sentence)
+        .confidence(Confidence::Likely)
+        .evidence(format!("bytes {done}"), Quantity::bytes(unseen.app), "candor");
+    let draft = match &unseen.seen {
+        Seen::Bytes { bytes, by, from } => {
+            draft.evidence(format!("counted by {by}"), Quantity::bytes(*bytes), from.clone())
+        }
+        Seen::Nowhere(why) => draft.evidence("end of the path", why.clone(), "facts of the target"),
+    };
+    let below = observed.leaves().first().map_or("the device or server", |leaf| leaf.name.as_str());
+    draft.advice(format!("Test {below} below directly."), None).done()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::Verdict;
+
+    use super::*;
+    use crate::testcase::TestCase;
+
+    #[test]
+    fn a_loop_on_a_file_without_a_path_is_not_verifiable() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_loop(true);
+        case.host.facts.devices[0].below.clear();
+        let judgement = case.judge();
+        assert_eq!(judgement.verdict, Verdict::NotVerifiable, "{judgement:#?}");
+        let sentence = &judgement.finding("A19").unwrap().sentence;
+        assert!(sentence.ends_with("came from: what lies below loop0 is not known."), "{sentence}");
+    }
+
+    #[test]
+    fn writes_that_half_arrived_are_not_verifiable() {
+        let mut case = TestCase::direct_write();
+        case.after_top().write_sectors /= 2;
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.starts_with("vda counted 50 % of the"), "{found:?}");
+        assert_eq!(case.judge().verdict, Verdict::NotVerifiable);
+    }
+
+    #[test]
+    fn a_cause_that_is_known_needs_no_witness() {
+        let judgement = TestCase::buffered_read().judge();
+        assert!(judgement.finding("A1").is_some() && judgement.finding("A19").is_none());
+        assert_eq!(TestCase::direct(4096, 8, 1, 10_000.0).found(&RULE), []);
+    }
+}
