@@ -160,7 +160,7 @@ fn draft(
                  run again.",
                 device.name
             ),
-            command.map(|command| command.direct().text()),
+            command.map(Command::direct),
         )
 }
 

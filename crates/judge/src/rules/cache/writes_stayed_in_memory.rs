@@ -158,7 +158,7 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
         .limits(Limit::PageCacheWrites)
         .advice(
             "Flush within the measured time, or write directly.",
-            command.map(|command| command.fsync_end().text()),
+            command.map(Command::fsync_end),
         )
         .done()
 }
@@ -201,7 +201,7 @@ mod tests {
     use candor_record::VmStat;
 
     use super::*;
-    use crate::testcase::{TestCase, moved};
+    use crate::testcase::{TestCase, moved, proposes};
 
     #[test]
     fn writes_that_stay_dirty_are_memory() {
@@ -212,7 +212,7 @@ mod tests {
             "Only 11 % of the bytes written had reached vda when the clock stopped; 2.37 GB/s \
              (2.2 GiB/s) is the speed of memory."
         );
-        assert!(found[0].next.as_ref().unwrap().contains("--fsync-end"));
+        assert!(proposes(&found[0], "durability.fsync_at_end=true"));
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn finding(observed: &Observed, ran: &Ran, knee: &Knee) -> Finding {
         .evidence("in flight as asked", Quantity::count(requested), "plan")
         .advice(
             "Where latency matters, ask for that much.",
-            command.map(|command| command.depth((needed / workers).ceil() as u32).text()),
+            command.map(|command| command.depth((needed / workers).ceil() as u32)),
         )
         .done()
 }
@@ -101,7 +101,7 @@ fn finding(observed: &Observed, ran: &Ran, knee: &Knee) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::TestCase;
+    use crate::testcase::{TestCase, proposes};
     use candor_record::PhaseRecord;
 
     /// A run at some depth after one that did the same one at a time.
@@ -125,7 +125,7 @@ mod tests {
              instead of 107 µs, 95 % of it waiting in line."
         );
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].next.as_ref().unwrap().contains("--depth 2"));
+        assert!(proposes(&found[0], "blocks.depth=2"));
     }
 
     #[test]
