@@ -146,10 +146,13 @@ pub enum Verdict {
     NotVerifiable,
     /// No: it measures something else.
     MeasuresElse,
+    /// Data read is not what was written: no rate outweighs that.
+    Corrupt,
 }
 
 impl Verdict {
-    /// The verdict that a set of findings amounts to.
+    /// The verdict that a set of findings amounts to. Corruption is seen by verifying, not by a
+    /// finding.
     pub fn of(findings: &[Finding]) -> Verdict {
         match findings.iter().map(|finding| finding.severity).max() {
             None | Some(Severity::Explains) => Verdict::Believable,
