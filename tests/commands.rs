@@ -215,6 +215,61 @@ fn the_next_command_of_a_finding_runs() {
     assert!(plan.contains("file with a blank"), "{plan}");
 }
 
+/// A plan whose second job reads what the page cache holds.
+fn two_jobs(file: &str) -> String {
+    format!(
+        r#"
+[[target]]
+path = "{file}"
+[[phase]]
+stop = {{ time = "1s" }}
+[[phase.job]]
+name = "burns"
+work.burn = {{ chunk = "1ms", rest = "20ms" }}
+[[phase.job]]
+name = "reads"
+workers = 2
+targets = ["target"]
+work.blocks = {{ access = "random", size = "4k:60,16k:40", mix = "read" }}
+"#
+    )
+}
+
+#[test]
+fn a_finding_on_a_plan_file_changes_one_key_of_it() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("file", MIB);
+    fingerprint(&file);
+    let plan = scratch.file("plan.toml", &two_jobs(&file));
+    let ran = candor(&["run", &plan, "--json", "-"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let next = Report::of(&ran.out).named("A1")["next"].as_str().expect("a command").to_owned();
+    assert_eq!(next, format!("candor run {plan} --set direct=true"));
+    let dry = |words: &[&str]| candor(&[&["run", &plan, "--dry-run"], words].concat()).out;
+    let (before, after) = (dry(&[]), dry(&["--set", "direct=true"]));
+    let added: Vec<&str> = after.lines().filter(|line| !before.contains(line)).collect();
+    assert_eq!(added, ["direct = true"], "{after}");
+    assert!(before.lines().all(|line| after.contains(line)), "{after}");
+}
+
+#[test]
+fn keys_that_are_set_are_checked() {
+    let scratch = Scratch::new();
+    let plan = scratch.file("plan.toml", &two_jobs("/nowhere"));
+    for (setting, told) in [
+        ("dept=4", "did you mean `depth`?"),
+        ("workers=4", "`workers` can be phase[0].job[0].workers, phase[0].job[1].workers"),
+        ("depth=many", "`depth` is a whole number"),
+        ("job[1].workers=0", "workers"),
+        ("depth", "`depth` has no value"),
+    ] {
+        let ran = candor(&["run", &plan, "--set", setting]);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        let shown = ran.err.contains(told) && ran.err.contains("--> command line:1:");
+        assert!(shown && ran.err.contains(setting), "{}", ran.err);
+    }
+}
+
 /// `candor inspect` of this, as text; it leaves no trace.
 fn inspected(path: &str) -> String {
     let ran = candor(&["inspect", path]);

@@ -99,14 +99,14 @@ fn a_thousand_flips_anywhere_in_a_block_are_found() {
         victim.change(number, |block| block[512 + i * 7 % (BLOCK - 512)] ^= 1 << (i % 8));
     }
     let (code, found) = look(&scratch, &file, 1);
-    assert_eq!((code, counts(&found)), (Some(1), [EACH, 0, 0, 0, 0]));
+    assert_eq!((code, counts(&found)), (Some(5), [EACH, 0, 0, 0, 0]));
     assert_eq!(found["blocks"], BLOCKS);
     // In the first sector, header included, what kind it looks like depends on the bit.
     for (i, number) in hit(1).enumerate() {
         victim.change(number, |block| block[i % 512] ^= 1 << (i / 7 % 8));
     }
     let (code, found) = look(&scratch, &file, 1);
-    assert_eq!((code, counts(&found).iter().sum::<u64>()), (Some(1), 2 * EACH), "{found}");
+    assert_eq!((code, counts(&found).iter().sum::<u64>()), (Some(5), 2 * EACH), "{found}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_thousand_misdirected_blocks_are_found() {
         victim.put(pair[1], &one);
     }
     let (code, found) = look(&scratch, &file, 1);
-    assert_eq!((code, counts(&found)), (Some(1), [0, 0, EACH, 0, 0]));
+    assert_eq!((code, counts(&found)), (Some(5), [0, 0, EACH, 0, 0]));
     let first = &found["first"][0];
     assert_eq!(first["kind"], "misdirected", "{first}");
     assert!(first["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{first}");
@@ -143,7 +143,7 @@ fn a_thousand_torn_blocks_are_found() {
         victim.change(number, |block| block[at..].copy_from_slice(&old[at..]));
     }
     let (code, found) = look(&scratch, &file, 2);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(5));
     assert_eq!(counts(&found).iter().sum::<u64>(), EACH, "{found}");
     assert_eq!(found["torn"], EACH, "{found}");
 }
@@ -157,7 +157,7 @@ fn a_thousand_foreign_blocks_are_found() {
     hit(0).for_each(|number| victim.put(number, &[0; BLOCK]));
     let (code, found) = look(&scratch, &file, 2);
     assert_eq!(counts(&found).iter().sum::<u64>(), EACH, "{found}");
-    assert_eq!((code, counts(&found)), (Some(1), [0, 0, 0, 0, EACH]));
+    assert_eq!((code, counts(&found)), (Some(5), [0, 0, 0, 0, EACH]));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_thousand_blocks_of_an_earlier_run_are_found() {
     // A whole block of another run: right place, wrong write.
     hit(1).for_each(|number| victim.put(number, &earlier.block(number)));
     let (code, found) = look(&scratch, &file, 2);
-    assert_eq!((code, counts(&found)), (Some(1), [0, 0, 0, EACH, 0]));
+    assert_eq!((code, counts(&found)), (Some(5), [0, 0, 0, EACH, 0]));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_block_of_a_run_with_another_seed_is_stale() {
     let ran = verified("read", "2");
     assert_eq!(
         ran.code,
-        Some(1),
+        Some(5),
         "a write of seed 2 that was lost would not be seen:\n{}",
         ran.out
     );
@@ -248,11 +248,52 @@ fn the_first_wrong_block_ends_the_run_unless_reported_otherwise() {
     }
     let fixed = ["run", "--target", &file, "--rw", "read", "--bs", "4k", "--verify"];
     let (ran, report) = measured(&scratch, &fixed);
-    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    let first = ran.out.lines().next();
+    assert_eq!(first, Some("Corrupt data: 1 of 101 blocks read are not what was written."));
+    assert_eq!(report.verdict(), "corrupt");
     let found = report.at("/phases/0/measurements/0/verify");
     assert_eq!(found["flipped"], 1, "{found}");
     assert_eq!(found["first"][0]["offset"], 100 * BLOCK, "{found}");
     let cut = report.words("/cut_short");
     assert!(cut.contains(&file), "does not say where: {cut}");
     assert!(ran.out.contains("flipped"), "{}", ran.out);
+}
+
+#[test]
+fn a_run_that_only_writes_verifies_nothing_and_says_so() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.path("file");
+    let words = ["run", "--target", &file, "--size", "8m", "--rw", "randwrite", "--bs", "8k"];
+    let (ran, report) = measured(&scratch, &[&words[..], &["--verify"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("nothing was verified: this run only wrote"), "{}", ran.out);
+    assert!(ran.out.contains("--verify-after") && !ran.out.contains("as written"), "{}", ran.out);
+    assert_eq!(report.at("/phases/0/measurements/0/verify/blocks"), 0);
+}
+
+#[test]
+fn what_a_run_wrote_is_verified_afterwards() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    for words in [
+        "--rw write --bs 64k",
+        "--rw randwrite --bs 8k --seconds 1 --depth 8 --engine io_uring --direct",
+    ] {
+        let file = scratch.path("file");
+        let fixed = ["run", "--target", &file, "--size", "8m", "--verify-after"];
+        let words: Vec<_> = words.split(' ').collect();
+        let (ran, report) = measured(&scratch, &[&fixed[..], &words].concat());
+        assert_eq!(ran.code, Some(0), "{words:?}: {}", ran.err);
+        assert!(ran.out.contains("all as written"), "{}", ran.out);
+        let job = report.at("/phases/0/measurements/0");
+        assert_eq!(counts(&job["verify"]), [0; 5], "{words:?}");
+        let (blocks, wrote) = (job["verify"]["blocks"].as_u64(), &job["operations"]["write"]);
+        match words[1] {
+            // All of the file was written, so all is read back, each block once.
+            "write" => assert_eq!(blocks, Some(2048), "{job}"),
+            _ => {
+                assert!(blocks > Some(0) && blocks <= wrote["ops"].as_u64().map(|n| 2 * n), "{job}")
+            }
+        }
+    }
 }

@@ -29,10 +29,11 @@ use crate::{exit, screen, stored};
 
 /// Shows what a run gave, and turns it into an exit code.
 fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) -> u8 {
-    let report = match result {
+    let mut report = match result {
         Ok(report) => report,
         Err(error) => return fail(&error, source, output),
     };
+    run::suggest::complete(&mut report);
     let delivered = output.deliver(&report);
     // Also for who reads JSON, or nothing but the exit code.
     if let Some(sentence) = &report.cut_short {

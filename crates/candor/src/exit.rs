@@ -7,21 +7,24 @@ use candor_record::{Measurement, Report};
 
 /// The run ended. Whether to believe its numbers is in the report: a verdict is data.
 pub const RAN: u8 = 0;
-/// The run ended, and an operation failed, a block was wrong, or the run was cut short.
+/// The run ended, and an operation failed, or the run was cut short.
 pub const TROUBLE: u8 = 1;
 /// The run ended, and a latency goal of the plan was met at no depth.
 pub const GOAL_UNMET: u8 = 4;
 /// The words or the plan make no sense.
 pub const USAGE: u8 = 2;
+/// Data that was read is not what was written.
+pub const CORRUPT: u8 = 5;
 
 /// The part of the help that tells about exit codes.
 pub const HELP: &str = "\
 Exit codes:
   0    it ran; whether to believe it is in the report
-  1    it ran into errors, found wrong data, or was cut short
+  1    it ran into errors, or was cut short
   2    the command line or the plan makes no sense
   3    refused, because data could have been lost
   4    it ran, and no depth met the plan's latency goal
+  5    data that was read is not what was written
   128+ interrupted by the signal of that number; the report covers what ran until then";
 
 /// The code for a run that gave a report.
@@ -29,6 +32,9 @@ pub fn of(report: &Report) -> u8 {
     let mut all = report.phases.iter().flat_map(|phase| &phase.measurements);
     if let Some(code) = candor_run::interrupt_exit_code().filter(|_| report.interrupted) {
         return code;
+    }
+    if all.clone().any(is_corrupt) {
+        return CORRUPT;
     }
     if report.cut_short.is_some() || all.clone().any(troubled) {
         return TROUBLE;
@@ -39,8 +45,11 @@ pub fn of(report: &Report) -> u8 {
     }
 }
 
+fn is_corrupt(measurement: &Measurement) -> bool {
+    measurement.verify.as_ref().is_some_and(|verify| verify.mismatches() > 0)
+}
+
 fn troubled(measurement: &Measurement) -> bool {
-    let wrong = measurement.verify.as_ref().is_some_and(|verify| verify.mismatches() > 0);
     let failed = measurement.operations.iter().any(|stats| stats.failed > 0);
-    wrong || failed || !measurement.errors.is_empty()
+    failed || !measurement.errors.is_empty()
 }

@@ -157,6 +157,13 @@ impl CommandLine {
         first
     }
 
+    /// Enters that the nth use of an option sets a place of the plan.
+    pub fn mark(&mut self, long: &str, nth: usize, place: &PlanPath) {
+        if let Some(span) = self.span(long, nth) {
+            self.source.spans.insert(place.clone(), span);
+        }
+    }
+
     /// The range of the nth use of an option: its value, or the option itself if it has none.
     fn span(&self, long: &str, nth: usize) -> Option<Range<usize>> {
         let name = format!("--{long}");

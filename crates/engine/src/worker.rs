@@ -226,7 +226,9 @@ impl<S: Source> Worker<S> {
             self.begin_counting();
         }
         if present.now >= self.mark {
-            self.drain(Ended::Time);
+            if !self.source.time_is_up() {
+                self.drain(Ended::Time);
+            }
             self.mark = Ticks::MAX;
         }
         present.bank = present.live.bank(self.counting);

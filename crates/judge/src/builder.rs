@@ -3,6 +3,8 @@
 use candor_record::fmt;
 use candor_record::{Confidence, Evidence, Finding, Limit, MeasuredInstead, Quantity, Severity};
 
+use crate::command::Command;
+
 /// A finding in the making.
 pub struct FindingBuilder(Finding);
 
@@ -27,6 +29,7 @@ impl FindingBuilder {
             evidence: Vec::new(),
             consequences: Vec::new(),
             advice: String::new(),
+            changes: Vec::new(),
             next: None,
         })
     }
@@ -77,10 +80,10 @@ impl FindingBuilder {
         }
     }
 
-    /// Sets the advice, and the command that tries it.
-    pub fn advice(mut self, advice: impl Into<String>, next: Option<String>) -> FindingBuilder {
+    /// Sets the advice, and the run that tries it.
+    pub fn advice(mut self, advice: impl Into<String>, command: Option<Command>) -> FindingBuilder {
         self.0.advice = advice.into();
-        self.0.next = next;
+        self.0.changes = command.map(Command::changes).unwrap_or_default();
         self
     }
 

@@ -1,152 +1,144 @@
-//! The command line that tries something else: candor's own, made from the plan's job.
+//! The run as given with another setting, for whoever wants to try what a finding advises.
 
-use candor_plan::blocks::{Access, Engine};
-use candor_plan::shell::quoted;
-use candor_plan::units::Direction;
-use candor_plan::{Blocks, Bytes, Plan};
+use candor_plan::blocks::Engine;
+use candor_plan::units::{PerDirection, SizeSpec};
+use candor_plan::{Blocks, Bytes, Nanos, Plan, Stop};
+use candor_record::Setting;
 
 use crate::setup::Planned;
 
 /// Shortest run that a command proposes.
 const SECONDS_MIN: u64 = 30;
 
-/// A `candor run` command in the making.
-#[derive(Clone, Debug)]
-pub struct Command {
-    target: String,
-    rw: &'static str,
-    bs: Bytes,
-    depth: u32,
-    workers: u32,
-    engine: Engine,
-    direct: bool,
-    seconds: u64,
-    fsync_every: u64,
-    fsync_end: bool,
-    evict: bool,
-    size: Option<Bytes>,
+/// The run as given, with changes of one of its jobs.
+#[derive(Clone)]
+pub struct Command<'a> {
+    planned: Planned<'a>,
+    /// Place of the phase in the plan.
+    phase: String,
+    changes: Vec<Setting>,
+    /// What is proposed cannot be had by changing settings.
+    is_out_of_reach: bool,
 }
 
-impl Command {
-    /// The flags that describe the job, as far as flags can.
-    pub fn of(plan: &Plan, planned: &Planned) -> Option<Command> {
-        let (job, blocks) = (planned.job, planned.blocks);
-        let target = plan.target(job.targets.first()?)?;
-        let main =
-            if blocks.mix.write > blocks.mix.read { Direction::Write } else { Direction::Read };
-        Some(Command {
-            target: target.path.to_string_lossy().into_owned(),
-            rw: rw(blocks),
-            bs: blocks.size.of(main).max(),
-            depth: blocks.depth.max(1),
-            workers: job.workers.max(1),
-            engine: blocks.engine,
-            direct: blocks.direct,
-            seconds: seconds(planned),
-            fsync_every: blocks.durability.fsync_every,
-            fsync_end: blocks.durability.fsync_at_end,
-            evict: blocks.hints.evict,
-            size: target.size,
-        })
+impl<'a> Command<'a> {
+    /// The run as given; absent where the plan does not have the job.
+    pub fn of(plan: &'a Plan, planned: &Planned<'a>) -> Option<Command<'a>> {
+        let phase = plan.phases.iter().position(|phase| std::ptr::eq(phase, planned.phase))?;
+        let phase = format!("phase[{phase}]");
+        Some(Command { planned: *planned, phase, changes: Vec::new(), is_out_of_reach: false })
     }
 
     /// Bypass the page cache.
-    pub fn direct(mut self) -> Command {
-        self.direct = true;
-        self
+    pub fn direct(self) -> Command<'a> {
+        let is_so = self.blocks().direct;
+        self.block("direct", "true", is_so)
     }
 
     /// Drop the files from the cache beforehand.
-    pub fn evict(mut self) -> Command {
-        self.evict = true;
-        self
+    pub fn evict(self) -> Command<'a> {
+        let is_so = self.blocks().hints.evict;
+        self.block("hints.evict", "true", is_so)
     }
 
-    /// Many operations in flight: by io_uring, which needs direct I/O for it.
-    pub fn deep(mut self, depth: u32) -> Command {
-        self.engine = Engine::IO_URING;
-        self.direct = true;
-        self.depth = depth.max(1);
-        self
+    /// Many operations in flight: by io_uring where the engine has one, and with direct I/O, which
+    /// that needs.
+    pub fn deep(mut self, depth: u32) -> Command<'a> {
+        let engine = self.blocks().engine;
+        if !engine.is_async() {
+            // Options of an engine have no counterpart in another one.
+            self.is_out_of_reach |= !Engine::ALL.contains(&engine);
+            self = self.block("engine", Engine::IO_URING.name(), false);
+        }
+        self.direct().depth(depth)
     }
 
     /// That many operations in flight per worker.
-    pub fn depth(mut self, depth: u32) -> Command {
-        self.depth = depth.max(1);
-        self
+    pub fn depth(self, depth: u32) -> Command<'a> {
+        let depth = depth.max(1);
+        let is_so = self.blocks().depth == depth;
+        self.block("depth", &depth.to_string(), is_so)
     }
 
     /// That many workers.
-    pub fn workers(mut self, workers: u32) -> Command {
-        self.workers = workers.max(1);
-        self
+    pub fn workers(self, workers: u32) -> Command<'a> {
+        let workers = workers.max(1);
+        let is_so = self.planned.job.workers == workers;
+        let key = format!("{}.workers", self.job());
+        self.with(key, workers.to_string(), is_so)
     }
 
     /// That many bytes per operation.
-    pub fn bs(mut self, bytes: u64) -> Command {
-        self.bs = Bytes(bytes);
-        self
+    pub fn bs(self, bytes: u64) -> Command<'a> {
+        let is_so = self.blocks().size == PerDirection::all(SizeSpec::Fixed(Bytes(bytes)));
+        self.block("size", &short(Bytes(bytes)), is_so)
     }
 
     /// At least that long.
-    pub fn seconds(mut self, seconds: u64) -> Command {
-        self.seconds = self.seconds.max(seconds);
-        self
+    pub fn seconds(mut self, seconds: u64) -> Command<'a> {
+        let planned = self.planned;
+        let (stop, place) = match &planned.job.stop {
+            Some(own) => (own, self.job()),
+            None => (&planned.phase.stop, self.phase.clone()),
+        };
+        let is_long = stop.time.is_some_and(|time| time >= Nanos::from_secs(seconds));
+        // Where another bound ends the run, more time does not make it longer.
+        self.is_out_of_reach |= *stop != endless(stop);
+        let seconds = seconds.max(SECONDS_MIN);
+        self.with(format!("{place}.stop.time"), format!("{seconds}s"), is_long)
     }
 
     /// Flush at the end.
-    pub fn fsync_end(mut self) -> Command {
-        self.fsync_end = true;
-        self
+    pub fn fsync_end(self) -> Command<'a> {
+        let is_so = self.blocks().durability.fsync_at_end;
+        self.block("durability.fsync_at_end", "true", is_so)
     }
 
-    /// Flush after every n writes.
-    pub fn fsync_every(mut self, writes: u64) -> Command {
-        self.fsync_every = writes;
-        self
+    /// Flush after every n writes, by the call that the run uses.
+    pub fn flush_every(self, writes: u64) -> Command<'a> {
+        let durability = self.blocks().durability;
+        let (key, every) = match durability.fdatasync_every > 0 {
+            true => ("durability.fdatasync_every", durability.fdatasync_every),
+            false => ("durability.fsync_every", durability.fsync_every),
+        };
+        self.block(key, &writes.to_string(), every == writes)
     }
 
-    /// The command line.
-    pub fn text(&self) -> String {
-        let mut words = vec![
-            format!("candor run --target {}", quoted(&self.target)),
-            format!("--rw {} --bs {}", self.rw, short(self.bs)),
-            format!("--depth {} --workers {}", self.depth, self.workers),
-            format!("--engine {}", self.engine.name()),
-        ];
-        let mut add = |given: bool, word: String| given.then(|| words.push(word));
-        add(self.direct, "--direct".into());
-        add(self.evict, "--evict".into());
-        add(self.fsync_every > 0, format!("--fsync-every {}", self.fsync_every));
-        add(self.fsync_end, "--fsync-end".into());
-        if let Some(size) = self.size {
-            add(true, format!("--size {}", short(size)));
+    /// Trace as many requests as the tracer's budget allows.
+    pub fn block_trace_auto(self) -> Command<'a> {
+        self.with("--block-trace".into(), "auto".into(), false)
+    }
+
+    /// The changes; none where the run as given has them all, or cannot have them.
+    pub fn changes(self) -> Vec<Setting> {
+        if self.is_out_of_reach { Vec::new() } else { self.changes }
+    }
+
+    fn blocks(&self) -> &'a Blocks {
+        self.planned.blocks
+    }
+
+    fn job(&self) -> String {
+        format!("{}.job[{}]", self.phase, self.planned.index)
+    }
+
+    fn block(self, key: &str, value: &str, is_so: bool) -> Command<'a> {
+        let key = format!("{}.work.blocks.{key}", self.job());
+        self.with(key, value.to_owned(), is_so)
+    }
+
+    fn with(mut self, key: String, value: String, is_so: bool) -> Command<'a> {
+        self.changes.retain(|change| change.key != key);
+        if !is_so {
+            self.changes.push(Setting { key, value });
         }
-        add(true, format!("--seconds {}", self.seconds));
-        words.join(" ")
+        self
     }
 }
 
-fn rw(blocks: &Blocks) -> &'static str {
-    let random = blocks.access.is_random() || matches!(blocks.access, Access::Trace { .. });
-    if blocks.mix.trim == 100 {
-        return if random { "randtrim" } else { "trim" };
-    }
-    match (random, blocks.mix.read > 0, blocks.mix.write > 0) {
-        (false, true, true) => "rw",
-        (false, _, true) => "write",
-        (false, _, false) => "read",
-        (true, true, true) => "randrw",
-        (true, _, true) => "randwrite",
-        (true, _, false) => "randread",
-    }
-}
-
-/// As long as the phase that contains the job, but not too short to mean something.
-fn seconds(planned: &Planned) -> u64 {
-    let own = planned.job.stop.as_ref().and_then(|stop| stop.time);
-    let time = own.or(planned.phase.stop.time);
-    time.map_or(SECONDS_MIN, |time| (time.0 / 1_000_000_000).max(SECONDS_MIN))
+/// The end of a run that only time ends; what does not end it stays.
+fn endless(stop: &Stop) -> Stop {
+    Stop { bytes: None, ops: None, passes: None, at_least: None, steady: None, ..stop.clone() }
 }
 
 /// A size as people type it.
@@ -163,21 +155,42 @@ mod tests {
     use super::*;
     use crate::testcase::TestCase;
 
-    #[test]
-    fn a_command_says_the_job_and_the_change() {
-        let case = TestCase::buffered_read();
+    fn changes(case: &TestCase, change: impl Fn(Command) -> Command) -> Vec<String> {
         let setup = case.setup();
-        let command = Command::of(&case.plan, &setup.jobs[0]).unwrap().deep(32);
-        assert_eq!(
-            command.text(),
-            "candor run --target /data/file --rw randread --bs 4k --depth 32 --workers 1 \
-             --engine io_uring --direct --seconds 30"
-        );
+        let changes = change(Command::of(&case.plan, &setup.jobs[0]).unwrap()).changes();
+        changes.iter().map(|setting| format!("{}={}", setting.key, setting.value)).collect()
     }
 
     #[test]
-    fn paths_are_quoted_where_a_shell_needs_it() {
-        assert_eq!(quoted("/data/file"), "/data/file");
-        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+    fn a_change_names_the_keys_of_its_job() {
+        let case = TestCase::buffered_read();
+        let blocks = "phase[0].job[0].work.blocks";
+        assert_eq!(
+            changes(&case, |command| command.deep(32)),
+            [
+                format!("{blocks}.engine=io_uring"),
+                format!("{blocks}.direct=true"),
+                format!("{blocks}.depth=32")
+            ]
+        );
+        assert_eq!(changes(&case, |command| command.bs(131_072)), [format!("{blocks}.size=128k")]);
+    }
+
+    #[test]
+    fn what_the_run_has_is_no_change() {
+        let case = TestCase::direct(4096, 32, 1, 10_000.0);
+        assert!(changes(&case, |command| command.deep(32)).is_empty());
+        assert!(changes(&case, |command| command.workers(2).workers(1)).is_empty());
+    }
+
+    #[test]
+    fn time_lengthens_only_what_time_ends() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        assert_eq!(
+            changes(&case, |command| command.seconds(60)),
+            ["phase[0].stop.time=60s".to_owned()]
+        );
+        case.plan.phases[0].stop.ops = Some(1000);
+        assert!(changes(&case, |command| command.seconds(60)).is_empty());
     }
 }

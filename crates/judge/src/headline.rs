@@ -36,6 +36,8 @@ pub fn headline(
             let measures = measures.map_or("not the target".into(), |what| what.to_string());
             format!("Measures something else ({measures}): {}", sentence())
         }
+        // Said by the blocks that were verified, once all else is known.
+        Verdict::Corrupt => String::new(),
     }
 }
 

@@ -9,8 +9,9 @@ pub fn weigh(record: &PhaseRecord, judged: &mut PhaseJudgement) {
         (wrong.saturating_add(stats.mismatches()), checked.saturating_add(stats.blocks))
     });
     if wrong > 0 {
-        judged.verdict = judged.verdict.max(Verdict::WithRemarks);
-        judged.headline = format!("{wrong} of {checked} blocks read are not what was written.");
+        judged.verdict = Verdict::Corrupt;
+        judged.headline =
+            format!("Corrupt data: {wrong} of {checked} blocks read are not what was written.");
     }
 }
 
@@ -33,10 +34,10 @@ mod tests {
     #[test]
     fn wrong_blocks_are_in_the_verdict() {
         let wrong = weighed(Verdict::Believable, 2);
-        assert_eq!(wrong.verdict, Verdict::WithRemarks);
-        assert!(wrong.headline.starts_with("2 of 9 blocks"), "{}", wrong.headline);
+        assert_eq!(wrong.verdict, Verdict::Corrupt);
+        assert!(wrong.headline.starts_with("Corrupt data: 2 of 9 blocks"), "{}", wrong.headline);
         let right = weighed(Verdict::Believable, 0);
         assert_eq!((right.verdict, right.headline.as_str()), (Verdict::Believable, "Believable."));
-        assert_eq!(weighed(Verdict::MeasuresElse, 1).verdict, Verdict::MeasuresElse);
+        assert_eq!(weighed(Verdict::MeasuresElse, 1).verdict, Verdict::Corrupt);
     }
 }

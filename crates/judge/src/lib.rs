@@ -97,6 +97,8 @@ pub fn conclude(phases: Vec<Option<PhaseJudgement>>, cut_short: Option<&str>) ->
     let worst = phases.iter().flatten().max_by_key(|phase| phase.verdict);
     let verdict = worst.map_or(Verdict::NotVerifiable, |phase| phase.verdict);
     let headline = match (cut_short, worst) {
+        // A run may well end for the sake of what is wrong.
+        (_, Some(phase)) if verdict == Verdict::Corrupt => phase.headline.clone(),
         (Some(why), _) => format!("Cut short: {why}."),
         (None, Some(phase)) => phase.headline.clone(),
         (None, None) => "Nothing was measured.".into(),

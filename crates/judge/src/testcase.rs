@@ -16,6 +16,12 @@ mod workload;
 
 pub use workload::{MIB, Workload, fact, latency, moved};
 
+/// True where a finding proposes a setting; its key goes by its last words.
+pub fn proposes(finding: &Finding, setting: &str) -> bool {
+    let is_it = |change: &Setting| format!("{}={}", change.key, change.value).ends_with(setting);
+    finding.changes.iter().any(is_it)
+}
+
 /// Everything that [`crate::judge`] looks at, owned.
 #[derive(Clone, Debug)]
 pub struct TestCase {

@@ -452,11 +452,7 @@ thresholds! {
         "time held back by a CPU quota over wall time", "judge, as for waits in B8",
         "from a tenth on latencies are those of the quota";
     /// Traffic of others, as a share of all.
-<<<<<<< HEAD
-    FOREIGN = 0.05, [F9 F10],
-=======
-    FOREIGN = 0.05, [C1 C3 F10],
->>>>>>> h/evidence
+    FOREIGN = 0.05, [C1 C3 F9 F10],
         "share of traffic by others", "evidence book F10",
         "below it the effect drowns in the spread of most devices";
     /// Share of traffic by others from which the rest is no rate of the device.

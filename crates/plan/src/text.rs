@@ -3,15 +3,19 @@
 //! TOML is read with the place of every value, so that each problem can point at the user's line
 //! and column, and with all problems at once: see [`read`].
 
+mod keys;
 mod read;
 mod said;
+mod set;
 mod syntax;
 mod tree;
 mod write;
 
 use crate::{PLAN_VERSION, Plan, PlanPath, Problem};
 
+pub use keys::short_name;
 pub use read::read;
+pub use set::set;
 pub use write::{write, write_commented};
 
 /// Longest text that is read.

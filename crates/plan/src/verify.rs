@@ -182,6 +182,9 @@ pub struct ReadBack {
     pub every: u64,
     /// Operations read back each time; 0 means as many as `every`.
     pub batch: u64,
+    /// Also where time ended the writes: what is left is read back after it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub after_time: bool,
     /// Some of what was written is trimmed before it is read back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trims: Option<TrimWritten>,

@@ -31,8 +31,22 @@ pub struct Finding {
     pub consequences: Vec<Consequence>,
     /// Advice, in a sentence.
     pub advice: String,
-    /// A command that tries it.
+    /// Settings that try it: the run as given, with these changes.
+    #[serde(default)]
+    pub changes: Vec<Setting>,
+    /// The run as given with these changes, as a command line; absent where there is nothing to
+    /// change, or no command can say it, or it would be refused.
     pub next: Option<String>,
+}
+
+/// One setting of a run, changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// Path of a key of the plan, such as `phase[0].job[0].work.blocks.depth`, or with its dashes
+    /// an option of `candor run`.
+    pub key: String,
+    /// Value, as `--set` takes it.
+    pub value: String,
 }
 
 /// Meaning of a finding for the result. Ordered from light to heavy.
@@ -132,10 +146,13 @@ pub enum Verdict {
     NotVerifiable,
     /// No: it measures something else.
     MeasuresElse,
+    /// Data read is not what was written: no rate outweighs that.
+    Corrupt,
 }
 
 impl Verdict {
-    /// The verdict that a set of findings amounts to.
+    /// The verdict that a set of findings amounts to. Corruption is seen by verifying, not by a
+    /// finding.
     pub fn of(findings: &[Finding]) -> Verdict {
         match findings.iter().map(|finding| finding.severity).max() {
             None | Some(Severity::Explains) => Verdict::Believable,

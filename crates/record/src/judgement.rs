@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Finding, Limit, NotEvaluated, Verdict};
 
 /// Version of the judgement's shape. Adding a field keeps it; anything else raises it.
-pub const JUDGEMENT_VERSION: u32 = 1;
+pub const JUDGEMENT_VERSION: u32 = 2;
 
 /// Conclusions from what was seen. A judgement can be made again from the rest of a report, at any
 /// time.

@@ -34,7 +34,7 @@ pub use event::{Event, JobSample, PrepareStep};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
 pub use finding::{
-    Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Severity, Verdict,
+    Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Setting, Severity, Verdict,
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;

@@ -282,17 +282,12 @@ impl Limit {
             ArrayMember { .. } | SlowMember { .. } | PathToMembers { .. } | ParityReads { .. } => {
                 LimitClass::Array
             }
-<<<<<<< HEAD
             DeviceQueue { .. }
             | RequestQueue { .. }
             | FlushLatency
+            | SyncLatency
             | Device { .. }
             | DeviceFlat { .. } => LimitClass::Device,
-=======
-            DeviceQueue { .. } | FlushLatency | SyncLatency | Device { .. } | DeviceFlat { .. } => {
-                LimitClass::Device
-            }
->>>>>>> h/evidence
             OwnWork { .. } | Candor => LimitClass::Candor,
         }
     }

@@ -67,7 +67,8 @@ fn head(page: &mut Page, report: &Report) {
 /// Whether to believe it, in a line; of a series, in how many results.
 fn verdict_line(report: &Report) -> (String, Tone) {
     let judged: Vec<_> = report.judged().collect();
-    if !judged.iter().any(|(phase, _)| results::measured(phase)) {
+    let is_corrupt = report.judgement.verdict == Verdict::Corrupt;
+    if !is_corrupt && !judged.iter().any(|(phase, _)| results::measured(phase)) {
         // No finding speaks against a number that does not exist.
         return ("Nothing was measured.".to_owned(), Tone::Bad);
     }

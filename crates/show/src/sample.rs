@@ -102,6 +102,7 @@ pub(crate) fn finding(rule: &str, severity: Severity, sentence: &str) -> Finding
         evidence: vec![],
         consequences: vec![],
         advice: String::new(),
+        changes: Vec::new(),
         next: None,
     }
 }
@@ -125,6 +126,10 @@ pub(crate) fn page_cache() -> Finding {
             ),
         ],
         advice: "Bypass the page cache, or evict the file and check that it is gone.".into(),
+        changes: vec![Setting {
+            key: "phase[0].job[0].work.blocks.direct".into(),
+            value: "true".into(),
+        }],
         next: Some("candor run --target /data/file --rw read --bs 1m --direct".into()),
         ..finding(
             "A1",

@@ -11,6 +11,7 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::WithRemarks => "Believable with remarks",
         Verdict::NotVerifiable => "Not verifiable here",
         Verdict::MeasuresElse => "Measures something else",
+        Verdict::Corrupt => "Corrupt data",
     }
 }
 
@@ -21,6 +22,7 @@ pub(crate) fn mark(verdict: Verdict) -> &'static str {
         Verdict::WithRemarks => "remarks",
         Verdict::NotVerifiable => "unproven",
         Verdict::MeasuresElse => "no",
+        Verdict::Corrupt => "corrupt",
     }
 }
 
@@ -29,7 +31,7 @@ pub(crate) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Believable => Tone::Good,
         Verdict::WithRemarks | Verdict::NotVerifiable => Tone::Caution,
-        Verdict::MeasuresElse => Tone::Bad,
+        Verdict::MeasuresElse | Verdict::Corrupt => Tone::Bad,
     }
 }
 

@@ -40,6 +40,8 @@ pub struct ReadBack {
     due: u64,
     /// Number of times that the work is to be repeated.
     rounds_left: u64,
+    /// No further operation of the work begins.
+    is_over: bool,
     /// Present stage.
     stage: Stage,
     /// Time and CPU time of all reading back alone before the present stage.
@@ -127,6 +129,7 @@ impl ReadBack {
             writes: 0,
             due: 0,
             rounds_left: rounds.saturating_sub(1),
+            is_over: false,
             stage: Stage::Working,
             spent: Spent::default(),
             trims,
@@ -238,7 +241,11 @@ impl Source for ReadBack {
             return Next::Ready;
         }
         if matches!(self.stage, Stage::Working) {
-            match self.work.next(slot, turn) {
+            let next = match self.is_over {
+                true => Next::End(Ended::Time),
+                false => self.work.next(slot, turn),
+            };
+            match next {
                 Next::Ready => {
                     self.did(slot.issued());
                     return Next::Ready;
@@ -256,6 +263,13 @@ impl Source for ReadBack {
 
     fn inner(&mut self) -> Option<&mut dyn Source> {
         Some(&mut self.work)
+    }
+
+    fn time_is_up(&mut self) -> bool {
+        if self.plan.after_time {
+            (self.is_over, self.rounds_left) = (true, 0);
+        }
+        self.plan.after_time
     }
 
     fn pass_over(&mut self) -> Option<u32> {

@@ -15,6 +15,7 @@ mod laying;
 mod logs;
 mod progress;
 mod run;
+mod suggest;
 
 use std::ffi::OsString;
 

@@ -33,5 +33,6 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
 fn judged_again(text: &str) -> Result<Report, String> {
     let mut report = candor_record::read_unjudged(text)?;
     report.judgement = candor_judge::judge_again(&report);
+    commands::run::suggest::complete(&mut report);
     Ok(report)
 }

@@ -3,6 +3,8 @@
 mod access;
 mod draft;
 mod options;
+mod settings;
+pub mod suggest;
 
 use candor_plan::{Plan, Problem, Source, check, text};
 use candor_record::REPORT_BYTES_MAX;
@@ -21,8 +23,8 @@ const ABOUT: &str = "Run a plan from a file, or one job described by flags";
 const LONG_ABOUT: &str = "\
 Run a plan from a file, or one job described by flags.
 
-With FILE the plan says everything and flags may only say where results go; of a stored report, or \
-the directory of a run, the plan is repeated. Without FILE, flags \
+With FILE the plan says everything, --set changes a key of it, and other flags may only say where \
+results go; of a stored report, or the directory of a run, the plan is repeated. Without FILE, flags \
 describe one job: candor run --target /data/file --rw randread --bs 4k --depth 32 --engine io_uring \
 --direct --size 1g --seconds 30. With --dry-run the plan that the flags amount to is printed, ready \
 to be kept in a file.";
@@ -30,6 +32,7 @@ to be kept in a file.";
 /// How to run, whatever the plan is.
 #[derive(Debug, Default)]
 struct How {
+    set: Vec<String>,
     force: Option<String>,
     no_follow_ups: bool,
     dry_run: bool,
@@ -39,6 +42,17 @@ struct How {
 const HOW: &[Group<How>] = &[Group {
     title: "Running",
     flags: &[
+        Flag {
+            long: "set",
+            takes: Takes::Many("KEY=VALUE"),
+            help: "Set a key of the plan, by its path or as much of its end as no other key shares: \
+                   depth=32, phase.stop.time=1m; may be given several times",
+            fields: &[],
+            set: |how, text| {
+                how.set.push(text.to_owned());
+                Ok(())
+            },
+        },
         Flag {
             long: "force",
             takes: Takes::One("DEVICE"),
@@ -114,9 +128,20 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
             return exit::USAGE;
         }
     };
+    let (plan, set) = match settings::apply(plan, &how.set, &mut line) {
+        Ok(set) => set,
+        Err(problems) => {
+            screen::problems(&problems, &line.source, output.color);
+            return exit::USAGE;
+        }
+    };
     let found = check::check(&plan);
-    if !found.is_empty() {
-        screen::problems(&found, &source, output.color);
+    let (of_line, of_plan): (Vec<_>, Vec<_>) =
+        found.iter().cloned().partition(|problem| settings::concerns(&set, &problem.place));
+    for (problems, source) in [(of_plan, &source), (of_line, &line.source)] {
+        if !problems.is_empty() {
+            screen::problems(&problems, source, output.color);
+        }
     }
     if !check::can_run(&found) {
         return exit::USAGE;
@@ -157,7 +182,8 @@ fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), 
     let flags = flag::given(options::GROUPS, matches);
     if let Some(first) = flags.first() {
         return Err(Unusable::Sentence(format!(
-            "{file} says what to run, and so does --{first}; put it into {file}, or give flags only"
+            "{file} says what to run, and so does --{first}; change {file} with --set KEY=VALUE, or \
+             give flags only"
         )));
     }
     let text = stored::text(file, REPORT_BYTES_MAX).map_err(Unusable::Sentence)?;
@@ -177,7 +203,7 @@ fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Sourc
     let mut problems = flag::apply(options::GROUPS, matches, line, &mut draft);
     problems.extend(draft.lacks());
     problems.extend(draft.contradicts());
-    let source = std::mem::take(&mut line.source);
+    let source = line.source.clone();
     match problems.is_empty() {
         true => Ok((draft.plan(), source)),
         false => Err(Unusable::Plan(problems, source)),

@@ -13,6 +13,7 @@ fn word(verdict: Verdict) -> &'static str {
         Verdict::WithRemarks => "with_remarks",
         Verdict::NotVerifiable => "not_verifiable",
         Verdict::MeasuresElse => "measures_else",
+        Verdict::Corrupt => "corrupt",
     }
 }
 

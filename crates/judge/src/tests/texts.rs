@@ -49,15 +49,18 @@ fn every_rule_that_is_named_exists() {
 }
 
 #[test]
-fn findings_carry_evidence_advice_and_a_command() {
+fn findings_carry_evidence_advice_and_changes_of_the_plan() {
     let cases =
         [TestCase::buffered_read(), TestCase::buffered_write(), TestCase::direct(512, 1, 1, 1e4)];
     for case in cases {
         for finding in case.judge().findings {
             assert!(!finding.evidence.is_empty(), "{finding:?}");
             assert!(!finding.advice.is_empty(), "{finding:?}");
-            let next = finding.next.unwrap_or_else(|| "candor run".into());
-            assert!(next.starts_with("candor run"), "{next}");
+            for setting in &finding.changes {
+                let (key, value) = (&setting.key, &setting.value);
+                let set = candor_plan::text::set(&case.plan, key, value);
+                assert!(set.is_ok_and(|(plan, _)| plan != case.plan), "{key}={value}");
+            }
         }
     }
 }

@@ -459,6 +459,7 @@ impl Arbitrary<'_> {
                 only: d.yes(),
                 every: d.number(),
                 batch: d.number(),
+                after_time: d.yes(),
                 trims: d.option(|d| TrimWritten {
                     percent: d.byte(),
                     every: d.number(),

@@ -58,10 +58,7 @@ pub fn write(plan: &Plan) -> String {
 /// The same with comments, each above the line of its place, or of the nearest that contains it:
 /// what is a default is not written. A comment is one line.
 pub fn write_commented(plan: &Plan, comments: &[(PlanPath, String)]) -> String {
-    let mut node = tree(plan);
-    prune(&mut node, Some(&defaults()), "");
-    let mut lines = vec![Line { place: PlanPath::root(), text: String::new() }];
-    section(&mut lines, &node, "", &PlanPath::root());
+    let lines = lines_of(tree(plan));
     let nth: HashMap<_, _> =
         lines.iter().enumerate().map(|(nth, line)| (&line.place, nth)).collect();
     let mut above: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
@@ -79,6 +76,18 @@ pub fn write_commented(plan: &Plan, comments: &[(PlanPath, String)]) -> String {
         format!("{blank}{comments}{}", line.text)
     };
     lines.iter().enumerate().map(text).collect()
+}
+
+/// A tree of values as TOML, defaults left out.
+pub(super) fn text_of(tree: Value) -> String {
+    lines_of(tree).into_iter().map(|line| line.text).collect()
+}
+
+fn lines_of(mut tree: Value) -> Vec<Line> {
+    prune(&mut tree, Some(&defaults()), "");
+    let mut lines = vec![Line { place: PlanPath::root(), text: String::new() }];
+    section(&mut lines, &tree, "", &PlanPath::root());
+    lines
 }
 
 /// Text of a key or of the head of a section.

@@ -1,5 +1,6 @@
 //! Troubles while it ran: failed operations, short ones, blocks that are not as written.
 
+use candor_plan::units::Direction;
 use candor_record::fmt::column::size;
 use candor_record::fmt::{counted, exact};
 use candor_record::{IoFailure, Measurement, Report, VerifyStats};
@@ -9,8 +10,7 @@ use crate::layout::Page;
 /// Mismatches told in full; the JSON report has more.
 const MISMATCHES_MAX: usize = 5;
 
-/// Errors and the results of verification.
-pub(super) fn section(page: &mut Page, report: &Report) {
+fn errors(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     for phase in &report.phases {
         for measurement in &phase.measurements {
@@ -18,13 +18,26 @@ pub(super) fn section(page: &mut Page, report: &Report) {
                 .extend(job(measurement).into_iter().map(|line| format!("{}: {line}", phase.name)));
         }
     }
+    lines
+}
+
+/// Errors and the results of verification.
+pub(super) fn section(page: &mut Page, report: &Report) {
+    let lines = errors(report);
     if !lines.is_empty() {
         page.heading("Errors");
     }
     for line in lines {
         page.paragraph("  ", &line);
     }
-    verified(page, report);
+    for (heading, lines) in ["Verified", "Not verified"].into_iter().zip(verified(report)) {
+        if !lines.is_empty() {
+            page.heading(heading);
+        }
+        for line in lines {
+            page.paragraph("  ", &line);
+        }
+    }
 }
 
 fn job(measurement: &Measurement) -> Vec<String> {
@@ -81,19 +94,37 @@ fn mismatches(verify: &VerifyStats) -> String {
     format!("{blocks} checked, not all as written: {}", kinds.join(", "))
 }
 
-/// Where verification was on and found nothing, that is a result too.
-fn verified(page: &mut Page, report: &Report) {
-    let clean: Vec<_> = report
-        .phases
-        .iter()
-        .flat_map(|phase| phase.measurements.iter().map(move |m| (&phase.name, &m.verify)))
-        .filter_map(|(name, verify)| Some((name, verify.as_ref().filter(|v| v.mismatches() == 0)?)))
-        .collect();
-    if !clean.is_empty() {
-        page.heading("Verified");
+/// Results of verification that found nothing wrong, and those that had nothing to look at.
+fn verified(report: &Report) -> [Vec<String>; 2] {
+    let (mut clean, mut idle) = (Vec::new(), Vec::new());
+    for phase in &report.phases {
+        for measurement in &phase.measurements {
+            match measurement.verify.as_ref().map(|verify| (verify.mismatches(), verify.blocks)) {
+                Some((0, 0)) => idle.push(format!("{}: {}", phase.name, unverified(measurement))),
+                Some((0, blocks)) => {
+                    let blocks = counted(blocks, "block");
+                    clean.push(format!("{}: {blocks}, all as written", phase.name));
+                }
+                _ => {}
+            }
+        }
     }
-    for (name, verify) in clean {
-        let blocks = counted(verify.blocks, "block");
-        page.paragraph("  ", &format!("{name}: {blocks}, all as written"));
+    [clean, idle]
+}
+
+/// Why no block was verified.
+fn unverified(measurement: &Measurement) -> &'static str {
+    match wrote_only(measurement) {
+        true => {
+            "nothing was verified: this run only wrote. --verify-after reads back what was written \
+             (in a plan: read_back of verify)."
+        }
+        false => "nothing was verified: no block with a header was read.",
     }
+}
+
+/// Whether a job wrote, and read nothing.
+fn wrote_only(measurement: &Measurement) -> bool {
+    let ops = |direction: Direction| measurement.of(direction).ops;
+    ops(Direction::Write) > 0 && ops(Direction::Read) == 0
 }

@@ -16,7 +16,7 @@ use candor_run::{HostOptions, Options};
 use super::cpus::Watch;
 use super::debug::Debug;
 use super::progress::Progress;
-use super::{WRONG, complaints, failures, hooks, laying, logs};
+use super::{WRONG, complaints, failures, hooks, laying, logs, suggest};
 use crate::commands::foreign::monitor::{Requests, Trigger};
 use crate::commands::foreign::{self, Foreign};
 use crate::screen;
@@ -117,6 +117,7 @@ impl Foreign for Run<'_> {
 
     fn complete(&mut self, report: &mut Report) {
         report.notes.extend(self.lowered.notes.iter().cloned());
+        suggest::complete(report, &self.lowered.plan);
     }
 
     fn write_files(&self, report: &Report) -> Result<(), String> {

@@ -56,6 +56,7 @@ mod tests {
                     "think",
                     "time",
                     "verify",
+                    "read_back",
                     "interval",
                     "continue_on_mismatch",
                     "length",

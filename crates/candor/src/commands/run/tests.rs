@@ -282,7 +282,8 @@ fn a_file_and_flags_exclude_each_other() {
     };
     assert_eq!(
         sentence,
-        "job.toml says what to run, and so does --depth; put it into job.toml, or give flags only"
+        "job.toml says what to run, and so does --depth; change job.toml with --set KEY=VALUE, or \
+         give flags only"
     );
 }
 

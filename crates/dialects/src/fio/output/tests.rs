@@ -117,6 +117,7 @@ fn finding() -> Finding {
         evidence: Vec::new(),
         consequences: Vec::new(),
         advice: "Bypass the page cache.".into(),
+        changes: Vec::new(),
         next: Some("candor run --direct --engine libaio /data".into()),
     }
 }

@@ -74,7 +74,7 @@ fn finding(setup: &SetupFacts, cache: CacheState, share: f64) -> Finding {
         .evidence("files together", Quantity::bytes(cache.size_bytes as f64), "stat")
         .advice(
             "Evict the files first, read what another host wrote, or read directly.",
-            command.map(|command| command.evict().text()),
+            command.map(Command::evict),
         )
         .done()
 }

@@ -166,7 +166,7 @@ fn draft(
                  run again.",
                 device.name
             ),
-            command.map(|command| command.direct().text()),
+            command.map(Command::direct),
         )
 }
 

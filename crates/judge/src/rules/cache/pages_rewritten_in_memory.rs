@@ -67,7 +67,7 @@ fn finding(observed: &Observed, ran: &crate::observed::Ran, written: f64, charge
         )
         .advice(
             "Use a larger file, write directly, or flush every few writes.",
-            command.map(|command| command.direct().text()),
+            command.map(Command::direct),
         )
         .done()
 }
@@ -75,7 +75,7 @@ fn finding(observed: &Observed, ran: &crate::observed::Ran, written: f64, charge
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{TestCase, Workload};
+    use crate::testcase::{TestCase, Workload, proposes};
     use candor_plan::blocks::Engine;
 
     fn buffered(charged: f64) -> TestCase {
@@ -99,7 +99,7 @@ mod tests {
             found[0].sentence,
             "Each page was written 3.1× in memory for each time that it was written out."
         );
-        assert!(found[0].next.as_ref().unwrap().contains("--direct"));
+        assert!(proposes(&found[0], "direct=true"));
     }
 
     #[test]

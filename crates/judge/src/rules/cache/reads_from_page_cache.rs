@@ -95,20 +95,20 @@ fn stored_compressed(observed: &Observed) -> bool {
     observed.files(&observed.targets()).iter().any(encoded)
 }
 
-fn advice(observed: &Observed) -> (&'static str, Option<String>) {
+fn advice<'a>(observed: &Observed<'a>) -> (&'static str, Option<Command<'a>>) {
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
     if observed.all_direct() {
         let advice = "Read a file that was written with random data and flushed, or the device.";
-        return (advice, command.map(|command| command.evict().text()));
+        return (advice, command.map(Command::evict));
     }
     let advice = "Bypass the cache, drop the files from it first, or read far more than fits.";
-    (advice, command.map(|command| command.direct().text()))
+    (advice, command.map(Command::direct))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{MIB, TestCase};
+    use crate::testcase::{MIB, TestCase, proposes};
 
     #[test]
     fn a_second_pass_is_the_page_cache() {
@@ -120,7 +120,7 @@ mod tests {
             "100 % of the bytes read came from this machine's memory; 5.32 GB/s (4.96 GiB/s) is \
              the page cache, not vda."
         );
-        assert!(found[0].next.as_ref().unwrap().contains("--direct"));
+        assert!(proposes(&found[0], "direct=true"));
     }
 
     #[test]

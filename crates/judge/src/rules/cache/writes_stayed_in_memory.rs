@@ -210,7 +210,7 @@ fn never_arrived(
         .limits(Limit::PageCacheWrites)
         .advice(
             "Write each place once, on a file larger than memory, or write directly.",
-            command.map(|command| command.direct().text()),
+            command.map(Command::direct),
         )
         .done()
 }
@@ -231,7 +231,7 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
         .limits(Limit::PageCacheWrites)
         .advice(
             "Flush within the measured time, or write directly.",
-            command.map(|command| command.fsync_end().text()),
+            command.map(Command::fsync_end),
         )
         .done()
 }
@@ -274,7 +274,7 @@ mod tests {
     use candor_record::VmStat;
 
     use super::*;
-    use crate::testcase::{TestCase, moved};
+    use crate::testcase::{TestCase, moved, proposes};
 
     #[test]
     fn writes_that_stay_dirty_are_memory() {
@@ -285,7 +285,7 @@ mod tests {
             "Only 11 % of the bytes written had reached vda when the clock stopped; 2.37 GB/s \
              (2.2 GiB/s) is the speed of memory."
         );
-        assert!(found[0].next.as_ref().unwrap().contains("--fsync-end"));
+        assert!(proposes(&found[0], "durability.fsync_at_end=true"));
     }
 
     #[test]

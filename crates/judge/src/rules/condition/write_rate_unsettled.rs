@@ -68,7 +68,7 @@ fn finding(observed: &Observed, ran: &Ran, change: f64, windows: &[f64]) -> Find
         .evidence("windows", each.join(", "), "candor")
         .advice(
             "Write the whole range twice beforehand, and run until the rate is level.",
-            command.map(|command| command.seconds(600).text()),
+            command.map(|command| command.seconds(600)),
         )
         .done()
 }

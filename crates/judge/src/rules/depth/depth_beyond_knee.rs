@@ -124,18 +124,22 @@ fn draft(ran: &Ran, sentence: String, here: &Trial) -> FindingBuilder {
         .evidence("in flight as asked", Quantity::count(here.in_flight), "plan")
 }
 
-/// The command of the same work with so many in flight.
-fn with_in_flight(observed: &Observed, ran: &Ran, in_flight: f64) -> Option<String> {
+/// The same work with so many in flight.
+fn with_in_flight<'a>(
+    observed: &Observed<'a>,
+    ran: &Ran<'a>,
+    in_flight: f64,
+) -> Option<Command<'a>> {
     let command = Command::of(observed.plan, &ran.planned)?;
     let workers = f64::from(ran.job.workers.max(1)).min(in_flight);
     let depth = (in_flight / workers).ceil() as u32;
-    Some(command.workers(workers as u32).depth(depth).text())
+    Some(command.workers(workers as u32).depth(depth))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::TestCase;
+    use crate::testcase::{TestCase, proposes};
     use candor_record::{Change, PhaseRecord};
 
     /// A run at some depth after one that did the same one at a time.
@@ -174,7 +178,7 @@ mod tests {
              in flight, and nothing between 1 and 32 was tried."
         );
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].next.as_ref().unwrap().contains("--depth 16"));
+        assert!(proposes(&found[0], "blocks.depth=16"));
     }
 
     #[test]
@@ -187,7 +191,7 @@ mod tests {
              in flight an operation took 2.01 ms instead of 131 µs."
         );
         assert_eq!(found[0].evidence[2].source, "search step `searching at depth 2`");
-        assert!(found[0].next.as_ref().unwrap().contains("--depth 2"));
+        assert!(proposes(&found[0], "blocks.depth=2"));
     }
 
     /// 8 in flight are what rate and latency alone come to, and a search has shown what they move.

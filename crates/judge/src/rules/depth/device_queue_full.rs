@@ -122,7 +122,7 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
     let command = observed.main_job().and_then(|job| {
         let workers = f64::from(job.job.workers.max(1)).min(depth);
         let command = Command::of(observed.plan, &job.planned)?.workers(workers as u32);
-        Some(command.depth((depth / workers).floor() as u32).text())
+        Some(command.depth((depth / workers).floor() as u32))
     });
     let takes = if full.in_kernel { "requests queued" } else { "commands that the device takes" };
     FindingBuilder::new("B5", Severity::Explains, sentence)
@@ -138,7 +138,7 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{TestCase, fact};
+    use crate::testcase::{TestCase, fact, proposes};
 
     /// The figures of a disk of depth 8 under 32 requests.
     fn depth_8() -> TestCase {
@@ -153,7 +153,7 @@ mod tests {
         let case = depth_8();
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("accepts 8 commands; 24 of your 32"));
-        assert!(found[0].next.as_ref().unwrap().contains("--depth 8"));
+        assert!(proposes(&found[0], "blocks.depth=8"));
         let judgement = case.judge();
         assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 8"));
         assert!(judgement.finding("B4").is_none());
@@ -165,8 +165,8 @@ mod tests {
         let mut case = TestCase::direct(4096, 1, 8, 1239.0);
         case.disk().queue.device_depth = fact(4);
         case.after_top().weighted_ms = 38_000;
-        let next = case.found(&RULE)[0].next.clone().unwrap_or_default();
-        assert!(next.contains("--depth 1 --workers 4"), "{next}");
+        let found = case.found(&RULE);
+        assert!(proposes(&found[0], "workers=4") && found[0].changes.len() == 1, "{found:?}");
     }
 
     /// A scheduler's queue that was made short: 3.6 of 4 used, and 32 asked for.

@@ -81,7 +81,7 @@ fn generator(observed: &Observed, chain: &Chain) -> Finding {
     );
     let command = observed.main_job().and_then(|job| {
         let workers = job.job.workers.saturating_mul(2);
-        Some(Command::of(observed.plan, &job.planned)?.workers(workers).text())
+        Some(Command::of(observed.plan, &job.planned)?.workers(workers))
     });
     draft(chain, sentence)
         .limits(Limit::LoadGenerator)
@@ -98,7 +98,7 @@ fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
     );
     let command = observed.main_job().and_then(|job| {
         let workers = job.job.workers.saturating_mul(2);
-        Some(Command::of(observed.plan, &job.planned)?.workers(workers).text())
+        Some(Command::of(observed.plan, &job.planned)?.workers(workers))
     });
     draft(chain, sentence)
         .limits(Limit::PathToDevice)

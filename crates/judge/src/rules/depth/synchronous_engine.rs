@@ -65,7 +65,7 @@ fn finding(observed: &Observed, job: &Planned, queue: Option<f64>) -> Finding {
 
 fn draft(setup: &SetupFacts, job: &Planned, sentence: String) -> FindingBuilder {
     let depth = job.blocks.depth;
-    let command = Command::of(setup.plan, job).map(|command| command.deep(depth).text());
+    let command = Command::of(setup.plan, job).map(|command| command.deep(depth));
     FindingBuilder::new("B1", Severity::Remark, sentence)
         .job(&job.job.name)
         .confidence(Confidence::Certain)
@@ -80,7 +80,7 @@ fn draft(setup: &SetupFacts, job: &Planned, sentence: String) -> FindingBuilder 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::Workload;
+    use crate::testcase::{Workload, proposes};
     use candor_plan::blocks::Engine;
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
             found[0].sentence,
             "psync keeps one I/O per thread; depth 32 was ignored (queue 0.68)."
         );
-        assert!(found[0].next.as_ref().unwrap().contains("--depth 32"));
+        assert!(proposes(&found[0], "blocks.engine=io_uring"));
         assert!(case.preflight()[0].sentence.contains("will be ignored"));
         assert_eq!(case.judge().limit().as_deref(), Some("one request at a time"));
     }

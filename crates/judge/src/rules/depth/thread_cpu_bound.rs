@@ -77,7 +77,7 @@ fn finding(observed: &Observed, ran: &Ran, busiest: f64, count: usize) -> Findin
         .evidence("workers", Quantity::count(ran.measured.per_worker.len() as f64), "plan")
         .advice(
             "Try twice the workers: if the rate follows, the device has more to give.",
-            command.map(|command| command.workers(workers).text()),
+            command.map(|command| command.workers(workers)),
         )
         .done()
 }
@@ -97,9 +97,8 @@ fn by_threads(observed: &Observed) -> Option<Finding> {
         }
     );
     let limits = Limit::Threads { workers: workers as u64 };
-    let command = Command::of(observed.plan, &ran.planned).map(|command| {
-        command.workers(beside.follow_up.workers).depth(beside.follow_up.depth).text()
-    });
+    let command = Command::of(observed.plan, &ran.planned)
+        .map(|command| command.workers(beside.follow_up.workers).depth(beside.follow_up.depth));
     let draft = FindingBuilder::new("B7", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
@@ -113,7 +112,7 @@ mod tests {
     use candor_plan::units::Direction;
 
     use super::*;
-    use crate::testcase::TestCase;
+    use crate::testcase::{TestCase, proposes};
 
     fn busy(share: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 300_000.0);
@@ -125,7 +124,7 @@ mod tests {
     fn a_busy_thread_is_the_limit() {
         let found = busy(0.98).found(&RULE);
         assert!(found[0].sentence.starts_with("A single core was busy 98 %"));
-        assert!(found[0].next.as_ref().unwrap().contains("--workers 2"));
+        assert!(proposes(&found[0], "workers=2"));
         assert_eq!(busy(0.98).judge().limit().as_deref(), Some("one CPU thread"));
     }
 
@@ -148,7 +147,8 @@ mod tests {
             "One thread could not feed the device: twice as many did 1.83 times as much with no \
              more in flight."
         );
-        assert!(found[0].next.as_ref().unwrap().contains("--depth 16 --workers 2"));
+        assert!(proposes(&found[0], "workers=2"));
+        assert!(proposes(&found[0], "blocks.depth=16"));
         let judgement = case.judge();
         assert_eq!(judgement.limit().as_deref(), Some("one thread"));
         assert!(judgement.finding("B4").is_none(), "it follows");

@@ -52,7 +52,7 @@ fn finding(observed: &Observed, share: f64) -> Finding {
     let command = observed.main_job().and_then(|job| {
         let workers = (job.job.workers / 2).max(1);
         let fewer = job.job.workers > 1;
-        Some(Command::of(observed.plan, &job.planned)?.workers(workers).text()).filter(|_| fewer)
+        Some(Command::of(observed.plan, &job.planned)?.workers(workers)).filter(|_| fewer)
     });
     let draft = FindingBuilder::new("B8", Severity::Remark, sentence)
         .confidence(Confidence::Certain)

@@ -62,7 +62,7 @@ fn finding(observed: &Observed, measured: &Measurement, spread: f64, rates: &[f6
         .evidence("seconds", Quantity::count(rates.len() as f64), "candor")
         .advice(
             "Quiet the machine, run longer, and repeat at least three times.",
-            command.map(|command| command.seconds(60).text()),
+            command.map(|command| command.seconds(60)),
         )
         .done()
 }

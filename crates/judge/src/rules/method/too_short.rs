@@ -62,7 +62,7 @@ fn after(observed: &Observed) -> Outcome {
             .evidence("length, ramp included", Quantity::ns(seconds * 1e9), "candor")
             .advice(
                 "Run for 30 s or more after a ramp.",
-                command.map(|command| command.seconds(30).text()),
+                command.map(|command| command.seconds(30)),
             )
             .done(),
     )

@@ -68,7 +68,7 @@ fn finding(observed: &Observed, trace: &RequestStats, share: f64) -> Finding {
         .evidence("CPU time of the tracer's thread", thread, "its own clock")
         .advice(
             "Trace some of the requests (--block-trace auto), or none (--block-trace off).",
-            command.map(|command| format!("{} --block-trace auto", command.text())),
+            command.map(Command::block_trace_auto),
         )
         .done()
 }
@@ -78,7 +78,7 @@ mod tests {
     use candor_record::requests::{Requests, TracerCost};
 
     use super::*;
-    use crate::testcase::{TestCase, Workload};
+    use crate::testcase::{TestCase, Workload, proposes};
 
     /// 4 KiB reads of zram by so many workers on two CPUs, with so many events each second.
     fn traced(workers: u32, events_per_s: u64) -> TestCase {
@@ -103,7 +103,7 @@ mod tests {
              do more."
         );
         assert_eq!(found[0].evidence[1].source, "an estimate, 500 ns each");
-        assert!(found[0].next.as_ref().unwrap().ends_with(" --block-trace auto"));
+        assert!(proposes(&found[0], "--block-trace=auto"));
         assert!(case.judge().finding("G11").is_some(), "whatever the device is");
     }
 

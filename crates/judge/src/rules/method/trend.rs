@@ -67,7 +67,7 @@ fn finding(observed: &Observed, measured: &Measurement, change: f64, seconds: us
         .evidence("intervals", Quantity::count(seconds as f64), "candor")
         .advice(
             "Run longer, until it has come to rest, and quote the end.",
-            command.map(|command| command.seconds(120).text()),
+            command.map(|command| command.seconds(120)),
         )
         .done()
 }

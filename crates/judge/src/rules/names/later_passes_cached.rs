@@ -167,7 +167,7 @@ fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
         .limits(Limit::LaterPasses)
         .advice(
             "Read data of five times the memory, or evict the files before each pass.",
-            command.map(|command| command.evict().text()),
+            command.map(Command::evict),
         )
 }
 

@@ -131,7 +131,7 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
         }
     };
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
-    let every = command.map(|command| command.fsync_every(16).text());
+    let every = command.map(|command| command.flush_every(16));
     let draft = FindingBuilder::new("C9", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
         .evidence("flushes", Quantity::count(flushes.count), flushes.from)

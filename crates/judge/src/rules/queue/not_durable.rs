@@ -100,7 +100,7 @@ fn finding(observed: &Observed, ran: &Ran, device: &DeviceFacts) -> Finding {
         .evidence("flushes asked for", "none", "plan")
         .advice(
             "Flush at the end, and add a run with one flush per write to see what durable costs.",
-            command.map(|command| command.fsync_every(1).text()),
+            command.map(|command| command.flush_every(1)),
         )
         .done()
 }
@@ -108,7 +108,7 @@ fn finding(observed: &Observed, ran: &Ran, device: &DeviceFacts) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{TestCase, fact};
+    use crate::testcase::{TestCase, fact, proposes};
 
     fn writes_back() -> TestCase {
         let mut case = TestCase::direct_write();
@@ -120,7 +120,7 @@ mod tests {
     fn writes_without_a_flush_are_remarked() {
         let found = writes_back().found(&RULE);
         assert_eq!(found[0].severity, Severity::Remark);
-        assert!(found[0].next.as_ref().unwrap().contains("--fsync-every 1"));
+        assert!(proposes(&found[0], "durability.fsync_every=1"));
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn finding(
     );
     let command = observed
         .main_job()
-        .and_then(|job| Some(Command::of(observed.plan, &job.planned)?.bs(stripe?).text()));
+        .and_then(|job| Some(Command::of(observed.plan, &job.planned)?.bs(stripe?)));
     let stat = "/sys/class/block/*/stat";
     FindingBuilder::new("C7", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
@@ -103,7 +103,7 @@ fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{TestCase, Workload};
+    use crate::testcase::{TestCase, Workload, proposes};
     use candor_record::ArrayState;
 
     /// 4 KiB at random on an array of three, with so many reads of its members per write.
@@ -131,7 +131,7 @@ mod tests {
             "Each 4 KiB write to md0 (raid5) became about 1 read and 2 writes of its members: what \
              the parity takes is read first where a stripe of 128 KiB is not written whole."
         );
-        assert!(found[0].next.as_ref().unwrap().contains("--bs 128k"));
+        assert!(proposes(&found[0], "blocks.size=128k"));
         assert_eq!(case.judge().limit().as_deref(), Some("reading before each write to md0"));
         assert!(case.judge().finding("E2").is_none());
     }

@@ -185,7 +185,7 @@ fn finding(observed: &Observed, split: &Split, cause: Option<&(f64, String)>) ->
         .evidence("requests", Quantity::count(split.requests), stat)
         .advice(
             "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the size.",
-            command.filter(|_| cause.is_some()).map(|command| command.bs(piece).text()),
+            command.filter(|_| cause.is_some()).map(|command| command.bs(piece)),
         )
         .done()
 }
@@ -195,7 +195,7 @@ mod tests {
     use candor_record::requests::{Issuer, RequestStats, Requests};
 
     use super::*;
-    use crate::testcase::{MIB, TestCase, fact};
+    use crate::testcase::{MIB, TestCase, fact, proposes};
 
     fn split(direct: bool, limit_kib: u64, pieces: u64) -> TestCase {
         let mut case = TestCase::direct(MIB, 1, 1, 519.0).on_loop(true);
@@ -221,7 +221,7 @@ mod tests {
     fn segments_are_named_where_they_bind() {
         let found = split(true, 1280, 2).found(&RULE);
         assert!(found[0].sentence.contains("2 × 512 KiB on loop0 (max_segments = 128 pages"));
-        assert!(found[0].next.as_ref().unwrap().contains("--bs 512k"));
+        assert!(proposes(&found[0], "blocks.size=512k"));
     }
 
     /// Reads of 1 MiB beside so many small ones of others.

@@ -106,7 +106,7 @@ fn finding(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> Findin
         }))
         .advice(
             format!("Use sizes and offsets that are multiples of {sector_text}."),
-            command.map(|command| command.bs(rounded).text()),
+            command.map(|command| command.bs(rounded)),
         )
         .done()
 }
@@ -114,14 +114,14 @@ fn finding(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> Findin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::TestCase;
+    use crate::testcase::{TestCase, proposes};
 
     #[test]
     fn half_a_kilobyte_on_4k_sectors_is_remarked() {
         let case = TestCase::direct(512, 1, 1, 16_000.0);
         let found = case.found(&RULE);
         assert!(found[0].sentence.starts_with("512 bytes I/O on 4 KiB sectors: reads fetch"));
-        assert!(found[0].next.as_ref().unwrap().contains("--bs 4k"));
+        assert!(proposes(&found[0], "blocks.size=4k"));
         assert_eq!(case.preflight()[0].rule, "C4");
     }
 

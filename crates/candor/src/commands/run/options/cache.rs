@@ -1,6 +1,6 @@
 //! When writes are durable, what the cache does, and what is written.
 
-use candor_plan::blocks::{Advice, Fill, OpenSync, Verify};
+use candor_plan::blocks::{Advice, Fill, OpenSync, ReadBack, Verify};
 
 use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes, put};
@@ -102,6 +102,17 @@ pub const CONTENT: &[Flag<Draft>] = &[
                 "" => Ok(()),
                 _ => put(&mut verify.interval, unit(text)),
             }
+        },
+    },
+    Flag {
+        long: "verify-after",
+        takes: Takes::Nothing,
+        help: "Verify, and read back all that was written once it is flushed and out of the cache",
+        fields: &["phase[0].job[0].work.blocks.verify.read_back"],
+        set: |draft, _| {
+            let verify = draft.blocks.verify.get_or_insert_with(Verify::default);
+            let after = ReadBack { after_time: true, ..ReadBack::default() };
+            put(&mut verify.read_back, Ok(Some(after)))
         },
     },
     Flag {

@@ -61,6 +61,8 @@ pub(in crate::fio::lower) fn lower(
             only: options.only,
             every: backlog,
             batch: options.backlog_batch.filter(|_| backlog > 0).unwrap_or(0),
+            // fio's time ends reading back too.
+            after_time: false,
             trims: trims(options).filter(|_| !options.only),
         }),
         zeros_after_trim: options.trim_zero && trims(options).is_some(),

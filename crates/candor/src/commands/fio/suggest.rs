@@ -1,0 +1,137 @@
+//! What findings advise, as options behind the user's own words.
+//!
+//! The words are read again with the options, as a user's would be. Where that does not give the
+//! plan with the changes and nothing else, no command is shown.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use candor_dialects::fio::{lower, read};
+use candor_plan::blocks::Hints;
+use candor_plan::shell::quoted;
+use candor_plan::{Job, Plan, check, text};
+use candor_record::{Report, Setting};
+
+use crate::commands::foreign::host::HostEnvironment;
+
+/// Ends of keys of the plan, and the options that set them.
+const OPTIONS: [(&str, &str); 8] = [
+    (".work.blocks.depth", "iodepth"),
+    (".work.blocks.engine", "ioengine"),
+    (".work.blocks.size", "bs"),
+    (".work.blocks.direct", "direct"),
+    (".work.blocks.durability.fsync_every", "fsync"),
+    (".work.blocks.durability.fdatasync_every", "fdatasync"),
+    (".work.blocks.durability.fsync_at_end", "end_fsync"),
+    (".stop.time", "runtime"),
+];
+
+/// Writes into each finding of a run of that plan the command that tries its changes, where there
+/// is one.
+pub fn complete(report: &mut Report, plan: &Plan) {
+    let words = &report.command;
+    for phase in report.judgement.phases.iter_mut().flatten() {
+        for finding in &mut phase.findings {
+            finding.next = suggestion(words, plan, &finding.changes);
+        }
+    }
+}
+
+fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
+    let options: Option<Vec<String>> = changes.iter().map(option).collect();
+    let options = options.filter(|options| !options.is_empty())?;
+    let set = |plan: Plan, setting: &Setting| {
+        text::set(&plan, &setting.key, &setting.value).ok().map(|(plan, _)| plan)
+    };
+    let wanted = changes.iter().try_fold(plan.clone(), set)?;
+    let words = || words.iter().chain(&options);
+    let argv: Vec<OsString> = words().map(OsString::from).collect();
+    let (ast, mistakes) = read(&argv, &mut HostEnvironment);
+    let again = lower::lower(&ast, &lower::ThisHost).ok().filter(|_| mistakes.is_empty())?;
+    let direct = changes.iter().any(|setting| setting.key.ends_with(".direct"));
+    let fits = is_same(again.plan, wanted.clone(), direct);
+    let fits = fits && check::can_run(&check::check(&wanted));
+    let line = words().skip(1).map(|word| quoted(word));
+    let line: Vec<String> = program().into_iter().chain(line).collect();
+    fits.then(|| line.join(" "))
+}
+
+/// Whether two plans have the same keys. Direct I/O has no use for what a plan tells the page cache,
+/// and fio leaves that out with it.
+fn is_same(plan: Plan, other: Plan, without_hints: bool) -> bool {
+    let keys = |mut plan: Plan| {
+        let jobs = plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
+        for blocks in jobs.filter_map(Job::blocks_mut).filter(|_| without_hints) {
+            blocks.hints = Hints::default();
+        }
+        text::to_json(&plan)
+    };
+    keys(plan) == keys(other)
+}
+
+/// The first words of the command: a link of fio's name, or candor as fio.
+fn program() -> Vec<String> {
+    let program = std::env::args().next().unwrap_or_default();
+    let name = Path::new(&program).file_name().and_then(|name| name.to_str());
+    match name {
+        Some("fio") => vec![quoted(&program)],
+        _ => vec!["candor".to_owned(), "fio".to_owned()],
+    }
+}
+
+fn option(setting: &Setting) -> Option<String> {
+    let (_, name) = OPTIONS.iter().find(|(end, _)| setting.key.ends_with(end))?;
+    let value = match setting.value.as_str() {
+        "true" => "1",
+        value => value,
+    };
+    Some(format!("--{name}={value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    fn plan(words: &[String]) -> Plan {
+        let argv: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let (ast, mistakes) = read(&argv, &mut HostEnvironment);
+        assert!(mistakes.is_empty());
+        lower::lower(&ast, &lower::ThisHost).unwrap_or_else(|_| panic!("{words:?}")).plan
+    }
+
+    fn of_job(end: &str, value: &str) -> Setting {
+        Setting { key: format!("phase[0].job[0]{end}"), value: value.into() }
+    }
+
+    #[test]
+    fn the_command_is_the_users_own_with_one_option_more() {
+        let given = words(
+            "fio --name=a --filename=/nowhere/file --size=64m --rw=randread --bs=4k \
+             --ioengine=libaio --iodepth=4 --runtime=10 --time_based",
+        );
+        for (end, value, option) in [
+            (".work.blocks.depth", "32", "--iodepth=32"),
+            (".work.blocks.direct", "true", "--direct=1"),
+            (".work.blocks.size", "128k", "--bs=128k"),
+        ] {
+            let line = suggestion(&given, &plan(&given), &[of_job(end, value)]).unwrap();
+            assert_eq!(line, format!("candor {} {option}", given.join(" ")));
+        }
+    }
+
+    #[test]
+    fn what_words_cannot_say_is_not_shown() {
+        // An option behind the last of two jobs would change that one only.
+        let given = words(
+            "fio --size=64m --rw=randread --name=a --filename=/nowhere/a --name=b --filename=/nowhere/b",
+        );
+        let depth = of_job(".work.blocks.depth", "32");
+        assert_eq!(suggestion(&given, &plan(&given), &[depth]), None);
+        let workers = of_job(".workers", "2");
+        assert_eq!(suggestion(&given, &plan(&given), &[workers]), None);
+    }
+}

@@ -1,0 +1,240 @@
+//! Command lines for what findings advise: the run as given, with nothing but their changes.
+//!
+//! A command line is made of the words of the run and then read as a user's would be. One whose
+//! plan is not the run's plan with the changes, or that would be refused, is not shown.
+
+use candor_plan::blocks::Access;
+use candor_plan::shell::quoted;
+use candor_plan::units::{Direction, Mix};
+use candor_plan::{Blocks, Job, Layout, Plan, PlanPath, Target, check, text};
+use candor_record::{Report, Setting};
+
+use super::options::GROUPS;
+use super::{HOW, How, by_flags, command, settings};
+use crate::flag::{self, CommandLine, Flag, Takes};
+use crate::output;
+
+/// Writes into each finding the command that tries its changes, where there is one.
+pub fn complete(report: &mut Report) {
+    let (words, plan) = (&report.command, &report.plan);
+    for phase in report.judgement.phases.iter_mut().flatten() {
+        for finding in &mut phase.findings {
+            finding.next = suggestion(words, plan, &finding.changes);
+        }
+    }
+}
+
+/// The run of these words, which ran that plan, with changes.
+fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
+    let run = match words.get(1)?.as_str() {
+        _ if changes.is_empty() => return None,
+        "run" => Given::run(words, plan)?.with(changes)?,
+        "check" => {
+            // Each phase of a series is a run of its own.
+            let phase = PlanPath::from(changes.first()?.key.split('.').next()?);
+            let first = |setting: &Setting| {
+                let key = format!("phase[0]{}", setting.key.strip_prefix(phase.as_str())?);
+                Some(Setting { key, value: setting.value.clone() })
+            };
+            let changes: Option<Vec<Setting>> = changes.iter().map(first).collect();
+            Given::step(words, plan, &phase)?.with(&changes?)?
+        }
+        // Tools with words of their own have no words for candor's plans.
+        _ => return None,
+    };
+    Some(run.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+}
+
+/// A run by its words.
+struct Given {
+    words: Vec<String>,
+    plan: Plan,
+    /// Flags describe the job.
+    by_flags: bool,
+}
+
+impl Given {
+    /// A run as it was given, but for where its results went.
+    fn run(words: &[String], plan: &Plan) -> Option<Given> {
+        // Behind two dashes, no word is a flag.
+        if words.iter().any(|word| word == "--") || leaves_files(plan) {
+            return None;
+        }
+        let results = ["run-dir", "json"];
+        let all = output::OF_RUNS.iter().flat_map(|group| group.flags);
+        let all = all.filter(|flag| results.contains(&flag.long));
+        let words = all.fold(words.to_vec(), |words, flag| without(&words, flag));
+        let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
+        let by_flags = matches.get_one::<String>("FILE").is_none();
+        let plan = if by_flags { read(&words)? } else { plan.clone() };
+        Some(Given { words, plan, by_flags })
+    }
+
+    /// A step of a series, as a run by flags; absent where flags cannot say it.
+    fn step(words: &[String], plan: &Plan, phase: &PlanPath) -> Option<Given> {
+        let index = phase.as_str().strip_prefix("phase[")?.strip_suffix(']')?;
+        let phase = plan.phases.get(index.parse::<usize>().ok()?)?;
+        let [job] = &phase.jobs[..] else { return None };
+        let seconds = phase.stop.time?.0.div_ceil(1_000_000_000);
+        let words = flags(words, plan, job, seconds)?;
+        let plan = read(&words)?;
+        let read = plan.phases.first()?.jobs.first()?;
+        (read.work == job.work && read.workers == job.workers).then_some(Given {
+            words,
+            plan,
+            by_flags: true,
+        })
+    }
+
+    /// With changes: by flags where there are such, else by `--set`.
+    fn with(mut self, changes: &[Setting]) -> Option<Given> {
+        let (options, settings): (Vec<_>, Vec<_>) =
+            changes.iter().partition(|setting| setting.key.starts_with("--"));
+        for option in &options {
+            let name = option.key.trim_start_matches('-');
+            let flag = HOW.iter().flat_map(|group| group.flags).find(|flag| flag.long == name)?;
+            self.words = without(&self.words, flag);
+            self.words.extend([option.key.clone(), option.value.clone()]);
+        }
+        let before = self.plan.clone();
+        for setting in settings {
+            let (plan, place) = text::set(&self.plan, &setting.key, &setting.value).ok()?;
+            let by_flag = self.by_flags.then(|| self.by_flag(&plan, setting)).flatten();
+            self = match by_flag {
+                Some(given) => given,
+                None => self.by_set(plan, &place, &setting.value)?,
+            };
+        }
+        let changes_something = self.plan != before || !options.is_empty();
+        (changes_something && check::can_run(&check::check(&self.plan))).then_some(self)
+    }
+
+    /// The flag that sets a key instead of those that set it before, if that gives the plan.
+    fn by_flag(&self, wanted: &Plan, setting: &Setting) -> Option<Given> {
+        let sets = |flag: &&Flag<_>| flag.fields.contains(&setting.key.as_str());
+        let all = || GROUPS.iter().flat_map(|group| group.flags).filter(sets);
+        let rest = all().fold(self.words.clone(), |words, flag| without(&words, flag));
+        all().find_map(|flag| {
+            let mut words = rest.clone();
+            words.push(format!("--{}", flag.long));
+            words.extend((flag.takes != Takes::Nothing).then(|| setting.value.clone()));
+            let plan = read(&words)?;
+            is_same(&plan, wanted).then_some(Given { words, plan, by_flags: true })
+        })
+    }
+
+    fn by_set(&self, wanted: Plan, place: &PlanPath, value: &str) -> Option<Given> {
+        let mut words = self.words.clone();
+        let key = text::short_name(&self.plan, place);
+        words.extend(["--set".to_owned(), format!("{key}={value}")]);
+        let plan = if self.by_flags { read(&words)? } else { wanted.clone() };
+        is_same(&plan, &wanted).then_some(Given { words, plan, by_flags: self.by_flags })
+    }
+}
+
+/// Whether the run left files that it may not write to again, or took away those it reads.
+fn leaves_files(plan: &Plan) -> bool {
+    let jobs = || plan.phases.iter().flat_map(|phase| &phase.jobs);
+    let is_written = |target: &Target| {
+        let destroys = |job: &Job| job.work.destroys().is_some();
+        jobs().any(|job| destroys(job) && job.targets.contains(&target.name))
+    };
+    let is_left = |target: &Target| target.keep && !target.overwrite && is_written(target);
+    let is_gone = |target: &Target| target.remove && target.size.is_none();
+    plan.targets.iter().any(|target| is_left(target) || is_gone(target))
+}
+
+/// The plan that words describe by flags; absent where they describe none.
+fn read(words: &[String]) -> Option<Plan> {
+    let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
+    let mut line = CommandLine::new(words);
+    let mut how = How::default();
+    let mistakes = flag::apply(HOW, &matches, &mut line, &mut how);
+    let (plan, _) = by_flags(&matches, &mut line).ok()?;
+    let (plan, _) = settings::apply(plan, &how.set, &mut line).ok()?;
+    mistakes.is_empty().then_some(plan)
+}
+
+/// Whether two plans run alike. Names that flags derive from the job may differ.
+fn is_same(plan: &Plan, other: &Plan) -> bool {
+    let mut other = Plan { name: plan.name.clone(), ..other.clone() };
+    for (phase, like) in other.phases.iter_mut().zip(&plan.phases) {
+        phase.name.clone_from(&like.name);
+    }
+    *plan == other
+}
+
+/// The words without a flag and its values.
+fn without<T>(words: &[String], flag: &Flag<T>) -> Vec<String> {
+    let (name, with_value) = (format!("--{}", flag.long), format!("--{}=", flag.long));
+    let takes_next = matches!(flag.takes, Takes::One(_) | Takes::Many(_));
+    let mut rest = Vec::new();
+    let mut all = words.iter();
+    while let Some(word) = all.next() {
+        if *word == name {
+            if takes_next {
+                all.next();
+            }
+        } else if !word.starts_with(&with_value) {
+            rest.push(word.clone());
+        }
+    }
+    rest
+}
+
+/// A step of a series as words; absent where it does what flags have no words for.
+fn flags(series: &[String], plan: &Plan, job: &Job, seconds: u64) -> Option<Vec<String>> {
+    let blocks = job.blocks()?;
+    let target = plan.target(job.targets.first()?)?;
+    let writes = blocks.mix != Mix::READ;
+    // A series makes its own file in a directory, and mostly removes it.
+    let own_file = target.layout == Layout::Write;
+    let in_directory = own_file && (writes || !target.keep);
+    let path = if in_directory { target.path.parent()? } else { &target.path };
+    let mut words = vec!["candor".to_owned(), "run".to_owned()];
+    let mut add = |flag: &str, value: Option<String>| {
+        words.push(format!("--{flag}"));
+        words.extend(value);
+    };
+    add("target", Some(path.to_str()?.to_owned()));
+    if let Some(size) = target.size {
+        add("size", Some(size.to_string()));
+    }
+    add("rw", Some(rw(blocks)?.to_owned()));
+    add("bs", Some(blocks.size.of(Direction::Read).to_string()));
+    add("depth", Some(blocks.depth.to_string()));
+    add("workers", Some(job.workers.to_string()));
+    add("engine", Some(blocks.engine.name().to_owned()));
+    let durability = &blocks.durability;
+    let switches = [
+        ("direct", blocks.direct),
+        ("evict", blocks.hints.evict),
+        ("fsync-end", durability.fsync_at_end),
+        ("overwrite", writes && target.overwrite && !in_directory),
+    ];
+    for (name, _) in switches.into_iter().filter(|(_, is_on)| *is_on) {
+        add(name, None);
+    }
+    if durability.fsync_every > 0 {
+        add("fsync-every", Some(durability.fsync_every.to_string()));
+    }
+    add("seconds", Some(seconds.to_string()));
+    let force = series.iter().position(|word| word == "--force").filter(|_| writes);
+    if let Some(device) = force.and_then(|at| series.get(at + 1)) {
+        add("force", Some(device.clone()));
+    }
+    Some(words)
+}
+
+fn rw(blocks: &Blocks) -> Option<&'static str> {
+    match (&blocks.access, blocks.mix) {
+        (Access::Sequential, Mix::READ) => Some("read"),
+        (Access::Sequential, Mix::WRITE) => Some("write"),
+        (Access::Random, Mix::READ) => Some("randread"),
+        (Access::Random, Mix::WRITE) => Some("randwrite"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Keys of a plan by their names: the whole path, or as much of it as no other key shares.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::{Plan, PlanPath, Problem, nearest};
+
+/// Keys that a message lists at most.
+const LISTED_MAX: usize = 6;
+
+/// The schema of plans.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Plan).as_value().clone());
+
+/// The shortest name that means the key at this place of a plan, and no other.
+pub fn short_name(plan: &Plan, place: &PlanPath) -> String {
+    let tree = super::write::tree(plan);
+    let steps = steps(place.as_str());
+    let plain: Vec<&str> = steps.iter().map(|step| step.key).collect();
+    let tails = (1..=plain.len()).map(|length| plain[plain.len() - length..].join("."));
+    let mut tails = tails.filter(|name| find(&tree, name).as_ref() == Ok(place));
+    tails.next().unwrap_or_else(|| place.as_str().to_owned())
+}
+
+/// The place of the key that a name means: `depth`, `phase.stop.time`, `job[1].depth`.
+///
+/// # Errors
+/// No key has that name, or several have.
+pub(super) fn find(tree: &Value, name: &str) -> Result<PlanPath, Problem> {
+    let mut keys = Vec::new();
+    list(&SCHEMA, tree, &PlanPath::root(), &mut keys);
+    let wanted = steps(name);
+    let matching: Vec<&PlanPath> =
+        keys.iter().filter(|key| is_named(&steps(key.as_str()), &wanted)).collect();
+    let whole = |key: &&&PlanPath| steps(key.as_str()).len() == wanted.len();
+    match (&matching[..], matching.iter().find(whole)) {
+        ([one], _) => Ok((*one).clone()),
+        // A key by all of its path needs no numbers where lists have one entry.
+        (_, Some(one)) if matching.iter().filter(whole).count() == 1 => Ok((**one).clone()),
+        ([], _) => literal(tree, name)?.ok_or_else(|| unknown(name, &keys)),
+        (several, _) => Err(ambiguous(name, several)),
+    }
+}
+
+/// A key on the way to a place, with its number in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StepTo<'a> {
+    key: &'a str,
+    index: Option<&'a str>,
+}
+
+fn steps(path: &str) -> Vec<StepTo<'_>> {
+    let step = |part| match str::split_once(part, '[') {
+        Some((key, index)) => StepTo { key, index: index.strip_suffix(']') },
+        None => StepTo { key: part, index: None },
+    };
+    path.split('.').map(step).collect()
+}
+
+/// Whether a key goes by a name: it ends alike, and has the rest of the name on its way.
+fn is_named(key: &[StepTo<'_>], name: &[StepTo<'_>]) -> bool {
+    let same = |key: &StepTo, name: &StepTo| {
+        key.key == name.key && (name.index.is_none() || key.index == name.index)
+    };
+    let (Some((last, way)), Some((name_last, rest))) = (key.split_last(), name.split_last()) else {
+        return false;
+    };
+    let mut way = way.iter();
+    same(last, name_last) && rest.iter().all(|wanted| way.any(|step| same(step, wanted)))
+}
+
+/// Every key below a node that the schema knows. Tables that the plan does not have are named and
+/// not entered, nor are the choices that it did not make.
+fn list(schema: &Value, node: &Value, place: &PlanPath, keys: &mut Vec<PlanPath>) {
+    match node {
+        Value::Array(elements) => {
+            let items = alternatives(schema).into_iter().find_map(|schema| schema.get("items"));
+            for (index, element) in elements.iter().enumerate().filter(|(_, e)| e.is_object()) {
+                list(items.unwrap_or(&Value::Null), element, &place.index(index), keys);
+            }
+        }
+        Value::Object(entries) => {
+            let known: BTreeMap<_, _> =
+                alternatives(schema).into_iter().flat_map(properties).collect();
+            for (key, schema) in known {
+                let place = place.key(key);
+                let below = entries.get(key);
+                let is_section = |value: &Value| value.get(0).is_some_and(Value::is_object);
+                if !below.is_some_and(is_section) {
+                    keys.push(place.clone());
+                }
+                list(schema, below.unwrap_or(&Value::Null), &place, keys);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// The schemas that a value may follow: references resolved, choices laid out.
+fn alternatives(schema: &Value) -> Vec<&Value> {
+    let referred = schema.get("$ref").and_then(Value::as_str);
+    let referred = referred.and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
+    let choices = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|word| schema.get(word));
+    let choices = choices.filter_map(Value::as_array).flatten();
+    let below = referred.into_iter().chain(choices).flat_map(alternatives);
+    std::iter::once(schema).chain(below).collect()
+}
+
+/// The place that a path describes which begins at the top, with the numbers that lists of one
+/// entry need not have. Its tables need not exist, entries of lists must.
+fn literal(tree: &Value, name: &str) -> Result<Option<PlanPath>, Problem> {
+    let is_letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    let is_key = |key: &str| !key.is_empty() && key.bytes().all(is_letter);
+    let steps = steps(name);
+    let is_top = |key: &str| properties(&SCHEMA).any(|(known, _)| known == key);
+    if !steps.iter().all(|step| is_key(step.key)) || !steps.first().is_some_and(|s| is_top(s.key)) {
+        return Ok(None);
+    }
+    let (mut place, mut node) = (PlanPath::root(), Some(tree));
+    for (nth, step) in steps.iter().enumerate() {
+        place = place.key(step.key);
+        node = node.and_then(|node| node.get(step.key));
+        let is_last = nth + 1 == steps.len();
+        let index = match (step.index, node.and_then(Value::as_array)) {
+            (None, None) => continue,
+            (None, Some(_)) if is_last => continue,
+            (None, Some(elements)) => (elements.len() == 1).then_some(0),
+            (Some(index), _) => index.parse().ok(),
+        };
+        let element = index.and_then(|index: usize| Some((index, node?.get(index)?)));
+        let Some((index, element)) = element else { return Err(no_entry(&place, node)) };
+        (place, node) = (place.index(index), Some(element));
+    }
+    Ok(Some(place))
+}
+
+/// A list has no entry of that number, or several where no number is given.
+fn no_entry(list: &PlanPath, node: Option<&Value>) -> Problem {
+    let entries = node.and_then(Value::as_array).map_or(0, Vec::len);
+    let message = match entries {
+        1 => format!("`{list}` has one entry"),
+        n => format!("`{list}` has {n} entries"),
+    };
+    let remedy = match entries {
+        0 => "set another key".to_owned(),
+        1 => format!("write {list}[0]"),
+        n => format!("write one of {list}[0] to {list}[{}]", n - 1),
+    };
+    Problem::error("unknown-key", PlanPath::root(), message, remedy)
+}
+
+fn unknown(name: &str, keys: &[PlanPath]) -> Problem {
+    let last = |path: &str| steps(path).last().map(|step| step.key.to_owned()).unwrap_or_default();
+    let names: Vec<String> = keys.iter().map(|key| last(key.as_str())).collect();
+    let meant = nearest(&last(name), names.iter().map(String::as_str));
+    let near = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    let message = format!("no key of this plan is called `{name}`{near}");
+    let remedy = match meant {
+        Some(meant) => format!("write {meant}"),
+        None => "give a key as candor run --dry-run prints it, or its whole path, such as \
+                 phase.job.work.blocks.depth"
+            .to_owned(),
+    };
+    Problem::error("unknown-key", PlanPath::root(), message, remedy)
+}
+
+fn ambiguous(name: &str, keys: &[&PlanPath]) -> Problem {
+    let mut names: Vec<&str> = keys.iter().map(|key| key.as_str()).collect();
+    let more = names.len().saturating_sub(LISTED_MAX);
+    names.truncate(LISTED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!("`{name}` can be {}{more}", names.join(", "));
+    let remedy = "write as much of the path as only one of them has".to_owned();
+    Problem::error("ambiguous-key", PlanPath::root(), message, remedy)
+}
