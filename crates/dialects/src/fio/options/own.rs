@@ -4,8 +4,8 @@ use candor_plan::units::{Direction, PerDirection};
 
 use super::value::per_op;
 use crate::fio::job_options::{
-    Distribution, FileService, JobOptions, MemoryKind, MemoryPolicy, PrioritySplit, RwMode,
-    Service, Skip, SteadyOf, SyncFileRange,
+    Distribution, FileService, JobOptions, MemoryKind, MemoryPolicy, NamedFile, PrioritySplit,
+    RwMode, Service, Skip, SteadyOf, SyncFileRange,
 };
 use crate::fio::values::{self, TimeUnit, Units};
 use crate::kit::{Choice, Refused, choose};
@@ -317,8 +317,12 @@ fn some_paths(text: &str) -> Result<Vec<String>, Refused> {
     }
 }
 
+/// Files add up: those of a second `filename` stand behind those of the first, and those of a
+/// section behind those of its defaults. A file that is named twice counts twice.
 pub(super) fn filename(s: &mut JobOptions, text: &str, _: Units) -> Done {
-    s.files.names = some_paths(text)?;
+    let beneath = s.files.directories.first().cloned();
+    let named = |name| NamedFile { name, beneath: beneath.clone() };
+    s.files.names.extend(some_paths(text)?.into_iter().map(named));
     Ok(None)
 }
 
