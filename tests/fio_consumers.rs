@@ -175,6 +175,52 @@ fn recipes_of_jq_find_their_figures() {
     assert!(!ask(".candor.headline").is_empty());
 }
 
+/// Lines of shell as they stand in people's scripts, each of which gives one number of its run.
+const CUTS: &[(&str, &str)] = &[
+    ("--rw=read", "grep -E 'READ|WRITE' out | tail -1 | sed 's/.*run=//; s/-.*//'"),
+    ("--rw=read --disk_util=0", "tail -1 out | sed 's/.*io=\\([0-9.]*\\)[KM]iB.*/\\1/'"),
+    ("--rw=write --disk_util=0", "tail -n1 out | awk -F'[=,]' '{print $(NF-1)}' | tr -dc 0-9."),
+    ("--rw=read", "awk '/Run status/{getline; print $2}' out | tr -dc 0-9."),
+    ("--rw=read", "awk '/Disk stats/{getline} END{print $NF}' out | sed 's/.*util=//' | tr -d %"),
+    ("--rw=read", "awk -F'[=,]' '/IOPS=/{print $2}' out | tr -d k"),
+    ("--rw=read --minimal", "tail -1 out | cut -d';' -f8"),
+    ("--rw=read --minimal", "awk -F';' 'END{print $7}' out"),
+    ("--rw=read --output-format=terse --terse-version=5", "tail -n 1 out | cut -d';' -f7"),
+];
+
+#[test]
+fn lines_of_scripts_find_one_number_each() {
+    let scratch = Scratch::new();
+    let folder = scratch.outside("cuts");
+    std::fs::create_dir(&folder).unwrap();
+    for (words, cut) in CUTS {
+        let words: Vec<&str> = words.split(' ').collect();
+        let text = fio(&scratch, &[&["--name=x"][..], &words].concat());
+        std::fs::write(format!("{folder}/out"), &text).unwrap();
+        let ran = run(&folder, Path::new("/bin/sh"), &["-c", cut]);
+        let number = String::from_utf8(ran.stdout).unwrap();
+        let is_number = number.trim().parse::<f64>().is_ok_and(|number| number >= 0.0);
+        assert!(is_number, "{cut}: `{number}` of\n{text}");
+    }
+}
+
+/// What a plotting program does with json+: every bin of every job, by direction.
+#[test]
+fn a_reader_of_bins_counts_every_operation() {
+    let Some(python) = find("python3", "apt-get install python3") else { return };
+    let scratch = Scratch::new();
+    let json = scratch.outside("bins.json");
+    let output = format!("--output={json}");
+    fio(&scratch, &["--name=x", "--rw=randrw", "--output-format=json+", &output]);
+    let script = "import json, sys\n\
+                  for job in json.load(open(sys.argv[1]))['jobs']:\n\
+                  \x20   for way in 'read', 'write':\n\
+                  \x20       bins = job[way]['clat_ns']['bins']\n\
+                  \x20       assert sum(bins.values()) == job[way]['total_ios'], bins\n\
+                  \x20       assert all(int(ns) >= 0 for ns in bins)\n";
+    run("/", &python, &["-c", script, &json]);
+}
+
 #[test]
 fn scripts_that_cut_text_find_their_figures() {
     let scratch = Scratch::new();
@@ -188,6 +234,10 @@ fn scripts_that_cut_text_find_their_figures() {
     }
     assert_eq!(with("READ: bw=").len() + with("WRITE: bw=").len(), 2, "{text}");
     assert!(!with("clat (").is_empty() && !with("99.99th=[").is_empty(), "{text}");
+    // tail -1: the last line is fio's, of the devices or, without them, of the group.
+    let last = text.lines().last().unwrap_or_default();
+    assert!(last.contains(", util=") || last.starts_with("  WRITE: bw="), "{last}");
+    assert!(with("candor: ").len() == 1, "{text}");
     // The head of the text is where fixed line numbers expect it; laying out adds a line, as in
     // fio.
     let laying = usize::from(!with("x: Laying out IO file (1 file / 4MiB)").is_empty());

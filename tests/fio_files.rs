@@ -1,6 +1,7 @@
 //! `candor fio`: files, jobs that fail or wait, commands, interrupts, as users of fio know them.
 
 use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -37,6 +38,41 @@ fn a_job_whose_file_cannot_be_opened_fails_alone() {
     assert_eq!(json["jobs"][1]["read"]["io_bytes"], 64 << 10);
     assert_eq!(json["jobs"][2]["read"]["io_bytes"], 64 << 10);
     assert_eq!(scratch.entries(), ["there"]);
+}
+
+/// Runs candor as fio below a shell; bytes that it read, and those that came from a device.
+fn read_from_device(words: &[&str]) -> (u64, u64) {
+    let script = "\"$@\" || exit; grep ^read_bytes /proc/$$/io";
+    let program = env!("CARGO_BIN_EXE_candor");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh", program, "fio", "--name=a", "--output-format=json"]);
+    let ran = shell.args(words).output().expect("a shell");
+    let out = String::from_utf8_lossy(&ran.stdout);
+    let (json, counted) = out.rsplit_once("read_bytes: ").expect("the shell's own count");
+    let json: Value = serde_json::from_str(json).expect("JSON");
+    let bytes = json["jobs"][0]["read"]["io_bytes"].as_u64().expect("bytes");
+    (bytes, counted.trim().parse().expect("a number"))
+}
+
+#[test]
+fn a_buffered_read_that_begins_again_reads_the_device_again() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !scratch.on_disk() {
+        return;
+    }
+    let file = format!("--filename={}", scratch.random_file("f", 8 * MIB));
+    let ran = |words: &[&str]| {
+        let common = [file.as_str(), "--bs=64k", "--size=8m"];
+        read_from_device(&[&common[..], words].concat())
+    };
+    for rw in ["--rw=read", "--rw=randread"] {
+        let (bytes, device) = ran(&[rw, "--loops=4"]);
+        assert_eq!((bytes, device / MIB), (32 * MIB, 32), "{rw}");
+        let (bytes, device) = ran(&[rw, "--time_based", "--runtime=1"]);
+        assert!(bytes > 8 * MIB && device >= bytes, "{rw}: {device} of {bytes} bytes");
+    }
+    let (bytes, device) = ran(&["--rw=read", "--loops=4", "--invalidate=0"]);
+    assert!(bytes == 32 * MIB && device <= 9 * MIB, "{device}");
 }
 
 #[test]

@@ -289,7 +289,8 @@ pub struct Hints {
     /// Before the phase: flush the files, drop their pages, verify, repeat; what stays resident
     /// is written into the report.
     pub evict: bool,
-    /// When opening: drop the pages that can be dropped at once.
+    /// When opening, and each time a pass over a file begins again: drop the pages that can be
+    /// dropped at once.
     pub invalidate: bool,
     /// Before the phase: read the files once, so that they are in the cache.
     pub pre_read: bool,

@@ -20,6 +20,7 @@ use crate::sources::trims::Trims;
 use crate::sources::verified::{SharedVerifier, Verified};
 use crate::sources::work::Work;
 use crate::sources::zoned::Zoned;
+use crate::stream::Stream;
 
 /// Operations of a worker: the bare work, or a chain of sources around it.
 pub(super) enum Feed {
@@ -62,7 +63,7 @@ impl ReadyBlocks {
             && priorities.is_none()
             && pacer.is_none()
             && !(trims || flushes || serializes || syncs);
-        let work = Work::new(self.stream(rank), self.budget(rank));
+        let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
             return match content {
                 None => Feed::Bare(Box::new(work)),
@@ -99,6 +100,17 @@ impl ReadyBlocks {
             chain = Box::new(Synced::new(chain, blocks.durability, &self.own_files(rank)));
         }
         Feed::Chain(chain)
+    }
+
+    /// The stream of the work. Files whose pages were dropped when they were opened lose them again
+    /// whenever they start over.
+    fn own_stream(&self, rank: u32) -> Stream {
+        let stream = self.stream(rank);
+        if !self.blocks.hints.invalidate {
+            return stream;
+        }
+        let files = self.files.clone();
+        stream.on_restart(move |file| files.get(file).invalidate())
     }
 
     /// The work, with its reading back and its zones where there are any.

@@ -101,6 +101,8 @@ pub struct Stream {
     /// An operation was given since the last restart, before or after bounds were set.
     gave: bool,
     uniform: Option<Uniform>,
+    /// Called with the number of each file that starts over.
+    on_restart: Option<Box<dyn Fn(u32)>>,
 }
 
 /// The most common stream, precomputed: one direction, one file, one length, uniform over a
@@ -187,7 +189,14 @@ impl Stream {
             given: Given::default(),
             gave: false,
             uniform,
+            on_restart: None,
         }
+    }
+
+    /// Has a function called with the number of each file that starts over, before its first
+    /// operation is drawn again.
+    pub fn on_restart(self, call: impl Fn(u32) + 'static) -> Stream {
+        Stream { on_restart: Some(Box::new(call)), ..self }
     }
 
     /// Bounds the stream by that budget, in passes that begin now.
@@ -324,8 +333,10 @@ impl Stream {
     fn used_up(&mut self, index: usize, op: Direction) -> bool {
         if self.wraps {
             self.offsets.restart_direction(index, op);
+            self.restarted(index..index + 1);
         } else if self.rotation.is_skewed() {
             self.offsets.restart_file(index);
+            self.restarted(index..index + 1);
         } else if !self.rotation.leave() {
             // After a pass without operations, all later passes would have none either.
             if !self.gave || (self.given.pass_bytes > 0 && !self.end_pass()) {
@@ -334,8 +345,16 @@ impl Stream {
             self.gave = false;
             self.offsets.restart();
             self.rotation.restart();
+            self.restarted(0..self.offsets.files());
         }
         true
+    }
+
+    /// Tells that files start over.
+    fn restarted(&self, files: Range<usize>) {
+        if let Some(call) = &self.on_restart {
+            files.for_each(|index| call(self.offsets.file(index)));
+        }
     }
 
     /// Ends a pass; false if it was the last one.

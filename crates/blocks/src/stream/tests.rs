@@ -40,6 +40,27 @@ fn offsets(blocks: &Blocks, size: u64, rank: Seat, ops: u64) -> Vec<u64> {
 
 const ALONE: Seat = Seat::ALONE;
 
+#[test]
+fn a_file_that_starts_over_is_told_before_its_first_operation() {
+    let told = |access: Access, wraps: bool, budget: Budget| {
+        let counts = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let seen = counts.clone();
+        let mut stream = stream(&with(access), &[16384], ALONE, wraps)
+            .on_restart(move |file| seen.borrow_mut().push(file));
+        stream.bound(budget);
+        let mut slot = Slot::empty(Buffer::None);
+        let drawn = std::iter::from_fn(|| stream.next(&mut slot).then_some(counts.borrow().len()));
+        drawn.collect::<Vec<_>>()
+    };
+    let ops = Budget { ops: 9, ..Budget::NONE };
+    let passes = Budget { passes: 2, ..Budget::NONE };
+    for access in [Access::Sequential, Access::Permutation, Access::Backward] {
+        assert_eq!(told(access.clone(), true, ops), [0, 0, 0, 0, 1, 1, 1, 1, 2], "{access:?}");
+        assert_eq!(told(access.clone(), false, passes), [0, 0, 0, 0, 1, 1, 1, 1], "{access:?}");
+    }
+    assert_eq!(told(Access::Random, true, ops), [0; 9]);
+}
+
 fn with(access: Access) -> Blocks {
     Blocks { access, ..Blocks::default() }
 }

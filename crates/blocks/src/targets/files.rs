@@ -57,6 +57,13 @@ impl OpenFile {
         room.map_or(self.size, |room| self.size.min(present.saturating_add(room)))
     }
 
+    /// Drops the pages that can be dropped at once.
+    pub fn invalidate(&self) {
+        if let Some(handle) = &self.handle {
+            drop_pages(handle, self.is_device);
+        }
+    }
+
     /// Descriptor for system calls; -1 for the null target.
     #[inline(always)]
     pub fn raw(&self) -> RawFd {
@@ -198,7 +205,7 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
     let base = if target.append && !is_device { present } else { 0 };
     let size = named.size.map_or(present, |size| base.saturating_add(size));
     if blocks.hints.invalidate {
-        invalidate(&handle, is_device);
+        drop_pages(&handle, is_device);
     }
     advise(&handle, blocks.hints.advice);
     if let Some(life) = blocks.hints.write_life {
@@ -251,7 +258,7 @@ fn length(file: &File, is_device: bool) -> std::io::Result<u64> {
 }
 
 /// Drops clean pages. This is a hint only: a caller that needs certainty evicts them.
-fn invalidate(file: &File, is_device: bool) {
+fn drop_pages(file: &File, is_device: bool) {
     const BLKFLSBUF: libc::Ioctl = 0x1261;
     if is_device {
         // SAFETY: the ioctl takes no argument; without permission it does nothing.

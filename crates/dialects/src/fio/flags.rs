@@ -37,8 +37,8 @@ pub struct Flags {
     pub trigger: Trigger,
     /// Topics that are traced while jobs are read and run.
     pub debug: Vec<DebugKind>,
-    /// The bandwidth of all jobs together is logged.
-    pub bandwidth_log: bool,
+    /// How the names of logs of all jobs' bandwidth together begin, where those are written.
+    pub bandwidth_log: Option<String>,
     /// The size of memory pools that was asked for, as written.
     pub pools: Option<String>,
     /// The idleness of CPUs is measured while jobs run.
@@ -281,7 +281,8 @@ mod tests {
         let (flags, diagnostics) = given(&["debug=process,io", "bandwidth-log"]);
         assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.debug, [DebugKind::Process, DebugKind::Io]);
-        assert!(flags.bandwidth_log);
+        assert_eq!(flags.bandwidth_log.as_deref(), Some("agg"));
+        assert_eq!(given(&["bandwidth-log=x"]).0.bandwidth_log.as_deref(), Some("x"));
         assert_eq!(given(&["debug=all"]).0.debug.len(), DebugKind::ALL.len());
         assert_eq!(given(&["debug=help"]).0.instead, Some(Instead::DebugHelp));
         assert_eq!(given(&["crctest"]).0.instead, Some(Instead::CrcTest(None)));
@@ -303,7 +304,7 @@ mod tests {
             ("eta=allways", "did you mean `always`"),
             ("terse-version=7", "`7` is no version of the terse line; give 2, 3, 4 or 5"),
             ("eta-newline=0", "`0` is too short; give at least 1 ms"),
-            ("eta-newline=1.5", "is not"),
+            ("eta-newline=1.5", "which drops decimals"),
             ("status-interval=1ms", "`1ms` is too short; give at least 2 ms"),
             ("trigger-timeout=soon", "`soon` is not"),
             ("eta-interval=100ms", "`100ms` is too short; give at least 250 ms"),

@@ -203,8 +203,10 @@ pub struct Reporting {
     pub clat: bool,
     /// Submission latency is shown.
     pub slat: bool,
-    /// Sampled bandwidth is shown.
+    /// Sampled bandwidth is shown: not of a job that moves nothing.
     pub bandwidth: bool,
+    /// A log of bandwidth has a line for each operation, where it has one for any.
+    pub bandwidth_by_operation: bool,
     /// Counters of the devices are shown.
     pub disk_util: bool,
     /// Digits of rounded figures.
@@ -239,6 +241,7 @@ impl Default for Reporting {
             clat: true,
             slat: true,
             bandwidth: true,
+            bandwidth_by_operation: true,
             disk_util: true,
             significant_figures: 4,
             stats: true,
@@ -266,10 +269,23 @@ pub struct Output {
     pub append_terse: bool,
     /// Options of `[global]` as written, in order; absent where there are none.
     pub global_options: Option<Vec<(String, String)>>,
-    /// candor's verdict goes elsewhere, or nowhere.
-    pub without_verdict: bool,
+    /// Place of candor's verdict among the results.
+    pub verdict: VerdictPlace,
     /// Idleness of the CPUs, where that was measured.
     pub idleness: Option<Idleness>,
+}
+
+/// Place of candor's verdict among the results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VerdictPlace {
+    /// Where no program counts lines: a key of the JSON; in text behind the jobs and before
+    /// `Run status`, so that first and last lines are fio's.
+    #[default]
+    Within,
+    /// For a person: a key of the JSON; in text the last lines.
+    AtEnd,
+    /// Elsewhere, or nowhere.
+    Absent,
 }
 
 /// Idleness of the CPUs while jobs ran.

@@ -21,7 +21,7 @@ mod tree;
 
 use candor_record::Report;
 
-use super::job::{FioJob, Format, Output};
+use super::job::{FioJob, Format, Output, VerdictPlace};
 use crate::kit;
 use moment::Moment;
 
@@ -49,9 +49,13 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
         text += &json::document(report, &entries, output, wanted(Format::JsonPlus), now);
     }
     if wanted(Format::Normal) || output.formats.is_empty() {
-        text += &normal::document(report, &entries, now);
+        text += &normal::jobs(&entries, now);
+        if output.verdict == VerdictPlace::Within {
+            text += &verdict(report);
+        }
+        text += &normal::groups(report, &entries);
         text.extend(output.idleness.as_ref().map(idleness::text));
-        if !output.without_verdict {
+        if output.verdict == VerdictPlace::AtEnd {
             text += &verdict(report);
         }
     }

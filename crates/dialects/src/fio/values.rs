@@ -2,7 +2,8 @@
 //!
 //! Pure functions from a word to a typed value. What fio takes for something else without a word
 //! (`1.5k` as one byte) is refused, with both readings; what it reads oddly but as documented
-//! (`4KiB` as 4000 bytes) is followed, with a remark.
+//! (`4KiB` as 4000 bytes), or plainly up to where it stops (`1.5s` as 1 s), is followed, with a
+//! remark.
 
 mod arithmetic;
 mod list;
@@ -14,8 +15,8 @@ mod time;
 
 pub use crate::kit::{Read, Refused, Value};
 pub use arithmetic::plain_arithmetic;
-pub use list::{by_direction, cpus, decimal, floats};
-pub use number::{Amount, Units, amount, boolean, bytes, integer};
+pub use list::{by_direction, cpus, decimal, floats, numbers_by_direction};
+pub use number::{Amount, Units, amount, boolean, bytes, count, integer};
 pub use pattern::{PatternPart, pattern};
 pub use range::{range, ranges_by_direction, time_range};
 pub use split::{Share, split, splits_by_direction};

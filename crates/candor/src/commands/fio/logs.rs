@@ -81,10 +81,11 @@ pub fn inflated(file: &Path) -> Result<String, String> {
     logs::inflate(&stored).map_err(wrong)
 }
 
-/// Writes the bandwidth of all jobs together; a sentence for the first log that cannot be written.
-pub fn write_aggregate(report: &Report) -> Result<(), String> {
-    for (name, text) in aggregate::files(report) {
-        std::fs::write(name, text).map_err(|error| format!("{name} cannot be written: {error}"))?;
+/// Writes the bandwidth of all jobs together into files whose names begin so; a sentence for the first log that cannot be written.
+pub fn write_aggregate(report: &Report, name: &str) -> Result<(), String> {
+    for (name, text) in aggregate::files(report, name) {
+        std::fs::write(&name, text)
+            .map_err(|error| format!("{name} cannot be written: {error}"))?;
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! Runs jobs and delivers what they gave, as fio does.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
 use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::Flags;
-use candor_dialects::fio::job::{Format, Output};
+use candor_dialects::fio::job::{Format, Output, VerdictPlace};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::output;
 use candor_plan::Problem;
@@ -106,7 +107,7 @@ impl Foreign for Run<'_> {
     }
 
     fn interim(&self, report: &Report) -> String {
-        let output = Output { without_verdict: true, ..self.output.clone() };
+        let output = Output { verdict: VerdictPlace::Absent, ..self.output.clone() };
         output::write(report, &self.lowered.jobs, &output)
     }
 
@@ -125,15 +126,22 @@ impl Foreign for Run<'_> {
         let _ = logs::states(report, &self.lowered.jobs)
             .inspect_err(|sentence| screen::tell(&format!("fio: {sentence}\n")));
         let logs = logs::write(report, &self.lowered.jobs);
-        match self.flags.bandwidth_log {
-            true => logs.and(logs::write_aggregate(report)),
-            false => logs,
+        match &self.flags.bandwidth_log {
+            Some(name) => logs.and(logs::write_aggregate(report, name)),
+            None => logs,
         }
     }
 
     fn results(&self, report: &Report, with_verdict: bool) -> String {
         let interrupted = if report.interrupted { "\nfio: terminating on signal 2\n" } else { "" };
-        let output = Output { without_verdict: !with_verdict, ..self.output.clone() };
+        // Only a person reads from a terminal.
+        let for_people = self.output.file.is_none() && std::io::stdout().is_terminal();
+        let verdict = match (with_verdict, for_people) {
+            (false, _) => VerdictPlace::Absent,
+            (true, false) => VerdictPlace::Within,
+            (true, true) => VerdictPlace::AtEnd,
+        };
+        let output = Output { verdict, ..self.output.clone() };
         interrupted.to_owned() + &output::write(report, &self.lowered.jobs, &output)
     }
 

@@ -8,7 +8,7 @@ use crate::screen;
 /// Where the verdict goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Among the results: a key of the JSON, a block after the text.
+    /// Among the results: a key of the JSON, a block of the text.
     Beside,
     /// Nowhere.
     Off,

@@ -89,8 +89,9 @@ const ROWS: &[Row<Flag>] = &[
     flag("status-interval", 'L', Flag::value("TIME"),
         |f, t| time(t, STATUS_INTERVAL_MIN).map(|time| f.status_interval = Some(time)),
         "print the results so far after each TIME"),
-    flag("bandwidth-log", 'b', Flag::SWITCH, |f, _| store(&mut f.bandwidth_log, true),
-        "log the bandwidth of all jobs together"),
+    flag("bandwidth-log", 'b', Flag::maybe("NAME"),
+        |f, t| store(&mut f.bandwidth_log, Some(if t.is_empty() { AGGREGATE } else { t }.into())),
+        "log the bandwidth of all jobs together, in NAME-read_bw.log and its kin (default agg)"),
     flag("inflate-log", 'X', Flag::value("FILE"), |f, t| f.instead(Instead::InflateLog(t.into())),
         "print what is in a compressed log"),
     flag("crctest", 'G', Flag::maybe("SUMS"), |f, t| f.instead(Instead::CrcTest(named(t))),
@@ -145,6 +146,9 @@ const FORMATS: [(&str, Format); 6] = [
 ];
 
 /// A value that may be missing.
+/// How the names of the logs of `--bandwidth-log` begin where nothing else is said.
+const AGGREGATE: &str = "agg";
+
 fn named(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -209,7 +213,12 @@ fn number(text: &str) -> Result<u64, Refused> {
 
 /// A time of at least so much; seconds where no unit is given.
 fn time(text: &str, min: Nanos) -> Result<Nanos, Refused> {
-    let time = values::time(text, TimeUnit::Seconds)?.value;
+    let read = values::time(text, TimeUnit::Seconds)?;
+    if let Some(remark) = read.remark {
+        // A flag has no notes.
+        return Err(Refused::whole(text, remark, "write a whole number with a unit"));
+    }
+    let time = read.value;
     match time >= min {
         true => Ok(time),
         false => {

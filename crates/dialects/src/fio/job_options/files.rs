@@ -84,16 +84,23 @@ pub struct SyncFileRange {
     pub every: u64,
 }
 
+/// A file of `filename`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedFile {
+    /// The name as written.
+    pub name: String,
+    /// The first directory of `directory` when `filename` was read: the file lies below it, and not
+    /// below what `directory` says later.
+    pub beneath: Option<String>,
+}
+
 /// Which files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
-    /// `filename`, taken apart at its colons.
-    pub names: Vec<String>,
+    /// `filename`, taken apart at its colons: those of the defaults first, then the section's own.
+    pub names: Vec<NamedFile>,
     /// `directory`, taken apart at its colons.
     pub directories: Vec<String>,
-    /// The first of them when `filename` was read: names lie below it, and not below what
-    /// `directory` says later.
-    pub beneath: Option<String>,
     /// `filename_format`.
     pub format: String,
     /// `unique_filename`.

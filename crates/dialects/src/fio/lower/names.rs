@@ -6,7 +6,7 @@ use candor_plan::FileName;
 
 use super::host::Found;
 use super::instance::Instance;
-use crate::fio::job_options::{self, FORMAT, JobOptions};
+use crate::fio::job_options::{self, FORMAT, JobOptions, NamedFile};
 
 /// Paths of a clone's files, in order.
 pub(super) enum Paths {
@@ -36,7 +36,7 @@ impl Paths {
 pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     let files = &from.options.files;
     if !files.names.is_empty() {
-        let within = |name: &String| within(files.beneath.as_deref(), name).into();
+        let within = |file: &NamedFile| within(file.beneath.as_deref(), &file.name).into();
         return Paths::Listed(files.names.iter().map(within).collect());
     }
     // A section that is called like a device means it.

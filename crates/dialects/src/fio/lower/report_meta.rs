@@ -302,7 +302,7 @@ fn reporting(given: &Statistics) -> Reporting {
         lat: shown(given.no_lat),
         clat: shown(given.no_clat),
         slat: shown(given.no_slat),
-        bandwidth: shown(given.no_bandwidth),
+        bandwidth_by_operation: shown(given.no_bandwidth),
         disk_util: given.disk_util,
         significant_figures: given.figures as u32,
         stats: given.stats,

@@ -2,10 +2,10 @@
 
 use candor_plan::units::{Direction, PerDirection};
 
-use super::value::per_op;
+use super::value::{per_op, within};
 use crate::fio::job_options::{
-    Distribution, FileService, JobOptions, MemoryKind, MemoryPolicy, PrioritySplit, RwMode,
-    Service, Skip, SteadyOf, SyncFileRange,
+    Distribution, FileService, JobOptions, MemoryKind, MemoryPolicy, NamedFile, PrioritySplit,
+    RwMode, Service, Skip, SteadyOf, SyncFileRange,
 };
 use crate::fio::values::{self, TimeUnit, Units};
 use crate::kit::{Choice, Refused, choose};
@@ -79,6 +79,33 @@ pub(super) fn rw(s: &mut JobOptions, text: &str, units: Units) -> Done {
         }
     };
     s.rw.direction = direction;
+    Ok(remark)
+}
+
+/// Percent of a mix. With the sign fio takes it for a number that no percentage reaches.
+fn mix(text: &str, units: Units) -> Result<(Option<u64>, Option<String>), Refused> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    let read = values::count(number, units)?;
+    within(text, read.value, 0, 100)?;
+    if number.len() == text.len() {
+        return Ok((Some(read.value), read.remark));
+    }
+    let remark = format!(
+        "`{text}` is read as fio does: every operation is a read, for percentages have no sign \
+         here; {number} % would be {number}"
+    );
+    Ok((None, Some(remark)))
+}
+
+pub(super) fn mix_read(s: &mut JobOptions, text: &str, units: Units) -> Done {
+    let (percent, remark) = mix(text, units)?;
+    s.rw.mix_read = percent.unwrap_or(100);
+    Ok(remark)
+}
+
+pub(super) fn mix_write(s: &mut JobOptions, text: &str, units: Units) -> Done {
+    let (percent, remark) = mix(text, units)?;
+    s.rw.mix_read = 100 - percent.unwrap_or(0);
     Ok(remark)
 }
 
@@ -317,8 +344,12 @@ fn some_paths(text: &str) -> Result<Vec<String>, Refused> {
     }
 }
 
+/// Files add up: those of a second `filename` stand behind those of the first, and those of a
+/// section behind those of its defaults. A file that is named twice counts twice.
 pub(super) fn filename(s: &mut JobOptions, text: &str, _: Units) -> Done {
-    s.files.names = some_paths(text)?;
+    let beneath = s.files.directories.first().cloned();
+    let named = |name| NamedFile { name, beneath: beneath.clone() };
+    s.files.names.extend(some_paths(text)?.into_iter().map(named));
     Ok(None)
 }
 

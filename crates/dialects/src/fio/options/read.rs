@@ -4,7 +4,7 @@ use candor_record::Note;
 
 use super::{ENGINES, TABLE, defaults, engine, engine_names};
 use crate::fio::ast::{Ast, Block, Origin, Section};
-use crate::fio::job_options::JobOptions;
+use crate::fio::job_options::{JobOptions, NamedFile};
 use crate::kit::{Assignment, Diagnostic, Texts};
 
 /// The options of a section, and what is to be said about how they were read.
@@ -43,29 +43,19 @@ impl Reading {
             // A job is called like its section, whatever its defaults are called.
             assignments.retain(|assignment| assignment.name.text != "name");
         }
-        for (nth, assignment) in assignments.iter().enumerate() {
-            let again = assignments[..nth].iter().any(|a| a.name.text == assignment.name.text);
-            self.assign(assignment, again);
+        for assignment in &assignments {
+            self.assign(assignment);
         }
         for assignment in &assignments {
             self.check_engine(assignment);
         }
     }
 
-    fn assign(&mut self, assignment: &Assignment, again: bool) {
-        let before = self.options.files.names.clone();
+    fn assign(&mut self, assignment: &Assignment) {
         let assigned = match TABLE.assign(assignment, &mut self.options, LIST) {
             Ok(assigned) => assigned,
             Err(error) => return self.errors.push(*error),
         };
-        if assigned.row.name == "filename" {
-            let files = &mut self.options.files;
-            // Files that are named twice in one place are added; elsewhere the later replace them.
-            if again {
-                files.names.splice(0..0, before);
-            }
-            files.beneath = files.directories.first().cloned();
-        }
         self.remarks.extend(assigned.remark);
         self.options.given.insert(assigned.row.name, assigned.given);
     }
@@ -73,10 +63,9 @@ impl Reading {
     /// A `directory` behind `filename` does not move the files that are named there.
     fn late_directory(&mut self) {
         let files = &self.options.files;
-        let moved = files.beneath.as_ref() != files.directories.first();
-        if let (true, false, Some(at)) =
-            (moved, files.names.is_empty(), self.options.given.at("directory"))
-        {
+        let stays = |file: &NamedFile| file.beneath.as_ref() != files.directories.first();
+        let at = self.options.given.at("directory");
+        if let Some(at) = at.filter(|_| files.names.iter().any(stays)) {
             let remark = "it is read behind filename, and does not apply to the files named there";
             self.remarks.push(Diagnostic::warning(at, "directory", remark));
         }

@@ -20,6 +20,11 @@ pub(super) fn parse(kind: &Kind, text: Option<&str>, units: Units) -> Value<Pars
 }
 
 fn given(kind: &Kind, text: &str, units: Units) -> Value<Parsed> {
+    if let Some(one) = text.strip_suffix(',').filter(|one| is_one(kind) && !one.is_empty()) {
+        let remark = format!("`{text}` is read as {one}: this option has one value");
+        let read = given(kind, one, units)?;
+        return Ok(Read { value: read.value, remark: read.remark.or(Some(remark)) });
+    }
     match *kind {
         Kind::Flag => match text.parse::<i64>() {
             // fio takes any number but 0 for set.
@@ -27,7 +32,11 @@ fn given(kind: &Kind, text: &str, units: Units) -> Value<Parsed> {
             Err(_) => Ok(values::boolean(text)?.map(Parsed::Bool)),
         },
         Kind::Bool => Ok(values::boolean(text)?.map(Parsed::Bool)),
-        Kind::Int(low, high) => Ok(number(text, units, low, high)?.map(Parsed::Int)),
+        Kind::Int(low, high) => {
+            let read = values::count(text, units)?;
+            within(text, read.value, low, high)?;
+            Ok(read.map(Parsed::Int))
+        }
         Kind::Size(low) => Ok(number(text, units, low, u64::MAX)?.map(Parsed::Int)),
         Kind::Signed(low, high) => signed(text, units, low, high),
         Kind::Ints(low, high) => ints(text, units, low, high),
@@ -43,13 +52,27 @@ fn given(kind: &Kind, text: &str, units: Units) -> Value<Parsed> {
     }
 }
 
+/// True for an option with one number, behind which a comma may stand.
+fn is_one(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Bool
+            | Kind::Int(..)
+            | Kind::Signed(..)
+            | Kind::Size(_)
+            | Kind::Amount
+            | Kind::Time(_)
+    )
+}
+
 fn number(text: &str, units: Units, low: u64, high: u64) -> Value<u64> {
     let read = values::bytes(text, units)?;
     within(text, read.value, low, high)?;
     Ok(read)
 }
 
-fn within(text: &str, value: u64, low: u64, high: u64) -> Result<(), Refused> {
+/// Refuses a value that is not within bounds.
+pub(super) fn within(text: &str, value: u64, low: u64, high: u64) -> Result<(), Refused> {
     let named = match text == value.to_string() {
         true => format!("`{text}` is"),
         false => format!("`{text}` is {value},"),
@@ -77,11 +100,11 @@ fn signed(text: &str, units: Units, low: i64, high: i64) -> Value<Parsed> {
 
 fn ints(text: &str, units: Units, low: u64, high: u64) -> Value<Parsed> {
     let one = |part: &str| number(part, units, low, high);
-    Ok(values::by_direction(text, &[','], one)?.map(|three| Parsed::Ints(per_op(three))))
+    Ok(values::numbers_by_direction(text, one)?.map(|three| Parsed::Ints(per_op(three))))
 }
 
 fn times(text: &str, unit: TimeUnit) -> Value<Parsed> {
-    let read = values::by_direction(text, &[','], |part| values::time(part, unit))?;
+    let read = values::numbers_by_direction(text, |part| values::time(part, unit))?;
     Ok(read.map(|three| Parsed::Times(per_op(three))))
 }
 

@@ -8,7 +8,7 @@ use super::figures::{Entry, shares};
 use super::idleness;
 use super::moment::Moment;
 use super::tree;
-use crate::fio::job::{Output, Reporting};
+use crate::fio::job::{Output, Reporting, VerdictPlace};
 use crate::fio::output::figures::direction::{DirectionFigures, whole_ms};
 use crate::fio::output::figures::disks::{Disk, disks};
 use crate::fio::output::figures::spread::{STEPS, Spread};
@@ -43,7 +43,7 @@ pub(super) fn document(
     if let Some(idleness) = &output.idleness {
         document.put("cpu_idleness", idleness::tree(idleness));
     }
-    if !output.without_verdict {
+    if output.verdict != VerdictPlace::Absent {
         document.put("candor", verdict::tree(report));
     }
     tree::document(document)

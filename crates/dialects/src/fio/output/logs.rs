@@ -91,7 +91,7 @@ impl LogFile<'_> {
             // A phase that was repeated goes on where it left off.
             let mut begin_ns = 0;
             for measured in measured(report, job) {
-                if let Some(log) = &measured.log {
+                if let Some(log) = measured.log.as_ref().filter(|_| self.has_lines_of(job)) {
                     let lines = Lines { kind: self.kind, logs: &job.logs, log, begin_ns };
                     lines.write(out, &mut put)?;
                 }
@@ -99,6 +99,12 @@ impl LogFile<'_> {
             }
         }
         store.flush(out)
+    }
+
+    /// False for a log of bandwidth that would have a line for each operation, where none is to.
+    fn has_lines_of(&self, job: &FioJob) -> bool {
+        let by_operation = self.kind == Kind::Bandwidth && job.logs.window_ms == 0;
+        !by_operation || job.reporting.bandwidth_by_operation
     }
 }
 

@@ -14,8 +14,8 @@ use crate::fio::job::Reporting;
 use crate::fio::output::figures::direction::DirectionFigures;
 use crate::fio::output::figures::steady::{self, Steadiness};
 
-/// The whole text.
-pub(super) fn document(report: &Report, entries: &[Entry], now: &Moment) -> String {
+/// The jobs, one after the other.
+pub(super) fn jobs(entries: &[Entry], now: &Moment) -> String {
     let mut text = String::from("\n");
     for entry in entries {
         // fio is silent about a job that did nothing at all.
@@ -23,6 +23,12 @@ pub(super) fn document(report: &Report, entries: &[Entry], now: &Moment) -> Stri
             job(entry, entries, now, &mut text);
         }
     }
+    text
+}
+
+/// The groups, then the disks.
+pub(super) fn groups(report: &Report, entries: &[Entry]) -> String {
+    let mut text = String::new();
     groups::groups(entries, &mut text);
     let disks = disks_shown(report, entries);
     groups::disks(&disks, &mut text);

@@ -35,6 +35,25 @@ pub fn by_direction<T: Clone>(
     Ok(Read { value: values, remark })
 }
 
+/// Numbers for reads, writes and trims. Where no comma stands, colons and minus signs separate them.
+pub fn numbers_by_direction<T: Clone>(
+    text: &str,
+    read: impl Fn(&str) -> Value<T>,
+) -> Value<[Option<T>; 3]> {
+    const OTHER: [char; 2] = [':', '-'];
+    let has_other = text.get(1..).is_some_and(|behind_sign| behind_sign.contains(OTHER));
+    if !has_other || text.starts_with(OTHER) || text.contains([',', '(']) {
+        return by_direction(text, &[','], read);
+    }
+    let all = by_direction(text, &OTHER, read)?;
+    let values = text.replace(OTHER, ",");
+    let remark = format!(
+        "`{text}` is read as `{values}`, as fio does: a value each for reads, writes and trims, \
+         and no range"
+    );
+    Ok(Read { value: all.value, remark: all.remark.or(Some(remark)) })
+}
+
 /// A number that may have decimals.
 pub fn decimal(text: &str) -> Value<f64> {
     let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
@@ -55,25 +74,34 @@ pub fn decimal(text: &str) -> Value<f64> {
     }
 }
 
-/// Numbers that may have decimals, separated by colons.
+/// Numbers that may have decimals, separated by colons. fio reads the first of a list with commas.
 pub fn floats(text: &str) -> Value<Vec<f64>> {
-    let mut numbers = Vec::new();
+    let (mut numbers, mut remark) = (Vec::new(), None);
     for (start, part) in parts(text, |c| c == ':') {
-        let number = decimal(part).map_err(|mut refused| {
-            if part.contains(',') {
-                refused.remedy = format!("separate with colons: {}", text.replace(',', ":"));
-            }
-            refused.behind(start)
-        })?;
-        numbers.push(number.value);
+        let (first, rest) = part.split_once(',').unwrap_or((part, ""));
+        numbers.push(decimal(first).map_err(|refused| refused.behind(start))?.value);
+        if !rest.is_empty() && remark.is_none() {
+            remark = Some(format!(
+                "`{part}` is read as {first}, as fio does, which separates with colons: the list \
+                 would be {}",
+                text.replace(',', ":")
+            ));
+        }
     }
-    Ok(Read::plain(numbers))
+    Ok(Read { value: numbers, remark })
 }
 
 /// CPUs, such as `0-3,8`: ascending, each once.
 pub fn cpus(text: &str) -> Value<Vec<u32>> {
-    let mut cpus = Vec::new();
+    let (mut cpus, mut remark) = (Vec::new(), None);
     for (start, part) in parts(text, |c| c == ',') {
+        let (part, rest) = part.split_once(':').unwrap_or((part, ""));
+        if !rest.is_empty() {
+            remark = Some(format!(
+                "`{part}:{rest}` is read as CPU {part}, as fio does; both are `{part},{rest}`, and \
+                 a range `{part}-{rest}`"
+            ));
+        }
         let found = cpu_list(part).ok().filter(|found| !found.is_empty());
         cpus.extend(found.ok_or_else(|| {
             let message = format!("`{part}` is not a CPU or a range of CPUs");
@@ -82,5 +110,5 @@ pub fn cpus(text: &str) -> Value<Vec<u32>> {
     }
     cpus.sort_unstable();
     cpus.dedup();
-    Ok(Read::plain(cpus))
+    Ok(Read { value: cpus, remark })
 }

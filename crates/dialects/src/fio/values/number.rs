@@ -56,12 +56,50 @@ pub fn integer(text: &str, units: Units) -> Value<i128> {
     if text.ends_with(')') && !text.contains('(') {
         return without_bracket(text, units);
     }
+    if let Some(head) = before(text, &[';']) {
+        let read = integer(head, units)?;
+        let remark = stops_there(text, head, &read.value.to_string(), None);
+        return Ok(Read { value: read.value, remark: Some(remark) });
+    }
     let Some((digits, unit)) = number_and_unit(text) else { return Err(misread(text, units)) };
     let factor = size_of_unit(unit, units).ok_or_else(|| misread(text, units))?;
     let value = whole(digits).ok_or_else(|| too_large(text))?;
     let value = value.checked_mul(factor).filter(|value| value.unsigned_abs() <= MAX);
     let value = value.ok_or_else(|| too_large(text))?;
     Ok(Read { value, remark: oddly_read(text, unit, value, units) })
+}
+
+/// A number that counts something other than bytes: `128*1` is 128 and `1s` is 1, as fio reads no
+/// further.
+pub fn count(text: &str, units: Units) -> Value<u64> {
+    if let Some(head) = before(text, &['*', '+']) {
+        let read = bytes(head, units)?;
+        let sum = arithmetic::evaluate(text, &|unit| size_of_unit(unit, units)).ok();
+        let remark = stops_there(text, head, &read.value.to_string(), sum.map(|n| n.to_string()));
+        return Ok(Read { value: read.value, remark: Some(remark) });
+    }
+    let seconds = text
+        .strip_suffix(['s', 'S'])
+        .filter(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let Some(number) = seconds else { return bytes(text, units) };
+    let remark = format!(
+        "`{text}` is read as {number}, as fio does: this is a number without a unit of time, and \
+         no {number} seconds"
+    );
+    bytes(number, units).map(|read| Read { value: read.value, remark: Some(remark) })
+}
+
+/// The number in front of one of these characters: `128` of `128*1`, `4k` of `4k;8k`.
+pub(super) fn before<'a>(text: &'a str, stops: &[char]) -> Option<&'a str> {
+    let (head, _) = text.split_at(text.find(stops)?);
+    number_and_unit(head).map(|_| head)
+}
+
+/// The remark on a value that fio reads up to an operator only, with the sum where it is one.
+pub(super) fn stops_there(text: &str, head: &str, read: &str, sum: Option<String>) -> String {
+    let stop = &text[head.len()..head.len() + 1];
+    let meant = sum.map_or_else(String::new, |sum| format!("; as arithmetic it would be {sum}"));
+    format!("`{text}` is read as {read}, as fio does, which stops at `{stop}`{meant}")
 }
 
 /// A bracket that nothing opened changes no number, so what fio makes of it is what was meant.

@@ -3,7 +3,7 @@
 use candor_plan::Nanos;
 
 use super::arithmetic;
-use super::number::{number_and_unit, whole};
+use super::number::{before, number_and_unit, stops_there, whole};
 use super::{Read, Refused, Value};
 
 /// The unit of a time that has none.
@@ -36,6 +36,17 @@ pub fn time(text: &str, default: TimeUnit) -> Value<Nanos> {
         let micros = arithmetic::evaluate(text, &|unit| micros_of_unit(unit))?;
         return nanos(text, micros).map(Read::plain);
     }
+    if let Some(head) = before(text, &['*', '+']) {
+        let read = time(head, default)?;
+        let unit = |unit: &str| micros_of_unit(unit);
+        let of_default = |sum: i128| if has_unit(text) { sum } else { sum * default.micros() };
+        let sum = arithmetic::evaluate(text, &unit).ok().map(|sum| shown(of_default(sum)));
+        let remark = stops_there(text, head, &read.value.to_string(), sum);
+        return Ok(Read { value: read.value, remark: Some(remark) });
+    }
+    if let Some(read) = without_decimals(text, default) {
+        return read;
+    }
     let Some((digits, unit)) = number_and_unit(text) else { return Err(misread(text, default)) };
     let factor = match unit {
         "" => default.micros(),
@@ -49,6 +60,30 @@ pub fn time(text: &str, default: TimeUnit) -> Value<Nanos> {
         )
     });
     Ok(Read { value, remark })
+}
+
+/// `1.5s`, of which fio drops the decimals.
+fn without_decimals(text: &str, default: TimeUnit) -> Option<Value<Nanos>> {
+    let (whole, rest) = text.split_once('.')?;
+    let letters = rest.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(rest.len());
+    let (decimals, unit) = rest.split_at(letters);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_unit = unit.is_empty() || micros_of_unit(unit).is_some();
+    if !is_number(whole) || !is_number(decimals) || !is_unit {
+        return None;
+    }
+    let meant = meant(text, default).map(shown)?;
+    Some(time(&format!("{whole}{unit}"), default).map(|read| {
+        let remark = format!(
+            "`{text}` is read as {}, as fio does, which drops decimals; it looks like {meant}",
+            read.value
+        );
+        Read { value: read.value, remark: Some(remark) }
+    }))
+}
+
+fn has_unit(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
 fn nanos(text: &str, micros: i128) -> Result<Nanos, Refused> {

@@ -27,20 +27,23 @@ pub(in crate::fio::lower) fn lower(
         stop.passes = checks_each_pass(from, blocks, diagnostics).then_some(u32::MAX);
         return;
     }
-    let loops = options.runtime.loops.max(1);
-    // Both operations of a pair count, here; there a pair counts once.
-    let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
-    stop.ops =
-        Some(options.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
     let lengths = || targets.iter().flat_map(|target| lengths(from, blocks, target));
     let add = |sum: u64, (length, files): (Option<u64>, u64)| {
         Some(sum.saturating_add(length?.saturating_mul(files)))
     };
     let total = lengths().try_fold(0, add);
-    let moved = moved(from, total, diagnostics).map(|moved| match total {
-        Some(total) if ends_with_size(from, blocks) => moved.min(total),
+    let moved = moved(from, total, diagnostics);
+    let again = moved.and_then(|moved| checked_passes(from, blocks, lengths(), moved));
+    let moved = match total {
+        _ if again.is_some() => None,
+        Some(total) if ends_with_size(from, blocks) => moved.map(|moved| moved.min(total)),
         _ => moved,
-    });
+    };
+    let loops = options.runtime.loops.max(1).max(again.unwrap_or(1));
+    // Both operations of a pair count, here; there a pair counts once.
+    let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
+    stop.ops =
+        Some(options.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
     // Where files have a size of their own, that of the job is only how much it moves. What does
     // not make up whole zones is not used, but moved elsewhere.
@@ -89,6 +92,30 @@ fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
     }
     let drawn = options.rw.direction.is_random() && options.random.no_map;
     options.verify.method != Method::None && !drawn && !options.rw.direction.is_mixed()
+}
+
+/// Passes of a job whose every pass is read back, where `io_size` is more than a pass. fio counts
+/// what it reads back against `io_size` too, and begins no pass for less than a block.
+fn checked_passes(
+    from: &Instance<'_>,
+    blocks: &Blocks,
+    lengths: impl Iterator<Item = (Option<u64>, u64)>,
+    io_size: u64,
+) -> Option<u64> {
+    let read_back = blocks.verify.as_ref()?.read_back?;
+    if read_back.only || !ends_with_size(from, blocks) || !is_one_pass(blocks) {
+        return None;
+    }
+    let unit = match blocks.size.write {
+        SizeSpec::Fixed(size) => size.0.max(1),
+        _ => 1,
+    };
+    let pass =
+        lengths.map(|(length, files)| Some(length? / unit * unit * files)).sum::<Option<u64>>();
+    let pass = pass.filter(|pass| (1..=io_size).contains(pass))?;
+    let block = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(1).max(1);
+    let moved_by_one = pass.saturating_mul(2);
+    Some((io_size.saturating_add(1).saturating_sub(block)).div_ceil(moved_by_one).max(1))
 }
 
 /// `io_size`, where it is given.

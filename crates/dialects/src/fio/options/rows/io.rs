@@ -16,10 +16,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("rw_sequencer", Kind::Choice(Sequencer::CHOICES),
         |s, v| s.rw.sequencer = v.of(Sequencer::ALL), "what happens between the jumps of rw=…:N")
         .default("sequential").exact("blocks.stay", "identical"),
-    row("rwmixread", Kind::Int(0, 100), |s, v| s.rw.mix_read = v.int(),
-        "percent of a mix that are reads")
+    bare("rwmixread", Kind::Own("0 to 100", &[], own::mix_read), "percent of a mix that are reads")
         .default("50").exact("blocks.mix", "70"),
-    row("rwmixwrite", Kind::Int(0, 100), |s, v| s.rw.mix_read = 100 - v.int(),
+    bare("rwmixwrite", Kind::Own("0 to 100", &[], own::mix_write),
         "percent of a mix that are writes")
         .default("50").exact("blocks.mix", "20"),
     bare("rwmixcycle", Kind::Deprecated, "no longer used").idle("10", "fio has dropped it"),

@@ -108,7 +108,7 @@ pub(in crate::fio::options) const STATISTICS: &[Row] = &[
     row("disk_util", Kind::Bool, |s, v| s.statistics.disk_util = v.bool(), "what the devices did")
         .default("1").exact("output", "0"),
     row("gtod_reduce", Kind::Bool, |s, v| s.statistics.reduced = v.bool(),
-        "no latencies and no sampled bandwidth")
+        "no latencies, and no line of a bandwidth log for each operation")
         .default("0").exact("output", "1"),
     row("disable_lat", Kind::Bool, |s, v| s.statistics.no_lat = v.bool(), "no total latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
@@ -117,7 +117,7 @@ pub(in crate::fio::options) const STATISTICS: &[Row] = &[
     row("disable_slat", Kind::Bool, |s, v| s.statistics.no_slat = v.bool(), "no submission latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
     row("disable_bw_measurement", Kind::Bool, |s, v| s.statistics.no_bandwidth = v.bool(),
-        "no sampled bandwidth")
+        "no line of a bandwidth log for each operation; samples go on")
         .alias(&["disable_bw"]).under("gtod_reduce").default("0").exact("output", "1"),
 ];
 

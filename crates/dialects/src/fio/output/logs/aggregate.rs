@@ -6,7 +6,7 @@ use candor_plan::units::{Direction, PerDirection};
 use candor_record::Report;
 
 /// Name and text of each of the three logs.
-pub fn files(report: &Report) -> [(&'static str, String); 3] {
+pub fn files(report: &Report, name: &str) -> [(String, String); 3] {
     let rates = rates(report);
     let text = |op: Direction, number: u8| {
         let line = |(ns, rates): &(u64, PerDirection<f64>)| {
@@ -15,9 +15,9 @@ pub fn files(report: &Report) -> [(&'static str, String); 3] {
         rates.iter().map(line).collect()
     };
     [
-        ("agg-read_bw.log", text(Direction::Read, 0)),
-        ("agg-write_bw.log", text(Direction::Write, 1)),
-        ("agg-trim_bw.log", text(Direction::Trim, 2)),
+        (format!("{name}-read_bw.log"), text(Direction::Read, 0)),
+        (format!("{name}-write_bw.log"), text(Direction::Write, 1)),
+        (format!("{name}-trim_bw.log"), text(Direction::Trim, 2)),
     ]
 }
 
@@ -81,7 +81,7 @@ mod tests {
         };
         report.phases[1].phase = 1;
         report.phases[0].measurements[1].samples[1].at_ns -= 1_000_000;
-        let [(name, reads), (_, writes), _] = files(&report);
+        let [(name, reads), (_, writes), _] = files(&report, "agg");
         assert_eq!(name, "agg-read_bw.log");
         assert_eq!(
             reads,
