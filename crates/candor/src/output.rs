@@ -16,6 +16,8 @@ pub struct Output {
     json: Option<PathBuf>,
     run_dir: Option<PathBuf>,
     claimed: Option<RunDir>,
+    /// The whole report as text, not its first screen.
+    pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
     /// When to use colours.
@@ -36,6 +38,14 @@ const RUN_DIR: Flag<Output> = Flag {
     help: "Keep plan, report and text of this run in DIR, so that it can be repeated exactly",
     fields: &[],
     set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
+};
+
+const VERBOSE: Flag<Output> = Flag {
+    long: "verbose",
+    takes: Takes::Nothing,
+    help: "Print all findings with their evidence, requests and notes, not one screen",
+    fields: &[],
+    set: |output, _| put(&mut output.verbose, Ok(true)),
 };
 
 const QUIET: Flag<Output> = Flag {
@@ -60,7 +70,7 @@ const COLOR: Flag<Output> = Flag {
 
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, RUN_DIR, QUIET, COLOR] }];
+    &[Group { title: "Output", flags: &[JSON, RUN_DIR, VERBOSE, QUIET, COLOR] }];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
@@ -94,7 +104,11 @@ impl Output {
         }
         self.deliver_json(&json)?;
         if self.json.as_deref() != Some(Path::new("-")) {
-            screen::data(&report::text(result, &screen::style(self.color)))?;
+            let style = screen::style(self.color);
+            screen::data(&match self.verbose {
+                true => report::text(result, &style),
+                false => report::first_screen(result, &style),
+            })?;
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
