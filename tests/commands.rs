@@ -42,7 +42,7 @@ fn words_that_do_not_exist_get_a_suggestion() {
 
 #[test]
 fn too_few_words_are_a_mistake_of_use() {
-    for words in [&[][..], &["check"], &["inspect"], &["run"], &["run", "--rw", "read"]] {
+    for words in [&[][..], &["run"], &["run", "--rw", "read"], &["show"]] {
         let ran = candor(words);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}: {}", ran.err);
         assert!(!ran.err.is_empty(), "{words:?}");
@@ -88,7 +88,7 @@ fn a_stored_report_is_shown_judged_and_repeated() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let (file, dir) = (scratch.path("own"), scratch.outside("kept"));
     let words = ["run", "--target", &file, "--size", "4m", "--rw", "randread", "--passes", "2"];
-    let ran = candor(&[&words[..], &["--direct", "--run-dir", &dir]].concat());
+    let ran = candor(&[&words[..], &["--direct", "--verbose", "--run-dir", &dir]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let json = format!("{dir}/report.json");
     for report in [&dir, &json] {
@@ -268,6 +268,19 @@ fn keys_that_are_set_are_checked() {
         let shown = ran.err.contains(told) && ran.err.contains("--> command line:1:");
         assert!(shown && ran.err.contains(setting), "{}", ran.err);
     }
+}
+
+#[test]
+fn inspect_without_a_path_has_a_line_for_each_device() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
+    let before = fingerprint(&device.node);
+    let ran = candor(&["inspect"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let rows = ran.out.lines().filter(|line| line.starts_with(device.name())).count();
+    assert!(rows == 1 || ran.out.contains("more"), "{}", ran.out);
+    assert!(ran.out.lines().count() <= 23, "{}", ran.out);
+    assert_eq!(fingerprint(&device.node), before);
 }
 
 /// `candor inspect` of this, as text; it leaves no trace.

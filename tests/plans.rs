@@ -203,7 +203,7 @@ fn a_run_directory_repeats_its_run() {
     let (first, second) = (scratch.outside("first"), scratch.outside("second"));
     let file = scratch.path("own");
     let words = ["run", "--target", &file, "--size", "8m", "--rw", "randrw", "--ops", "500"];
-    let more = ["--seed", "42", "--bs", "4k:60,8k:40", "--run-dir", &first];
+    let more = ["--seed", "42", "--bs", "4k:60,8k:40", "--verbose", "--run-dir", &first];
     let ran = candor(&[&words[..], &more].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     for name in ["plan.toml", "report.json", "report.txt"] {

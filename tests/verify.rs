@@ -292,7 +292,10 @@ fn what_a_run_wrote_is_verified_afterwards() {
             // All of the file was written, so all is read back, each block once.
             "write" => assert_eq!(blocks, Some(2048), "{job}"),
             _ => {
-                assert!(blocks > Some(0) && blocks <= wrote["ops"].as_u64().map(|n| 2 * n), "{job}")
+                assert!(
+                    blocks > Some(0) && blocks <= wrote["ops"].as_u64().map(|n| 2 * n),
+                    "{job}"
+                );
             }
         }
     }

@@ -170,7 +170,7 @@ pub fn run(scratch: &Scratch, target: &str, words: &str) -> Report {
 /// Runs candor with these words and `--json`, and reads the report.
 pub fn measured(scratch: &Scratch, words: &[&str]) -> (Ran, Report) {
     let json = scratch.outside("report.json");
-    let ran = candor(&[words, &["--json", &json]].concat());
+    let ran = candor(&[words, &["--json", &json, "--verbose"]].concat());
     let report = Report::read(&json).unwrap_or_else(|| panic!("no report:\n{}", ran.err));
     (ran, report)
 }

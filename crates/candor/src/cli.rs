@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 
 use crate::commands::tools::{self, Tool};
 use crate::flag::CommandLine;
-use crate::{commands, exit, screen};
+use crate::{commands, exit, foreign_words, screen};
 
 const ABOUT: &str = "A storage benchmark that tells you whether to believe it";
 
@@ -96,6 +96,7 @@ fn refuse(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {
         screen::tell(&text);
+        screen::tell(&foreign_words::hint(error).unwrap_or_default());
         return exit::USAGE;
     }
     match screen::data(&text) {

@@ -52,7 +52,11 @@ fn stored(
     read: fn(&str) -> Result<Report, String>,
 ) -> u8 {
     let output = match flags(output::OF_REPORTS, &[], matches, &mut line, &mut ()) {
-        Ok(output) => output,
+        // Who looks at a report again wants all of it.
+        Ok(mut output) => {
+            output.verbose = true;
+            output
+        }
         Err(code) => return code,
     };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();

@@ -10,6 +10,7 @@ mod commands;
 mod docs;
 mod exit;
 mod flag;
+mod foreign_words;
 mod output;
 mod parse;
 mod run_dir;

@@ -17,6 +17,8 @@ pub struct Output {
     csv: Option<PathBuf>,
     run_dir: Option<PathBuf>,
     claimed: Option<RunDir>,
+    /// The whole report as text, not its first screen.
+    pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
     /// When to use colours.
@@ -47,6 +49,14 @@ const RUN_DIR: Flag<Output> = Flag {
     set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
 };
 
+const VERBOSE: Flag<Output> = Flag {
+    long: "verbose",
+    takes: Takes::Nothing,
+    help: "Print all findings with their evidence, requests and notes, not one screen",
+    fields: &[],
+    set: |output, _| put(&mut output.verbose, Ok(true)),
+};
+
 const QUIET: Flag<Output> = Flag {
     long: "quiet",
     takes: Takes::Nothing,
@@ -69,7 +79,7 @@ const COLOR: Flag<Output> = Flag {
 
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, CSV, RUN_DIR, QUIET, COLOR] }];
+    &[Group { title: "Output", flags: &[JSON, CSV, RUN_DIR, VERBOSE, QUIET, COLOR] }];
 
 /// Options of a command that shows a stored report.
 pub const OF_REPORTS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, CSV, COLOR] }];
@@ -108,7 +118,11 @@ impl Output {
             write(&self.csv, &csv::report(result).map_err(|error| error.to_string())?)?;
         }
         if !is_stdout(&self.json) && !is_stdout(&self.csv) {
-            screen::data(&report::text(result, &screen::style(self.color)))?;
+            let style = screen::style(self.color);
+            screen::data(&match self.verbose {
+                true => report::text(result, &style),
+                false => report::first_screen(result, &style),
+            })?;
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);

@@ -186,7 +186,10 @@ pub trait Source {
     /// Ends the work because its time is up; true where operations follow that belong to it, after
     /// which the source ends by itself.
     fn time_is_up(&mut self) -> bool {
-        self.inner().is_some_and(|inner| inner.time_is_up())
+        match self.inner() {
+            Some(inner) => inner.time_is_up(),
+            None => false,
+        }
     }
 
     /// Skips the turn of a handle, where the next operation would be the work's own. Returns the

@@ -17,7 +17,7 @@ pub struct Command<'a> {
     /// Place of the phase in the plan.
     phase: String,
     changes: Vec<Setting>,
-    /// What is proposed cannot be had by changing settings.
+    /// No settings give what is proposed.
     is_out_of_reach: bool,
 }
 

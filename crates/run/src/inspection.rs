@@ -8,12 +8,14 @@ use candor_record::Facts;
 use crate::error::RunError;
 use crate::{devices, precheck};
 
-/// Inspects paths: what each is, what lies under it, and whether its counters can be trusted.
+/// Inspects paths: what each is, what lies under it, and whether its counters can be trusted; all
+/// devices of the host where no path is given.
 ///
 /// # Errors
 /// A path does not exist.
 pub fn inspect(paths: &[PathBuf]) -> Result<Facts, RunError> {
-    Ok(inspect_by(&devices::named(paths)?, &Roots::default()))
+    let roots = Roots::default();
+    Ok(inspect_by(&targets(paths, &roots)?, &roots))
 }
 
 /// As [`inspect`], with all that the kernel answered, for [`replay`]; of all devices of the host
@@ -22,10 +24,7 @@ pub fn inspect(paths: &[PathBuf]) -> Result<Facts, RunError> {
 /// # Errors
 /// A path does not exist.
 pub fn record(paths: &[PathBuf]) -> Result<(Facts, Bundle), RunError> {
-    let targets = match paths.is_empty() {
-        true => devices::all(&Roots::default()),
-        false => devices::named(paths)?,
-    };
+    let targets = targets(paths, &Roots::default())?;
     let roots = Roots::recording();
     let facts = inspect_by(&targets, &roots);
     let mut bundle = roots.recorded();
@@ -53,6 +52,10 @@ pub fn replay(text: &str) -> Result<Facts, String> {
     let of_reads = recorded.missing.into_iter().filter(precheck::is_of_accounting_probe);
     facts.missing.extend(of_reads);
     Ok(facts)
+}
+
+fn targets(paths: &[PathBuf], roots: &Roots) -> Result<Vec<(String, PathBuf)>, RunError> {
+    if paths.is_empty() { Ok(devices::all(roots)) } else { devices::named(paths) }
 }
 
 fn inspect_by(targets: &[(String, PathBuf)], roots: &Roots) -> Facts {

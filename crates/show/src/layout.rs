@@ -18,6 +18,11 @@ impl<'a> Page<'a> {
         format!("{}\n", self.text.trim_end())
     }
 
+    /// Lines so far.
+    pub fn lines(&self) -> usize {
+        self.text.matches('\n').count()
+    }
+
     /// One line as it is.
     pub fn line(&mut self, text: &str) {
         self.text.push_str(text.trim_end());

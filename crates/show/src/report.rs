@@ -5,6 +5,8 @@
 //! seen. Everything else is in the JSON report.
 
 mod findings;
+mod first_screen;
+mod key_numbers;
 mod results;
 mod troubles;
 
@@ -18,7 +20,9 @@ use crate::layout::{Page, wrap};
 use crate::style::{Style, Tone};
 use crate::{describe, requests, words};
 
-/// The report as text.
+pub use first_screen::text as first_screen;
+
+/// The whole report as text.
 pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);

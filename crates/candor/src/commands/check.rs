@@ -1,4 +1,4 @@
-//! `candor check PATH`: what this storage is, what it should do, what it did, and whether to
+//! `candor check [PATH]`: what this storage is, what it should do, what it did, and whether to
 //! believe it.
 
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ const ABOUT: &str = "Measure a directory, file or block device, and say whether 
 const LONG_ABOUT: &str = "\
 Measure a directory, file or block device, and say whether to believe it.
 
-Inspects what is there, states what it should be able to do, runs a short honest series (large \
+Without PATH, that is the current directory. Inspects what is there, states what it should be able to do, runs a short honest series (large \
 blocks in sequence, 4 KiB at random one at a time and many at once, durable writes), and says what \
 each number means. In a directory it works in files of its own and removes them; an existing file \
 or a block device is only read, unless --write consents to its contents being destroyed.";
@@ -84,7 +84,7 @@ pub fn command() -> Command {
     Command::new("check")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .arg(Arg::new("PATH").required(true).help("Directory, file or block device"))
+        .arg(Arg::new("PATH").default_value(".").help("Directory, file or block device"))
         .args(flag::args(GROUPS))
         .args(flag::args(output::OF_RUNS))
         .after_help(exit::HELP)

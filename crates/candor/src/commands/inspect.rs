@@ -1,4 +1,4 @@
-//! `candor inspect PATH…`: what lies under paths, without any load but one accounting probe each.
+//! `candor inspect [PATH…]`: what lies under paths, without any load but one accounting probe each.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use crate::{commands, exit};
 const ABOUT: &str = "Show what lies under a path: filesystem, devices, links, limits";
 
 const LONG_ABOUT: &str = "\
-Show what lies under a path: filesystem, devices, links, limits.
+Show what lies under a path: filesystem, devices, links, limits; without a path, a line for each \
+device.
 
 Nothing is measured or changed. One small read is made to see whether the kernel's counters can \
 vouch for this storage; it is the only I/O.
@@ -60,9 +61,8 @@ pub fn command() -> Command {
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .arg(
-            path.required_unless_present_any(["record", "replay"])
-                .conflicts_with("replay")
-                .help("Directories, files or block devices"),
+            path.conflicts_with("replay")
+                .help("Directories, files or block devices; without one, a line for each device"),
         )
         .args(flag::args(GROUPS))
         .mut_arg("replay", |replay| replay.conflicts_with("record"))
@@ -77,10 +77,15 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
-    match facts(&commands::paths(matches), &draft) {
-        Ok(facts) => commands::exit_code(facts.and_then(|facts| {
-            output.show(json::facts(&facts), |style| candor_show::facts::text(&facts, style))
-        })),
+    let paths = commands::paths(matches);
+    let text = match paths.is_empty() && draft.replay.is_none() {
+        true => candor_show::facts::devices,
+        false => candor_show::facts::text,
+    };
+    match facts(&paths, &draft) {
+        Ok(facts) => commands::exit_code(
+            facts.and_then(|facts| output.show(json::facts(&facts), |style| text(&facts, style))),
+        ),
         Err(error) => commands::fail(&error, &line.source, &output),
     }
 }

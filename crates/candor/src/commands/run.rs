@@ -45,7 +45,7 @@ const HOW: &[Group<How>] = &[Group {
         Flag {
             long: "set",
             takes: Takes::Many("KEY=VALUE"),
-            help: "Set a key of the plan, by its path or as much of its end as no other key shares: \
+            help: "Set a key of the plan, by its path or as much of its end as no other key has: \
                    depth=32, phase.stop.time=1m; may be given several times",
             fields: &[],
             set: |how, text| {
@@ -182,8 +182,8 @@ fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), 
     let flags = flag::given(options::GROUPS, matches);
     if let Some(first) = flags.first() {
         return Err(Unusable::Sentence(format!(
-            "{file} says what to run, and so does --{first}; change {file} with --set KEY=VALUE, or \
-             give flags only"
+            "{file} says what to run, and so does --{first}; change {file} with --set KEY=VALUE, \
+             or give flags only"
         )));
     }
     let text = stored::text(file, REPORT_BYTES_MAX).map_err(Unusable::Sentence)?;

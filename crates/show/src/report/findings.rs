@@ -16,14 +16,17 @@ struct Folded<'a> {
     other: Vec<&'a str>,
 }
 
+/// Each finding once, heaviest first.
+pub(super) fn heaviest(report: &Report) -> Vec<&Finding> {
+    folded(report).into_iter().map(|entry| entry.finding).collect()
+}
+
 /// The diagnoses.
 pub(super) fn section(page: &mut Page, report: &Report) {
-    let mut all = folded(report);
+    let all = folded(report);
     if all.is_empty() {
         return;
     }
-    // A stable sort: within one severity the order of the phases stays.
-    all.sort_by_key(|entry| std::cmp::Reverse((entry.finding.severity, entry.finding.confidence)));
     page.heading("Findings");
     for entry in &all {
         finding(page, entry, report.phases.len() > 1);
@@ -31,6 +34,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     }
 }
 
+/// Findings that are alike told as one, heaviest first.
 fn folded(report: &Report) -> Vec<Folded<'_>> {
     let mut all: Vec<Folded> = Vec::new();
     for (phase, judged) in report.judged() {
@@ -56,6 +60,8 @@ fn folded(report: &Report) -> Vec<Folded<'_>> {
             }
         }
     }
+    // A stable sort: within one severity the order of the phases stays.
+    all.sort_by_key(|entry| std::cmp::Reverse((entry.finding.severity, entry.finding.confidence)));
     all
 }
 

@@ -47,6 +47,17 @@ enum Shape {
     Medium,
     /// Ceiling and remark below.
     Narrow,
+    /// Neither remark nor ceiling nor MiB/s.
+    Brief,
+}
+
+impl Shape {
+    /// The columns of numbers that there is room for.
+    fn of<T: Clone>(self, numbers: &[T; 5]) -> Vec<T> {
+        let binary = |nth: usize| self == Shape::Brief && nth == 2;
+        let kept = numbers.iter().enumerate().filter(|(nth, _)| !binary(*nth));
+        kept.map(|(_, cell)| cell.clone()).collect()
+    }
 }
 
 /// The table, and how each ceiling in it comes about.
@@ -63,6 +74,25 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     submissions(page, report);
     follow_ups(page, report);
     ceilings(page, report);
+}
+
+/// The table in so many lines at most, without what is said about its rows.
+pub(super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
+    let mut rows: Vec<Row> =
+        report.judged().flat_map(|(phase, judged)| phase_rows(phase, judged)).collect();
+    let all = rows.len();
+    if all == 0 {
+        return Vec::new();
+    }
+    if all >= lines_max {
+        rows.truncate(lines_max.saturating_sub(2));
+    }
+    let too_wide = table(&rows, Shape::Brief, NAME_COLUMNS_MAX).width();
+    let names = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(NAME_COLUMNS_MAX);
+    let names = (names + style.columns()).saturating_sub(too_wide).max(NAME_COLUMNS_MIN);
+    let table = table(&rows, Shape::Brief, names.min(NAME_COLUMNS_MAX));
+    let more = (all > rows.len()).then(|| format!("… and {} more rows", all - rows.len()));
+    table.lines(style).into_iter().chain(more).collect()
 }
 
 /// The steps of a search, in one line: they chose what was measured, and are no results.
@@ -137,9 +167,10 @@ fn table(rows: &[Row], shape: Shape, names: usize) -> Table {
     use Align::{Left, Right};
     let numbers =
         [("IOPS", Right), ("MB/s", Right), ("MiB/s", Right), ("p50", Right), ("p99", Right)];
-    let mut columns = [&[("", Left)], &numbers[..]].concat();
+    let mut columns = [&[("", Left)], &shape.of(&numbers)[..]].concat();
     let mut phases = rows.iter().filter_map(|row| row.phase.as_ref());
-    let with_ceilings = shape != Shape::Narrow && phases.any(|about| !about.at_most.is_empty());
+    let has_room = matches!(shape, Shape::Wide | Shape::Medium);
+    let with_ceilings = has_room && phases.any(|about| !about.at_most.is_empty());
     if with_ceilings {
         columns.extend([("at most", Right), ("used", Right)]);
     }
@@ -149,7 +180,8 @@ fn table(rows: &[Row], shape: Shape, names: usize) -> Table {
     }
     let mut table = Table::new(&columns);
     for row in rows {
-        let mut cells = [&[Cell::from(cut(&row.name, names))], &row.numbers[..]].concat();
+        let mut cells =
+            [&[Cell::from(cut(&row.name, names))], &shape.of(&row.numbers)[..]].concat();
         if let Some(about) = &row.phase {
             if with_ceilings {
                 cells.extend([about.at_most.as_str().into(), about.used.as_str().into()]);
@@ -203,7 +235,7 @@ impl About {
             (false, _) => format!("{} of the {} at most", self.used, self.at_most),
         };
         match shape {
-            Shape::Wide => String::new(),
+            Shape::Wide | Shape::Brief => String::new(),
             Shape::Medium => self.remark.clone(),
             Shape::Narrow if ceiling.is_empty() || self.remark.is_empty() => {
                 format!("{ceiling}{}", self.remark)

@@ -9,6 +9,7 @@ use insta::assert_snapshot;
 use super::*;
 use crate::sample::{self, finding, measurement, phase, stats};
 
+mod first_screen;
 mod shapes;
 
 fn plain(report: &Report) -> String {

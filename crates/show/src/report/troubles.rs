@@ -10,6 +10,12 @@ use crate::layout::Page;
 /// Mismatches told in full; the JSON report has more.
 const MISMATCHES_MAX: usize = 5;
 
+/// Errors, then blocks that were verified, a line each.
+pub(super) fn lines(report: &Report) -> Vec<String> {
+    let [clean, idle] = verified(report);
+    [errors(report), clean, idle].concat()
+}
+
 fn errors(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     for phase in &report.phases {

@@ -1,4 +1,4 @@
-//! What findings advise, as options behind the user's own words.
+//! Changes that findings advise, as options behind the user's own words.
 //!
 //! The words are read again with the options, as a user's would be. Where that does not give the
 //! plan with the changes and nothing else, no command is shown.
@@ -56,8 +56,8 @@ fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<Stri
     fits.then(|| line.join(" "))
 }
 
-/// Whether two plans have the same keys. Direct I/O has no use for what a plan tells the page cache,
-/// and fio leaves that out with it.
+/// Whether two plans have the same keys. Direct I/O has no use for hints to the page cache, and fio
+/// leaves them out with it.
 fn is_same(plan: Plan, other: Plan, without_hints: bool) -> bool {
     let keys = |mut plan: Plan| {
         let jobs = plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
@@ -127,7 +127,8 @@ mod tests {
     fn what_words_cannot_say_is_not_shown() {
         // An option behind the last of two jobs would change that one only.
         let given = words(
-            "fio --size=64m --rw=randread --name=a --filename=/nowhere/a --name=b --filename=/nowhere/b",
+            "fio --size=64m --rw=randread --name=a --filename=/nowhere/a --name=b \
+             --filename=/nowhere/b",
         );
         let depth = of_job(".work.blocks.depth", "32");
         assert_eq!(suggestion(&given, &plan(&given), &[depth]), None);

@@ -102,7 +102,7 @@ impl Given {
             let by_flag = self.by_flags.then(|| self.by_flag(&plan, setting)).flatten();
             self = match by_flag {
                 Some(given) => given,
-                None => self.by_set(plan, &place, &setting.value)?,
+                None => self.by_set(&plan, &place, &setting.value)?,
             };
         }
         let changes_something = self.plan != before || !options.is_empty();
@@ -123,12 +123,12 @@ impl Given {
         })
     }
 
-    fn by_set(&self, wanted: Plan, place: &PlanPath, value: &str) -> Option<Given> {
+    fn by_set(&self, wanted: &Plan, place: &PlanPath, value: &str) -> Option<Given> {
         let mut words = self.words.clone();
         let key = text::short_name(&self.plan, place);
         words.extend(["--set".to_owned(), format!("{key}={value}")]);
         let plan = if self.by_flags { read(&words)? } else { wanted.clone() };
-        is_same(&plan, &wanted).then_some(Given { words, plan, by_flags: self.by_flags })
+        is_same(&plan, wanted).then_some(Given { words, plan, by_flags: self.by_flags })
     }
 }
 

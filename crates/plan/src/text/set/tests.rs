@@ -144,7 +144,7 @@ fn errors_name_the_key_the_rule_and_the_remedy() {
 }
 
 proptest! {
-    /// Every key of every plan goes by its short name, and setting it to what it is changes nothing.
+    /// Every key of every plan goes by its short name, and setting it to its value changes nothing.
     #[test]
     fn keys_that_are_set_to_their_values_change_nothing(
         bytes in prop::collection::vec(any::<u8>(), 0..300), nth in any::<prop::sample::Index>()
@@ -173,7 +173,7 @@ fn list(node: &Value, place: &PlanPath, leaves: &mut Vec<(PlanPath, String)>) {
         }
         Value::Null | Value::Array(_) => {}
         Value::String(text) => {
-            leaves.push((place.clone(), toml::Value::from(text.as_str()).to_string()))
+            leaves.push((place.clone(), toml::Value::from(text.as_str()).to_string()));
         }
         value => leaves.push((place.clone(), value.to_string())),
     }

@@ -1,0 +1,139 @@
+//! The first screen of a run: verdict with the key numbers, table, heaviest findings.
+//!
+//! All of it fits a terminal of 80×24, the prompt included. Whatever finds no room stands in the
+//! full text and in the report.
+
+use candor_record::{Finding, Report, fmt};
+
+use super::key_numbers::key_numbers;
+use super::{ended, findings, results, troubles, verdict_line};
+use crate::describe;
+use crate::layout::{Page, cut, width, wrap};
+use crate::style::{Style, Tone};
+use crate::words;
+
+/// Lines of the page: a row is left for the prompt, and one for what runs tell at their end.
+const LINES_MAX: usize = 22;
+/// Rows of the table, its head included.
+const ROWS_MAX: usize = 11;
+/// Findings that are told.
+const FINDINGS_MAX: usize = 3;
+/// Lines that the sentence of a finding takes.
+const SENTENCE_LINES_MAX: usize = 2;
+/// Lines of errors and verification.
+const TROUBLES_MAX: usize = 3;
+
+/// The first screen.
+pub fn text(report: &Report, style: &Style) -> String {
+    let mut page = Page::new(style);
+    head(&mut page, report);
+    let troubles: Vec<String> = troubles::lines(report).into_iter().take(TROUBLES_MAX).collect();
+    let all = findings::heaviest(report);
+    // Two empty lines, and the one that says where the rest is.
+    let room = LINES_MAX.saturating_sub(page.lines() + troubles.len() + 3);
+    let of_findings = all.len().min(FINDINGS_MAX);
+    let table = results::brief(style, report, room.saturating_sub(of_findings + 1).min(ROWS_MAX));
+    page.blank();
+    table.iter().for_each(|line| page.line(line));
+    troubles.iter().for_each(|line| page.line(&cut(line, style.columns())));
+    let shown = shown(style, &all, room.saturating_sub(table.len() + 1));
+    page.blank();
+    let told = shown.len();
+    shown.iter().flatten().for_each(|line| page.line(line));
+    page.blank();
+    page.aside("", &rest(all.len() - told));
+    page.finish()
+}
+
+fn head(page: &mut Page, report: &Report) {
+    let style = *page.style;
+    let (line, tone) = verdict_line(report);
+    for line in short(&line, style.columns(), 2) {
+        page.line(&style.paint(tone, &line));
+    }
+    let cut_short = match &report.cut_short {
+        Some(sentence) => Some(format!("Cut short: {}", ended(sentence))),
+        None => report.interrupted.then(|| "Cut short: interrupted.".to_owned()),
+    };
+    for line in cut_short.iter().flat_map(|text| short(text, style.columns(), 2)) {
+        page.line(&line);
+    }
+    for line in key_numbers(report).iter().flat_map(|text| short(text, style.columns(), 2)) {
+        page.line(&style.paint(Tone::Strong, &line));
+    }
+    let facts = report.facts();
+    if let Some(target) = facts.targets.first() {
+        let more = match facts.targets.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        let room = style.columns().saturating_sub(width(&more));
+        page.line(&format!("{}{more}", cut(&describe::target(facts, target), room)));
+    }
+}
+
+/// The lines of each finding for which there is room, heaviest first.
+fn shown(style: &Style, all: &[&Finding], room: usize) -> Vec<Vec<String>> {
+    let (mut shown, mut used) = (Vec::new(), 0);
+    let heaviest = &all[..all.len().min(FINDINGS_MAX)];
+    for (nth, finding) in heaviest.iter().enumerate() {
+        let sentence = sentence(style, finding);
+        let command = command(style, finding);
+        // Each that follows needs its sentence at least; a command is never cut.
+        let later: usize =
+            heaviest[nth + 1..].iter().map(|later| self::sentence(style, later).len()).sum();
+        let needs = |lines: &[String]| -> usize {
+            lines.iter().map(|line| width(line).div_ceil(style.columns())).sum()
+        };
+        if used + sentence.len() > room {
+            break;
+        }
+        used += sentence.len();
+        let mut lines = sentence;
+        if used + needs(&command) + later <= room {
+            used += needs(&command);
+            lines.extend(command);
+        }
+        let rule = style.paint(Tone::Strong, &finding.rule);
+        if let Some(first) = lines.first_mut() {
+            *first = first.replacen(&finding.rule, &rule, 1);
+        }
+        shown.push(lines);
+    }
+    shown
+}
+
+/// The finding in a sentence, behind its rule and what it means.
+fn sentence(style: &Style, finding: &Finding) -> Vec<String> {
+    let text = format!("{}: {}", words::meaning(finding), finding.sentence);
+    let lines = short(&text, style.columns() - 4, SENTENCE_LINES_MAX);
+    let lead = |nth: usize| if nth == 0 { format!("{:<4}", finding.rule) } else { "    ".into() };
+    lines.iter().enumerate().map(|(nth, line)| format!("{}{line}", lead(nth))).collect()
+}
+
+fn command(style: &Style, finding: &Finding) -> Vec<String> {
+    let line = |command: &String| format!("    try: {}", style.paint(Tone::Strong, command));
+    finding.next.iter().map(line).collect()
+}
+
+/// Where the rest is.
+fn rest(findings: usize) -> String {
+    let findings = match findings {
+        0 => String::new(),
+        1 => "1 more finding, ".to_owned(),
+        n => format!("{n} more findings, "),
+    };
+    fmt::capital(&format!("{findings}evidence and requests: --verbose; all of it: --json FILE."))
+}
+
+/// The text in so many lines at most, its end replaced by `…` where it is longer.
+fn short(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
+    let mut lines = wrap(text, columns);
+    if lines.len() > lines_max {
+        lines.truncate(lines_max);
+        if let Some(last) = lines.last_mut() {
+            *last = cut(&format!("{last} …"), columns);
+        }
+    }
+    lines
+}

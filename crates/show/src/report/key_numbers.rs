@@ -1,0 +1,72 @@
+//! The numbers by which people compare storage, each from the result that measured it.
+
+use candor_plan::blocks::{Access, Blocks};
+use candor_plan::units::Direction;
+use candor_record::fmt::column;
+use candor_record::{OpStats, PhaseJudgement, PhaseRecord, Report, Verdict};
+
+/// Operations of that many bytes and more are quoted as bandwidth.
+const LARGE_BYTES: u64 = 128 << 10;
+
+/// One line; absent where fewer than two of the numbers were measured, or can be believed.
+pub(super) fn key_numbers(report: &Report) -> Option<String> {
+    let results: Vec<Shown<'_>> = report.judged().filter_map(|of| Shown::new(report, of)).collect();
+    let best = |is: &dyn Fn(&Shown) -> bool| {
+        let fit = results.iter().filter(|result| is(result));
+        fit.max_by(|a, b| a.stats.ops_per_s.total_cmp(&b.stats.ops_per_s))
+    };
+    let large = |direction| best(&|result| result.is_large() && result.direction == direction);
+    let deep = |direction| {
+        best(&|result| result.is_random() && result.in_flight > 1 && result.direction == direction)
+    };
+    let rate = |result: &Shown| column::rate(result.stats.bytes_per_s);
+    let iops = |result: &Shown| column::iops(result.stats.ops_per_s);
+    let single = best(&|result| {
+        result.is_random() && result.in_flight == 1 && result.direction == Direction::Read
+    });
+    let median = single.and_then(|result| result.stats.latency.as_ref()?.percentile_ns(50.0));
+    let durable = best(&|result| result.blocks.durability.fsync_every == 1);
+    let parts = [
+        large(Direction::Read).map(|result| format!("read {}", rate(result))),
+        large(Direction::Write).map(|result| format!("write {}", rate(result))),
+        deep(Direction::Read).map(|result| format!("random read {} IOPS", iops(result))),
+        deep(Direction::Write).map(|result| format!("random write {} IOPS", iops(result))),
+        median.map(|ns| format!("latency {}", column::time(ns))),
+        durable.map(|result| format!("durable {} writes/s", iops(result))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (parts.len() > 1).then(|| format!("{}.", candor_record::fmt::capital(&parts.join(", "))))
+}
+
+/// A believable result of one job in one direction.
+struct Shown<'a> {
+    blocks: &'a Blocks,
+    direction: Direction,
+    in_flight: u64,
+    stats: &'a OpStats,
+}
+
+impl<'a> Shown<'a> {
+    fn new(
+        report: &'a Report,
+        (phase, judged): (&'a PhaseRecord, &PhaseJudgement),
+    ) -> Option<Shown<'a>> {
+        let planned = report.plan.phases.get(phase.phase)?;
+        let ([job], [measured]) = (&planned.jobs[..], &phase.measurements[..]) else { return None };
+        let blocks = job.blocks()?;
+        let direction = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) == 100)?;
+        let in_flight = u64::from(job.workers) * u64::from(blocks.depth);
+        let stats = measured.of(direction);
+        let believable = judged.verdict <= Verdict::WithRemarks && stats.ops > 0;
+        believable.then_some(Shown { blocks, direction, in_flight, stats })
+    }
+
+    fn is_large(&self) -> bool {
+        self.blocks.size.of(self.direction).min().0 >= LARGE_BYTES
+    }
+
+    fn is_random(&self) -> bool {
+        let flushes = self.blocks.durability.fsync_every > 0;
+        !matches!(self.blocks.access, Access::Sequential) && !self.is_large() && !flushes
+    }
+}

@@ -1,0 +1,108 @@
+//! The first screen, on the smallest terminal.
+
+use candor_plan::blocks::{Access, Blocks};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::{Job, Phase};
+
+use super::*;
+
+const NARROW: Style = Style { color: false, width: 80 };
+/// Rows of the terminal, less the prompt.
+const ROWS: usize = 23;
+
+/// Rows that a text takes on a terminal of 80 columns, which breaks longer lines.
+fn rows(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum()
+}
+
+/// The series of a check, with a plan that says what each step did.
+fn series() -> Report {
+    let mut report = sample::report("large requests were split by the kernel.", sample::series());
+    report.plan.phases.clear();
+    for (nth, record) in report.phases.iter_mut().enumerate() {
+        record.phase = nth;
+        let large = record.name.contains("1 MiB");
+        let size = Bytes(if large { 1 << 20 } else { 4096 });
+        let blocks = Blocks {
+            mix: if record.name.contains("write") { Mix::WRITE } else { Mix::READ },
+            access: if large { Access::Sequential } else { Access::Random },
+            size: PerDirection::all(SizeSpec::Fixed(size)),
+            depth: if record.name.contains("32") { 32 } else { 1 },
+            ..Blocks::default()
+        };
+        let mut job = Job { work: blocks.into(), ..Job::default() };
+        if let Some(blocks) = job.blocks_mut().filter(|_| record.name.contains("durable")) {
+            blocks.durability.fsync_every = 1;
+        }
+        report.plan.phases.push(Phase { jobs: vec![job], ..Phase::default() });
+    }
+    report
+}
+
+#[test]
+fn a_check_in_order() {
+    let mut report = series();
+    let judged = report.judgement.phases[0].as_mut().unwrap();
+    judged.findings = split_requests("Each 1 MiB write reached sda in 4 pieces of 256 KiB.");
+    judged.verdict = Verdict::WithRemarks;
+    report.judgement.verdict = Verdict::WithRemarks;
+    let text = first_screen(&report, &NARROW);
+    assert!(rows(&text) <= ROWS, "{text}");
+    assert_snapshot!(text, @"
+    Believable with remarks: 1 of 6 results; large requests were split by the
+    kernel.
+    Read 561 MB/s, write 522 MB/s, random read 91.4k IOPS, latency 110 µs, durable
+    640 writes/s.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 …
+
+                                      IOPS  MB/s      p50      p99  believe
+    sequential write 1 MiB, depth 8    498   522  16.7 ms   158 ms  remarks
+    sequential read 1 MiB, depth 8     535   561  15.7 ms   149 ms  yes
+    random read 4 KiB, depth 1       9.12k  37.4   110 µs  1.05 ms  yes
+    random read 4 KiB, depth 32      91.4k   374   362 µs  3.46 ms  yes
+    random write 4 KiB, depth 1      22.8k  93.4  42.8 µs   410 µs  yes
+    durable write 4 KiB                640  2.62  50.4 µs   480 µs  yes
+      flush                            640        1.56 ms  15.0 ms
+
+    C1  remark: Each 1 MiB write reached sda in 4 pieces of 256 KiB.
+    D1  the limit: the SATA link: 522 MB/s is 87 % of what the link can carry.
+
+    Evidence and requests: --verbose; all of it: --json FILE.
+    ");
+}
+
+#[test]
+fn whatever_is_found_it_is_one_screen() {
+    let long = "A sentence that goes on and on with 12 numbers and 34 names of devices, ".repeat(9);
+    let heavy = |rule: &str| Finding {
+        next: Some(format!("candor run --target /data/{} --direct", "deep/".repeat(30))),
+        ..finding(rule, Severity::MeasuresElse, &long)
+    };
+    let mut report = series();
+    report.cut_short = Some(long.clone());
+    report.judgement.headline = long.clone();
+    for judged in report.judgement.phases.iter_mut().flatten() {
+        judged.findings = ["A1", "A3", "A5", "F10", "G1"].map(heavy).to_vec();
+    }
+    for phase in report.phases.iter_mut().flat_map(|phase| &mut phase.measurements) {
+        let failure = IoFailure {
+            op: Some("write".into()),
+            path: "/data/".to_owned() + &"deep/".repeat(30),
+            offset: 1,
+            errno: 28,
+            message: "No space left on device".into(),
+            count: 3,
+        };
+        phase.errors = vec![failure];
+    }
+    for mut report in [report, sample::full()] {
+        let text = first_screen(&report, &NARROW);
+        assert!(rows(&text) <= ROWS, "{} rows:\n{text}", rows(&text));
+        assert!(text.contains("--verbose"), "{text}");
+        let copies = (0..5).flat_map(|_| report.judgement.phases.clone()).collect();
+        report.judgement.phases = copies;
+        report.phases = (0..5).flat_map(|_| report.phases.clone()).collect();
+        let text = first_screen(&report, &NARROW);
+        assert!(rows(&text) <= ROWS, "{} rows:\n{text}", rows(&text));
+    }
+}
