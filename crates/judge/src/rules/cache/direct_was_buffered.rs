@@ -80,11 +80,14 @@ fn growth(observed: &Observed) -> Option<f64> {
     (observed.all_direct() && much).then_some(grown)
 }
 
-/// Bytes that other processes may have brought into the cache: what the devices read beyond our
-/// direct reads, and, where this process wrote nothing, whatever was written.
+/// Bytes that other processes may have brought into the cache: what the devices read beyond what
+/// this process was charged for, readahead included, and, where it wrote nothing, whatever was
+/// written.
 fn by_others(observed: &Observed) -> f64 {
-    let Some(top) = observed.top else { return 0.0 };
-    let read = (top.read.bytes - observed.app(Direction::Read).bytes).max(0.0);
+    let (Some(top), Some(ours)) = (observed.top, observed.process(Direction::Read)) else {
+        return 0.0;
+    };
+    let read = (top.read.bytes - ours.max(observed.app(Direction::Read).bytes)).max(0.0);
     if observed.does(Direction::Write) {
         return read;
     }
