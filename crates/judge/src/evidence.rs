@@ -54,7 +54,7 @@ pub fn unseen(observed: &Observed) -> Option<Unseen> {
         let slack = observed.slack_bytes(op).max(SLACK_FLAT.value * app);
         let by = way.names();
         let enough = bytes + slack >= COVERAGE_FULL.value * app;
-        (!enough).then(|| Unseen { op, app, seen: Seen::Bytes { bytes, by, from } })
+        (!enough).then_some(Unseen { op, app, seen: Seen::Bytes { bytes, by, from } })
     })
 }
 

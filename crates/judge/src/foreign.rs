@@ -7,7 +7,7 @@ use candor_record::requests::{Issuer, RequestOp, Requests, share_of};
 
 use crate::flow::{Flow, Side};
 use crate::observed::Observed;
-use crate::thresholds::{BYTES_MIN, FOREIGN};
+use crate::thresholds::{BYTES_MIN, FOREIGN, TRACED_MOST};
 
 /// Traffic of others as one method saw it.
 pub struct Foreign<'a> {
@@ -71,11 +71,14 @@ pub fn own_requests(observed: &Observed, device: &str, op: Direction) -> Option<
     (sum.requests > 0.0).then_some(sum)
 }
 
-/// The share of what lower devices moved that other processes caused, as single requests showed: a
-/// burst in the idle moment before tells nothing of the phase.
+/// The share of what lower devices moved that other processes caused, where nearly all requests
+/// were traced: a sample of them, or a burst in the idle moment before, is too coarse to take from
+/// what was counted.
 pub fn share_below(observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
     let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
-    seen_of_others(observed, devices, false, |of| of.direction == direction).unwrap_or(0.0)
+    let whole = |of: &Requests| of.traced_share().is_none_or(|share| share >= TRACED_MOST.value);
+    let counts = |of: &Requests| of.direction == direction && whole(of);
+    seen_of_others(observed, devices, false, counts).unwrap_or(0.0)
 }
 
 /// The bytes of others that passed the devices on top, and those at the bottom, in the idle moment,

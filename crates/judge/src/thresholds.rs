@@ -455,6 +455,10 @@ thresholds! {
     FOREIGN = 0.05, [C1 C3 F9 F10],
         "share of traffic by others", "evidence book F10",
         "below it the effect drowns in the spread of most devices";
+    /// Share of requests that must have been traced for those of others to be taken away.
+    TRACED_MOST = 0.9, [A13],
+        "share of requests traced, least", "judge",
+        "a sample of 13 % took 6 % from a loop that had moved all of its bytes";
     /// Share of traffic by others from which the rest is no rate of the device.
     FOREIGN_MOST = 0.9, [F10],
         "share of bytes and requests of others, not verifiable", "judge",

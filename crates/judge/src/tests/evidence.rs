@@ -46,7 +46,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
     })
 }
 
-/// What the target lies on.
+/// Kind of device or server below the target.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Disk,
@@ -186,7 +186,7 @@ proptest! {
                 prop_assert!(enough, "{seen} of {app} seen: {faults:?} {}", judged.headline);
             }
             let target = &case.host.facts.targets[0];
-            prop_assert!(!target.holding().is_some_and(|on| on.is_served_by_process()));
+            prop_assert!(!target.holding().is_some_and(Filesystem::is_served_by_process));
             prop_assert!(target.device.is_some() || target.remote.is_some());
             let first = &case.host.facts.devices.first();
             let blind = first.is_some_and(|d| d.loop_backing.is_some() && d.below.is_empty());

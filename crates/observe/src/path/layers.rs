@@ -15,9 +15,9 @@ const LAYERS_MAX: usize = 8;
 /// Use of a path. A file of an overlay moves to its upper layer when it is opened for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Its bytes are read from where they are.
+    /// Reads take the bytes from where they are.
     Read,
-    /// Its bytes will be where writes go.
+    /// Writes take the bytes to another place, if need be.
     Write,
 }
 

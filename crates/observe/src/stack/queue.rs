@@ -57,7 +57,7 @@ pub(crate) fn bio_based(node: &Node) -> Option<Fact<bool>> {
     node.has("queue").then(|| Fact::new(node.names("mq").is_empty(), path))
 }
 
-/// What virtio and SCSI disks say of their own cache.
+/// The cache that virtio and SCSI disks name as their own.
 fn device_cache(owner: &Node) -> Option<Fact<String>> {
     let of_scsi = || {
         let address = owner.names("device/scsi_disk").into_iter().next()?;

@@ -2,7 +2,9 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::DirectIo;
-use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
+use candor_record::{
+    Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity, Snapshot,
+};
 
 use crate::builder::FindingBuilder;
 use crate::coverage;
@@ -72,9 +74,29 @@ fn nobody_says(observed: &Observed) -> bool {
 fn growth(observed: &Observed) -> Option<f64> {
     let (before, after) = (observed.host.before.cache?, observed.host.after.cache?);
     let grown = after.resident_bytes.saturating_sub(before.resident_bytes) as f64;
+    let grown = grown - by_others(observed);
     let most = observed.app_all().bytes.min(after.size_bytes as f64);
     let much = grown > CACHE_GROWTH.value * most && grown >= BYTES_MIN.value;
     (observed.all_direct() && much).then_some(grown)
+}
+
+/// Bytes that other processes may have brought into the cache: what the devices read beyond what
+/// this process was charged for, readahead included, and, where it wrote nothing, whatever was
+/// written.
+fn by_others(observed: &Observed) -> f64 {
+    let (Some(top), Some(ours)) = (observed.top, observed.process(Direction::Read)) else {
+        return 0.0;
+    };
+    let read = (top.read.bytes - ours.max(observed.app(Direction::Read).bytes)).max(0.0);
+    if observed.does(Direction::Write) {
+        return read;
+    }
+    let dirty = |snapshot: &Snapshot| {
+        let cache = snapshot.cache?;
+        Some(cache.dirty_bytes? as f64 + cache.writeback_bytes.unwrap_or(0) as f64)
+    };
+    let (before, after) = (dirty(&observed.host.before), dirty(&observed.host.after));
+    read + top.write.bytes + (after.unwrap_or(0.0) - before.unwrap_or(0.0)).max(0.0)
 }
 
 fn finding(observed: &Observed, growth: Option<f64>) -> Finding {
@@ -140,6 +162,18 @@ mod tests {
         );
         case.process_read(0);
         assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+    }
+
+    #[test]
+    fn pages_that_others_brought_in_are_not_the_filesystems() {
+        let mut read = TestCase::direct(4096, 1, 1, 10_000.0);
+        read.host.after.cache.as_mut().unwrap().resident_bytes = 64 * MIB;
+        let mut written = read.clone();
+        assert_eq!(read.found(&RULE).len(), 1);
+        read.after_top().read_sectors += 64 * MIB / 512;
+        assert_eq!(read.found(&RULE), [], "another process read them from the disk");
+        written.host.after.cache.as_mut().unwrap().dirty_bytes = Some(64 * MIB);
+        assert_eq!(written.found(&RULE), [], "another process wrote them");
     }
 
     #[test]

@@ -82,10 +82,12 @@ fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
     Some(draft.advice(advice, None).done())
 }
 
-/// The process was charged for the bytes while the device counted next to none.
+/// The process was charged for the bytes while the device counted next to none: one that counts a
+/// part (compressed data, for one) counts.
 fn stood_still(observed: &Observed) -> bool {
     let op = observed.main_op();
-    let seen = observed.top.and_then(|top| observed.share_seen(op, top.side(op).bytes));
+    let top = observed.top.filter(|top| top.side(op).bytes < BYTES_MIN.value);
+    let seen = top.and_then(|top| observed.share_seen(op, top.side(op).bytes));
     let charged = observed.process(op).and_then(|bytes| observed.share_seen(op, bytes));
     let direct_or_read = op == Direction::Read || observed.all_direct();
     direct_or_read
@@ -149,6 +151,8 @@ mod tests {
         assert_eq!(case.found(&RULE), []);
         case.host.facts.targets[0].accounting_probe = None;
         assert_eq!(case.found(&RULE)[0].confidence, Confidence::Likely);
+        case.after_top().read_sectors = 40_000;
+        assert_eq!(case.found(&RULE), [], "what counts a part counts");
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn after(observed: &Observed) -> Outcome {
         let Some(direct) = value(&backing.direct) else {
             return Outcome::lacks(format!("whether {} bypasses the page cache", device.name));
         };
-        match (direct, below(observed, device)) {
+        match (direct, below(observed, device, *direct)) {
             (false, share) => found.push(buffered(observed, device, backing, share)),
             (true, Some((Direction::Read, share))) if share < LEAF_COVERAGE.value => {
                 found.push(unwritten(observed, device, backing, share));
@@ -67,15 +67,16 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 /// Of what the loop moved in the main direction, the share that the disks below moved.
-fn below(observed: &Observed, device: &DeviceFacts) -> Option<(Direction, f64)> {
+fn below(observed: &Observed, device: &DeviceFacts, direct: bool) -> Option<(Direction, f64)> {
     let op = observed.main_op();
     let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
     let upper = observed.flow_of(&device.name)?;
     let leaves = leaves(observed, device);
     let counted = leaves.iter().all(|leaf| value(&leaf.counts_io) != Some(&false));
     let lower = Flow::between(&leaves, &observed.host.before, end).filter(|_| counted)?;
-    // What others did on the disk is none of the loop's.
-    let own = 1.0 - foreign::share_below(observed, &leaves, op);
+    // What others did on the disk is none of the loop's; one that bypasses the cache does its own.
+    let others = if direct { 0.0 } else { foreign::share_below(observed, &leaves, op) };
+    let own = 1.0 - others;
     let (upper, lower) = (upper.side(op).bytes, own * lower.side(op).bytes);
     let share = ratio(lower + observed.slack_bytes(op), upper).min(1.0);
     (upper >= BYTES_MIN.value).then_some((op, share))

@@ -53,9 +53,9 @@ struct WriteProgress {
 
 impl WriteProgress {
     /// Dirty bytes of the files. Those of the whole host may be anybody's, and are taken for ours
-    /// only where the device cannot be asked. The kernel counts whole folios, of a MiB and more, for
-    /// a page that is dirty: no more of it counts than was written since the last flush, and nothing
-    /// where the device wrote just what was written.
+    /// only where the device cannot be asked. The kernel counts whole folios, of a MiB and more,
+    /// for a page that is dirty: no more of it counts than was written since the last flush, and
+    /// nothing where the device wrote just what was written.
     fn ours(&self) -> Option<f64> {
         let (bytes, from) = self.dirty?;
         let most = if self.arrived { 0.0 } else { self.unflushed };

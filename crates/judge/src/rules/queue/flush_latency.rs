@@ -39,7 +39,7 @@ struct Flushes {
     wait: Wait,
 }
 
-/// What it is that a write waits for.
+/// The work that a write waits for.
 enum Wait {
     /// The device empties its cache.
     Flush,

@@ -27,8 +27,9 @@ pub const RULE: Rule = Rule {
             none across a chunk. The kernel splits what is larger, so that iostat shows more and \
             smaller requests than the application issued. candor compares the mean size of the \
             device's requests with that of the operations and names the limit that fits \
-            (max_sectors_kb, max_segments, chunk). Nothing is wrong with the number. Raise the \
-            limit up to max_hw_sectors_kb, use huge-page buffers, or take the piece as the size.",
+            (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
+            with the number. Raise the limit up to max_hw_sectors_kb, use huge-page buffers, or \
+            take the piece as the size.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -88,7 +89,7 @@ fn of_side(observed: &Observed, op: Direction) -> Option<Finding> {
     });
     splits.filter(|split| split.operation >= SPLIT.value * split.piece).find_map(|split| {
         let limits = limits(observed, split.device);
-        let cause = cause(&limits, &split);
+        let cause = extents(observed, &split).or_else(|| cause(&limits, &split));
         // Where every limit is known and none is small enough, small requests are other people's,
         // or metadata.
         let alone = limits.is_empty() && !split.with_others;
@@ -130,6 +131,18 @@ fn limits(observed: &Observed, device: &DeviceFacts) -> Vec<(f64, String)> {
         chunk.map(|bytes| (bytes, format!("chunk = {}", fmt::size(bytes)))),
     ];
     named.into_iter().flatten().collect()
+}
+
+/// The mean length of the extents of the files, across which no request goes, where pieces have it.
+fn extents(observed: &Observed, split: &Split) -> Option<(f64, String)> {
+    let files = observed.files(&observed.targets());
+    let known: Option<Vec<_>> = files.iter().map(|file| value(&file.extents)).collect();
+    let sums = known?.into_iter().fold((0.0, 0.0), |(bytes, count), extents| {
+        (bytes + extents.mapped_bytes as f64, count + extents.count as f64)
+    });
+    let mean = ratio(sums.0, sums.1);
+    let fits = mean > 0.0 && (ratio(split.piece, mean) - 1.0).abs() <= SPLIT_NEAR.value;
+    fits.then(|| (mean, format!("extents of {}", fmt::size(mean))))
 }
 
 /// The limit whose work this is: the one that the mean piece fits, else the smallest that is
@@ -247,6 +260,17 @@ mod tests {
         assert_eq!(case.found(&RULE), [], "ours are whole");
         case.host.requests = of(issuer(7, 10_380, 5190 << 20));
         assert!(case.found(&RULE)[0].sentence.contains("became 2 × 512 KiB on vda"));
+    }
+
+    #[test]
+    fn short_extents_are_named_where_they_bind() {
+        let mut case = TestCase::direct(MIB, 1, 1, 519.0);
+        let extents = &mut case.file().extents.as_mut().unwrap().value;
+        extents.count = extents.mapped_bytes / 65_536;
+        case.disk().queue.max_segments = fact(128);
+        case.after_top().reads *= 16;
+        let sentence = case.found(&RULE)[0].sentence.clone();
+        assert_eq!(sentence, "Each 1 MiB read became 16 × 64 KiB on vda (extents of 64 KiB).");
     }
 
     /// Requests of a disk whose driver takes 254 segments.
