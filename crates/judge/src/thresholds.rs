@@ -434,7 +434,7 @@ thresholds! {
     /// Share of the time from which a device is busy nearly always.
     NEARLY_BUSY = 0.9, [B18],
         "busy share of the device", "judge",
-        "writers that waited for each other left it idle for a third; 97 % with 10 at a time did not";
+        "writers that waited for each other left it idle for a third; 97 % with 10 at once did not";
     /// Gain of the same places once more that leaves no other reading.
     ALLOCATION_SURE = 2.0, [B18],
         "rate of the same places once more over the rate before, certain", "judge",

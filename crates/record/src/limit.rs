@@ -387,17 +387,15 @@ impl Limit {
                 write!(f, "the device's own queue of {}", number::count(*depth))
             }
             RequestQueue { requests } => {
-                write!(
-                    f,
-                    "the kernel's queue of {} (nr_requests)",
-                    number::plural(*requests, "request", "requests")
-                )
+                let takes = number::plural(*requests, "request", "requests");
+                write!(f, "the kernel's queue of {takes} (nr_requests)")
             }
             FlushLatency => f.write_str("flush latency"),
             SyncLatency => f.write_str("fsync: writing data and the journal"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
-                "the device at depth {} ({} in flight{}, mean latency {}; whether more depth moves more is open)",
+                "the device at depth {} ({} in flight{}, mean latency {}; whether more depth moves \
+                 more is open)",
                 number::count(*depth),
                 number::number(*in_flight),
                 if *with_others { " with those of others" } else { "" },
