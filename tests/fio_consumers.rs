@@ -179,7 +179,7 @@ fn recipes_of_jq_find_their_figures() {
 const CUTS: &[(&str, &str)] = &[
     ("--rw=read", "grep -E 'READ|WRITE' out | tail -1 | sed 's/.*run=//; s/-.*//'"),
     ("--rw=read --disk_util=0", "tail -1 out | sed 's/.*io=\\([0-9.]*\\)[KM]iB.*/\\1/'"),
-    ("--rw=write --disk_util=0", "tail -n1 out | awk -F'[=,]' '{print $(NF-1)}' | tr -dc 0-9."),
+    ("--rw=write --disk_util=0", "tail -n1 out | awk -F'run=' '{print $2 + 0}'"),
     ("--rw=read", "awk '/Run status/{getline; print $2}' out | tr -dc 0-9."),
     ("--rw=read", "awk '/Disk stats/{getline} END{print $NF}' out | sed 's/.*util=//' | tr -d %"),
     ("--rw=read", "awk -F'[=,]' '/IOPS=/{print $2}' out | tr -d k"),

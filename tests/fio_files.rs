@@ -76,6 +76,67 @@ fn a_buffered_read_that_begins_again_reads_the_device_again() {
 }
 
 #[test]
+fn direct_io_is_as_small_as_the_filesystem_allows() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let words = |path: &str| {
+        let file = format!("--filename={path}");
+        let small = ["--rw=write", "--bs=1", "--size=16", "--direct=1", "--name=a", &file];
+        let (ran, json) = fio(&small);
+        (ran.code, json["jobs"][0]["write"]["io_bytes"].as_u64(), ran.err)
+    };
+    let (code, bytes, err) = words(&scratch.path("f"));
+    if scratch.on_disk() {
+        assert!(code == Some(1) && bytes == Some(0) && err.contains("in multiples of"), "{err}");
+    }
+    let Some(memory) = Mount::tmpfs(&scratch, "8m") else { return };
+    let (code, bytes, err) = words(&memory.path("f"));
+    assert_eq!((code, bytes, err.as_str()), (Some(0), Some(16), ""));
+}
+
+#[test]
+fn each_block_that_differs_has_the_lines_of_fio() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let path = scratch.path("f");
+    let file = format!("--filename={path}");
+    let common = ["--name=a", file.as_str(), "--size=64k", "--verify=crc32c"];
+    let (wrote, _) = fio(&[&common[..], &["--rw=write", "--do_verify=0"]].concat());
+    assert_eq!(wrote.code, Some(0), "{}", wrote.err);
+    let mut bytes = fs::read(&path).unwrap();
+    for block in [2, 5, 10] {
+        bytes[block * 4096 + 2000] ^= 1;
+    }
+    fs::write(&path, bytes).unwrap();
+    let (ran, _) = fio(&[&common[..], &["--rw=read", "--continue_on_error=verify"]].concat());
+    let begins: Vec<&str> = ran.err.lines().filter(|line| line.contains("verify failed")).collect();
+    let line = |offset: u64| {
+        format!(
+            "crc32c: verify failed at file {path} offset {offset}, length 4096 (requested block: \
+             offset={offset}, length=4096)"
+        )
+    };
+    assert_eq!((ran.code, begins), (Some(0), vec![&*line(8192), &*line(20480), &*line(40960)]));
+    assert_eq!(ran.err.matches("verify failed").count(), 3, "{}", ran.err);
+    assert_eq!(ran.err.matches("\n       Expected CRC: ").count(), 3, "{}", ran.err);
+    let (ran, _) = fio(&[&common[..], &["--rw=read"]].concat());
+    let first = line(8192);
+    assert!(ran.code == Some(1) && ran.err.starts_with(&first), "{}", ran.err);
+    assert_eq!(ran.err.matches("verify failed").count(), 1, "{}", ran.err);
+}
+
+#[test]
+fn a_pattern_file_is_used_whole() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let pattern: Vec<u8> = (0..3000_u32).map(|n| ((n * n) >> 3) as u8).collect();
+    fs::write(scratch.path("pattern"), &pattern).unwrap();
+    let buffer = format!("--buffer_pattern='{}'", scratch.path("pattern"));
+    let file = format!("--filename={}", scratch.path("f"));
+    let (ran, _) = fio(&["--name=a", &file, &buffer, "--rw=write", "--bs=4k", "--size=8k"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let block = [&pattern[..], &pattern[..1096]].concat();
+    assert_eq!(fs::read(scratch.path("f")).unwrap(), [&block[..], &block].concat());
+}
+
+#[test]
 fn readonly_makes_no_file() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let absent = format!("--filename={}", scratch.path("absent"));

@@ -31,6 +31,33 @@ fn what_is_traced_has_its_kind_and_the_process() {
 }
 
 #[test]
+fn operations_are_printed_one_by_one() {
+    let scratch = Scratch::new();
+    let words = ["--debug=io", "--name=a", "--filename=f", "--rw=write", "--bs=4k", "--size=64k"];
+    let ran = fio(&scratch, &words);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let of = |word: &str| {
+        let lines = ran.out.lines().filter(|line| line.starts_with("io ") && line.contains(word));
+        lines.map(|line| line.split_once(": off=").expect("an offset").1).collect::<Vec<_>>()
+    };
+    let offsets: Vec<_> =
+        (0..16_u64).map(|nth| format!("{:#x},len=0x1000,ddir=1,file=f", nth * 4096)).collect();
+    assert_eq!(
+        (of("complete: io_u 0x"), of("queue: io_u 0x")),
+        (
+            offsets.iter().map(String::as_str).collect(),
+            offsets.iter().map(String::as_str).collect(),
+        )
+    );
+    let began = std::time::Instant::now();
+    let many = ["--debug=io", "--name=a", "--ioengine=null", "--size=4g", "--output=many"];
+    assert_eq!(fio(&scratch, &many).code, Some(0));
+    let many = fs::read_to_string(scratch.path("many")).expect("a million operations");
+    assert_eq!(many.matches("complete: io_u ").count(), 1 << 20);
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
+
+#[test]
 fn bandwidth_of_all_jobs_is_logged() {
     let scratch = Scratch::new();
     let pace = ["--rate=1m", "--runtime=2", "--time_based", "--numjobs=2", "--bandwidth-log"];

@@ -43,8 +43,9 @@ fn each_step_ends_with_what_an_expert_would_say() {
     let Some(device) = Loop::direct(&scratch, 512 * MIB) else { return };
     let run = |lines: &str| verdict(&scratch, &device, lines);
 
-    // The device is read several times over, and only the first time from below.
-    let memory = run("rw=read\nbs=1m\nioengine=psync\nsize=64m");
+    // The device is read several times over, and only the first time from below: without
+    // invalidate=0 each time would be.
+    let memory = run("rw=read\nbs=1m\nioengine=psync\nsize=64m\ninvalidate=0");
     assert!(says(&memory, "A1").contains("memory"), "{memory:#}");
     assert_eq!(memory["verdict"], "measures_else");
 

@@ -161,6 +161,7 @@ impl ReadyBlocks {
     /// Checks that the job fits its files, which the plan alone does not show.
     fn check_fit(&self) -> Result<(), (String, &'static str)> {
         self.check_sizes()?;
+        self.check_direct()?;
         self.check_trace()?;
         self.check_zones()?;
         self.check_verify()
@@ -312,6 +313,30 @@ impl ReadyBlocks {
         Ok(())
     }
 
+    /// Checks that the files allow direct I/O in operations of these lengths.
+    fn check_direct(&self) -> Result<(), (String, &'static str)> {
+        if !self.blocks.direct || self.trace.is_some() {
+            return Ok(());
+        }
+        let moves = |op| op != Direction::Trim && self.blocks.mix.of(op) > 0;
+        let used = self.blocks.size.iter().filter(|(op, _)| moves(*op)).map(|(_, size)| size);
+        let units = used.chain(&self.blocks.jump_size).map(|size| size.unit().0);
+        let unit = units.fold(0, gcd);
+        let refuses = |file: &&OpenFile| file.direct_unit().is_some_and(|least| unit % least != 0);
+        match self.files.all().iter().find(refuses) {
+            None => Ok(()),
+            Some(file) => {
+                let least = Bytes(file.direct_unit().unwrap_or(0));
+                let path = file.path.display();
+                let message = format!(
+                    "direct I/O on `{path}` is in multiples of {least}, not of {}",
+                    Bytes(unit)
+                );
+                Err((message, "use larger operations, or direct = false"))
+            }
+        }
+    }
+
     /// Length that must fit everywhere: the greatest of the directions' least lengths.
     fn length_needed(&self) -> u32 {
         let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
@@ -321,10 +346,21 @@ impl ReadyBlocks {
 
     /// Length of the longest operation.
     fn length_max(&self) -> u32 {
+        self.longest(|_| true)
+    }
+
+    /// Length of the longest operation that moves bytes, for which there are buffers.
+    fn length_moved(&self) -> u32 {
+        self.longest(|op| op != Direction::Trim)
+    }
+
+    /// Length of the longest operation of these directions.
+    fn longest(&self, counts: impl Fn(Direction) -> bool) -> u32 {
         if let Some(trace) = &self.trace {
             return trace.length_max();
         }
-        let used = self.blocks.size.iter().filter(|(op, _)| self.blocks.mix.of(*op) > 0);
+        let used = self.blocks.size.iter();
+        let used = used.filter(|(op, _)| self.blocks.mix.of(*op) > 0 && counts(*op));
         let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
         specs.map(|size| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
     }
@@ -602,7 +638,7 @@ impl JobWork for ReadyBlocks {
 
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
         let rank = seat.rank;
-        let bytes = (self.length_max() as usize).next_multiple_of(PAGE_BYTES);
+        let bytes = (self.length_moved() as usize).max(1).next_multiple_of(PAGE_BYTES);
         // The buffers are declared before the engine, so that they outlive its operations in
         // flight.
         let (mut buffers, _pinned) = self.memory(bytes)?;

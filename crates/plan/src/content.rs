@@ -88,8 +88,8 @@ pub struct Pattern {
 text_serde!(Pattern, "a pattern such as \"deadbeef%o\"", |_| None);
 
 impl Pattern {
-    /// Longest pattern.
-    pub const BYTES_MAX: usize = 512;
+    /// Longest pattern: its digits fit into the text of a plan.
+    pub const BYTES_MAX: usize = 256 << 10;
     /// Bytes of an offset.
     const OFFSET_BYTES: usize = 8;
 
@@ -194,7 +194,7 @@ impl FromStr for Pattern {
             let bytes = every.parse().map_err(|_| wrong("has no number of bytes behind the @"))?;
             pattern = pattern.anew_every(bytes);
         }
-        pattern.finish().ok_or_else(|| wrong("is empty or longer than 512 bytes"))
+        pattern.finish().ok_or_else(|| wrong("is empty or longer than 256 KiB"))
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
             let pattern: Pattern = text.parse().expect(text);
             assert_eq!(pattern.to_string(), text);
         }
-        let long = "0".repeat(1026);
+        let long = "0".repeat(2 * Pattern::BYTES_MAX + 2);
         for text in ["", "0", "xyz", "0g", "%", "%o0", "%o@", "%o@0", "@8", long.as_str()] {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }

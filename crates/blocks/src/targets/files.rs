@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use candor_engine::names::{Named, named};
 use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, WriteLife};
 use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
-use rustix::fs::Advice as Fadvise;
+use rustix::fs::{Advice as Fadvise, AtFlags, StatxFlags, statx};
 
 use crate::stream::region::Extent;
 use crate::targets::descriptors;
@@ -55,6 +55,14 @@ impl OpenFile {
         let present = handle.metadata().map_or(0, |metadata| metadata.len());
         let room = rustix::fs::fstatvfs(handle).map(|fs| fs.f_bfree.saturating_mul(fs.f_frsize));
         room.map_or(self.size, |room| self.size.min(present.saturating_add(room)))
+    }
+
+    /// Number of which offsets and lengths of direct I/O are multiples, where the kernel tells it.
+    pub fn direct_unit(&self) -> Option<u64> {
+        let handle = self.handle.as_ref()?;
+        let stat = statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+        let is_known = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+        Some(u64::from(stat.stx_dio_offset_align)).filter(|unit| is_known && *unit > 0)
     }
 
     /// Drops the pages that can be dropped at once.

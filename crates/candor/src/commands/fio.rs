@@ -20,7 +20,7 @@ mod suggest;
 use std::ffi::OsString;
 
 use candor_dialects::fio::ast::Ast;
-use candor_dialects::fio::flags::{Flags, Instead};
+use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::{help, lower, read, show_command};
 use candor_dialects::kit::{Diagnostic, Texts};
 use candor_record::Note;
@@ -97,6 +97,9 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
     }
     if flags.readonly {
         lowered.make_nothing();
+    }
+    if flags.debug.contains(&DebugKind::Io) {
+        lowered.log_operations();
     }
     if let Some(size) = &flags.pools {
         lowered.notes.push(Note {

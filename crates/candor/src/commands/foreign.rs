@@ -14,5 +14,5 @@ pub mod run;
 pub mod sink;
 pub mod verdict;
 
-pub use complaints::Complaints;
+pub use complaints::{Complaints, capped, lines};
 pub use run::{Foreign, run};

@@ -61,6 +61,12 @@ impl Lowered {
             (target.layout, target.create) = (Layout::Never, Create::Nothing);
         }
     }
+
+    /// Every operation of blocks is kept, to be printed by itself.
+    pub fn log_operations(&mut self) {
+        let jobs = self.plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
+        jobs.filter_map(|job| job.blocks_mut()).for_each(|blocks| blocks.measure.log.each = true);
+    }
 }
 
 /// Lowers everything that was written.

@@ -69,12 +69,14 @@ impl<K: ValueKind> Table<K> {
         self.rows().map(Row::usage).collect()
     }
 
-    /// An option, or all of them.
+    /// An option, or all of those that are done.
     ///
     /// # Errors
     /// There is no such option; the sentence names the nearest.
     pub fn explain(&self, name: Option<&str>) -> Result<String, String> {
-        let Some(name) = name else { return Ok(self.rows().map(Row::short).collect()) };
+        let Some(name) = name else {
+            return Ok(self.rows().filter(|row| row.is_done()).map(Row::short).collect());
+        };
         match self.find(name) {
             Some(row) => Ok(row.long()),
             None => Err(unknown("option", name, self.names())),

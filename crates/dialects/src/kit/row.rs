@@ -209,6 +209,11 @@ impl<K: ValueKind> Row<K> {
         self.with("", example, Support::Idle(why))
     }
 
+    /// True unless it is refused.
+    pub fn is_done(&self) -> bool {
+        !matches!(self.support, Support::Refused(_))
+    }
+
     /// Refused where it is set.
     #[must_use]
     pub const fn refused(self, example: &'static str, why: &'static str) -> Self {

@@ -1,7 +1,7 @@
 //! Mix and order of offsets.
 
-use super::sizes::{check_spec, distinct};
-use super::{Found, View, WEIGHTS_MAX};
+use super::sizes::{at_most, check_spec, distinct};
+use super::{Found, OPERATION_MAX, View, WEIGHTS_MAX};
 use crate::blocks::{Access, FileOrder, Zone};
 use crate::units::{Direction, Extent};
 use crate::{Bytes, PlanPath};
@@ -113,6 +113,7 @@ fn stay(view: &View<'_>, out: &mut Found) {
 fn jump_size(view: &View<'_>, out: &mut Found) {
     let Some(size) = &view.blocks.jump_size else { return };
     check_spec(size, &view.key("jump_size"), None, out);
+    at_most(size, OPERATION_MAX, &view.key("jump_size"), out);
     let jumps = view.blocks.random_percent.iter().any(|(_, percent)| *percent > 0);
     if !jumps && view.blocks.stay.is_never() {
         let message = "jump_size is set, but either all operations jump or none";

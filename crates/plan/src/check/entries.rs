@@ -1,9 +1,9 @@
 //! Trees, and operations on named things. Trees are not run yet; their shape is checked all the
 //! same, so that a plan that is right now stays right.
 
-use super::sizes::check_spec;
+use super::sizes::{at_most, check_spec};
 use super::whole::time_limit;
-use super::{DIRECTORIES_MAX, Found, TREE_DEPTH_MAX};
+use super::{DIRECTORIES_MAX, Found, OPERATION_MAX, TREE_DEPTH_MAX};
 use crate::entries::{Entries, Select, Step, Tree};
 use crate::units::SizeSpec;
 use crate::{Bytes, PlanPath};
@@ -30,6 +30,7 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
     // A file may be empty; an empty range or weight is still a mistake.
     if tree.file_size != SizeSpec::Fixed(Bytes(0)) {
         check_spec(&tree.file_size, &at.key("file_size"), None, out);
+        at_most(&tree.file_size, OPERATION_MAX, &at.key("file_size"), out);
     }
 }
 

@@ -23,8 +23,11 @@ pub const WORKERS_MAX: u32 = 4096;
 /// Most operations in flight per worker.
 pub const DEPTH_MAX: u32 = 4096;
 
-/// Largest operation: one system call moves less than 2 GiB.
-pub const OPERATION_MAX: Bytes = Bytes(1 << 30);
+/// Largest operation: the kernel moves no more in one call.
+pub const OPERATION_MAX: Bytes = Bytes((1 << 31) - 4096);
+
+/// Largest trim, which moves nothing.
+pub const TRIM_MAX: Bytes = Bytes((1 << 32) - 4096);
 
 /// Most memory for the buffers of a job on one host.
 pub const BUFFERS_MAX: Bytes = Bytes(1 << 40);

@@ -1,6 +1,6 @@
 //! Sizes of operations, their alignment, and the memory they take.
 
-use super::{BUFFERS_MAX, Found, OPERATION_MAX, SECTOR, View, WEIGHTS_MAX};
+use super::{BUFFERS_MAX, Found, OPERATION_MAX, SECTOR, TRIM_MAX, View, WEIGHTS_MAX};
 use crate::units::{Direction, PerDirection, SizeSpec};
 use crate::{Blocks, Bytes, PlanPath};
 
@@ -9,6 +9,9 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     for (op, spec) in distinct(view.blocks) {
         let alone = Some(op).filter(|_| !same_for_all(view.blocks));
         check_spec(spec, &place, alone, out);
+        let (moves, trims) = (view.blocks.mix.trim < 100, op == Direction::Trim);
+        let most = if trims && (alone.is_some() || !moves) { TRIM_MAX } else { OPERATION_MAX };
+        at_most(spec, most, &alone.map_or_else(|| place.clone(), |op| place.key(op.name())), out);
     }
     align(view, out);
     direct(view, out);
@@ -40,6 +43,18 @@ pub(super) fn largest(blocks: &Blocks) -> Bytes {
     specs.chain(&blocks.jump_size).map(SizeSpec::max).max().unwrap_or_default()
 }
 
+/// The largest size of what moves bytes, and needs a buffer for them.
+fn largest_moved(blocks: &Blocks) -> Bytes {
+    let moves = |(op, _): &(Direction, _)| *op != Direction::Trim;
+    let moved = blocks.size.iter().filter(moves).filter(|(op, _)| blocks.mix.of(*op) > 0);
+    moved
+        .map(|(_, spec)| spec)
+        .chain(&blocks.jump_size)
+        .map(SizeSpec::max)
+        .max()
+        .unwrap_or_default()
+}
+
 /// The size that must fit everywhere: where sizes are drawn, those that do not fit are drawn
 /// again.
 pub(super) fn needed(blocks: &Blocks) -> Bytes {
@@ -67,12 +82,15 @@ pub(super) fn check_spec(
     }
     if spec.min() == Bytes(0) && !matches!(spec, SizeSpec::Weighted(list) if list.is_empty()) {
         let message = format!("the size {spec} has operations of 0 bytes");
-        out.error("size", place.clone(), message, "use sizes of 512 bytes or more");
+        out.error("size", place, message, "use sizes of 512 bytes or more");
     }
-    if spec.max() > OPERATION_MAX {
-        let message =
-            format!("the size {} is more than {OPERATION_MAX} in one operation", spec.max());
-        out.error("size", place, message, format!("use at most {OPERATION_MAX}"));
+}
+
+/// No operation is larger than that.
+pub(super) fn at_most(spec: &SizeSpec, most: Bytes, place: &PlanPath, out: &mut Found) {
+    if spec.max() > most {
+        let message = format!("the size {} is more than {most} in one operation", spec.max());
+        out.error("size", place.clone(), message, format!("use at most {most}"));
     }
 }
 
@@ -110,7 +128,8 @@ fn align(view: &View<'_>, out: &mut Found) {
     }
 }
 
-/// With direct I/O everything is a multiple of the sector.
+/// With direct I/O everything is a multiple of the sector, except on filesystems in memory. The host
+/// refuses what its files do not allow.
 fn direct(view: &View<'_>, out: &mut Found) {
     if !view.blocks.direct {
         return;
@@ -135,25 +154,27 @@ fn direct(view: &View<'_>, out: &mut Found) {
     }
 }
 
-/// The size, if direct I/O cannot have it.
+/// The size, if direct I/O cannot have it on a device.
 pub(super) fn odd(size: Bytes) -> Option<Bytes> {
     Some(size).filter(|size| !size.0.is_multiple_of(SECTOR.0))
 }
 
 pub(super) fn unaligned(what: &str, value: Bytes, place: PlanPath, out: &mut Found) {
-    let message = format!("{what} {value} is not a multiple of 512 bytes, as direct I/O needs");
+    let message = format!(
+        "{what} {value} is not a multiple of 512 bytes, as direct I/O needs on most filesystems"
+    );
     let remedy = "use a multiple of 512 (better 4k), or direct = false";
-    out.error("direct-alignment", place, message, remedy);
+    out.warning("direct-alignment", place, message, remedy);
 }
 
 fn buffers(view: &View<'_>, out: &mut Found) {
-    let each = u128::from(largest(view.blocks).0);
+    let each = u128::from(largest_moved(view.blocks).0);
     let (workers, depth) = (view.job.workers, view.blocks.depth);
     let bytes = each * u128::from(workers) * u128::from(depth);
     if bytes > u128::from(BUFFERS_MAX.0) {
         let message = format!(
             "{workers} workers × depth {depth} × {} need more than {BUFFERS_MAX} of buffers",
-            largest(view.blocks)
+            largest_moved(view.blocks)
         );
         out.error("buffers", view.key("depth"), message, "use less depth or smaller sizes");
     }

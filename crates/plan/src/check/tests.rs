@@ -51,12 +51,6 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("weights", "size", "size = \"4k:60,8k:30\""),
     ("weights", "size", "size = \"4k:60,8k:60\""),
     ("align", "align", "align = 0"),
-    ("direct-alignment", "size", "direct = true\nsize = 1000"),
-    ("direct-alignment", "size", "direct = true\nsize = \"1000-4000\""),
-    ("direct-alignment", "size", "direct = true\nsize = \"512:50,1000:50\""),
-    ("direct-alignment", "align", "direct = true\nalign = 100"),
-    ("direct-alignment", "range.start", "direct = true\nrange.start = 100"),
-    ("direct-alignment", "access.holes.hole", "direct = true\naccess = { holes = { hole = 1 } }"),
     ("size-target", "size", "size = \"2m\""),
     ("size-target", "size", "size = \"512k\"\nrange.length = \"25%\""),
     ("range-start", "range.start", "range.start = \"1m\""),
@@ -291,6 +285,13 @@ fn warnings() {
          "direct = true\nengine.pvsync.flags.dontcache = true"),
         ("mmap-open", "durability.open", B,
          "engine = \"mmap\"\nmix = \"write\"\ndurability.open = \"dsync\""),
+        ("direct-alignment", "size", B, "direct = true\nsize = 1000"),
+        ("direct-alignment", "size", B, "direct = true\nsize = \"1000-4000\""),
+        ("direct-alignment", "size", B, "direct = true\nsize = \"512:50,1000:50\""),
+        ("direct-alignment", "align", B, "direct = true\nalign = 100"),
+        ("direct-alignment", "range.start", B, "direct = true\nrange.start = 100"),
+        ("direct-alignment", "access.holes.hole", B,
+         "direct = true\naccess = { holes = { hole = 1 } }"),
         ("fsync-reads", "durability", B, "durability.fsync_every = 1"),
         ("think", "pace.think.time", B, "pace.think = { time = 0, every = 1 }"),
         ("zero-content", "content", B,
@@ -305,6 +306,25 @@ fn warnings() {
     ];
     for (rule, place, section, lines) in cases {
         speaks(rule, Severity::Warning, (place, section, lines));
+    }
+}
+
+#[test]
+fn operations_are_as_large_as_one_call() {
+    let of = |blocks: &str| {
+        let text = plan("", "", blocks).replace("\"1m\"", "\"16g\"");
+        found(&text).iter().map(|problem| problem.message.clone()).collect::<Vec<_>>()
+    };
+    for fits in ["size = \"1536m\"", "mix = \"trim\"\nsize = \"3g\""] {
+        assert_eq!(of(fits), Vec::<String>::new(), "{fits}");
+    }
+    for (more, message) in [
+        ("size = \"2g\"", "the size 2GiB is more than 2097148KiB in one operation"),
+        ("mix = \"trim\"\nsize = \"4g\"", "the size 4GiB is more than 4194300KiB"),
+        ("mix = \"write:50,trim:50\"\nsize = \"3g\"", "the size 3GiB is more than 2097148KiB"),
+    ] {
+        let found = of(more);
+        assert!(matches!(&found[..], [one] if one.starts_with(message)), "{more}: {found:?}");
     }
 }
 
@@ -499,7 +519,7 @@ fn sentences() {
     insta::assert_snapshot!(lines.concat(), @r#"
     Error unknown-target: there is no target dsik; did you mean disk?
       -> write disk
-    Error direct-alignment: align 100B is not a multiple of 512 bytes, as direct I/O needs
+    Warning direct-alignment: align 100B is not a multiple of 512 bytes, as direct I/O needs on most filesystems
       -> use a multiple of 512 (better 4k), or direct = false
     Error share-target: 2 slices of 1048600B do not fit into the 1MiB that are used of target disk
       -> use fewer or smaller ones, or a size of at least 2097200B

@@ -76,6 +76,18 @@ impl SizeSpec {
         }
     }
 
+    /// The greatest number of bytes of which every size is a multiple.
+    pub fn unit(&self) -> Bytes {
+        fn gcd(a: u64, b: u64) -> u64 {
+            if b == 0 { a } else { gcd(b, a % b) }
+        }
+        Bytes(match self {
+            SizeSpec::Fixed(size) | SizeSpec::Range(size, _) => size.0,
+            SizeSpec::Stepped(size, _, step) => gcd(size.0, step.0),
+            SizeSpec::Weighted(list) => list.iter().map(|(size, _)| size.0).fold(0, gcd),
+        })
+    }
+
     /// The largest size that can occur.
     pub fn max(&self) -> Bytes {
         match self {

@@ -2,10 +2,12 @@
 
 use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::DebugKind;
+use candor_dialects::fio::job::FioJob;
+use candor_dialects::fio::output::logs::operations;
 use candor_engine::Task;
 use candor_plan::units::Direction;
 use candor_plan::{Plan, text};
-use candor_record::{Event, Measurement};
+use candor_record::{Event, Measurement, Report};
 
 /// A consumer of events that tells about some kinds of things.
 pub struct Debug<'a> {
@@ -29,6 +31,12 @@ impl<'a> Debug<'a> {
             }
         };
         self.kinds.iter().map(line).collect()
+    }
+
+    /// Every operation of the jobs.
+    pub fn operations(&self, report: &Report, jobs: &[FioJob]) -> String {
+        let lines = jobs.iter().flat_map(|job| operations::lines(report, job));
+        self.tell(DebugKind::Io, lines)
     }
 
     fn tell(&self, kind: DebugKind, texts: impl Iterator<Item = String>) -> String {

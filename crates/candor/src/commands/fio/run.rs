@@ -142,15 +142,16 @@ impl Foreign for Run<'_> {
             (true, true) => VerdictPlace::AtEnd,
         };
         let output = Output { verdict, ..self.output.clone() };
-        interrupted.to_owned() + &output::write(report, &self.lowered.jobs, &output)
+        let operations = self.debug.operations(report, &self.lowered.jobs);
+        operations + interrupted + &output::write(report, &self.lowered.jobs, &output)
     }
 
     fn verdict(&self, report: &Report) -> String {
         output::verdict(report)
     }
 
-    fn failures(&self, report: &Report) -> Vec<String> {
-        failures::sentences(report, &self.lowered.jobs)
+    fn failures(&self, report: &Report) -> String {
+        failures::lines(report, &self.lowered.jobs)
     }
 
     fn exit_code(&self, report: &Report) -> u8 {

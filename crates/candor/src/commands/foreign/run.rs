@@ -7,7 +7,6 @@ use candor_record::{Event, Report};
 use candor_run::{BlockTraceMode, HostOptions, Options, RunError};
 
 use super::Complaints;
-use super::complaints;
 use super::monitor::{Monitor, Requests};
 use super::sink::Sink;
 use super::verdict::Verdict;
@@ -53,8 +52,8 @@ pub trait Foreign: Send {
     /// The verdict as text, for where it stands alone.
     fn verdict(&self, report: &Report) -> String;
 
-    /// Sentences about what failed.
-    fn failures(&self, report: &Report) -> Vec<String>;
+    /// The lines about what failed, for stderr.
+    fn failures(&self, report: &Report) -> String;
 
     /// The exit code.
     fn exit_code(&self, report: &Report) -> u8;
@@ -103,8 +102,7 @@ pub fn run<F: Foreign>(
     command.complete(&mut report);
     let files = command.write_files(&report);
     let text = command.results(&report, with_verdict);
-    let failures = complaints::capped(command.failures(&report));
-    screen::tell(&complaints::lines(F::NAME, &failures));
+    screen::tell(&command.failures(&report));
     if let Err(sentence) = undelivered.and_then(|()| sink.put(&text)) {
         return refused(command, &sentence);
     }

@@ -12,7 +12,8 @@ use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Engine};
 
 use super::instance::Instance;
-use crate::fio::job_options::{self, EngineOptions, PrioritySplit, StatType, SubmitMode};
+use crate::fio::job::PerName;
+use crate::fio::job_options::{self, Amount, EngineOptions, PrioritySplit, StatType, SubmitMode};
 use crate::fio::options;
 use crate::kit::Diagnostics;
 
@@ -274,4 +275,18 @@ pub(super) fn counted_as(from: &Instance<'_>) -> Option<Direction> {
         (false, false) => Direction::Read,
     };
     (!is_io).then_some(direction)
+}
+
+/// Operations on names count as if the files were gone through in blocks.
+pub(super) fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
+    entries(from)?;
+    let direction = counted_as(from).unwrap_or(Direction::Read);
+    let bytes = blocks.size.of(direction).min().0.max(1);
+    let files = &from.options.files;
+    let length = match (files.size, from.options.area.size) {
+        (Some((low, _)), _) => low,
+        (None, Some(Amount::Bytes(all))) => all / files.number.max(1),
+        (None, _) => 0,
+    };
+    Some(PerName { ops: (length / bytes).max(1), bytes })
 }

@@ -10,9 +10,7 @@ use candor_plan::{Blocks, Nanos, Program, Work};
 use super::groups::Seat;
 use super::instance::Instance;
 use crate::fio::ast::{Ast, Block, Origin, Section};
-use crate::fio::job::{
-    FioJob, LatencyGoal, Logs, PerName, Reporting, Shape, SteadyGoal, WindowValue,
-};
+use crate::fio::job::{FioJob, LatencyGoal, Logs, Reporting, Shape, SteadyGoal, WindowValue};
 use crate::fio::job_options::{
     Amount, ContinueOn, JobOptions, KbBase, LogValue, Method, Statistics, SteadyOf, SubmitMode,
     Unified, UnitBase,
@@ -49,7 +47,7 @@ pub(super) fn of(
         counts_errors: options.errors.continue_on != ContinueOn::None
             || options.errors.ignore.is_some(),
         checks_beside: options.verify.backlog.is_some_and(|writes| writes > 0),
-        per_name: per_name(from, blocks),
+        per_name: super::engines::per_name(from, blocks),
         verify_only: options.verify.only && options.verify.method != Method::None,
         latency_goal: LatencyGoal {
             target_ns: options.goals.target.0,
@@ -79,20 +77,6 @@ pub(super) fn of(
 fn without_size(options: &JobOptions) -> bool {
     let share = matches!(options.area.size, None | Some(Amount::Percent(_) | Amount::Bytes(0)));
     share && options.files.size.is_none()
-}
-
-/// Operations on names count as if the files were gone through in blocks.
-fn per_name(from: &Instance<'_>, blocks: &Blocks) -> Option<PerName> {
-    super::engines::entries(from)?;
-    let direction = super::engines::counted_as(from).unwrap_or(Direction::Read);
-    let bytes = blocks.size.of(direction).min().0.max(1);
-    let files = &from.options.files;
-    let length = match (files.size, from.options.area.size) {
-        (Some((low, _)), _) => low,
-        (None, Some(Amount::Bytes(all))) => all / files.number.max(1),
-        (None, _) => 0,
-    };
-    Some(PerName { ops: (length / bytes).max(1), bytes })
 }
 
 fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape {

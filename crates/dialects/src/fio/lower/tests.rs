@@ -63,9 +63,10 @@ impl Host for Nowhere {
     }
 
     fn first_bytes(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
-        let long = vec![7; 2048.min(most)];
-        if path.ends_with("long-pattern") {
-            return Some(long);
+        for (name, bytes) in [("long-pattern", 1 << 20), ("page-pattern", 4096)] {
+            if path.ends_with(name) {
+                return Some(vec![7; bytes.min(most)]);
+            }
         }
         let is_state = path.to_string_lossy().ends_with("-verify.state");
         is_state.then(|| crate::fio::state::tests::state(&[(0, 61440)]))

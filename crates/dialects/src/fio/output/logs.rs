@@ -6,6 +6,7 @@
 
 pub mod aggregate;
 pub mod iolog;
+pub mod operations;
 
 mod entry;
 mod stored;

@@ -37,7 +37,7 @@ pub(in crate::fio::lower) fn lower(
                 let longer = from.host.first_bytes(Path::new(&name), room + 1);
                 if longer.is_some_and(|all| all.len() > room) {
                     let did = format!("the first {room} bytes of `{name}`, over and over");
-                    let why = "a pattern has 512 bytes at most, as in fio 3.33";
+                    let why = "a pattern has 256 KiB at most";
                     diagnostics.note(from, option, &did, why);
                 }
                 pattern.then(&bytes)
@@ -46,7 +46,7 @@ pub(in crate::fio::lower) fn lower(
     }
     let pattern = pattern.finish();
     if pattern.is_none() {
-        diagnostics.refuse(from, option, "a pattern has 1 to 512 bytes");
+        diagnostics.refuse(from, option, "a pattern has 1 byte to 256 KiB");
     }
     pattern
 }

@@ -11,6 +11,7 @@ use candor_plan::units::{Direction, Extent, SizeSpec};
 use candor_plan::{Blocks, Bytes, Stop, Target, TargetKind};
 
 use crate::fio::job_options::{Amount, Method};
+use crate::fio::lower::engines;
 use crate::fio::lower::instance::Instance;
 use crate::fio::lower::offsets::zones::in_bytes;
 use crate::kit::Diagnostics;
@@ -33,6 +34,13 @@ pub(in crate::fio::lower) fn lower(
     };
     let total = lengths().try_fold(0, add);
     let moved = moved(from, total, diagnostics);
+    if let (Some(moved), Some(counted)) = (moved, engines::per_name(from, blocks)) {
+        // Names are gone through until as much is done by fio's count, in passes if need be.
+        let names = moved.div_ceil(counted.ops.saturating_mul(counted.bytes).max(1));
+        let most = Some(options.area.number_ios).filter(|ops| *ops > 0).unwrap_or(u64::MAX);
+        stop.ops = Some(names.min(most).saturating_mul(options.runtime.loops.max(1)));
+        return;
+    }
     let again = moved.and_then(|moved| checked_passes(from, blocks, lengths(), moved));
     let moved = match total {
         _ if again.is_some() => None,

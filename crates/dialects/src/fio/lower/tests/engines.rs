@@ -1,6 +1,8 @@
 //! Engines and what belongs to them.
 
-use candor_plan::blocks::{Buffers, IoPriority, MemoryKind, Mmap, PriorityClass, PriorityShare};
+use candor_plan::blocks::{
+    Buffers, IoPriority, MemoryKind, Mmap, Pattern, PriorityClass, PriorityShare,
+};
 use candor_plan::units::Direction;
 use candor_plan::{Burn, Bytes, Engine, Nanos, Target, Work};
 
@@ -155,9 +157,10 @@ fn names_are_made_looked_at_and_removed() {
 fn a_pattern_longer_than_its_room_is_noted() {
     let long = lowered("[a]\nsize=1m\nrw=write\nbuffer_pattern=0x01'/tmp/long-pattern'\n");
     assert_eq!(long.notes.len(), 1, "{:?}", long.notes);
-    assert_eq!(long.notes[0].did, "the first 511 bytes of `/tmp/long-pattern`, over and over");
-    let fits = lowered("[a]\nsize=1m\nrw=write\nbuffer_pattern=0x01\n");
-    assert_eq!(fits.notes, []);
+    assert_eq!(long.notes[0].did, "the first 262143 bytes of `/tmp/long-pattern`, over and over");
+    let whole = lowered("[a]\nsize=1m\nrw=write\nbuffer_pattern=0x01'/tmp/page-pattern'\n");
+    let pattern = blocks(&whole, 0, 0).content.pattern.as_ref().map(Pattern::len);
+    assert_eq!((pattern, &whole.notes[..]), (Some(4097), &[][..]));
 }
 
 #[test]

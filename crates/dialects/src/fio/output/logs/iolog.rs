@@ -63,14 +63,7 @@ struct Lines<'a, W> {
 impl<W: Write> Lines<'_, W> {
     /// Path of a file of the job, as the job names it.
     fn path(&self, file: usize) -> String {
-        let mut nth = file as u64;
-        for target in &self.targets {
-            match nth.checked_sub(target.files_named()) {
-                None => return path(target, nth),
-                Some(rest) => nth = rest,
-            }
-        }
-        String::new()
+        path_of(&self.targets, file as u64)
     }
 
     fn step(&mut self, at_ns: u64, step: &Step) -> io::Result<()> {
@@ -108,8 +101,20 @@ fn word(action: Action) -> &'static str {
     }
 }
 
-fn targets<'p>(plan: &'p Plan, job: &Job) -> Vec<&'p Target> {
+/// The targets of a job.
+pub(super) fn targets<'p>(plan: &'p Plan, job: &Job) -> Vec<&'p Target> {
     job.targets.iter().filter_map(|name| plan.target(name)).collect()
+}
+
+/// Path of a file of the targets, as the job names it.
+pub(super) fn path_of(targets: &[&Target], mut nth: u64) -> String {
+    for target in targets {
+        match nth.checked_sub(target.files_named()) {
+            None => return path(target, nth),
+            Some(rest) => nth = rest,
+        }
+    }
+    String::new()
 }
 
 fn path(target: &Target, nth: u64) -> String {
