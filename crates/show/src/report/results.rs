@@ -79,7 +79,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 /// The table in so many lines at most, without what is said about its rows.
 pub(super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
     let mut rows: Vec<Row> =
-        report.judged().flat_map(|(phase, judged)| phase_rows(phase, judged)).collect();
+        report.judged().flat_map(|(phase, judged)| phase_rows(report, phase, judged)).collect();
     let all = rows.len();
     if all == 0 {
         return Vec::new();
