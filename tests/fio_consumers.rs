@@ -204,7 +204,7 @@ fn lines_of_scripts_find_one_number_each() {
     }
 }
 
-/// What a plotting program does with json+: every bin of every job, by direction.
+/// Reads json+ as a plotting program does: every bin of every job, by direction.
 #[test]
 fn a_reader_of_bins_counts_every_operation() {
     let Some(python) = find("python3", "apt-get install python3") else { return };

@@ -128,8 +128,8 @@ fn align(view: &View<'_>, out: &mut Found) {
     }
 }
 
-/// With direct I/O everything is a multiple of the sector, except on filesystems in memory. The host
-/// refuses what its files do not allow.
+/// With direct I/O everything is a multiple of the sector, except on filesystems in memory. The
+/// host refuses what its files do not allow.
 fn direct(view: &View<'_>, out: &mut Found) {
     if !view.blocks.direct {
         return;

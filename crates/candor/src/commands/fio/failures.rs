@@ -21,8 +21,8 @@ pub fn exit_code(report: &Report, jobs: &[FioJob]) -> u8 {
     u8::try_from(failed.min(CODE_MAX)).unwrap_or(u8::MAX)
 }
 
-/// What failed: callers look whether stderr has anything. Blocks that are not what was written have
-/// fio's own lines, everything else a sentence.
+/// Lines about failures: callers look whether stderr has anything. Blocks that are not what was
+/// written have fio's own lines, everything else a sentence.
 pub fn lines(report: &Report, jobs: &[FioJob]) -> String {
     let for_another_reason = |(_, why): &(&FioJob, &Measurement)| !ended_by_mismatch(why);
     let sentence = |(job, why): (&FioJob, &Measurement)| format!("{}: {}", job.name, reason(why));

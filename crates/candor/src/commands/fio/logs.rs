@@ -81,7 +81,8 @@ pub fn inflated(file: &Path) -> Result<String, String> {
     logs::inflate(&stored).map_err(wrong)
 }
 
-/// Writes the bandwidth of all jobs together into files whose names begin so; a sentence for the first log that cannot be written.
+/// Writes the bandwidth of all jobs together into files whose names begin so; a sentence for the
+/// first log that cannot be written.
 pub fn write_aggregate(report: &Report, name: &str) -> Result<(), String> {
     for (name, text) in aggregate::files(report, name) {
         std::fs::write(&name, text)

@@ -35,7 +35,7 @@ pub fn by_direction<T: Clone>(
     Ok(Read { value: values, remark })
 }
 
-/// Numbers for reads, writes and trims. Where no comma stands, colons and minus signs separate them.
+/// Numbers for reads, writes and trims. Where no comma stands, colons and minus signs separate.
 pub fn numbers_by_direction<T: Clone>(
     text: &str,
     read: impl Fn(&str) -> Value<T>,

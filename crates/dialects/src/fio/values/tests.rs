@@ -87,28 +87,28 @@ fn what_fio_misreads_is_refused_with_both_readings() {
 /// As seen with fio 3.33: `numjobs=128*1`, `runtime=1.9s`, `bs=4k-64k`, `percentile_list=50,90`.
 #[test]
 fn what_fio_reads_plainly_is_followed_with_a_remark() {
-    fn seen<T: PartialEq + std::fmt::Debug>(read: Value<T>, value: T, other: &str) {
+    fn seen<T: PartialEq + std::fmt::Debug>(read: Value<T>, value: &T, other: &str) {
         let read = read.expect("fio reads it");
         let remark = read.remark.expect("both readings are named");
         assert!(remark.contains(other), "{other}: {remark}");
-        assert_eq!(read.value, value, "{remark}");
+        assert_eq!(read.value, *value, "{remark}");
     }
-    seen(count("128*1", BINARY), 128, "stops at `*`; as arithmetic it would be 128");
-    seen(count("40+20", BINARY), 40, "it would be 60");
-    seen(count("1s", BINARY), 1, "no 1 seconds");
-    seen(bytes("4k;8k", BINARY), 4096, "stops at `;`");
+    seen(count("128*1", BINARY), &128, "stops at `*`; as arithmetic it would be 128");
+    seen(count("40+20", BINARY), &40, "it would be 60");
+    seen(count("1s", BINARY), &1, "no 1 seconds");
+    seen(bytes("4k;8k", BINARY), &4096, "stops at `;`");
     let seconds = |text| time(text, TimeUnit::Seconds);
-    seen(seconds("40+20"), Nanos::from_secs(40), "it would be 60s");
-    seen(seconds("1.5s"), Nanos::from_secs(1), "looks like 1500ms");
-    seen(seconds("1.5"), Nanos::from_secs(1), "looks like 1500ms");
-    seen(seconds("0.5m"), Nanos(0), "looks like 30s");
-    seen(floats("50:90,99:99.9"), vec![50.0, 90.0, 99.9], "50:90:99:99.9");
-    seen(cpus("0:1"), vec![0], "`0-1`");
+    seen(seconds("40+20"), &Nanos::from_secs(40), "it would be 60s");
+    seen(seconds("1.5s"), &Nanos::from_secs(1), "looks like 1500ms");
+    seen(seconds("1.5"), &Nanos::from_secs(1), "looks like 1500ms");
+    seen(seconds("0.5m"), &Nanos(0), "looks like 30s");
+    seen(floats("50:90,99:99.9"), &vec![50.0, 90.0, 99.9], "50:90:99:99.9");
+    seen(cpus("0:1"), &vec![0], "`0-1`");
     let by = |text| numbers_by_direction(text, |part| bytes(part, BINARY));
     let some = |values: [u64; 3]| values.map(Some);
-    seen(by("4k-64k"), some([4096, 65536, 65536]), "`4k,64k`");
-    seen(by("4k:64k"), some([4096, 65536, 65536]), "`4k,64k`");
-    seen(by("4k:8k-64k"), some([4096, 8192, 65536]), "`4k,8k,64k`");
+    seen(by("4k-64k"), &some([4096, 65536, 65536]), "`4k,64k`");
+    seen(by("4k:64k"), &some([4096, 65536, 65536]), "`4k,64k`");
+    seen(by("4k:8k-64k"), &some([4096, 8192, 65536]), "`4k,8k,64k`");
     assert_eq!(by("4k,8k"), Ok(Read::plain(some([4096, 8192, 8192]))));
     for wrong in ["1-2-3-4", "-1", "4k-x", "4k:8k,16k"] {
         assert!(by(wrong).is_err(), "{wrong}");
