@@ -170,7 +170,7 @@ impl Local {
         let is_device = |index: usize| {
             self.host.facts.targets.get(index).is_some_and(|t| t.kind == PathKind::Device)
         };
-        let is_whole = |target: &Target| target.layout == Layout::Write;
+        let is_whole = |target: &Target| matches!(target.layout, Layout::Needed | Layout::Write);
         let mut targets = precheck::targets(plan, phase).into_iter();
         self.owns(plan, phase) && targets.clone().all(|(_, target, _)| is_whole(target))
             || targets.all(|(index, ..)| is_device(index))

@@ -49,6 +49,7 @@ mod tests {
                     "bytes",
                     "fixed_buffers",
                     "fixed_files",
+                    "huge_pages",
                     "numa_node",
                     "ops",
                     "passes",

@@ -188,7 +188,7 @@ fn flags(series: &[String], plan: &Plan, job: &Job, seconds: u64) -> Option<Vec<
     let target = plan.target(job.targets.first()?)?;
     let writes = blocks.mix != Mix::READ;
     // A series makes its own file in a directory, and mostly removes it.
-    let own_file = target.layout == Layout::Write;
+    let own_file = target.layout == Layout::Needed;
     let in_directory = own_file && (writes || !target.keep);
     let path = if in_directory { target.path.parent()? } else { &target.path };
     let mut words = vec!["candor".to_owned(), "run".to_owned()];
