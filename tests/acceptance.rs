@@ -105,7 +105,7 @@ fn t02_direct_is_split_by_segments_and_buffered_by_readahead() {
     // Another processor's list of free pages may still hold pages that lie side by side.
     let read = |_| {
         let _apart = single_pages();
-        run(&scratch, &device.node, "--rw read --bs 1m --direct --passes 2")
+        run(&scratch, &device.node, "--rw read --bs 1m --direct --no-huge-pages --passes 2")
     };
     let split = |report: &Report| report.finding("C1").is_some();
     let report = (0..5).map(read).find(split).expect("C1 in one of five runs");
@@ -502,7 +502,7 @@ fn extra_ext4_that_is_not_finished() {
     let Some(device) = Loop::blank(&scratch, 4096 * MIB) else { return };
     let Some(mount) = Mount::lazy_ext4(&scratch, device) else { return };
     let began = initialising();
-    let words = "--rw randread --direct --size 8m --ops 100";
+    let words = "--rw randread --direct --size 8m --rate-iops 100 --seconds 3";
     let report = run(&scratch, &mount.path("file"), words);
     if !(began && initialising()) {
         return skip("the inode tables were finished at once");

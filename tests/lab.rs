@@ -132,7 +132,15 @@ fn t08_more_load_until_the_device_is_full() {
         |report: &Report| number(report.at("/phases/0/measurements/0/operations/read/ops_per_s"));
     has(&one.limited_by(0), "the load: ");
     let four = report(&case, "4.json");
-    has(&four.limited_by(0), "the device at depth 4: up to 16 workers moved at most");
+    // An emulator's noise can look like a gain, and then no limit is named.
+    let trials = four.list("/phases/0/follow_ups").into_iter().map(|trial| {
+        let measured = &trial["measurement"];
+        number(&measured["operations"]["read"]["ops_per_s"])
+    });
+    match trials.fold(0.0, f64::max) < 1.05 * rate(&four) {
+        true => has(&four.limited_by(0), "the device at depth 4: up to 16 workers moved at most"),
+        false => assert_eq!(four.limited_by(0), ""),
+    }
     let eight = report(&case, "8.json");
     assert_eq!(eight.limited_by(0), "the device's own queue of 4");
     assert!(rate(&four) > 2.0 * rate(&one) && rate(&eight) < 1.5 * rate(&four));
@@ -145,7 +153,7 @@ fn t09_a_sata_link() {
     let sata = &report.list("/phases/0/hosts/0/facts/devices")[0];
     assert_eq!(sata["kind"], "ata", "{sata}");
     has(&sata["link"].to_string(), "1.5 Gbps");
-    has(&case.said, "1.5 Gb/s × 8/10 ÷ 8 = 150 MB/s");
+    has(&case.said, "SATA 1.5 Gbps, 150 MB/s at most");
     // The emulated disk is as fast as this host, which the link of the real one would not allow.
     let reads = report.at("/phases/0/measurements/0/operations/read");
     let beyond = number(&reads["bytes_per_s"]) > 1.02 * 150e6;

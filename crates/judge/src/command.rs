@@ -88,6 +88,12 @@ impl<'a> Command<'a> {
         self.with(format!("{place}.stop.time"), format!("{seconds}s"), is_long)
     }
 
+    /// Buffers from huge pages.
+    pub fn huge_pages(self) -> Command<'a> {
+        let is_so = self.blocks().hints.huge_pages == Some(true);
+        self.block("hints.huge_pages", "true", is_so)
+    }
+
     /// Flush at the end.
     pub fn fsync_end(self) -> Command<'a> {
         let is_so = self.blocks().durability.fsync_at_end;

@@ -20,14 +20,15 @@ const ROWS_MAX: usize = 11;
 const FINDINGS_MAX: usize = 3;
 /// Lines that the sentence of a finding takes.
 const SENTENCE_LINES_MAX: usize = 2;
-/// Lines of errors and verification.
+/// Lines of latency goals, errors and verification.
 const TROUBLES_MAX: usize = 3;
 
 /// The first screen.
 pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
-    let troubles: Vec<String> = troubles::lines(report).into_iter().take(TROUBLES_MAX).collect();
+    let told = results::goals(report).into_iter().chain(troubles::lines(report));
+    let troubles: Vec<String> = told.take(TROUBLES_MAX).collect();
     let all = findings::heaviest(report);
     // Two empty lines, and the one that says where the rest is.
     let room = LINES_MAX.saturating_sub(page.lines() + troubles.len() + 3);

@@ -394,6 +394,17 @@ fn job_limits<'a>(
     jobs.map(|(measured, limit)| Some(format!("{} limited by {}", measured.job, limit.as_ref()?)))
 }
 
+/// Results of the searches for the greatest depth that meets a latency goal, a line each.
+pub(super) fn goals(report: &Report) -> Vec<String> {
+    let several = report.judged().count() > 1;
+    let of = |phase: &PhaseRecord| {
+        let goals = joined(phase.measurements.iter().map(|measured| goal(report, phase, measured)));
+        let goals = fmt::capital(&format!("{}.", goals?));
+        Some(if several { format!("{}: {goals}", phase.name) } else { goals })
+    };
+    report.judged().filter_map(|(phase, _)| of(phase)).collect()
+}
+
 /// The result of the search for the greatest depth that meets a job's latency goal.
 fn goal(report: &Report, phase: &PhaseRecord, measured: &Measurement) -> Option<String> {
     let jobs = &report.plan.phases.get(phase.phase)?.jobs;

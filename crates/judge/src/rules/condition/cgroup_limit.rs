@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::ceilings;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::depth::io_uring_thread_pool::moved_by_threads;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, CGROUP_NEAR, CPU_THROTTLED};
 
@@ -19,7 +20,7 @@ pub const RULE: Rule = Rule {
             on a device (io.max, blkio.throttle). The kernel then holds operations back above the \
             driver: the rate is flat, latency is depth over limit, and the device is idle most of \
             the time. candor reads the limits of its own control group and compares: within 5 % \
-            the limit is the limit. A quota of CPU time (cpu.max, cpu.cfs_quota_us) holds the \
+            the limit is the limit; what io_uring hands to a thread is charged twice. A quota of CPU time (cpu.max, cpu.cfs_quota_us) holds the \
             workers back as well: candor reads how long (cpu.stat), and remarks on a tenth of the \
             time and more. Raise the limit, or quote the result as the container's.",
     },
@@ -34,11 +35,16 @@ fn after(observed: &Observed) -> Outcome {
     if observed.app_all().bytes < BYTES_MIN.value {
         return cpu.collect::<Vec<_>>().into();
     }
-    let reached = ceilings::bounds(observed).into_iter().filter(|bound| {
-        let used = bound.ceiling.used.unwrap_or(0.0);
-        bound.kind == Kind::Cgroup && (used - 1.0).abs() <= CGROUP_NEAR.value
+    // The kernel charges an operation when it is tried without waiting, and again in the thread
+    // that io_uring then hands it to.
+    let twice = moved_by_threads(observed).unwrap_or(0.0);
+    let reached = ceilings::bounds(observed).into_iter().filter_map(|bound| {
+        let used = bound.ceiling.used.filter(|_| bound.kind == Kind::Cgroup)?;
+        let near = |used: f64| (used - 1.0).abs() <= CGROUP_NEAR.value;
+        let by = [0.0, twice].into_iter().find(|twice| near(used * (1.0 + twice)))?;
+        Some(finding(observed, &bound, by))
     });
-    reached.map(|bound| finding(observed, &bound)).chain(cpu).collect::<Vec<_>>().into()
+    reached.chain(cpu).collect::<Vec<_>>().into()
 }
 
 /// The CPU quota, where it held threads back for much of the time.
@@ -70,7 +76,8 @@ fn cpu_quota(observed: &Observed) -> Option<Finding> {
     (share >= CPU_THROTTLED.value && periods > 0).then(|| draft.done())
 }
 
-fn finding(observed: &Observed, bound: &Bound) -> Finding {
+/// The limit, reached by operations of which so large a share was charged twice.
+fn finding(observed: &Observed, bound: &Bound, twice: f64) -> Finding {
     let ceiling = &bound.ceiling;
     let cap = match (ceiling.bytes_per_s, ceiling.ops_per_s) {
         (Some(bytes), _) => Quantity::bytes_per_s(bytes),
@@ -82,7 +89,14 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
         let requested = observed.concurrency();
         format!("; the device had {} of {} in flight", fmt::number(queue), fmt::count(requested))
     });
-    let sentence = format!("The control group of this process is capped at {cap}{rest}.");
+    let charged = match twice > 0.0 {
+        true => format!(
+            ", and charges twice what io_uring hands to a thread ({} of the bytes)",
+            fmt::percent(twice)
+        ),
+        false => String::new(),
+    };
+    let sentence = format!("The control group of this process is capped at {cap}{charged}{rest}.");
     FindingBuilder::new("F4", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
         .limits(limit)
@@ -121,6 +135,20 @@ mod tests {
         assert_eq!(judgement.rules().first(), Some(&"F4"));
         assert!(judgement.limit().unwrap().contains("control group"));
         assert!(judgement.findings.iter().all(|finding| finding.rule != "B4"));
+    }
+
+    /// As seen on Linux 6.18: 41 reads/s of 80, 93 % of the bytes moved by a thread.
+    #[test]
+    fn operations_that_were_tried_twice_were_charged_twice() {
+        let mut case = limited(515.0);
+        assert_eq!(case.found(&RULE), []);
+        let bytes = case.observed().app_all().bytes;
+        case.host.after.uring_worker_bytes = Some((0.93 * bytes) as u64);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "The control group of this process is capped at 1000 IOPS, and charges twice what \
+             io_uring hands to a thread (93 % of the bytes); the device had 1.2 of 32 in flight."
+        );
     }
 
     /// Half a CPU, and threads that were held back for such a share of 10 s.

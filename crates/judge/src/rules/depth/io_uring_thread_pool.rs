@@ -42,18 +42,23 @@ fn after(observed: &Observed) -> Outcome {
     if most == 0 {
         return Outcome::Nothing;
     }
-    // Threads end when they have nothing to do, and take their counts with them.
-    let before = observed.host.before.uring_worker_bytes;
-    let Some(bytes) = snapshots().filter_map(|snapshot| snapshot.uring_worker_bytes).max() else {
+    let Some(share) = moved_by_threads(observed) else {
         return Outcome::lacks("the bytes that io_uring's threads moved (/proc/self/task/*/io)");
     };
-    let bytes = bytes.saturating_sub(before.unwrap_or(0)) as f64;
-    let share = ratio(bytes, observed.app_all().bytes).min(1.0);
     let flushes = flushes(observed);
     match share.max(flushes) >= PUNTED.value {
         true => Outcome::one(finding(most, share, flushes)),
         false => Outcome::Nothing,
     }
+}
+
+/// Share of the bytes that io_uring's threads moved.
+pub fn moved_by_threads(observed: &Observed) -> Option<f64> {
+    let snapshots = observed.host.during.iter().chain([&observed.host.after]);
+    // Threads end when they have nothing to do, and take their counts with them.
+    let bytes = snapshots.filter_map(|snapshot| snapshot.uring_worker_bytes).max()?;
+    let before = observed.host.before.uring_worker_bytes.unwrap_or(0);
+    Some(ratio(bytes.saturating_sub(before) as f64, observed.app_all().bytes).min(1.0))
 }
 
 /// Flushes among all operations: io_uring hands each to a thread.

@@ -11,7 +11,7 @@ pub mod device_queue_full;
 mod device_starved;
 mod far_from_device;
 pub mod host_cpus_busy;
-mod io_uring_thread_pool;
+pub mod io_uring_thread_pool;
 pub mod memory_bandwidth;
 mod page_faults;
 mod polling_unavailable;

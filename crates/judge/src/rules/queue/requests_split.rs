@@ -6,7 +6,7 @@ use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::fmt::{self, ratio};
 use candor_record::requests::{RequestOp, share_of};
-use candor_record::{Confidence, Finding, Quantity, Severity};
+use candor_record::{Confidence, EngineUsed, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
@@ -29,7 +29,9 @@ pub const RULE: Rule = Rule {
             device's requests with that of the operations and names the limit that fits \
             (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
             with the number. Raise the limit up to max_hw_sectors_kb, use huge-page buffers, or \
-            take the piece as the size.",
+            take the piece as the size. Each page of a buffer is a segment of its own where the \
+            pages lie apart in memory; candor takes huge pages for large buffers of direct I/O \
+            where the kernel has some, and then segments are no limit.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -47,6 +49,15 @@ struct Split<'a> {
     /// Others may have made most of the requests beyond ours, so that only a size that fits a limit
     /// tells of ours.
     with_others: bool,
+}
+
+/// A size beyond which requests are split.
+#[derive(Clone)]
+struct Bound {
+    bytes: f64,
+    name: String,
+    /// Bytes of pages that lie apart in memory.
+    of_pages: bool,
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -107,57 +118,61 @@ fn of_others(observed: &Observed, side: Side, op: Direction) -> bool {
     foreign::matters(observed) || theirs / FOREIGN_REQUEST.value > 0.5 * beyond
 }
 
-/// Limits of a device's requests in bytes, with their names; a partition has those of its disk.
-fn limits(observed: &Observed, device: &DeviceFacts) -> Vec<(f64, String)> {
+/// Limits of a device's requests; a partition has those of its disk.
+fn limits(observed: &Observed, device: &DeviceFacts) -> Vec<Bound> {
     let disk = match device.kind {
         DeviceKind::Partition => device.below.iter().find_map(|name| observed.facts.device(name)),
         _ => None,
     };
     let queue = &disk.unwrap_or(device).queue;
+    let bound = |bytes: f64, name| Bound { bytes, name, of_pages: false };
     let max = value(&queue.max_request_bytes).map(|bytes| *bytes as f64);
-    let segments = value(&queue.max_segments).map(|count| *count as f64);
     let chunk = value(&queue.chunk_bytes).map(|bytes| *bytes as f64).filter(|bytes| *bytes > 0.0);
-    // Scattered buffers have one segment per page.
-    let page_bytes = match observed.facts.host.page_bytes {
-        0 => 4096.0,
-        bytes => bytes as f64,
-    };
     let named = [
-        max.map(|bytes| (bytes, format!("max_sectors_kb = {}", fmt::number(bytes / 1024.0)))),
-        segments.map(|count| {
-            let (count_text, page) = (fmt::number(count), fmt::size(page_bytes));
-            (count * page_bytes, format!("max_segments = {count_text} pages of {page}"))
-        }),
-        chunk.map(|bytes| (bytes, format!("chunk = {}", fmt::size(bytes)))),
+        max.map(|bytes| bound(bytes, format!("max_sectors_kb = {}", fmt::number(bytes / 1024.0)))),
+        value(&queue.max_segments).and_then(|count| segments(observed, *count as f64)),
+        chunk.map(|bytes| bound(bytes, format!("chunk = {}", fmt::size(bytes)))),
     ];
     named.into_iter().flatten().collect()
 }
 
+/// The limit of so many segments: each page is one, unless buffers are in huge pages.
+fn segments(observed: &Observed, count: f64) -> Option<Bound> {
+    let is_huge = |feature: &String| feature == EngineUsed::HUGE_PAGES;
+    let huge = observed.ran.iter().all(|ran| ran.measured.engine.features.iter().any(is_huge));
+    let page_bytes = match observed.facts.host.page_bytes {
+        0 => 4096.0,
+        bytes => bytes as f64,
+    };
+    let name = format!("max_segments = {} pages of {}", fmt::number(count), fmt::size(page_bytes));
+    (!huge).then(|| Bound { bytes: count * page_bytes, name, of_pages: true })
+}
+
 /// The mean length of the extents of the files, across which no request goes, where pieces have it.
-fn extents(observed: &Observed, split: &Split) -> Option<(f64, String)> {
+fn extents(observed: &Observed, split: &Split) -> Option<Bound> {
     let files = observed.files(&observed.targets());
     let known: Option<Vec<_>> = files.iter().map(|file| value(&file.extents)).collect();
     let sums = known?.into_iter().fold((0.0, 0.0), |(bytes, count), extents| {
         (bytes + extents.mapped_bytes as f64, count + extents.count as f64)
     });
-    let mean = ratio(sums.0, sums.1);
-    let fits = mean > 0.0 && (ratio(split.piece, mean) - 1.0).abs() <= SPLIT_NEAR.value;
-    fits.then(|| (mean, format!("extents of {}", fmt::size(mean))))
+    let bytes = ratio(sums.0, sums.1);
+    let fits = bytes > 0.0 && (ratio(split.piece, bytes) - 1.0).abs() <= SPLIT_NEAR.value;
+    let name = format!("extents of {}", fmt::size(bytes));
+    fits.then_some(Bound { bytes, name, of_pages: false })
 }
 
 /// The limit whose work this is: the one that the mean piece fits, else the smallest that is
 /// smaller than the operation.
-fn cause(limits: &[(f64, String)], split: &Split) -> Option<(f64, String)> {
-    let binding = limits.iter().filter(|(bytes, _)| *bytes < split.operation);
-    let fits =
-        |(bytes, _): &&(f64, String)| (ratio(split.piece, *bytes) - 1.0).abs() <= SPLIT_NEAR.value;
+fn cause(limits: &[Bound], split: &Split) -> Option<Bound> {
+    let binding = limits.iter().filter(|limit| limit.bytes < split.operation);
+    let fits = |limit: &&Bound| (ratio(split.piece, limit.bytes) - 1.0).abs() <= SPLIT_NEAR.value;
     // A mean beside requests of others fits by chance only, unless there are just as many pieces.
-    let as_many = |(bytes, _): &&(f64, String)| {
-        let pieces = (split.operation / bytes).ceil();
+    let as_many = |limit: &&Bound| {
+        let pieces = (split.operation / limit.bytes).ceil();
         let times = ratio(split.operation, split.piece);
         !split.with_others || (ratio(times, pieces) - 1.0).abs() <= SPLIT_NEAR.value
     };
-    let smallest = || binding.clone().min_by(|a, b| a.0.total_cmp(&b.0)).filter(as_many);
+    let smallest = || binding.clone().min_by(|a, b| a.bytes.total_cmp(&b.bytes)).filter(as_many);
     binding.clone().find(fits).or_else(smallest).cloned()
 }
 
@@ -175,9 +190,9 @@ fn unlike(observed: &Observed, split: &Split) -> Option<String> {
     most.then(|| names.join(" and "))
 }
 
-fn finding(observed: &Observed, split: &Split, cause: Option<&(f64, String)>) -> Finding {
+fn finding(observed: &Observed, split: &Split, cause: Option<&Bound>) -> Finding {
     let factor = fmt::number(split.operation / split.piece);
-    let why = cause.map_or(String::new(), |(_, name)| format!(" ({name})"));
+    let why = cause.map_or(String::new(), |cause| format!(" ({})", cause.name));
     let pieces = match unlike(observed, split) {
         Some(sizes) => format!("{factor} requests, of {sizes},"),
         None => format!("{factor} × {}", fmt::size(split.piece)),
@@ -189,7 +204,10 @@ fn finding(observed: &Observed, split: &Split, cause: Option<&(f64, String)>) ->
         split.device.name
     );
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
-    let piece = cause.map_or(split.piece, |(bytes, _)| *bytes) as u64;
+    let command = command.filter(|_| cause.is_some());
+    let piece = cause.map_or(split.piece, |cause| cause.bytes) as u64;
+    // Pages of the cache are the kernel's, not those of a buffer.
+    let scattered = observed.all_direct() && cause.is_some_and(|cause| cause.of_pages);
     let stat = format!("/sys/class/block/{}/stat", split.device.name);
     FindingBuilder::new("C1", Severity::Explains, sentence)
         .confidence(if cause.is_some() { Confidence::Likely } else { Confidence::Possible })
@@ -197,8 +215,20 @@ fn finding(observed: &Observed, split: &Split, cause: Option<&(f64, String)>) ->
         .evidence("mean size of a request", Quantity::bytes(split.piece), stat.clone())
         .evidence("requests", Quantity::count(split.requests), stat)
         .advice(
-            "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the size.",
-            command.filter(|_| cause.is_some()).map(|command| command.bs(piece)),
+            match scattered {
+                true => {
+                    "The buffers' pages lie apart in memory: take huge ones (transparent, or \
+                     reserved by vm.nr_hugepages), or use the piece as the size."
+                }
+                false => {
+                    "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the \
+                     size."
+                }
+            },
+            match scattered {
+                true => command.map(Command::huge_pages),
+                false => command.map(|command| command.bs(piece)),
+            },
         )
         .done()
 }
@@ -234,7 +264,12 @@ mod tests {
     fn segments_are_named_where_they_bind() {
         let found = split(true, 1280, 2).found(&RULE);
         assert!(found[0].sentence.contains("2 × 512 KiB on loop0 (max_segments = 128 pages"));
-        assert!(proposes(&found[0], "blocks.size=512k"));
+        assert!(proposes(&found[0], "blocks.hints.huge_pages=true"));
+        let mut huge = split(true, 1280, 2);
+        huge.measured().engine.features = vec![EngineUsed::HUGE_PAGES.into()];
+        assert_eq!(huge.found(&RULE), [], "a huge page is one segment");
+        let buffered = split(false, 1280, 2).found(&RULE);
+        assert!(proposes(&buffered[0], "blocks.size=512k"), "pages of the cache");
     }
 
     /// Reads of 1 MiB beside so many small ones of others.
