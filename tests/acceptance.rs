@@ -502,7 +502,7 @@ fn extra_ext4_that_is_not_finished() {
     let Some(device) = Loop::blank(&scratch, 4096 * MIB) else { return };
     let Some(mount) = Mount::lazy_ext4(&scratch, device) else { return };
     let began = initialising();
-    let words = "--rw randread --direct --size 8m --rate-iops 100 --seconds 3";
+    let words = "--rw randread --direct --size 8m --rate-iops 100 --seconds 8";
     let report = run(&scratch, &mount.path("file"), words);
     if !(began && initialising()) {
         return skip("the inode tables were finished at once");

@@ -98,7 +98,8 @@ fn each_block_that_differs_has_the_lines_of_fio() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let path = scratch.path("f");
     let file = format!("--filename={path}");
-    let common = ["--name=a", file.as_str(), "--size=64k", "--verify=crc32c"];
+    let words = ["--name=a", file.as_str(), "--size=64k", "--verify=crc32c"];
+    let common = [&words[..], &["--verify_state_save=0"]].concat();
     let (wrote, _) = fio(&[&common[..], &["--rw=write", "--do_verify=0"]].concat());
     assert_eq!(wrote.code, Some(0), "{}", wrote.err);
     let mut bytes = fs::read(&path).unwrap();

@@ -104,7 +104,7 @@ fn extra_a_control_group_is_reported_with_its_limit() {
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let Some(group) = Cgroup::reads_per_second(&device.numbers(), 80) else { return };
     let json = scratch.outside("report.json");
-    let words = "--rw randread --direct --engine io_uring --depth 8 --seconds 4";
+    let words = "--rw randread --direct --engine io_uring --depth 8 --seconds 8";
     let mut all = vec!["run", "--target", &device.node, "--json", &json];
     all.extend(words.split(' '));
     let ran = Running::start(&mut group.candor(&all), std::process::Stdio::null()).wait();

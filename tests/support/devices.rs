@@ -160,7 +160,7 @@ impl Mount {
     pub fn lazy_ext4(scratch: &Scratch, device: Loop) -> Option<Mount> {
         let format = "lazy_itable_init=1,lazy_journal_init=1,nodiscard";
         or_skip(tool(&["mkfs.ext4", "-q", "-F", "-E", format, &device.node]))?;
-        let mut mount = Mount::of(scratch, "ext4", &device.node, "init_itable=1000")?;
+        let mut mount = Mount::of(scratch, "ext4", &device.node, "init_itable=300")?;
         mount.device = Some(device);
         Some(mount)
     }
