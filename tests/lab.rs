@@ -133,7 +133,7 @@ fn t08_more_load_until_the_device_is_full() {
     has(&one.limited_by(0), "the load: ");
     let four = report(&case, "4.json");
     // An emulator's noise can look like a gain, and then no limit is named.
-    let trials = four.list("/phases/0/follow_ups").into_iter().map(|trial| {
+    let trials = four.list("/phases/0/follow_ups").iter().map(|trial| {
         let measured = &trial["measurement"];
         number(&measured["operations"]["read"]["ops_per_s"])
     });

@@ -7,7 +7,7 @@ use crate::words;
 
 /// One line: an operation of a job, over all of its phase or in one interval of it. Absent is what
 /// was not measured.
-#[derive(Default, Serialize)]
+#[derive(Clone, Copy, Default, Serialize)]
 struct Row<'a> {
     /// `result` or `sample`.
     row: &'static str,

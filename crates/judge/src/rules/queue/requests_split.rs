@@ -145,7 +145,7 @@ fn segments(observed: &Observed, count: f64) -> Option<Bound> {
         bytes => bytes as f64,
     };
     let name = format!("max_segments = {} pages of {}", fmt::number(count), fmt::size(page_bytes));
-    (!huge).then(|| Bound { bytes: count * page_bytes, name, of_pages: true })
+    (!huge).then_some(Bound { bytes: count * page_bytes, name, of_pages: true })
 }
 
 /// The mean length of the extents of the files, across which no request goes, where pieces have it.
