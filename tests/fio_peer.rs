@@ -45,6 +45,8 @@ fn candor_does_what_fio_does() {
     if !Path::new("/usr/bin/fio").exists() {
         return skip("it needs fio at /usr/bin/fio");
     }
+    // Four pairs of loads at a time are much to measure beside.
+    let _alone = alone();
     let mut cases = case::all();
     assert!(cases.len() >= 150, "{} job files", cases.len());
     // While working on one: FIO_PEER=verify runs the files with that in their names.

@@ -144,7 +144,9 @@ fn cargo_deny(root: &Path) -> Option<PathBuf> {
     if !deny.is_file() {
         println!("building cargo-deny into {}: this takes some minutes, once", tools.display());
         let mut install = cargo_command(root);
+        // Not optimised: its build takes minutes, its checks a second.
         install.args(["install", "cargo-deny", "--locked", "--quiet", "--version", "^0.20"]);
+        install.arg("--debug");
         // Nothing else of that build is of use here, so its own folder goes with it.
         if !install.arg("--root").arg(&tools).status().is_ok_and(|status| status.success()) {
             println!("skipped: cargo-deny is not here and could not be built");

@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::requests::share_of;
+use candor_record::requests::{RequestOp, Requests, share_of};
 use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -57,14 +57,20 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 /// Bytes that the thread wrote, where requests were seen one by one; else what the device wrote
-/// beyond direct writes of ours. With the bytes of all.
+/// beyond direct writes of ours. With the bytes of all. The thread flushes before each write, and
+/// a kworker issues what waited for a flush.
 fn written(observed: &Observed) -> Option<(f64, f64)> {
     let top = observed.top?;
-    let seen = observed.host.requests.as_ref().map(|trace| &trace.requests);
-    if let Some(requests) = seen.filter(|requests| !requests.is_empty()) {
-        let all: u64 = requests.iter().map(|of| of.bytes).sum();
-        let issuers = requests.iter().flat_map(|of| &of.issuers);
-        let thread = issuers.filter(|who| who.command.starts_with("ext4lazyinit"));
+    let traced = observed.host.requests.as_ref().map(|trace| trace.requests.iter());
+    let tops = observed.setup.tops();
+    let on_top = |of: &&Requests| tops.iter().any(|device| device.name == of.device);
+    let seen: Vec<_> = traced.into_iter().flatten().filter(on_top).collect();
+    if !seen.is_empty() {
+        let all: u64 = seen.iter().map(|of| of.bytes).sum();
+        let writes = seen.iter().filter(|of| of.direction == RequestOp::Write);
+        let thread = writes.flat_map(|of| &of.issuers).filter(|who| {
+            ["ext4lazyinit", "kworker/"].iter().any(|name| who.command.starts_with(name))
+        });
         let share = share_of(thread.map(|who| who.bytes).sum(), all);
         return Some((share * top.bytes(), top.bytes()));
     }
@@ -74,8 +80,10 @@ fn written(observed: &Observed) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::requests::{Issuer, RequestStats};
+
     use super::*;
-    use crate::testcase::TestCase;
+    use crate::testcase::{MIB, TestCase};
 
     /// Direct writes beside which the device wrote so many times as much.
     fn beside(times: f64) -> TestCase {
@@ -101,6 +109,29 @@ mod tests {
     #[test]
     fn a_thread_that_writes_nothing_is_silent() {
         assert_eq!(beside(1.01).found(&RULE), []);
+    }
+
+    /// What waits for a flush is issued by a worker thread of the kernel.
+    #[test]
+    fn writes_behind_its_flushes_are_its_own() {
+        let mut case = beside(1.2);
+        let by =
+            |pid, command: &str, bytes| Issuer { pid, command: command.into(), count: 9, bytes };
+        let (own, rest) = (by(7, "candor", 50 * MIB), by(8, "kworker/0:0H", 10 * MIB));
+        let mut writes = Requests {
+            device: "vda".into(),
+            direction: RequestOp::Write,
+            bytes: 60 * MIB,
+            issuers: vec![own, rest],
+            ..Requests::default()
+        };
+        let trace =
+            |of: &Requests| RequestStats { requests: vec![of.clone()], ..RequestStats::default() };
+        case.host.requests = Some(trace(&writes));
+        assert_eq!(case.found(&RULE).len(), 1);
+        writes.issuers.pop();
+        case.host.requests = Some(trace(&writes));
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]
