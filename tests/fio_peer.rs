@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::{Scratch, skip};
+use crate::support::{Scratch, alone, skip};
 use case::{Case, Tool};
 
 /// Runs at a time: fio sleeps for most of its start.
