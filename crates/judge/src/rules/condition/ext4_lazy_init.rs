@@ -2,10 +2,11 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::requests::share_of;
+use candor_record::requests::Issuer;
 use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
+use crate::foreign;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -19,8 +20,8 @@ pub const RULE: Rule = Rule {
             later, by a kernel thread, while the filesystem is in use. These writes run beside a \
             test that begins at once. Every mount starts the thread (ext4lazyinit), so candor \
             speaks where it is there before or after a phase on ext4, and more than 5 % of the \
-            traffic was written by it, or by others beside direct writes of ours. Wait for its end, or \
-            make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
+            traffic was written by it, or by others beside direct writes of ours. Wait for its \
+            end, or make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -56,16 +57,12 @@ fn after(observed: &Observed) -> Outcome {
     Outcome::one(draft.done())
 }
 
-/// Bytes that the thread wrote, where requests were seen one by one; else what the device wrote
-/// beyond direct writes of ours. With the bytes of all.
+/// Bytes that the thread wrote to the devices on top, where requests to them were seen one by one;
+/// else what they wrote beyond direct writes of ours. With the bytes of all.
 fn written(observed: &Observed) -> Option<(f64, f64)> {
     let top = observed.top?;
-    let seen = observed.host.requests.as_ref().map(|trace| &trace.requests);
-    if let Some(requests) = seen.filter(|requests| !requests.is_empty()) {
-        let all: u64 = requests.iter().map(|of| of.bytes).sum();
-        let issuers = requests.iter().flat_map(|of| &of.issuers);
-        let thread = issuers.filter(|who| who.command.starts_with("ext4lazyinit"));
-        let share = share_of(thread.map(|who| who.bytes).sum(), all);
+    let thread = |who: &Issuer| who.command.starts_with("ext4lazyinit");
+    if let Some(share) = foreign::seen_of(observed, &observed.tops(), |_| true, thread) {
         return Some((share * top.bytes(), top.bytes()));
     }
     let ours = observed.app(Direction::Write).bytes;
@@ -74,6 +71,8 @@ fn written(observed: &Observed) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::requests::{RequestStats, Requests};
+
     use super::*;
     use crate::testcase::TestCase;
 
@@ -95,6 +94,21 @@ mod tests {
         assert!(found[0].sentence.contains(" of writes were not ours"), "{found:?}");
         case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "xfs".into();
         assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn requests_to_other_devices_do_not_hide_the_thread() {
+        let mut case = beside(1.0);
+        let thread = Issuer { pid: 9, command: "ext4lazyinit".into(), count: 10, bytes: 10 << 20 };
+        let on = |device: &str, bytes, issuers| Requests {
+            device: device.into(),
+            bytes,
+            issuers,
+            ..Requests::default()
+        };
+        let requests = vec![on("vda", 100 << 20, vec![thread]), on("vdb", 1 << 30, vec![])];
+        case.host.requests = Some(RequestStats { requests, ..RequestStats::default() });
+        assert_eq!(case.found(&RULE).len(), 1);
     }
 
     /// Any mount of an ext4 starts the thread; most have nothing left to initialise.
