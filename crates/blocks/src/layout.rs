@@ -36,6 +36,20 @@ pub struct Wanted {
     pub seed: u64,
 }
 
+impl Wanted {
+    /// A file of that length, all of it written, with the usual content.
+    pub fn written(size: u64, seed: u64) -> Wanted {
+        Wanted {
+            size,
+            layout: Layout::Write,
+            fills_holes: false,
+            content: ContentPlan::default(),
+            verify: None,
+            seed,
+        }
+    }
+}
+
 /// Extends a file to its length and keeps its bytes, except a last block too short for its header.
 /// True if anything was written.
 ///
@@ -204,14 +218,7 @@ mod tests {
         for (interval, present) in [(4096, 0), (12 << 10, 0), (2 << 20, 0), (12 << 10, 30_000)] {
             std::fs::write(&path, vec![7; present]).expect("written");
             let plan = Verify { interval: Bytes(interval), ..Verify::default() };
-            let wanted = Wanted {
-                size: 5 << 20,
-                layout: Layout::Write,
-                fills_holes: false,
-                content: ContentPlan::default(),
-                verify: Some(plan.clone()),
-                seed: 1,
-            };
+            let wanted = Wanted { verify: Some(plan.clone()), ..Wanted::written(5 << 20, 1) };
             let stop = AtomicBool::new(false);
             let made = lay_out(&mut Known::default(), &path, &wanted, &stop, &mut |_| {});
             assert!(made.expect("laid out"));
@@ -232,14 +239,7 @@ mod tests {
         if holes(&file, 4 << 20).expect("asked") != [0..1 << 20, (1 << 20) + 65536..4 << 20] {
             return eprintln!("skipped: this filesystem does not tell its holes");
         }
-        let mut wanted = Wanted {
-            size: 4 << 20,
-            layout: Layout::Write,
-            fills_holes: false,
-            content: ContentPlan::default(),
-            verify: None,
-            seed: 1,
-        };
+        let mut wanted = Wanted::written(4 << 20, 1);
         let stop = AtomicBool::new(false);
         let lay_out = |wanted: &Wanted| {
             super::lay_out(&mut Known::default(), &path, wanted, &stop, &mut |_| {}).expect("laid")
@@ -258,14 +258,7 @@ mod tests {
     fn a_file_that_is_not_there_is_not_made() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let path = dir.path().join("skipped");
-        let wanted = Wanted {
-            size: 4096,
-            layout: Layout::Write,
-            fills_holes: false,
-            content: ContentPlan::default(),
-            verify: None,
-            seed: 1,
-        };
+        let wanted = Wanted::written(4096, 1);
         let stop = AtomicBool::new(false);
         let made = lay_out(&mut Known::default(), &path, &wanted, &stop, &mut |_| {});
         assert!(made.is_err() && !path.exists());

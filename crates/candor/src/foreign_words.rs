@@ -58,7 +58,7 @@ pub fn hint(error: &Error) -> Option<String> {
     let name = given.trim_start_matches('-').split('=').next()?.to_lowercase();
     let same = |word: &str| word == name || word.replace('_', "-") == name;
     let (word, tool, ours) = WORDS.iter().find(|(word, ..)| same(word))?;
-    Some(format!("candor: {tool}'s {word} is {ours}\n"))
+    Some(format!("candor: {tool}'s {word} is {ours} of candor run\n"))
 }
 
 #[cfg(test)]

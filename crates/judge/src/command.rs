@@ -1,6 +1,6 @@
 //! The run as given with another setting, for whoever wants to try what a finding advises.
 
-use candor_plan::blocks::Engine;
+use candor_plan::blocks::{Engine, OpenSync};
 use candor_plan::units::{PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Nanos, Plan, Stop};
 use candor_record::Setting;
@@ -41,8 +41,8 @@ impl<'a> Command<'a> {
         self.block("hints.evict", "true", is_so)
     }
 
-    /// Many operations in flight: by io_uring where the engine has one, and with direct I/O, which
-    /// that needs.
+    /// Many operations in flight: by io_uring where the engine has no more than one, and with
+    /// direct I/O, which that needs.
     pub fn deep(mut self, depth: u32) -> Command<'a> {
         let engine = self.blocks().engine;
         if !engine.is_async() {
@@ -100,9 +100,13 @@ impl<'a> Command<'a> {
         self.block("durability.fsync_at_end", "true", is_so)
     }
 
-    /// Flush after every n writes, by the call that the run uses.
-    pub fn flush_every(self, writes: u64) -> Command<'a> {
+    /// Flush after every n writes, by the call that the run uses, and not with each of them.
+    pub fn flush_every(mut self, writes: u64) -> Command<'a> {
         let durability = self.blocks().durability;
+        let by_file = durability.open != OpenSync::None;
+        // Calls that flush by a flag of the engine go on doing so.
+        self.is_out_of_reach |= self.planned.durable_each() && !by_file;
+        self = self.block("durability.open", "none", !by_file);
         let (key, every) = match durability.fdatasync_every > 0 {
             true => ("durability.fdatasync_every", durability.fdatasync_every),
             false => ("durability.fsync_every", durability.fsync_every),
@@ -187,6 +191,17 @@ mod tests {
         let case = TestCase::direct(4096, 32, 1, 10_000.0);
         assert!(changes(&case, |command| command.deep(32)).is_empty());
         assert!(changes(&case, |command| command.workers(2).workers(1)).is_empty());
+    }
+
+    #[test]
+    fn writes_that_are_flushed_together_are_not_flushed_one_by_one() {
+        let mut case = TestCase::direct_write();
+        let durability = "phase[0].job[0].work.blocks.durability";
+        let sixteen = format!("{durability}.fsync_every=16");
+        assert_eq!(changes(&case, |command| command.flush_every(16)), [sixteen.clone()]);
+        case.blocks().durability.open = OpenSync::Dsync;
+        let both = [format!("{durability}.open=none"), sixteen];
+        assert_eq!(changes(&case, |command| command.flush_every(16)), both);
     }
 
     #[test]

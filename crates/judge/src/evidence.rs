@@ -3,8 +3,8 @@
 
 use candor_plan::units::Direction;
 use candor_plan::work::Figure;
-use candor_record::Snapshot;
 use candor_record::facts::{DeviceFacts, DeviceKind, PathKind, Remote, TargetFacts, value};
+use candor_record::{Measurement, Snapshot};
 
 use crate::flow::Flow;
 use crate::observed::{Observed, measurement_of};
@@ -43,7 +43,7 @@ pub fn unseen(observed: &Observed) -> Option<Unseen> {
     let way = way_of(observed);
     let moved =
         [Direction::Read, Direction::Write, Direction::Trim].map(|op| (op, moved(observed, op)));
-    let is_known = |app: f64| app > 0.0 || on_names(observed) > 0.0;
+    let is_known = |app: f64| app > 0.0 || on_names(observed).any(|m| m.ops_done() > 0);
     if let Err(why) = &way {
         let most = moved.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|m| is_known(m.1))?;
         return Some(Unseen { op: most.0, app: most.1, seen: Seen::Nowhere(why.clone()) });
@@ -65,16 +65,15 @@ fn moved(observed: &Observed, op: Direction) -> f64 {
         Direction::Write => Figure::Write,
         Direction::Trim => return observed.app(op).bytes,
     };
-    let jobs = observed.phase.jobs.iter().enumerate().filter(|(_, job)| job.entries().is_some());
-    let measured = jobs.filter_map(|(at, job)| measurement_of(observed.record, at, &job.name));
-    observed.app(op).bytes + measured.map(|m| m.figure(figure).bytes as f64).sum::<f64>()
+    let by_names: f64 = on_names(observed).map(|m| m.figure(figure).bytes as f64).sum();
+    observed.app(op).bytes + by_names
 }
 
-/// Operations on names.
-fn on_names(observed: &Observed) -> f64 {
-    let jobs = observed.phase.jobs.iter().enumerate().filter(|(_, job)| job.entries().is_some());
-    let measured = jobs.filter_map(|(at, job)| measurement_of(observed.record, at, &job.name));
-    measured.map(|m| m.ops_done() as f64).sum()
+/// Measurements of jobs on names.
+fn on_names<'a>(observed: &Observed<'a>) -> impl Iterator<Item = &'a Measurement> {
+    let (phase, record) = (observed.phase, observed.record);
+    let jobs = phase.jobs.iter().enumerate().filter(|(_, job)| job.entries().is_some());
+    jobs.filter_map(|(at, job)| measurement_of(record, at, &job.name))
 }
 
 /// Ends of the path that count.
@@ -97,7 +96,7 @@ fn way_of<'a>(observed: &Observed<'a>) -> Result<Way<'a>, String> {
         way.is_raw &= target.kind == PathKind::Device;
         let remote = target.remote.as_ref().filter(|_| target.device.is_none());
         match remote {
-            Some(remote) if is_elsewhere(remote) => way.servers.push(remote),
+            Some(remote) if is_elsewhere(remote) => way.add_server(remote),
             _ => way.add_device(observed, target)?,
         }
     }
@@ -113,6 +112,14 @@ fn is_elsewhere(remote: &Remote) -> bool {
 }
 
 impl<'a> Way<'a> {
+    /// Adds a server, unless another one is reached by the same interface, which counts for both.
+    fn add_server(&mut self, server: &'a Remote) {
+        let interface = value(&server.interface);
+        if self.servers.iter().all(|other| value(&other.interface) != interface) {
+            self.servers.push(server);
+        }
+    }
+
     fn add_device(
         &mut self,
         observed: &Observed<'a>,
@@ -156,10 +163,12 @@ impl<'a> Way<'a> {
         let all = counted + self.by_networks(observed, op);
         let own = observed.process(op).filter(|_| op == Direction::Read);
         let from = match own {
-            Some(own) if own < all => "/proc/self/io read_bytes".into(),
-            _ => "/sys/class/block/*/stat".into(),
+            Some(own) if own < all => "/proc/self/io: read_bytes",
+            _ if self.servers.is_empty() => "/sys/class/block/*/stat",
+            _ if self.ends.is_empty() => "/sys/class/net/*/statistics",
+            _ => "/sys/class/block/*/stat, /sys/class/net/*/statistics",
         };
-        Some((own.map_or(all, |own| own.min(all)), from))
+        Some((own.map_or(all, |own| own.min(all)), from.into()))
     }
 
     fn by_devices(&self, observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
@@ -168,15 +177,13 @@ impl<'a> Way<'a> {
     }
 
     fn by_networks(&self, observed: &Observed, op: Direction) -> f64 {
-        let mut servers = self.servers.clone();
-        servers.dedup_by_key(|server| value(&server.interface));
         let of = |server: &&Remote| {
             let bytes = ends_of(observed, op)
                 .filter_map(|to| shared::interface_bytes(&observed.host.before, to, server));
             let side = |(received, sent)| if op == Direction::Read { received } else { sent };
             bytes.map(side).fold(0.0, f64::max)
         };
-        servers.iter().map(of).sum()
+        self.servers.iter().map(of).sum()
     }
 }
 
@@ -205,6 +212,7 @@ fn no_device(observed: &Observed, target: &TargetFacts) -> String {
 mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload};
+    use candor_record::InterfaceBytes;
     use candor_record::facts::Filesystem;
 
     fn said(case: &TestCase) -> Option<Seen> {
@@ -257,6 +265,22 @@ mod tests {
         target.device = None;
         target.filesystem = Some(Filesystem { kind: "overlay".into(), ..Filesystem::default() });
         assert!(matches!(said(&stacked), Some(Seen::Nowhere(_))));
+    }
+
+    #[test]
+    fn servers_behind_one_interface_count_its_bytes_once() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_nfs(10_000);
+        let state = &mut case.host.after.state;
+        state.interfaces[0].received_bytes /= 2;
+        let other = InterfaceBytes { interface: "eth2".into(), ..InterfaceBytes::default() };
+        state.interfaces.push(other.clone());
+        case.host.before.state.interfaces.push(other);
+        let targets = &mut case.host.facts.targets;
+        targets.extend([targets[0].clone(), targets[0].clone()]);
+        let between = targets[1].remote.as_mut().unwrap();
+        between.interface.as_mut().unwrap().value = "eth2".into();
+        let Some(Seen::Bytes { by, from, .. }) = said(&case) else { panic!("half was seen") };
+        assert_eq!((by.as_str(), from.as_str()), ("eth1, eth2", "/sys/class/net/*/statistics"));
     }
 
     #[test]

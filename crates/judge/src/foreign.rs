@@ -78,7 +78,8 @@ pub fn share_below(observed: &Observed, devices: &[&DeviceFacts], op: Direction)
     let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
     let whole = |of: &Requests| of.traced_share().is_none_or(|share| share >= TRACED_MOST.value);
     let counts = |of: &Requests| of.direction == direction && whole(of);
-    seen_of_others(observed, devices, false, counts).unwrap_or(0.0)
+    let other = |who: &Issuer| is_other(observed, who) && !who.is_kernel();
+    seen_of(observed, devices, counts, other).unwrap_or(0.0)
 }
 
 /// The bytes of others that passed the devices on top, and those at the bottom, in the idle moment,
@@ -99,7 +100,8 @@ fn in_idle_moment<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
         let all = during?.bytes();
         let went_on = (ratio(moved, seconds) * observed.window_s()).min((all - app).max(0.0));
         // What the kernel's threads do on lower devices they do for the upper ones.
-        let seen = seen_of_others(observed, &devices, level == 0, |_| true);
+        let other = |who: &Issuer| is_other(observed, who) && (level == 0 || !who.is_kernel());
+        let seen = seen_of(observed, &devices, |_| true, other);
         let bytes = seen.map_or(went_on, |share| went_on.min(share * all));
         let how = "judged by the idle moment before";
         Some(Foreign { bytes, all, devices, how, from: "the same in the idle moment before" })
@@ -116,22 +118,26 @@ pub fn seen_at<'a>(devices: &[&'a DeviceFacts]) -> Vec<&'a str> {
     names.collect()
 }
 
-/// The share of the bytes that others moved on some devices, where single requests were seen.
-fn seen_of_others(
+fn is_other(observed: &Observed, who: &Issuer) -> bool {
+    observed.host.requests.as_ref().is_none_or(|trace| who.pid != trace.own_pid)
+}
+
+/// The share of the bytes that some issuers moved on some devices, by those requests that count;
+/// absent where single requests to them were not seen.
+pub fn seen_of(
     observed: &Observed,
     devices: &[&DeviceFacts],
-    kernel_too: bool,
     counts: impl Fn(&Requests) -> bool,
+    issuer: impl Fn(&Issuer) -> bool,
 ) -> Option<f64> {
     let trace = observed.host.requests.as_ref()?;
     let places = seen_at(devices);
     let here = |of: &&Requests| places.contains(&of.device.as_str()) && counts(of);
     let requests: Vec<&Requests> = trace.requests.iter().filter(here).collect();
     let all: u64 = requests.iter().map(|of| of.bytes).sum();
-    let issuers = requests.iter().flat_map(|of| &of.issuers);
-    let other = |who: &&Issuer| who.pid != trace.own_pid && (kernel_too || !who.is_kernel());
-    let others: u64 = issuers.filter(other).map(|who| who.bytes).sum();
-    (all > 0).then(|| share_of(others, all))
+    let issuers = requests.iter().flat_map(|of| &of.issuers).filter(|who| issuer(who));
+    let theirs: u64 = issuers.map(|who| who.bytes).sum();
+    (all > 0).then(|| share_of(theirs, all))
 }
 
 /// The bytes that the device moved beyond what this process caused: reads always, writes only where

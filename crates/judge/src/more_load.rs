@@ -112,11 +112,15 @@ fn by_follow_ups(observed: &Observed) -> Option<Growth> {
 }
 
 /// The steps of the search beyond the load of the phase, beside the step with that very load: the
-/// phase itself ran at another moment.
+/// phase itself ran at another moment. A search repeats steps that were disturbed: of those with the
+/// same load the fastest counts.
 fn by_search(observed: &Observed, ran: &Ran) -> Option<Growth> {
     let mut steps: Vec<Trial> = trials::others(observed, ran);
     steps.retain(|trial| trial.search_step && trial.in_flight >= ran.concurrency());
-    steps.sort_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
+    steps.sort_by(|a, b| {
+        a.in_flight.total_cmp(&b.in_flight).then(b.ops_per_s.total_cmp(&a.ops_per_s))
+    });
+    steps.dedup_by_key(|trial| trial.in_flight);
     let (first, more) = steps.split_first()?;
     let is_same = first.in_flight == ran.concurrency() && !more.is_empty();
     let mut growth = Growth::default();

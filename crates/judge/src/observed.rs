@@ -8,7 +8,7 @@ use candor_plan::{Job, Phase};
 use candor_record::facts::{AccountingOutcome, DeviceFacts, value};
 use candor_record::fmt::ratio;
 use candor_record::{
-    HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Verdict,
+    HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Snapshot, Verdict,
 };
 
 use crate::case::Case;
@@ -79,8 +79,7 @@ impl<'a> Observed<'a> {
         };
         let ran = setup.jobs.iter().filter_map(measured).collect();
         let leaf = Flow::between(&setup.leaves(), &host.before, &host.after);
-        let top = Flow::between(&setup.tops(), &host.before, &host.after);
-        let top = if counted_below(&setup) { leaf } else { top };
+        let top = Flow::between(&counting(&setup), &host.before, &host.after);
         Observed { setup, record, host, earlier, judged, ran, top, leaf }
     }
 
@@ -106,6 +105,11 @@ impl<'a> Observed<'a> {
         } else {
             Direction::Read
         }
+    }
+
+    /// Work of the devices that count for the targets, from the beginning of the phase on.
+    pub fn counted_until(&self, end: &Snapshot) -> Option<Flow> {
+        Flow::between(&counting(&self.setup), &self.host.before, end)
     }
 
     /// The work of one device.
@@ -330,10 +334,12 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// The accounting probe was counted by the devices at the bottom and not by the one on top.
-fn counted_below(setup: &SetupFacts) -> bool {
+/// The devices on top; those at the bottom, where they counted the accounting probe and the ones on
+/// top did not.
+fn counting<'a>(setup: &SetupFacts<'a>) -> Vec<&'a DeviceFacts> {
     let probes = setup.targets().into_iter().filter_map(|target| target.accounting_probe.as_ref());
-    probes.into_iter().any(|probe| probe.outcome == AccountingOutcome::CountedBelow)
+    let below = probes.into_iter().any(|probe| probe.outcome == AccountingOutcome::CountedBelow);
+    if below { setup.leaves() } else { setup.tops() }
 }
 
 /// Mean of several distributions, weighted by their numbers of samples.

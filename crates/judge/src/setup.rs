@@ -246,10 +246,14 @@ impl<'a> SetupFacts<'a> {
     }
 }
 
-/// Operations of a job that can really be in flight: a synchronous engine has one per worker.
+/// Operations of a job that can really be in flight.
 pub fn in_flight(job: &Job, blocks: &Blocks) -> f64 {
-    let depth = if blocks.engine.is_async() { blocks.depth } else { 1 };
-    f64::from(job.workers) * f64::from(depth)
+    f64::from(job.workers) * f64::from(depth_used(blocks, blocks.depth))
+}
+
+/// Operations of a worker that can really be in flight: a synchronous engine has one.
+pub fn depth_used(blocks: &Blocks, requested: u32) -> u32 {
+    if blocks.engine.is_async() { requested } else { 1 }
 }
 
 /// A job that moves real bytes: not the null engine, not no-ops, not a target that is nothing.

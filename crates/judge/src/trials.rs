@@ -1,11 +1,11 @@
 //! The same work with other numbers in flight: earlier phases, steps of a search, follow-ups.
 
-use candor_plan::Blocks;
 use candor_record::fmt::ratio;
 use candor_record::{Change, FollowUp, Measurement, PhaseRecord};
 
 use crate::expect;
 use crate::observed::{Observed, Ran, mean};
+use crate::setup::depth_used;
 use crate::thresholds::{SLICE_OPS, SLICE_S};
 
 /// Some work with a number of operations in flight.
@@ -41,7 +41,7 @@ impl Trial {
 
     /// The phase itself.
     pub fn here(observed: &Observed, ran: &Ran) -> Option<Trial> {
-        let depth = depth(ran.blocks, ran.blocks.depth);
+        let depth = depth_used(ran.blocks, ran.blocks.depth);
         Trial::of(observed.record.name.clone(), ran.job.workers, depth, ran.measured)
     }
 }
@@ -62,22 +62,18 @@ fn of_record<'a>(observed: &Observed<'a>, ran: &Ran, record: &'a PhaseRecord) ->
         true => format!("search step `{}`", record.name),
         false => format!("phase {}", record.name),
     };
-    let trial = Trial::of(from, job.workers, depth(blocks, blocks.depth), &record.measurements[0])?;
+    let depth = depth_used(blocks, blocks.depth);
+    let trial = Trial::of(from, job.workers, depth, &record.measurements[0])?;
     Some(Trial { search_step: record.search_step, ..trial })
 }
 
 fn of_follow_up(ran: &Ran, follow_up: &FollowUp) -> Option<Trial> {
     match follow_up.change {
         Change::MoreDepth | Change::MoreWorkers | Change::OneAtATime => {
-            let (from, depth) =
-                ("a follow-up of the phase".into(), depth(ran.blocks, follow_up.depth));
+            let depth = depth_used(ran.blocks, follow_up.depth);
+            let from = "a follow-up of the phase".into();
             Trial::of(from, follow_up.workers, depth, &follow_up.measurement)
         }
         _ => None,
     }
-}
-
-/// Operations of a worker that can really be in flight: a synchronous engine has one.
-fn depth(blocks: &Blocks, requested: u32) -> u32 {
-    if blocks.engine.is_async() { requested } else { 1 }
 }

@@ -245,7 +245,7 @@ pub struct Durability {
     pub range: Option<RangeSync>,
     /// A sync that is due after some writes takes the turn of the next operation and concerns the
     /// file whose turn it is; after the last operation there is none. Else it is done at once, for
-    /// all files of the worker.
+    /// all files that the worker wrote to since their last one.
     #[serde(skip_serializing_if = "is_false")]
     pub in_turn: bool,
 }

@@ -30,6 +30,7 @@ pub struct FollowUp {
 /// In what a follow-up differs from the phase before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+// Reports of version 2 were written with the other names, when one doubling was all there was.
 pub enum Change {
     /// In nothing but the places: others of the same range.
     #[default]
@@ -37,8 +38,10 @@ pub enum Change {
     /// Nothing: the places that the phase began with, once more.
     SamePlaces,
     /// More operations in flight for each worker: twice as many, and twice that again.
+    #[serde(alias = "twice_the_depth")]
     MoreDepth,
     /// More workers, twice as many and twice that again, each with as many in flight as before.
+    #[serde(alias = "twice_the_workers")]
     MoreWorkers,
     /// Twice the workers, each with half as many in flight.
     TwiceTheThreads,

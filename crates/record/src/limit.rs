@@ -317,9 +317,9 @@ impl Display for Limit {
             ControlGroup { bytes_per_s, ops_per_s } => {
                 write!(f, "the control group's limit of {}", rate(*bytes_per_s, *ops_per_s))
             }
-            CpuQuota { cpus: 1.0 } => f.write_str("the control group's CPU quota of 1 CPU"),
             CpuQuota { cpus } => {
-                write!(f, "the control group's CPU quota of {} CPUs", number::number(*cpus))
+                let cpus = number::plural(*cpus, "CPU", "CPUs");
+                write!(f, "the control group's CPU quota of {cpus}")
             }
             BurstLimiter { ops_per_s } => write!(f, "a limiter at {}", number::iops(*ops_per_s)),
             UnseenLimiter { bytes_per_s, ops_per_s } => {

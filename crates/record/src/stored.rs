@@ -65,7 +65,7 @@ fn report(document: Value) -> Result<Report, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PhaseRecord;
+    use crate::{Change, FollowUp, PhaseRecord};
 
     fn text(change: impl FnOnce(&mut Report)) -> String {
         let judgement = Judgement { judgement_version: JUDGEMENT_VERSION, ..Judgement::default() };
@@ -88,6 +88,19 @@ mod tests {
             let refused = read(&text).expect_err(&text);
             assert!(refused.contains(word), "{refused}");
         }
+    }
+
+    #[test]
+    fn follow_ups_go_by_their_earlier_names_as_well() {
+        let text = text(|report| {
+            let more = |change| FollowUp { change, ..FollowUp::default() };
+            let follow_ups = vec![more(Change::MoreDepth), more(Change::MoreWorkers)];
+            report.phases =
+                vec![PhaseRecord { search_step: true, follow_ups, ..Default::default() }];
+        });
+        let earlier = text.replace("more_depth", "twice_the_depth");
+        let earlier = earlier.replace("more_workers", "twice_the_workers");
+        assert!(earlier != text && read(&earlier) == read(&text), "{earlier}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use candor_blocks::layout::{self, Wanted};
 use candor_blocks::targets::files;
 use candor_engine::names::{self, Names};
 use candor_observe::{Access, Paths, Roots, accounting_probe, cache};
-use candor_plan::{Blocks, Job, Layout, Phase, Plan, Target};
+use candor_plan::{Blocks, Job, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
 
@@ -132,18 +132,11 @@ pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
         return prove(facts, index, path, roots);
     }
     const PROBE_BYTES: u64 = 1 << 20;
+    let wanted = Wanted::written(PROBE_BYTES, u64::from(std::process::id()));
     let mut files = OwnedFiles::default();
     let probe = match files.create_probe(path) {
         Ok(probe) => probe,
         Err(error) => return unproven(facts, path, &error.to_string()),
-    };
-    let wanted = Wanted {
-        size: PROBE_BYTES,
-        layout: Layout::Write,
-        fills_holes: false,
-        content: Default::default(),
-        verify: None,
-        seed: u64::from(std::process::id()),
     };
     let control = Control::default();
     let stop = control.stop_flag();

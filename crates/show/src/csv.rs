@@ -107,7 +107,8 @@ fn sample<'a>(interval: &Sample, op: &'a OpSample, of_job: Row<'a>) -> Row<'a> {
         length_s: interval.length_ns as f64 / 1e9,
         ops: op.ops,
         bytes: op.bytes,
-        latency_mean_ns: Some(op.latency_sum_ns as f64 / op.ops as f64),
+        // A job that takes no latencies has a sum of none.
+        latency_mean_ns: Some(op.latency_sum_ns as f64 / op.ops as f64).filter(|mean| *mean > 0.0),
         latency_p50_ns: op.latency_ns_p50,
         latency_p99_ns: op.latency_ns_p99,
         ..of_job
@@ -142,10 +143,13 @@ mod tests {
             operations: vec![op(ops)],
         };
         phases[0].record.measurements[0].samples = vec![at(1, 500), at(2, 0), at(3, 496)];
+        let without = OpSample { latency_sum_ns: 0, latency_ns_p50: None, ..op(7) };
+        let last = Sample { operations: vec![without], ..at(4, 7) };
+        phases[0].record.measurements[0].samples.push(last);
         let text = report(&sample::report("", phases)).expect("written");
         let lines: Vec<&str> = text.lines().collect();
         let name = r#""a ""name"", with commas""#;
-        assert_eq!(lines.len(), 4, "{text}");
+        assert_eq!(lines.len(), 5, "{text}");
         assert!(lines[0].starts_with("row,phase,repeat,job,operation,start_s,length_s,ops,bytes,"));
         assert!(lines[1].starts_with(&format!("result,{name},1,job,write,0.0,10.0,4980,")));
         assert_eq!(
@@ -154,6 +158,7 @@ mod tests {
                 "sample,{name},1,job,write,2.0,1.0,496,520093696,,,,2000.0,,1900,,,,,,Believable"
             )
         );
+        assert!(lines[4].ends_with(",7,7340032,,,,,,,,,,,,Believable"), "{}", lines[4]);
         let columns = |line: &str| line.replace(name, "").matches(',').count();
         assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
     }

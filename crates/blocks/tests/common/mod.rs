@@ -29,14 +29,7 @@ pub fn run(session: &mut Session, plan: &Plan) -> Measurement {
 
 /// Creates the file and writes it.
 pub fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
-    let wanted = Wanted {
-        size: FILE_BYTES,
-        layout: candor_plan::Layout::Write,
-        fills_holes: false,
-        content: Default::default(),
-        verify,
-        seed: 1,
-    };
+    let wanted = Wanted { verify, ..Wanted::written(FILE_BYTES, 1) };
     let stop = AtomicBool::new(false);
     std::fs::File::create_new(path).expect("created");
     layout::lay_out(session.kept.of(), path, &wanted, &stop, &mut |_| {}).expect("laid out");

@@ -204,6 +204,11 @@ fn a_search_answers_before_the_phase() {
     );
     let open = searched(&[(8, 40e3), (16, 70e3)]);
     assert_eq!(changes(&open), [Change::MoreDepth, Change::OneAtATime]);
+    // A step that was disturbed and ran once more is no greater load.
+    let again = searched(&[(8, 40e3), (16, 70e3), (16, 5e3), (16, 69e3)]);
+    assert_eq!(changes(&again), [Change::MoreDepth, Change::OneAtATime]);
+    let limit = again.judge().limit().unwrap_or_default();
+    assert!(!limit.starts_with("the load") && !limit.contains("up to"), "{limit}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Limits of the control group this process runs in.
 //!
 //! Groups are nested and every ancestor's limit holds too, so all of them are read, but for version
-//! 1's limits of I/O. A host may
-//! use version 2, version 1 with a hierarchy per controller, or both at once.
+//! 1's limits of I/O. A host may use version 2, version 1 with a hierarchy per controller, or both
+//! at once.
 
 use std::path::{Path, PathBuf};
 

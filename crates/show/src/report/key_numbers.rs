@@ -11,11 +11,15 @@ const LARGE_BYTES: u64 = 128 << 10;
 /// One line; absent where fewer than two of the numbers were measured, or can be believed.
 pub(super) fn key_numbers(report: &Report) -> Option<String> {
     let results: Vec<Shown<'_>> = report.judged().filter_map(|of| Shown::new(report, of)).collect();
-    let best = |is: &dyn Fn(&Shown) -> bool| {
+    let best_by = |rate: &dyn Fn(&Shown) -> f64, is: &dyn Fn(&Shown) -> bool| {
         let fit = results.iter().filter(|result| is(result));
-        fit.max_by(|a, b| a.stats.ops_per_s.total_cmp(&b.stats.ops_per_s))
+        fit.max_by(|a, b| rate(a).total_cmp(&rate(b)))
     };
-    let large = |direction| best(&|result| result.is_large() && result.direction == direction);
+    let best = |is: &dyn Fn(&Shown) -> bool| best_by(&|result| result.stats.ops_per_s, is);
+    let large = |direction| {
+        let is = |result: &Shown| result.is_large() && result.direction == direction;
+        best_by(&|result| result.stats.bytes_per_s, &is)
+    };
     let deep = |direction| {
         best(&|result| result.is_random() && result.in_flight > 1 && result.direction == direction)
     };
@@ -25,7 +29,7 @@ pub(super) fn key_numbers(report: &Report) -> Option<String> {
         result.is_random() && result.in_flight == 1 && result.direction == Direction::Read
     });
     let median = single.and_then(|result| result.stats.latency.as_ref()?.percentile_ns(50.0));
-    let durable = best(&|result| result.blocks.durability.fsync_every == 1);
+    let durable = best(&|result| result.is_durable());
     let parts = [
         large(Direction::Read).map(|result| format!("read {}", rate(result))),
         large(Direction::Write).map(|result| format!("write {}", rate(result))),
@@ -66,7 +70,14 @@ impl<'a> Shown<'a> {
     }
 
     fn is_random(&self) -> bool {
-        let flushes = self.blocks.durability.fsync_every > 0;
+        let durability = &self.blocks.durability;
+        let flushes = durability.fsync_every > 0 || durability.fdatasync_every > 0;
         !matches!(self.blocks.access, Access::Sequential) && !self.is_large() && !flushes
+    }
+
+    /// Each write was flushed by itself.
+    fn is_durable(&self) -> bool {
+        let durability = &self.blocks.durability;
+        durability.fsync_every == 1 || durability.fdatasync_every == 1
     }
 }

@@ -30,11 +30,8 @@ const OPTIONS: [(&str, &str); 8] = [
 /// is one.
 pub fn complete(report: &mut Report, plan: &Plan) {
     let words = &report.command;
-    for phase in report.judgement.phases.iter_mut().flatten() {
-        for finding in &mut phase.findings {
-            finding.next = suggestion(words, plan, &finding.changes);
-        }
-    }
+    let findings = report.judgement.phases.iter_mut().flatten().flat_map(|of| &mut of.findings);
+    findings.for_each(|finding| finding.next = suggestion(words, plan, &finding.changes));
 }
 
 fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {

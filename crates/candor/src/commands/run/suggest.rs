@@ -17,11 +17,8 @@ use crate::output;
 /// Writes into each finding the command that tries its changes, where there is one.
 pub fn complete(report: &mut Report) {
     let (words, plan) = (&report.command, &report.plan);
-    for phase in report.judgement.phases.iter_mut().flatten() {
-        for finding in &mut phase.findings {
-            finding.next = suggestion(words, plan, &finding.changes);
-        }
-    }
+    let findings = report.judgement.phases.iter_mut().flatten().flat_map(|of| &mut of.findings);
+    findings.for_each(|finding| finding.next = suggestion(words, plan, &finding.changes));
 }
 
 /// The run of these words, which ran that plan, with changes.
@@ -60,7 +57,7 @@ impl Given {
         if words.iter().any(|word| word == "--") || leaves_files(plan) {
             return None;
         }
-        let results = ["run-dir", "json"];
+        let results = ["run-dir", "json", "csv"];
         let all = output::OF_RUNS.iter().flat_map(|group| group.flags);
         let all = all.filter(|flag| results.contains(&flag.long));
         let words = all.fold(words.to_vec(), |words, flag| without(&words, flag));
@@ -109,15 +106,18 @@ impl Given {
         (changes_something && check::can_run(&check::check(&self.plan))).then_some(self)
     }
 
-    /// The flag that sets a key instead of those that set it before, if that gives the plan.
+    /// The flag that sets a key instead of those that set it before, or none where the default is
+    /// wanted, if that gives the plan.
     fn by_flag(&self, wanted: &Plan, setting: &Setting) -> Option<Given> {
         let sets = |flag: &&Flag<_>| flag.fields.contains(&setting.key.as_str());
         let all = || GROUPS.iter().flat_map(|group| group.flags).filter(sets);
         let rest = all().fold(self.words.clone(), |words, flag| without(&words, flag));
-        all().find_map(|flag| {
-            let mut words = rest.clone();
-            words.push(format!("--{}", flag.long));
-            words.extend((flag.takes != Takes::Nothing).then(|| setting.value.clone()));
+        let with = all().map(|flag| {
+            let value = (flag.takes != Takes::Nothing).then(|| setting.value.clone());
+            let flag = std::iter::once(format!("--{}", flag.long)).chain(value);
+            rest.iter().cloned().chain(flag).collect()
+        });
+        std::iter::once(rest.clone()).chain(with).find_map(|words: Vec<String>| {
             let plan = read(&words)?;
             is_same(&plan, wanted).then_some(Given { words, plan, by_flags: true })
         })
@@ -219,9 +219,13 @@ fn flags(series: &[String], plan: &Plan, job: &Job, seconds: u64) -> Option<Vec<
         add("fsync-every", Some(durability.fsync_every.to_string()));
     }
     add("seconds", Some(seconds.to_string()));
-    let force = series.iter().position(|word| word == "--force").filter(|_| writes);
-    if let Some(device) = force.and_then(|at| series.get(at + 1)) {
-        add("force", Some(device.clone()));
+    let mut given = series.iter().skip_while(|word| !word.starts_with("--force"));
+    let device = given.next().and_then(|word| match word.strip_prefix("--force=") {
+        Some(device) => Some(device.to_owned()),
+        None => given.next().cloned(),
+    });
+    if let Some(device) = device.filter(|_| writes) {
+        add("force", Some(device));
     }
     Some(words)
 }

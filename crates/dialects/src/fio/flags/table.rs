@@ -145,10 +145,10 @@ const FORMATS: [(&str, Format); 6] = [
     ("json+", Format::JsonPlus),
 ];
 
-/// A value that may be missing.
-/// How the names of the logs of `--bandwidth-log` begin where nothing else is said.
+/// First part of the names of the logs of `--bandwidth-log`, unless that gives another.
 const AGGREGATE: &str = "agg";
 
+/// A value that may be missing.
 fn named(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }

@@ -4,13 +4,13 @@ use candor_plan::blocks::Fill;
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
 use candor_record::{
-    Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity, Snapshot,
+    CacheState, Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity,
+    Snapshot,
 };
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage;
-use crate::flow::Flow;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -108,9 +108,7 @@ fn after(observed: &Observed) -> Outcome {
 /// Bytes of ours that the devices on top had written by then: no more than the kernel charged to
 /// this process when it made pages dirty, for the rest are somebody else's.
 fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
-    let tops = observed.tops();
-    let tops = if observed.top == observed.leaf { observed.leaves() } else { tops };
-    let flow = Flow::between(&tops, &observed.host.before, end).filter(|_| !observed.blind())?;
+    let flow = observed.counted_until(end).filter(|_| !observed.blind())?;
     let all_buffered =
         observed.ran.iter().all(|ran| !ran.does(Direction::Write) || absorbs(observed, ran));
     let charged = observed.process(Direction::Write).filter(|_| all_buffered);
@@ -226,13 +224,22 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
         observed.device_names()
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
+    // What was overwritten in memory is gone before any flush.
+    let once = |cache: CacheState| progress.written <= cache.size_bytes as f64;
+    let (advice, command) = match observed.host.after.cache.is_some_and(once) {
+        true => (
+            "Flush at the end, which gives the rate to media as well, or write directly.",
+            command.map(Command::fsync_end),
+        ),
+        false => (
+            "Write directly; or write each place once, and flush at the end.",
+            command.map(Command::direct),
+        ),
+    };
     draft(observed, progress, Severity::MeasuresElse, sentence)
         .measures(MeasuredInstead::PageCacheWrites)
         .limits(Limit::PageCacheWrites)
-        .advice(
-            "Flush within the measured time, or write directly.",
-            command.map(Command::fsync_end),
-        )
+        .advice(advice, command)
         .done()
 }
 
@@ -264,7 +271,7 @@ fn draft(
 
 fn after_flush(observed: &Observed) -> Option<(String, Quantity, String)> {
     let end = observed.host.after_flush.as_ref()?;
-    let flow = Flow::between(&observed.tops(), &observed.host.before, end)?;
+    let flow = observed.counted_until(end)?;
     let what = format!("written by {} after the flush", observed.device_names());
     Some((what, Quantity::bytes(flow.write.bytes), coverage::stat_of(observed)))
 }
@@ -285,7 +292,11 @@ mod tests {
             "Only 11 % of the bytes written had reached vda when the clock stopped; 2.37 GB/s \
              (2.2 GiB/s) is the speed of memory."
         );
-        assert!(proposes(&found[0], "durability.fsync_at_end=true"));
+        assert!(proposes(&found[0], "blocks.direct=true"), "no flush brings what was overwritten");
+        let mut once = TestCase::buffered_write();
+        let bytes = once.record.measurements[0].of(Direction::Write).bytes;
+        once.host.after.cache.as_mut().unwrap().size_bytes = bytes;
+        assert!(proposes(&once.found(&RULE)[0], "durability.fsync_at_end=true"));
     }
 
     #[test]

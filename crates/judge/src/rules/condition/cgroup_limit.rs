@@ -20,9 +20,10 @@ pub const RULE: Rule = Rule {
             on a device (io.max, blkio.throttle). The kernel then holds operations back above the \
             driver: the rate is flat, latency is depth over limit, and the device is idle most of \
             the time. candor reads the limits of its own control group and compares: within 5 % \
-            the limit is the limit; what io_uring hands to a thread is charged twice. A quota of CPU time (cpu.max, cpu.cfs_quota_us) holds the \
-            workers back as well: candor reads how long (cpu.stat), and remarks on a tenth of the \
-            time and more. Raise the limit, or quote the result as the container's.",
+            the limit is the limit; what io_uring hands to a thread is charged twice. A quota of \
+            CPU time (cpu.max, cpu.cfs_quota_us) holds the workers back as well: candor reads how \
+            long (cpu.stat), and remarks on a tenth of the time and more. Raise the limit, or \
+            quote the result as the container's.",
     },
     stage: Stage::Throttle,
     limit: Some(LimitClass::Throttle),

@@ -27,9 +27,9 @@ pub const RULE: Rule = Rule {
             candor speaks where a file that is written directly was not all there at the start, \
             the device saw much less in flight than was asked (but not two and more at a time \
             all the time), and the workers were neither kept busy by their CPUs nor kept waiting \
-            for one. \
-            Where a short follow-up wrote the same places once more, with all blocks there, its \
-            rate decides; it is certain where that was twice as fast. Lay the file out first, or give each worker a file of its own.",
+            for one. Where a short follow-up wrote the same places once more, with all blocks \
+            there, its rate decides; it is certain where that was twice as fast. Lay the file out \
+            first, or give each worker a file of its own.",
     },
     stage: Stage::Submission,
     limit: Some(LimitClass::Filesystem),

@@ -47,7 +47,7 @@ fn best(others: &[Trial], here: &Trial) -> f64 {
     others.iter().map(|trial| trial.ops_per_s).fold(here.ops_per_s, f64::max)
 }
 
-/// The least depth tried that was as good as the best, where the phase had more in flight.
+/// The least load tried that was as good as the best, where the phase had more in flight.
 fn enough<'t>(others: &'t [Trial], here: &Trial) -> Option<&'t Trial> {
     let good = AS_GOOD.value * best(others, here);
     let less = others.iter().filter(|t| t.in_flight < here.in_flight && t.ops_per_s >= good);
@@ -74,8 +74,8 @@ fn bound<'t>(others: &'t [Trial], here: &Trial) -> Option<Bound<'t>> {
 fn as_good(observed: &Observed, ran: &Ran, enough: &Trial, here: &Trial, best: f64) -> Finding {
     let (least, requested) = (fmt::count(enough.in_flight), fmt::count(here.in_flight));
     let sentence = format!(
-        "The least depth tried that came within 5 % of the best rate ({}) is {least}; with \
-         {requested} in flight an operation took {} instead of {}.",
+        "The least load tried that came within 5 % of the best rate ({}) had {least} in flight; \
+         with {requested} an operation took {} instead of {}.",
         fmt::iops(best),
         fmt::time(here.mean_ns),
         fmt::time(enough.mean_ns)
@@ -187,8 +187,8 @@ mod tests {
         let found = after_search(32, 15_940.0, &steps).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "The least depth tried that came within 5 % of the best rate (16k IOPS) is 2; with 32 \
-             in flight an operation took 2.01 ms instead of 131 µs."
+            "The least load tried that came within 5 % of the best rate (16k IOPS) had 2 in flight; \
+             with 32 an operation took 2.01 ms instead of 131 µs."
         );
         assert_eq!(found[0].evidence[2].source, "search step `searching at depth 2`");
         assert!(proposes(&found[0], "blocks.depth=2"));

@@ -19,8 +19,8 @@ pub const RULE: Rule = Rule {
             kernel makes for it (iou-wrk-…): flushes, buffered writes that meet a full cache, \
             writes that need new blocks, anything on a filesystem or array that cannot say that \
             it would block. That costs CPU and order, and on one file the threads queue up behind \
-            each other. candor looks for such threads among its own while a phase runs, and speaks where they \
-            moved 5 % of the bytes, or flushes are 5 % of the operations. Use \
+            each other. candor looks for such threads among its own while a phase runs, and \
+            speaks where they moved 5 % of the bytes, or flushes are 5 % of the operations. Use \
             direct I/O on a file that is laid out.",
     },
     stage: Stage::Apart,

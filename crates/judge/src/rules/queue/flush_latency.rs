@@ -20,9 +20,10 @@ pub const RULE: Rule = Rule {
             power-loss protection that takes a hundred times longer than the write. candor counts \
             flush calls and the device's flushes per write, and the share of the workers' time \
             they take; above half, they are the limit. A call of fsync also writes data and the \
-            journal; only what the disks themselves spent on flushes is called a flush. A synchronous write to a raw device \
-            shows as two writes in iostat, one of them empty: that is not splitting. Commit \
-            several writes together, or use a device that protects its cache.",
+            journal; only what the disks themselves spent on flushes is called a flush. A \
+            synchronous write to a raw device shows as two writes in iostat, one of them empty: \
+            that is not splitting. Commit several writes together, or use a device that protects \
+            its cache.",
     },
     stage: Stage::Device,
     limit: Some(LimitClass::Device),

@@ -36,7 +36,7 @@ fn after(observed: &Observed) -> Outcome {
     if calls < SYNC_CALLS.value || observed.all_memory() {
         return Outcome::Nothing;
     }
-    let Some(leaf) = observed.leaf else {
+    let Some(leaf) = observed.leaf.filter(|_| counts_flushes(observed)) else {
         return Outcome::lacks("the flushes of the disks at the end of the path");
     };
     let flushes = flushes(observed).min(leaf.flushes);
@@ -48,6 +48,13 @@ fn after(observed: &Observed) -> Outcome {
     let volatile = leaves.into_iter().find(|device| is_volatile(device));
     volatile
         .map_or(Outcome::Nothing, |device| Outcome::one(finding(observed, device, calls, flushes)))
+}
+
+/// Linux counts flushes from 5.5 on; to an older one every disk seems to have made none.
+fn counts_flushes(observed: &Observed) -> bool {
+    let Some(release) = value(&observed.facts.host.kernel) else { return true };
+    let numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse().ok());
+    numbers.take(2).collect::<Vec<u32>>() >= vec![5, 5]
 }
 
 /// Flushes of the devices on top, where they are disks with a queue of their own: those below may
@@ -100,7 +107,7 @@ fn reason(observed: &Observed) -> Option<(String, String)> {
 
 fn finding(observed: &Observed, device: &DeviceFacts, calls: f64, flushes: f64) -> Finding {
     let reason = reason(observed);
-    let why = reason.as_ref().map_or("a library or a layer swallowed them", |(what, _)| what);
+    let why = reason.as_ref().map_or("nothing shows what swallowed them", |(what, _)| what);
     let sentence = format!(
         "{} of fsync sent {} to {}, which has a volatile cache: this is not the rate of durable \
          writes ({why}).",
@@ -144,6 +151,9 @@ mod tests {
     #[test]
     fn calls_that_flush_nothing_are_not_durable() {
         let mut case = synced(3);
+        case.host.facts.host.kernel = fact("5.4.0-200-generic".into());
+        assert!(case.lacked(&RULE).is_some(), "it does not count flushes");
+        case.host.facts.host.kernel = fact("6.1.0-13-amd64".into());
         let judged = case.judge();
         assert_eq!(judged.verdict, Verdict::MeasuresElse);
         let sentence = &judged.finding("C13").unwrap().sentence;

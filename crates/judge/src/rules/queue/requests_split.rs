@@ -51,13 +51,47 @@ struct Split<'a> {
     with_others: bool,
 }
 
+/// A multiple of the sectors of every device.
+const SECTOR: u64 = 4096;
+
 /// A size beyond which requests are split.
 #[derive(Clone)]
 struct Bound {
     bytes: f64,
     name: String,
-    /// Bytes of pages that lie apart in memory.
-    of_pages: bool,
+    by: By,
+}
+
+/// What sets such a size.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Size of requests that the queue is set to.
+    Queue,
+    /// Pages of buffers that lie apart in memory.
+    Pages,
+    /// Chunks of an array, or a boundary of the device.
+    Chunks,
+    /// Extents of the files.
+    Extents,
+}
+
+impl By {
+    fn advice(self) -> &'static str {
+        match self {
+            By::Queue => {
+                "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the size."
+            }
+            By::Pages => {
+                "The buffers' pages lie apart in memory: take huge ones (transparent, or reserved \
+                 by vm.nr_hugepages), or use the piece as the size."
+            }
+            By::Chunks => "Accept it, or use the piece as the size.",
+            By::Extents => {
+                "Accept it, lay the file out anew on a filesystem with room for long extents, or \
+                 use the piece as the size."
+            }
+        }
+    }
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -125,13 +159,15 @@ fn limits(observed: &Observed, device: &DeviceFacts) -> Vec<Bound> {
         _ => None,
     };
     let queue = &disk.unwrap_or(device).queue;
-    let bound = |bytes: f64, name| Bound { bytes, name, of_pages: false };
+    let bound = |bytes: f64, name, by| Bound { bytes, name, by };
     let max = value(&queue.max_request_bytes).map(|bytes| *bytes as f64);
     let chunk = value(&queue.chunk_bytes).map(|bytes| *bytes as f64).filter(|bytes| *bytes > 0.0);
     let named = [
-        max.map(|bytes| bound(bytes, format!("max_sectors_kb = {}", fmt::number(bytes / 1024.0)))),
+        max.map(|bytes| {
+            bound(bytes, format!("max_sectors_kb = {}", fmt::number(bytes / 1024.0)), By::Queue)
+        }),
         value(&queue.max_segments).and_then(|count| segments(observed, *count as f64)),
-        chunk.map(|bytes| bound(bytes, format!("chunk = {}", fmt::size(bytes)))),
+        chunk.map(|bytes| bound(bytes, format!("chunk = {}", fmt::size(bytes)), By::Chunks)),
     ];
     named.into_iter().flatten().collect()
 }
@@ -145,7 +181,9 @@ fn segments(observed: &Observed, count: f64) -> Option<Bound> {
         bytes => bytes as f64,
     };
     let name = format!("max_segments = {} pages of {}", fmt::number(count), fmt::size(page_bytes));
-    (!huge).then_some(Bound { bytes: count * page_bytes, name, of_pages: true })
+    // Pages of the cache are the kernel's, not those of a buffer.
+    let by = if observed.all_direct() { By::Pages } else { By::Queue };
+    (!huge).then_some(Bound { bytes: count * page_bytes, name, by })
 }
 
 /// The mean length of the extents of the files, across which no request goes, where pieces have it.
@@ -158,7 +196,7 @@ fn extents(observed: &Observed, split: &Split) -> Option<Bound> {
     let bytes = ratio(sums.0, sums.1);
     let fits = bytes > 0.0 && (ratio(split.piece, bytes) - 1.0).abs() <= SPLIT_NEAR.value;
     let name = format!("extents of {}", fmt::size(bytes));
-    fits.then_some(Bound { bytes, name, of_pages: false })
+    fits.then_some(Bound { bytes, name, by: By::Extents })
 }
 
 /// The limit whose work this is: the one that the mean piece fits, else the smallest that is
@@ -204,32 +242,19 @@ fn finding(observed: &Observed, split: &Split, cause: Option<&Bound>) -> Finding
         split.device.name
     );
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
-    let command = command.filter(|_| cause.is_some());
-    let piece = cause.map_or(split.piece, |cause| cause.bytes) as u64;
-    // Pages of the cache are the kernel's, not those of a buffer.
-    let scattered = observed.all_direct() && cause.is_some_and(|cause| cause.of_pages);
+    let by = cause.map_or(By::Queue, |cause| cause.by);
+    let command = cause.zip(command).map(|(cause, command)| match by {
+        By::Pages => command.huge_pages(),
+        // The mean of extents is of any length, and direct I/O takes whole sectors.
+        _ => command.bs((cause.bytes as u64).max(SECTOR) / SECTOR * SECTOR),
+    });
     let stat = format!("/sys/class/block/{}/stat", split.device.name);
     FindingBuilder::new("C1", Severity::Explains, sentence)
         .confidence(if cause.is_some() { Confidence::Likely } else { Confidence::Possible })
         .evidence("size of an operation", Quantity::bytes(split.operation), "candor")
         .evidence("mean size of a request", Quantity::bytes(split.piece), stat.clone())
         .evidence("requests", Quantity::count(split.requests), stat)
-        .advice(
-            match scattered {
-                true => {
-                    "The buffers' pages lie apart in memory: take huge ones (transparent, or \
-                     reserved by vm.nr_hugepages), or use the piece as the size."
-                }
-                false => {
-                    "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the \
-                     size."
-                }
-            },
-            match scattered {
-                true => command.map(Command::huge_pages),
-                false => command.map(|command| command.bs(piece)),
-            },
-        )
+        .advice(by.advice(), command)
         .done()
 }
 
@@ -306,6 +331,10 @@ mod tests {
         case.after_top().reads *= 16;
         let sentence = case.found(&RULE)[0].sentence.clone();
         assert_eq!(sentence, "Each 1 MiB read became 16 × 64 KiB on vda (extents of 64 KiB).");
+        let advice = &case.found(&RULE)[0].advice;
+        assert!(advice.contains("long extents") && !advice.contains("sectors"), "{advice}");
+        case.file().extents.as_mut().unwrap().value.count -= 100;
+        assert!(proposes(&case.found(&RULE)[0], "blocks.size=64k"), "whole sectors");
     }
 
     /// Requests of a disk whose driver takes 254 segments.

@@ -72,6 +72,24 @@ fn a_check_in_order() {
 }
 
 #[test]
+fn bandwidth_is_that_of_the_most_bytes_and_any_flush_is_durable() {
+    let mut report = series();
+    for (nth, ops_per_s, bytes_per_s) in [(0, 900.0, 118e6), (1, 535.0, 561e6)] {
+        let blocks = report.plan.phases[nth].jobs[0].blocks_mut().expect("blocks");
+        blocks.mix = Mix::READ;
+        let stats = report.phases[nth].measurements[0].of_mut(Direction::Read);
+        (stats.ops, stats.ops_per_s, stats.bytes_per_s) = (1000, ops_per_s, bytes_per_s);
+    }
+    for blocks in report.plan.phases.iter_mut().filter_map(|phase| phase.jobs[0].blocks_mut()) {
+        let durability = &mut blocks.durability;
+        durability.fdatasync_every = std::mem::take(&mut durability.fsync_every);
+    }
+    let text = first_screen(&report, &NARROW);
+    assert!(text.contains("Read 561 MB/s, random read"), "{text}");
+    assert!(text.contains("durable\n640 writes/s") || text.contains("durable 640"), "{text}");
+}
+
+#[test]
 fn whatever_is_found_it_is_one_screen() {
     let long = "A sentence that goes on and on with 12 numbers and 34 names of devices, ".repeat(9);
     let heavy = |rule: &str| Finding {

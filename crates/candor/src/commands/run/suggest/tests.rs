@@ -8,9 +8,9 @@ use candor_record::{Finding, JUDGEMENT_VERSION, Judgement, PhaseJudgement};
 use super::*;
 
 /// Choices that look random and are the same in every run of the tests.
-struct Dice(u64);
+struct Draws(u64);
 
-impl Dice {
+impl Draws {
     fn below(&mut self, bound: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -51,11 +51,11 @@ const FLAGS: &[&[&str]] = &[
     &["", "--rate-iops 10k --arrival poisson", "--think 1ms:10", "--range 0-50%"],
     &["", "--seed 7", "--access zipf:1.2", "--advice random", "--huge-pages"],
     &["", "--no-follow-ups", "--block-trace all", "--force sda", "--set stop.ops=1000"],
-    &["", "--json out.json", "--run-dir=kept --quiet", "--color never"],
+    &["", "--json out.json --csv out.csv", "--run-dir=kept --quiet", "--color never"],
 ];
 
-fn drawn(dice: &mut Dice) -> Vec<String> {
-    let flags = FLAGS.iter().map(|choices| dice.pick(choices));
+fn drawn(draws: &mut Draws) -> Vec<String> {
+    let flags = FLAGS.iter().map(|choices| draws.pick(choices));
     let words = flags.flat_map(str::split_whitespace);
     ["candor", "run"].into_iter().chain(words).map(str::to_owned).collect()
 }
@@ -101,9 +101,9 @@ fn tracing(words: &[String]) -> String {
 
 #[test]
 fn commands_by_flags_change_nothing_but_what_they_name() {
-    let (mut dice, mut given, mut shown) = (Dice(13), 0, 0);
+    let (mut draws, mut given, mut shown) = (Draws(13), 0, 0);
     while given < 100 {
-        let words = drawn(&mut dice);
+        let words = drawn(&mut draws);
         let Some(plan) = read(&words) else { continue };
         if !check::can_run(&check::check(&plan)) {
             continue;
@@ -121,7 +121,7 @@ fn commands_by_flags_change_nothing_but_what_they_name() {
             assert!(is_same(&again, &wanted), "{line}\n{wanted:#?}");
             let traced = changes[0].key == "--block-trace";
             assert_eq!(tracing(&made) != tracing(&words), traced, "{line}");
-            assert!(!line.contains("out.json") && !line.contains("kept"), "{line}");
+            assert!(!line.contains("out.") && !line.contains("kept"), "{line}");
             shown += 1;
         }
     }
@@ -129,12 +129,12 @@ fn commands_by_flags_change_nothing_but_what_they_name() {
 }
 
 /// A plan of several phases and jobs, made of drawn runs.
-fn large_plan(dice: &mut Dice) -> Plan {
+fn large_plan(draws: &mut Draws) -> Plan {
     let mut plan = Plan::default();
-    for phase in 0..1 + dice.below(3) {
+    for phase in 0..1 + draws.below(3) {
         let mut jobs = Vec::new();
-        for job in 0..1 + dice.below(3) {
-            let Some(one) = read(&drawn(dice)) else { continue };
+        for job in 0..1 + draws.below(3) {
+            let Some(one) = read(&drawn(draws)) else { continue };
             let named = |name: &str| format!("{name}-{phase}-{job}");
             let targets = one.targets.into_iter();
             plan.targets.extend(targets.map(|t| Target { name: named(&t.name), ..t }));
@@ -152,15 +152,15 @@ fn large_plan(dice: &mut Dice) -> Plan {
 fn commands_for_plan_files_set_nothing_but_what_they_name() {
     let words: Vec<String> =
         ["candor", "run", "my plan.toml", "--json=x"].map(str::to_owned).into();
-    let (mut dice, mut given, mut shown) = (Dice(7), 0, 0);
+    let (mut draws, mut given, mut shown) = (Draws(7), 0, 0);
     while given < 100 {
-        let plan = large_plan(&mut dice);
+        let plan = large_plan(&mut draws);
         if !check::can_run(&check::check(&plan)) {
             continue;
         }
         given += 1;
-        let phase = dice.below(plan.phases.len());
-        let job = dice.below(plan.phases[phase].jobs.len());
+        let phase = draws.below(plan.phases.len());
+        let job = draws.below(plan.phases[phase].jobs.len());
         let phase = format!("phase[{phase}]");
         for changes in proposals(&format!("{phase}.job[{job}]"), &phase) {
             let wanted = changed(&plan, &changes);
@@ -207,6 +207,15 @@ fn one_change_to_a_command_of_many_words() {
         next(&["candor", "run", "my.toml"], &plan, "phase[0].stop.time", "60s").unwrap(),
         "candor run my.toml --set time=60s"
     );
+    let words = "candor run --target /data/f --size 1g --rw write --open-sync=dsync --seconds 9";
+    let words: Vec<&str> = words.split(' ').collect();
+    let plan = read(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).unwrap();
+    let open = "phase[0].job[0].work.blocks.durability.open";
+    assert_eq!(
+        next(&words, &plan, open, "none").unwrap(),
+        "candor run --target /data/f --size 1g --rw write --seconds 9",
+        "a default takes no flag"
+    );
     assert_eq!(next(&["fio", "job.fio"], &plan, DEPTH, "32"), None, "fio has words of its own");
 }
 
@@ -234,6 +243,21 @@ fn a_step_of_a_series_is_a_run_of_its_own() {
          --engine io_uring --direct --seconds 8 --depth 32",
         "the file was removed, so another is made in its directory"
     );
+}
+
+#[test]
+fn a_device_that_a_series_was_forced_to_write_is_forced_again() {
+    let made = "--target /dev/vdz --size 1g --rw randwrite --bs 4k --engine io_uring --depth 1 \
+                --direct --overwrite --seconds 8";
+    let words: Vec<String> =
+        ["candor", "run"].into_iter().chain(made.split_whitespace()).map(str::to_owned).collect();
+    let mut plan = read(&words).unwrap();
+    plan.targets[0].layout = Layout::Never;
+    for force in [&["--force", "vdz"][..], &["--force=vdz"]] {
+        let series = [&["candor", "check", "/dev/vdz", "--write"], force].concat();
+        let line = next(&series, &plan, DEPTH, "32").unwrap();
+        assert!(line.ends_with(" --overwrite --seconds 8 --force vdz --depth 32"), "{line}");
+    }
 }
 
 #[test]
